@@ -1,0 +1,63 @@
+import { MemoryError } from "../errors.js";
+
+const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE", "ETIMEDOUT", "EAI_AGAIN"]);
+
+/** SQLSTATE or network code of a driver error, or an empty string. */
+export function errorCodeOf(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "";
+  if ("code" in error && typeof error.code === "string") return error.code;
+  // Node gathers the failures of IPv4 and IPv6 attempts in one AggregateError.
+  if ("errors" in error && Array.isArray(error.errors)) return errorCodeOf(error.errors[0]);
+  return "";
+}
+
+/** Whether `error` says that the connection is gone, so that the statement may be tried on another. */
+export function isConnectionError(error: unknown): boolean {
+  const code = errorCodeOf(error);
+  // SQLSTATE class 08: connection exception; 57P01..57P03: the server is stopping or starting.
+  if (networkCodes.has(code) || code.startsWith("08") || /^57P0[123]$/.test(code)) return true;
+  const message = error instanceof Error ? error.message : "";
+  return code === "" && /Connection terminated|timeout exceeded when trying to connect/i.test(message);
+}
+
+/** `error` as a `MemoryError` that says what to do, with `error` as its cause. */
+export function toMemoryError(error: unknown, schema: string): MemoryError {
+  if (MemoryError.is(error)) return error;
+  const options = { cause: error };
+  const detail = error instanceof Error && error.message !== "" ? error.message : errorCodeOf(error);
+  if (isConnectionError(error)) {
+    return new MemoryError(
+      "DATABASE_UNAVAILABLE",
+      `The database does not answer (${detail}). Check that it runs and that the connection string is right.`,
+      options,
+    );
+  }
+  switch (errorCodeOf(error)) {
+    case "42P01":
+    case "3F000":
+    case "42703":
+      return new MemoryError(
+        "SETUP_REQUIRED",
+        `The tables of schema "${schema}" are missing or out of date (${detail}). ` +
+          "Run `await memory.setup()` or `npx mnemograph migrate` once.",
+        options,
+      );
+    case "42501":
+      return new MemoryError(
+        "PERMISSION_DENIED",
+        `The database user lacks a permission: ${detail}. ` +
+          `It needs CREATE on the database for setup (or an existing schema "${schema}" of its own).`,
+        options,
+      );
+    case "28P01":
+    case "28000":
+    case "3D000":
+      return new MemoryError(
+        "DATABASE_UNAVAILABLE",
+        `The database refused the login: ${detail}. Check user, password and database name.`,
+        options,
+      );
+    default:
+      return new MemoryError("DATABASE_ERROR", `The database reported: ${detail}`, options);
+  }
+}

@@ -1,0 +1,80 @@
+import pRetry from "p-retry";
+import type pg from "pg";
+import type { ClientBase, QueryResultRow } from "pg";
+import sql, { type Sql } from "sql-template-tag";
+import type { Clock } from "../clock.js";
+import { MemoryError } from "../errors.js";
+import type { Connection } from "./connection.js";
+import { isConnectionError, toMemoryError } from "./database-error.js";
+import { identifier } from "./identifier.js";
+
+/** A pool bound to one schema. Never check out a second client while holding one: a pool may have just one. */
+export interface Database extends Connection {
+  readonly schemaName: string;
+  readonly pool: pg.Pool;
+  /** `work` on one client; its errors pass through unchanged. */
+  withClient<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
+  /** Ends the pool if it was made here. */
+  close(): Promise<void>;
+}
+
+/**
+ * Tries at 0, 0.1, 0.3, 0.7, 1.5 and 3.1 s: long enough for a pooler or a fast server restart, short enough
+ * for someone who waits. Statements here are idempotent or guarded, so trying again is safe.
+ */
+const reconnect = { retries: 5, minTimeout: 100, factor: 2 };
+
+/** How a database is used, whatever pool it runs on. */
+export interface DatabaseSettings {
+  readonly schemaName: string;
+  readonly clock?: Clock | undefined;
+}
+
+/** `pool` as a `Database`; `end` releases what was made for it. */
+export function createDatabase(
+  pool: pg.Pool,
+  { schemaName, clock }: DatabaseSettings,
+  end: () => Promise<void>,
+): Database {
+  let closing: Promise<void> | undefined;
+  const refuseWhenClosed = () => {
+    if (closing) throw new MemoryError("CLOSED", "This memory was closed; create a new one.");
+  };
+  return {
+    pool,
+    schemaName,
+    schema: identifier(schemaName),
+    now: () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`),
+    async query<Row extends QueryResultRow>(statement: Sql) {
+      const run = async () => {
+        refuseWhenClosed();
+        return pool.query<Row>(statement.text, statement.values);
+      };
+      try {
+        const result = await pRetry(run, {
+          ...reconnect,
+          shouldRetry: ({ error }) => !MemoryError.is(error) && isConnectionError(error),
+        });
+        return result.rows;
+      } catch (error) {
+        throw toMemoryError(error, schemaName);
+      }
+    },
+    async withClient(work) {
+      refuseWhenClosed();
+      const client = await pool.connect();
+      try {
+        const result = await work(client);
+        client.release();
+        return result;
+      } catch (error) {
+        client.release(isConnectionError(error));
+        throw error;
+      }
+    },
+    close() {
+      closing ??= end();
+      return closing;
+    },
+  };
+}

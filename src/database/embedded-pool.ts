@@ -1,0 +1,85 @@
+import { createRequire } from "node:module";
+import type { PGlite } from "@electric-sql/pglite";
+import pg from "pg";
+import { MemoryError } from "../errors.js";
+import { lockDataDirectory } from "./data-directory-lock.js";
+
+/** How to open the embedded database. */
+export interface EmbeddedPoolOptions {
+  /** Folder of the database; without one it lives in memory and ends with the pool. */
+  readonly dataDir?: string;
+  /** A dump made by PGlite's `dumpDataDir`, to start from. */
+  readonly loadDataDir?: Blob;
+}
+
+/** A `pg.Pool` of one client on an embedded PostgreSQL. */
+export interface EmbeddedPool {
+  readonly pool: pg.Pool;
+  /** The running database; starts it if need be. */
+  readonly engine: () => PGlite;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * The embedded database as a `pg.Pool`; it takes its folder and starts at the first connection.
+ *
+ * @throws MemoryError `PEER_MISSING` here when @electric-sql/pglite is not installed;
+ *   `DATA_DIRECTORY_LOCKED` at the first connection.
+ */
+export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
+  const { PGlite: Engine, createPgConfig } = loadPeer();
+  let running: { engine: PGlite; unlock: () => void } | undefined;
+
+  const start = () => {
+    if (running) return running;
+    const unlock = options.dataDir === undefined ? () => {} : lockDataDirectory(options.dataDir);
+    const { dataDir, loadDataDir } = options;
+    const engine = new Engine({
+      ...(dataDir !== undefined && { dataDir }),
+      ...(loadDataDir !== undefined && { loadDataDir }),
+    });
+    running = { engine, unlock };
+    return running;
+  };
+
+  // Each client speaks the wire protocol to the one engine; handing the pool a ready-made connection
+  // instead would leave it dead after its first failed query.
+  class EmbeddedClient extends pg.Client {
+    constructor(clientOptions?: pg.ClientConfig) {
+      super({ ...clientOptions, ...createPgConfig(start().engine) } as pg.ClientConfig);
+    }
+  }
+  const pool = new pg.Pool({ Client: EmbeddedClient, max: 1, idleTimeoutMillis: 0 } as pg.PoolConfig);
+
+  return {
+    pool,
+    engine: () => start().engine,
+    async close() {
+      await pool.end();
+      if (!running) return;
+      try {
+        await running.engine.close();
+      } finally {
+        running.unlock();
+      }
+    },
+  };
+}
+
+function loadPeer() {
+  const require = createRequire(import.meta.url);
+  try {
+    const { PGlite: Engine } = require("@electric-sql/pglite") as typeof import("@electric-sql/pglite");
+    const { createPgConfig } = require("@electric-sql/pglite/node-postgres") as typeof import(
+      "@electric-sql/pglite/node-postgres"
+    );
+    return { PGlite: Engine, createPgConfig };
+  } catch (cause) {
+    throw new MemoryError(
+      "PEER_MISSING",
+      "The embedded database needs a package that is not installed: run `npm install @electric-sql/pglite`, " +
+        "or pass `database` a PostgreSQL connection string.",
+      { cause },
+    );
+  }
+}

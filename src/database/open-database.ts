@@ -1,0 +1,46 @@
+import { resolve } from "node:path";
+import pg from "pg";
+import { MemoryError } from "../errors.js";
+import type { Logger } from "../logger.js";
+import { createDatabase, type Database, type DatabaseSettings } from "./database.js";
+import { openEmbeddedPool } from "./embedded-pool.js";
+
+/** A pool of the caller's, a connection string, or a folder for the embedded database. */
+export type DatabaseOption = pg.Pool | string | { readonly dataDir: string };
+
+/** Where the embedded database lives when nothing is said. */
+const defaultDataDir = ".mnemograph";
+
+/** The database that `option` names; it connects at its first statement. Only pools made here are ended. */
+export function openDatabase(
+  option: DatabaseOption | undefined,
+  settings: DatabaseSettings,
+  logger: Logger,
+): Database {
+  if (option === undefined) return openEmbedded(resolve(defaultDataDir), settings);
+  if (typeof option === "string") return openServer(option, settings, logger);
+  if ("dataDir" in option) return openEmbedded(resolve(option.dataDir), settings);
+  if (typeof option.connect === "function" && typeof option.query === "function") {
+    return createDatabase(option, settings, async () => {});
+  }
+  throw new MemoryError("INVALID_INPUT", "`database` must be a pg.Pool, a connection string or { dataDir }.");
+}
+
+function openEmbedded(dataDir: string, settings: DatabaseSettings): Database {
+  const embedded = openEmbeddedPool({ dataDir });
+  return createDatabase(embedded.pool, settings, embedded.close);
+}
+
+function openServer(connectionString: string, settings: DatabaseSettings, logger: Logger): Database {
+  if (!/^postgres(ql)?:\/\//.test(connectionString)) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "`database` is a string but not a connection string: it must start with postgresql://. " +
+        "For the embedded database pass { dataDir: … } or nothing.",
+    );
+  }
+  const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 10_000 });
+  // Without a listener, a server restart while a connection is idle would end the process.
+  pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${error.message}`));
+  return createDatabase(pool, settings, () => pool.end());
+}

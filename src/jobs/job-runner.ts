@@ -1,0 +1,37 @@
+import { AsyncResource } from "node:async_hooks";
+import PQueue from "p-queue";
+import type { Logger } from "../logger.js";
+
+/** Runs background work. A job's error is logged and goes no further: the tables say what is still due. */
+export interface JobRunner {
+  /** Resolves when `job` is under way ("background") or done ("inline"). */
+  run(name: string, job: () => Promise<void>): Promise<void>;
+  /** Resolves when nothing is running or waiting. */
+  idle(): Promise<void>;
+}
+
+/** Jobs in this process, at most `concurrency` at once. */
+export function backgroundJobs(concurrency: number, logger: Logger): JobRunner {
+  const queue = new PQueue({ concurrency });
+  // A job started inside a graph's run would inherit its callbacks and stream into it; this scope has none.
+  const outsideAnyRun = new AsyncResource("mnemograph.jobs");
+  return {
+    async run(name, job) {
+      outsideAnyRun.runInAsyncScope(() => void queue.add(() => guarded(name, job, logger)));
+    },
+    idle: () => queue.onIdle(),
+  };
+}
+
+/** Jobs done before the call returns. */
+export function inlineJobs(logger: Logger): JobRunner {
+  return { run: (name, job) => guarded(name, job, logger), idle: async () => {} };
+}
+
+async function guarded(name: string, job: () => Promise<void>, logger: Logger): Promise<void> {
+  try {
+    await job();
+  } catch (error) {
+    logger.error(`${name} failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

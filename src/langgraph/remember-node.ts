@@ -1,0 +1,72 @@
+import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
+import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import type { Memory } from "../memory.js";
+import type { Recalled } from "../recall/recall.js";
+import { type MemoryState, memoryKey } from "./memory-state.js";
+import { continueOnError, type OnError } from "./on-error.js";
+import { isRecalled } from "./recalled-mark.js";
+import { runIdentity } from "./run-identity.js";
+
+/** Whether the graph's state keeps the whole conversation or only what no summary covers. */
+export type SessionMode = "full" | "bounded";
+
+/** How a remember node behaves. */
+export interface RememberNodeOptions {
+  /** "bounded" removes summarised messages from the state; the transcript keeps them. @default "full" */
+  readonly session?: SessionMode;
+  /** Whether a failed remember ends the turn. @default "continue" */
+  readonly onError?: OnError;
+}
+
+/**
+ * A node that ends a round: it records the new messages and starts a summary when it is time.
+ *
+ * One round trip, two when a summary starts. Place it after the agent, in the graph that owns `messages`:
+ * what a subgraph removes does not leave its parent's state.
+ */
+export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) {
+  return async (
+    state: { messages: BaseMessage[] } & MemoryState,
+    config: LangGraphRunnableConfig,
+  ): Promise<{ messages?: RemoveMessage[] } & MemoryState> => {
+    const recalled = state[memoryKey];
+    const said = state.messages.filter((message) => !isRecalled(message));
+    return continueOnError<{ messages?: RemoveMessage[] } & MemoryState>(
+      memory,
+      options.onError ?? "continue",
+      "remember",
+      config,
+      async () => {
+        const messages = unrecorded(said, recalled);
+        const { recorded, summary } = await memory.remember({ ...runIdentity(config), messages });
+        config.writer?.({
+          type: "memory.remember",
+          status: "ok",
+          recorded,
+          summary: summary.started ? { id: summary.claim.summaryId, ...summary.window } : summary.reason,
+        });
+        const covered = options.session === "bounded" ? coveredMessages(said, recalled) : [];
+        return {
+          [memoryKey]: undefined,
+          ...(covered.length > 0 && { messages: covered.map((id) => new RemoveMessage({ id })) }),
+        };
+      },
+      {},
+    );
+  };
+}
+
+/** What came after the last recorded message; everything when it is not in the state: recording is idempotent. */
+function unrecorded(said: BaseMessage[], recalled: Recalled | undefined): BaseMessage[] {
+  const last = recalled?.lastMessageId ?? null;
+  return last === null ? said : said.slice(said.findLastIndex((message) => message.id === last) + 1);
+}
+
+/** Ids of the messages that the summary in use covers, instructions excepted. */
+function coveredMessages(said: BaseMessage[], recalled: Recalled | undefined): string[] {
+  const end = said.findIndex((message) => message.id === recalled?.summary?.endMessageId);
+  return said
+    .slice(0, end + 1)
+    .filter((message) => message.getType() !== "system")
+    .flatMap((message) => message.id ?? []);
+}

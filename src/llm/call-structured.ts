@@ -1,0 +1,74 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import { withDeadline } from "./with-deadline.js";
+
+/** A question to the model whose answer must fit a schema. */
+export interface StructuredCall<Output extends Record<string, unknown>> {
+  readonly model: BaseChatModel;
+  /** Name of the schema on the wire. */
+  readonly name: string;
+  readonly schema: z.ZodType<Output>;
+  readonly instructions: string;
+  readonly input: string;
+  readonly timeoutMs: number;
+}
+
+/** Keeps the tokens of background calls out of the streams of a user's graph. */
+const tags = ["nostream", "langsmith:nostream", "mnemograph"];
+
+/**
+ * The model's answer, checked against the schema; a malformed one is sent back once with what is wrong.
+ *
+ * @throws MemoryError `MODEL_OUTPUT_INVALID` after the second malformed answer, `MODEL_TIMEOUT`,
+ *   `MODEL_FAILED` when the call itself fails.
+ */
+export async function callStructured<Output extends Record<string, unknown>>(
+  call: StructuredCall<Output>,
+): Promise<Output> {
+  const question = [new SystemMessage(call.instructions), new HumanMessage(call.input)];
+  const first = await ask(call, question);
+  if (first.valid) return first.output;
+  const second = await ask(call, [
+    ...question,
+    new AIMessage(first.raw),
+    new HumanMessage(
+      `That answer cannot be used: ${first.problem}. Answer again as ${call.name}, with every field filled in.`,
+    ),
+  ]);
+  if (second.valid) return second.output;
+  throw new MemoryError(
+    "MODEL_OUTPUT_INVALID",
+    `The model twice gave an answer that is not a valid ${call.name}: ${second.problem}.`,
+  );
+}
+
+type Answer<Output> = { valid: true; output: Output } | { valid: false; raw: string; problem: string };
+
+async function ask<Output extends Record<string, unknown>>(
+  call: StructuredCall<Output>,
+  messages: BaseMessage[],
+): Promise<Answer<Output>> {
+  const structured = call.model.withStructuredOutput<Output>(call.schema, { name: call.name, includeRaw: true });
+  let answer: { raw: BaseMessage; parsed: Output | null };
+  try {
+    answer = await withDeadline(call.timeoutMs, (signal) =>
+      structured.invoke(messages, { signal, tags, runName: `mnemograph.${call.name}` }),
+    );
+  } catch (cause) {
+    if (MemoryError.is(cause)) throw cause;
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw new MemoryError("MODEL_FAILED", `The model call failed: ${detail}`, { cause });
+  }
+  const parsed = call.schema.safeParse(answer.parsed);
+  if (parsed.success) return { valid: true, output: parsed.data };
+  const problem = answer.parsed === null ? "it is not the JSON that was asked for" : z.prettifyError(parsed.error);
+  return { valid: false, raw: rawText(answer.raw), problem };
+}
+
+/** The malformed answer as text: it may be prose, or a tool call with wrong arguments. */
+function rawText(message: BaseMessage): string {
+  const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  return message.text || JSON.stringify(calls.map((toolCall: { args: unknown }) => toolCall.args)) || "(nothing)";
+}

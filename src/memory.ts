@@ -1,0 +1,208 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import type { Clock } from "./clock.js";
+import { migrate } from "./database/migrate.js";
+import { type DatabaseOption, openDatabase } from "./database/open-database.js";
+import { parseScope, type Scope } from "./domain/scope.js";
+import { parseThreadId } from "./domain/thread-id.js";
+import { MemoryError } from "./errors.js";
+import { backgroundJobs, inlineJobs } from "./jobs/job-runner.js";
+import { createCheckpointer, setUpCheckpointer } from "./langgraph/postgres-checkpointer.js";
+import { createSummarizationGraph } from "./langgraph/summarization-graph.js";
+import { defaultLogger, type Logger } from "./logger.js";
+import { type MemoryConfig, resolveConfig } from "./options.js";
+import { type Recalled, recall } from "./recall/recall.js";
+import { type RecordInput, record } from "./remember/record.js";
+import { type Remembered, remember } from "./remember/remember.js";
+import { claimDueSummaries } from "./store/claim-due-summaries.js";
+import type { SummaryClaim } from "./store/claim-summary.js";
+import { insertEvent } from "./store/insert-event.js";
+import { listStuckSummaries, listSummaries, listSummaryChain, type Summary } from "./store/list-summaries.js";
+import { listThreads, type Thread } from "./store/list-threads.js";
+import { rollbackSummary } from "./store/rollback-summary.js";
+import { type SummaryStats, summaryStats } from "./store/summary-stats.js";
+
+/** How to create a memory. */
+export interface MemoryOptions {
+  /** A `pg.Pool`, a connection string, or a folder for the embedded database. @default { dataDir: ".mnemograph" } */
+  readonly database?: DatabaseOption | undefined;
+  /** The schema that holds every table. @default "mnemograph" */
+  readonly schema?: string;
+  /** Any chat model, for background work. Without one conversations are recorded but not summarised. */
+  readonly model?: BaseChatModel;
+  readonly config?: MemoryConfig;
+  /** "background": in this process, after the answer. "inline": before `remember` returns. @default "background" */
+  readonly jobs?: "background" | "inline";
+  /** @default warnings and errors on standard error */
+  readonly logger?: Logger;
+  /** @default the database's clock */
+  readonly clock?: Clock;
+}
+
+type ThreadAddress = { readonly scope: Scope; readonly threadId: string };
+
+/** Long-term memory for agents. */
+export interface Memory {
+  /** Creates or updates the tables; safe from many processes at once. Returns the migrations that ran. */
+  setup(): Promise<string[]>;
+  /** Appends messages to a thread's transcript; those it has are left out. Returns how many were new. */
+  record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
+  /** What memory knows at the start of a round. One round trip. */
+  recall(thread: ThreadAddress): Promise<Recalled>;
+  /** Ends a round: records its messages and starts a summary when it is time. */
+  remember(input: RecordInput): Promise<Remembered>;
+  readonly summaries: {
+    /** Every version of a thread's summary, oldest first, failed ones too. */
+    list(thread: ThreadAddress): Promise<Summary[]>;
+    /** The summary in use and those it was made from, newest first. */
+    chain(thread: ThreadAddress): Promise<Summary[]>;
+    /** Summaries of all threads still `processing` after `olderThanMs`. @default 300000 (seed 001: 5 minutes) */
+    stuck(olderThanMs?: number): Promise<Summary[]>;
+    /** Counts and model times over all threads. */
+    stats(): Promise<SummaryStats>;
+    /** Makes an earlier completed version the one in use. @throws MemoryError `NOT_FOUND` */
+    rollback(input: ThreadAddress & { readonly summaryId: number }): Promise<void>;
+  };
+  readonly threads: {
+    /** A user's or an app's threads, most recently active first. */
+    list(input: { scope: Scope; limit?: number; before?: Date }): Promise<Thread[]>;
+  };
+  /** LangGraph's Postgres checkpointer on the same pool; its tables are made by `setup`. */
+  checkpointer(): PostgresSaver;
+  /** The graph that makes summaries, to look at in Studio or to run by hand on `{ scope, threadId }`. */
+  summarizationGraph(): ReturnType<typeof createSummarizationGraph>;
+  /** Does the work that is due now: failed summaries to try again, and those a dead worker left. Returns how many. */
+  upkeep(): Promise<number>;
+  /** Logs a failure that a turn survived, and keeps an event of it. */
+  reportError(input: ThreadAddress & { node: "recall" | "remember"; error: unknown }): Promise<void>;
+  /** Resolves when no background work of this process is running or waiting. */
+  idle(): Promise<void>;
+  /** Waits for background work, then ends the pool if it was made here. */
+  close(): Promise<void>;
+}
+
+/** Most summaries one sweep takes on; the rest are found by the next, or by another process. */
+const sweepLimit = 20;
+
+/**
+ * A memory on `options.database`. Nothing is opened before the first call.
+ *
+ * @throws MemoryError `INVALID_INPUT`, `PEER_MISSING`
+ */
+export function createMemory(options: MemoryOptions = {}): Memory {
+  const config = resolveConfig(options.config);
+  const logger = options.logger ?? defaultLogger;
+  const { summaries } = config;
+  const db = openDatabase(
+    options.database,
+    { schemaName: options.schema ?? "mnemograph", clock: options.clock },
+    logger,
+  );
+  const background = options.jobs !== "inline";
+  const jobs = background ? backgroundJobs(config.jobs.concurrency, logger) : inlineJobs(logger);
+  const timers = new Set<NodeJS.Timeout>();
+  let saver: PostgresSaver | undefined;
+  let sweeper: NodeJS.Timeout | undefined;
+  let closing: Promise<void> | undefined;
+
+  const graph = createSummarizationGraph({
+    db,
+    logger,
+    summaries,
+    model: () => {
+      if (options.model) return options.model;
+      throw new MemoryError("MODEL_REQUIRED", "Summaries need a model: createMemory({ model }).");
+    },
+    onRetry: (delayMs) => background && later(delayMs),
+  });
+
+  const summarize = (claim: SummaryClaim) =>
+    jobs.run(`Summary ${claim.summaryId}`, async () => {
+      await graph.invoke({ claim });
+    });
+
+  const upkeep = async () => {
+    if (!options.model) return 0;
+    const { leaseMs, maxAttempts } = summaries;
+    const claims = await claimDueSummaries(db, { leaseMs, maxAttempts, limit: sweepLimit });
+    await Promise.all(claims.map(summarize));
+    return claims.length;
+  };
+  const sweep = () => void jobs.run("Upkeep", async () => void (await upkeep()));
+
+  const later = (delayMs: number) => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      sweep();
+    }, delayMs).unref();
+    if (closing) clearTimeout(timer);
+    else timers.add(timer);
+  };
+
+  /** The first turn also looks for what a dead process left behind; it costs that turn nothing. */
+  const startSweeping = () => {
+    if (!background || sweeper || closing || !options.model) return;
+    sweeper = setInterval(sweep, config.jobs.sweepIntervalMs).unref();
+    sweep();
+  };
+
+  return {
+    setup: () => migrate(db, (client) => setUpCheckpointer(client, db.schemaName)),
+    record: async (input) => {
+      const { recorded, lastSeq } = await record(db, input, summaries.windowMessages);
+      return { recorded, lastSeq };
+    },
+    recall: (thread) => recall(db, thread),
+    async remember(input) {
+      const remembered = await remember(
+        { db, logger, summaries, hasModel: options.model !== undefined },
+        input,
+      );
+      if (remembered.summary.started) await summarize(remembered.summary.claim);
+      startSweeping();
+      return remembered;
+    },
+    summaries: {
+      list: (thread) => listSummaries(db, address(thread)),
+      chain: (thread) => listSummaryChain(db, address(thread)),
+      stuck: (olderThanMs = 300_000) => listStuckSummaries(db, olderThanMs),
+      stats: () => summaryStats(db),
+      async rollback({ summaryId, ...thread }) {
+        if (await rollbackSummary(db, { ...address(thread), summaryId })) return;
+        throw new MemoryError("NOT_FOUND", `Thread "${thread.threadId}" has no completed summary ${summaryId}.`);
+      },
+    },
+    threads: {
+      list: ({ scope, limit, before }) => listThreads(db, { scope: parseScope(scope), limit, before }),
+    },
+    checkpointer() {
+      saver ??= createCheckpointer(db);
+      return saver;
+    },
+    summarizationGraph: () => graph,
+    upkeep,
+    async reportError({ node, error, scope, threadId }) {
+      const message = error instanceof Error ? error.message : String(error);
+      logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${message}`);
+      const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
+      const op = node === "recall" ? "search" : "create";
+      await insertEvent(db, { scope, threadId, node, op, status: "error", detail }).catch((cause: unknown) => {
+        logger.error(`the event of it could not be kept: ${cause instanceof Error ? cause.message : cause}`);
+      });
+    },
+    idle: () => jobs.idle(),
+    close() {
+      closing ??= (async () => {
+        clearInterval(sweeper);
+        for (const timer of timers) clearTimeout(timer);
+        await jobs.idle();
+        await db.close();
+      })();
+      return closing;
+    },
+  };
+}
+
+function address({ scope, threadId }: ThreadAddress): ThreadAddress {
+  return { scope: parseScope(scope), threadId: parseThreadId(threadId) };
+}

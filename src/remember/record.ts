@@ -1,0 +1,33 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import type { Connection } from "../database/connection.js";
+import { parseScope, type Scope } from "../domain/scope.js";
+import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
+import { type RecordedThread, recordMessages } from "../store/record-messages.js";
+import { toNewMessage } from "./to-new-message.js";
+
+/** Messages of a thread and whom it belongs to. */
+export interface RecordInput {
+  readonly scope: Scope;
+  readonly threadId: string;
+  readonly messages: readonly BaseMessage[];
+}
+
+/**
+ * Appends `messages` to the transcript, those it has already left out: recording twice is harmless.
+ *
+ * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, or `THREAD_FORBIDDEN` when the thread belongs to
+ *   another scope.
+ */
+export async function record(
+  db: Connection,
+  input: RecordInput,
+  windowMessages: number,
+): Promise<RecordedThread> {
+  const scope = parseScope(input.scope);
+  const threadId = parseThreadId(input.threadId);
+  const unique = new Map(input.messages.map((message) => [message.id ?? message, message]));
+  const messages = await Promise.all([...unique.values()].map(toNewMessage));
+  const thread = await recordMessages(db, { scope, threadId, messages, windowMessages });
+  if (!thread) throw threadForbidden(threadId);
+  return thread;
+}

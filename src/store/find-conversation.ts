@@ -1,0 +1,94 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { Scope } from "../domain/scope.js";
+import type { TranscriptMessage } from "../domain/transcript-message.js";
+import { scopeColumns } from "./scope-columns.js";
+
+/** A completed summary, as recall needs it. */
+export interface ConversationSummary {
+  readonly id: number;
+  readonly startSeq: number;
+  readonly endSeq: number;
+  readonly text: string;
+  /** Id of the message at `endSeq`. */
+  readonly endMessageId: string;
+}
+
+/** What is known of a thread at the start of a round. */
+export interface Conversation {
+  /** Null before the first message. */
+  readonly lastMessageId: string | null;
+  /** −1 before the first message. */
+  readonly lastSeq: number;
+  /** The latest completed summary. */
+  readonly summary: ConversationSummary | null;
+  /** A newer summary that is being made. */
+  readonly processing: { readonly id: number; readonly startSeq: number; readonly endSeq: number } | null;
+  /** Every message after the summary's end, in order. */
+  readonly gap: TranscriptMessage[];
+}
+
+interface Row {
+  owned: boolean;
+  last_seq: number | null;
+  last_message_id: string | null;
+  summary: ConversationSummary | null;
+  processing: Conversation["processing"];
+  gap: TranscriptMessage[];
+}
+
+/**
+ * The conversation of a thread in one round trip: `undefined` for a thread not seen before, `null` for one
+ * that belongs to another scope, of which nothing is read.
+ */
+export async function findConversation(
+  db: Connection,
+  { scope, threadId }: { scope: Scope; threadId: string },
+): Promise<Conversation | null | undefined> {
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const [row] = await db.query<Row>(sql`
+    select o.owned, last.seq as last_seq, last.message_id as last_message_id,
+      case when s.id is not null then json_build_object(
+        'id', s.id, 'startSeq', s.start_seq, 'endSeq', s.end_seq, 'text', s.content,
+        'endMessageId', s.end_message_id
+      ) end as summary,
+      case when p.id is not null then json_build_object(
+        'id', p.id, 'startSeq', p.start_seq, 'endSeq', p.end_seq
+      ) end as processing,
+      gap.messages as gap
+    from ${db.schema}.thread t
+    cross join lateral (select t.user_id = ${userId} and t.app_id = ${appId} as owned) o
+    left join lateral (
+      select m.seq, m.message_id from ${db.schema}.message m
+      where m.thread_ref = t.id order by m.seq desc limit 1
+    ) last on o.owned
+    left join lateral (
+      select s.id, s.start_seq, s.end_seq, s.content, m.message_id as end_message_id
+      from ${db.schema}.summary s
+      join ${db.schema}.message m on m.thread_ref = s.thread_ref and m.seq = s.end_seq
+      where s.thread_ref = t.id and s.status = 'completed' and s.rolled_back_at is null
+      order by s.end_seq desc, s.id desc limit 1
+    ) s on o.owned
+    left join lateral (
+      select s.id, s.start_seq, s.end_seq from ${db.schema}.summary s
+      where s.thread_ref = t.id and s.status = 'processing' and s.lease_until > ${db.now()}
+    ) p on o.owned
+    left join lateral (
+      select coalesce(json_agg(json_build_object(
+        'seq', m.seq, 'messageId', m.message_id, 'role', m.role, 'actor', m.actor, 'text', m.content,
+        'serialised', m.serialised
+      ) order by m.seq), '[]') as messages
+      from ${db.schema}.message m where m.thread_ref = t.id and m.seq > coalesce(s.end_seq, -1)
+    ) gap on o.owned
+    where md5(t.tenant_id) = md5(${tenantId}) and t.tenant_id = ${tenantId}
+      and md5(t.thread_id) = md5(${threadId}) and t.thread_id = ${threadId}`);
+  if (!row) return undefined;
+  if (!row.owned) return null;
+  return {
+    lastMessageId: row.last_message_id,
+    lastSeq: row.last_seq ?? -1,
+    summary: row.summary,
+    processing: row.processing,
+    gap: row.gap,
+  };
+}

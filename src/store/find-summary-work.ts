@@ -1,0 +1,72 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { Scope } from "../domain/scope.js";
+import type { MessageRole } from "../domain/transcript-message.js";
+import type { SummaryClaim } from "./claim-summary.js";
+import { scopeOf } from "./scope-columns.js";
+
+/** One message of a summary's input. */
+export interface SummaryMessage {
+  readonly seq: number;
+  readonly role: MessageRole;
+  readonly actor: string | null;
+  readonly text: string;
+}
+
+/** All that is needed to make a claimed summary. */
+export interface SummaryWork {
+  readonly scope: Scope;
+  readonly threadId: string;
+  readonly startSeq: number;
+  readonly endSeq: number;
+  readonly base: { readonly startSeq: number; readonly endSeq: number; readonly text: string } | null;
+  /** What the base does not cover yet, up to `endSeq`. */
+  readonly added: SummaryMessage[];
+  /** What the base covers and the window no longer holds. */
+  readonly dropped: SummaryMessage[];
+}
+
+interface Row {
+  tenant_id: string;
+  user_id: string;
+  app_id: string;
+  thread_id: string;
+  start_seq: number;
+  end_seq: number;
+  base: SummaryWork["base"];
+  added: SummaryMessage[];
+  dropped: SummaryMessage[];
+}
+
+/** The work behind `claim`, in one round trip; null when the claim was lost. */
+export async function findSummaryWork(db: Connection, claim: SummaryClaim): Promise<SummaryWork | null> {
+  const [row] = await db.query<Row>(sql`
+    select t.tenant_id, t.user_id, t.app_id, t.thread_id, s.start_seq, s.end_seq,
+      case when b.id is not null then json_build_object(
+        'startSeq', b.start_seq, 'endSeq', b.end_seq, 'text', b.content
+      ) end as base,
+      coalesce(json_agg(m.entry order by m.seq) filter (where m.seq > coalesce(b.end_seq, s.start_seq - 1)), '[]')
+        as added,
+      coalesce(json_agg(m.entry order by m.seq) filter (where m.seq < s.start_seq and m.seq <= b.end_seq), '[]')
+        as dropped
+    from ${db.schema}.summary s
+    join ${db.schema}.thread t on t.id = s.thread_ref
+    left join ${db.schema}.summary b on b.id = s.base_id
+    left join lateral (
+      select m.seq, json_build_object('seq', m.seq, 'role', m.role, 'actor', m.actor, 'text', m.content) as entry
+      from ${db.schema}.message m
+      where m.thread_ref = s.thread_ref and m.seq between coalesce(b.start_seq, s.start_seq) and s.end_seq
+    ) m on true
+    where s.id = ${claim.summaryId} and s.status = 'processing' and s.attempts = ${claim.attempt}
+    group by t.id, s.id, b.id`);
+  if (!row) return null;
+  return {
+    scope: scopeOf(row),
+    threadId: row.thread_id,
+    startSeq: row.start_seq,
+    endSeq: row.end_seq,
+    base: row.base,
+    added: row.added,
+    dropped: row.dropped,
+  };
+}

@@ -1,0 +1,126 @@
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { Scope } from "../domain/scope.js";
+import { scopeColumns } from "./scope-columns.js";
+
+/** One version in a thread's chain of summaries. */
+export interface Summary {
+  readonly id: number;
+  readonly threadId: string;
+  readonly startSeq: number;
+  readonly endSeq: number;
+  /** The version this one was made from. */
+  readonly baseId: number | null;
+  readonly baseEndSeq: number | null;
+  readonly status: "processing" | "completed" | "failed";
+  readonly text: string | null;
+  readonly generationTimeMs: number | null;
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly leaseUntil: Date | null;
+  readonly retryAt: Date | null;
+  readonly rolledBackAt: Date | null;
+  readonly createdAt: Date;
+}
+
+interface Row {
+  id: string;
+  thread_id: string;
+  start_seq: number;
+  end_seq: number;
+  base_id: string | null;
+  base_end_seq: number | null;
+  status: Summary["status"];
+  content: string | null;
+  generation_time_ms: number | null;
+  attempts: number;
+  error: string | null;
+  lease_until: Date | null;
+  retry_at: Date | null;
+  rolled_back_at: Date | null;
+  created_at: Date;
+}
+
+/** Every summary of one thread, oldest first. */
+export async function listSummaries(
+  db: Connection,
+  { scope, threadId }: { scope: Scope; threadId: string },
+): Promise<Summary[]> {
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  return select(
+    db,
+    sql`
+      where md5(t.tenant_id) = md5(${tenantId}) and t.tenant_id = ${tenantId}
+        and md5(t.thread_id) = md5(${threadId}) and t.thread_id = ${threadId}
+        and t.user_id = ${userId} and t.app_id = ${appId}
+      order by s.id`,
+  );
+}
+
+/**
+ * The chain behind the summary in use: it, what it was made from, and so on; newest first.
+ *
+ * Empty before the first summary.
+ */
+export async function listSummaryChain(
+  db: Connection,
+  { scope, threadId }: { scope: Scope; threadId: string },
+): Promise<Summary[]> {
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  return select(
+    db,
+    sql`join chain on chain.id = s.id order by s.id desc`,
+    sql`
+      with recursive chain as (
+        (
+          select s.id, s.base_id
+          from ${db.schema}.summary s join ${db.schema}.thread t on t.id = s.thread_ref
+          where md5(t.tenant_id) = md5(${tenantId}) and t.tenant_id = ${tenantId}
+            and md5(t.thread_id) = md5(${threadId}) and t.thread_id = ${threadId}
+            and t.user_id = ${userId} and t.app_id = ${appId}
+            and s.status = 'completed' and s.rolled_back_at is null
+          order by s.end_seq desc, s.id desc limit 1
+        )
+        union all
+        select b.id, b.base_id from chain join ${db.schema}.summary b on b.id = chain.base_id
+      )`,
+  );
+}
+
+/** Summaries of all threads that were started longer than `olderThanMs` ago and are still `processing`, oldest first. */
+export async function listStuckSummaries(db: Connection, olderThanMs: number): Promise<Summary[]> {
+  return select(
+    db,
+    sql`
+      where s.status = 'processing' and s.created_at <= ${db.now()} - ${olderThanMs} * interval '1 millisecond'
+      order by s.id`,
+  );
+}
+
+async function select(db: Connection, rest: Sql, before: Sql = empty): Promise<Summary[]> {
+  const rows = await db.query<Row>(sql`
+    ${before}
+    select s.id, t.thread_id, s.start_seq, s.end_seq, s.base_id, b.end_seq as base_end_seq, s.status, s.content,
+      s.generation_time_ms, s.attempts, s.error, s.lease_until, s.retry_at, s.rolled_back_at, s.created_at
+    from ${db.schema}.summary s
+    join ${db.schema}.thread t on t.id = s.thread_ref
+    left join ${db.schema}.summary b on b.id = s.base_id
+    ${rest}`);
+  return rows.map((row) => ({
+    id: Number(row.id),
+    threadId: row.thread_id,
+    startSeq: row.start_seq,
+    endSeq: row.end_seq,
+    baseId: row.base_id === null ? null : Number(row.base_id),
+    baseEndSeq: row.base_end_seq,
+    status: row.status,
+    text: row.content,
+    generationTimeMs: row.generation_time_ms,
+    attempts: row.attempts,
+    error: row.error,
+    leaseUntil: row.lease_until,
+    retryAt: row.retry_at,
+    rolledBackAt: row.rolled_back_at,
+    createdAt: row.created_at,
+  }));
+}

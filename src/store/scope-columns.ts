@@ -1,0 +1,22 @@
+import type { Scope } from "../domain/scope.js";
+
+/** A scope as its columns hold it: '' where it has no such id. */
+export interface ScopeColumns {
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly appId: string;
+}
+
+/** `scope` as columns. */
+export function scopeColumns(scope: Scope): ScopeColumns {
+  return { tenantId: scope.tenantId ?? "", userId: scope.userId ?? "", appId: scope.appId ?? "" };
+}
+
+/** Columns as a scope. */
+export function scopeOf(columns: { tenant_id: string; user_id: string; app_id: string }): Scope {
+  return {
+    ...(columns.tenant_id !== "" && { tenantId: columns.tenant_id }),
+    ...(columns.user_id !== "" && { userId: columns.user_id }),
+    ...(columns.app_id !== "" && { appId: columns.app_id }),
+  };
+}

@@ -1,0 +1,54 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { estimateTokens, textPieces } from "../domain/text-pieces.js";
+import { summarizeMessages } from "../llm/summarize-messages.js";
+import type { SummaryOptions } from "../options.js";
+import type { SummaryMessage, SummaryWork } from "../store/find-summary-work.js";
+
+/** Characters shown of each message that leaves the window: enough to recognise it in the summary. */
+const droppedCharacters = 300;
+
+/**
+ * The text of the summary that `work` asks for.
+ *
+ * More than the model's budget is folded in piece by piece, each into the summary of those before, so that
+ * nothing is left out in the middle.
+ *
+ * @param betweenPieces called before each piece after the first; its error ends the work.
+ */
+export async function makeSummary(
+  model: BaseChatModel,
+  work: SummaryWork,
+  options: SummaryOptions,
+  betweenPieces: () => Promise<void>,
+): Promise<string> {
+  const dropped = shorten(work.dropped, options.inputBudgetTokens / 4);
+  const pieces = textPieces(work.added, options.inputBudgetTokens);
+  let previous = work.base;
+  for (const [index, added] of pieces.entries()) {
+    if (index > 0) await betweenPieces();
+    const text = await summarizeMessages(
+      model,
+      {
+        previous,
+        added,
+        startSeq: work.startSeq,
+        dropped: index === 0 ? dropped : [],
+        maxCharacters: options.maxCharacters,
+      },
+      options.timeoutMs,
+    );
+    previous = { startSeq: work.startSeq, endSeq: added.at(-1)?.seq ?? work.endSeq, text };
+  }
+  return previous?.text ?? "";
+}
+
+/** The latest messages that fit the budget, each cut short. */
+function shorten(messages: readonly SummaryMessage[], budgetTokens: number): SummaryMessage[] {
+  const short = messages.map((message) => ({ ...message, text: message.text.slice(0, droppedCharacters) }));
+  let used = 0;
+  const first = short.findLastIndex((message) => {
+    used += estimateTokens(message.text);
+    return used > budgetTokens;
+  });
+  return short.slice(first + 1);
+}

@@ -1,0 +1,94 @@
+import { Embeddings, type EmbeddingsParams } from "@langchain/core/embeddings";
+import { isStopWord, stem, wordsOf } from "./offline/words.js";
+
+export interface HashingEmbeddingsParams extends EmbeddingsParams {
+  /** Length of the vectors. @default 384, that of the common small sentence encoders */
+  dimensions?: number;
+}
+
+/** Word, pair of words, and part of a word: what a match of each kind should count for beside the others. */
+const WEIGHT = { word: 1, stopWord: 0.1, pair: 0.5, part: 0.9 };
+
+/**
+ * A stand-in for an embedding model: texts that share words, or parts of words, are near each other. It knows nothing of
+ * meaning ("car" and "automobile" are strangers). For tests, demos and offline use.
+ *
+ * Each feature (stemmed words, pairs of words, 3- and 4-letter parts) adds ±weight to one dimension, both chosen by a hash of it.
+ * The vectors are of length 1 and the same on every machine. A text without any feature gets one fixed vector.
+ *
+ * @see Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009: why the sign is hashed as well
+ */
+export class HashingEmbeddings extends Embeddings {
+  /** To be changed whenever the vectors change. */
+  readonly model = "hashing-1";
+  readonly dimensions: number;
+
+  /** @throws RangeError if `dimensions` is not a positive integer */
+  constructor({ dimensions = 384, ...params }: HashingEmbeddingsParams = {}) {
+    super(params);
+    if (!Number.isInteger(dimensions) || dimensions < 1)
+      throw new RangeError(`dimensions must be a positive integer, not ${dimensions}.`);
+    this.dimensions = dimensions;
+  }
+
+  override async embedDocuments(documents: string[]): Promise<number[][]> {
+    return documents.map((document) => this.#embed(document));
+  }
+
+  override async embedQuery(document: string): Promise<number[]> {
+    return this.#embed(document);
+  }
+
+  #embed(text: string): number[] {
+    const vector = new Array<number>(this.dimensions).fill(0);
+    for (const [feature, weight] of featuresOf(text)) {
+      const bits = hash(feature);
+      const index = (bits >>> 1) % this.dimensions;
+      vector[index] = (vector[index] ?? 0) + (bits & 1 ? weight : -weight);
+    }
+    const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+    if (length > 0) return vector.map((value) => value / length);
+    // cosine distance to a zero vector is not a number
+    vector[0] = 1;
+    return vector;
+  }
+}
+
+function* featuresOf(text: string): Generator<[feature: string, weight: number]> {
+  const words = wordsOf(text).map((word) => ({ stem: stem(word), isStopWord: isStopWord(word) }));
+  // symbols only, such as an emoji: no words to compare by, but still different texts
+  if (words.length === 0 && text.trim() !== "") yield [`text:${text.trim()}`, WEIGHT.word];
+
+  for (const [position, word] of words.entries()) {
+    const next = words[position + 1];
+    if (next)
+      yield [
+        `pair:${word.stem} ${next.stem}`,
+        word.isStopWord && next.isStopWord ? WEIGHT.stopWord : WEIGHT.pair,
+      ];
+    yield [`word:${word.stem}`, word.isStopWord ? WEIGHT.stopWord : WEIGHT.word];
+    if (word.isStopWord) continue;
+    const parts = partsOf(word.stem);
+    // all parts of a word together weigh `part`, however long it is
+    for (const part of parts) yield [`part:${part}`, WEIGHT.part / Math.sqrt(parts.length)];
+  }
+}
+
+/** The 3- and 4-letter stretches of `word`, its ends marked. */
+function partsOf(word: string): string[] {
+  const letters = [..."<", ...word, ...">"];
+  return [3, 4].flatMap((size) =>
+    Array.from({ length: Math.max(0, letters.length - size + 1) }, (_, start) =>
+      letters.slice(start, start + size).join(""),
+    ),
+  );
+}
+
+/** FNV-1a over UTF-16 code units, with the finaliser of MurmurHash3: alone, FNV's low bits are too regular to take a sign from. */
+function hash(text: string): number {
+  let bits = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) bits = Math.imul(bits ^ text.charCodeAt(i), 0x01000193);
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}

@@ -1,0 +1,13 @@
+/**
+ * Stand-ins for models, for tests, demos and offline use. Nothing in the library chooses one by itself.
+ */
+export { createGate, type Gate } from "./gate.js";
+export { HashingEmbeddings, type HashingEmbeddingsParams } from "./hashing-embeddings.js";
+export { OfflineChatModel, type OfflineChatModelParams, type OfflineRule } from "./offline-chat-model.js";
+export {
+  type ScriptedCall,
+  ScriptedChatModel,
+  type ScriptedChatModelParams,
+  type ScriptedReplyFunction,
+} from "./scripted-chat-model.js";
+export type { ScriptedReply, ScriptedToolCall } from "./scripted-reply.js";

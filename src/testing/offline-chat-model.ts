@@ -1,0 +1,71 @@
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { toolName } from "./bound-tools.js";
+import { answerFromMessages } from "./offline/answer-from-messages.js";
+import { chooseSubagent } from "./offline/choose-subagent.js";
+import { STAND_IN_MARK } from "./offline/stand-in-mark.js";
+import { subagentResult } from "./offline/subagent-result.js";
+import { summarizeRounds } from "./offline/summarize-rounds.js";
+import { callingTools } from "./scripted-reply.js";
+import { StandInChatModel, type StandInOptions, type StandInParams } from "./stand-in-chat-model.js";
+
+/** Makes the arguments of a structured answer from the messages of the call. */
+export type OfflineRule = (messages: readonly BaseMessage[]) => Record<string, unknown>;
+
+export interface OfflineChatModelParams extends StandInParams {
+  /** Rules for further structured outputs, by the name given to `withStructuredOutput`. Without one the answer is plain text. */
+  structured?: Record<string, OfflineRule>;
+}
+
+/**
+ * A stand-in for a chat model that needs no key and no network: it follows rules, always the same way, and says so in front of
+ * every answer. For demos, tests and offline use; the library never chooses it by itself.
+ *
+ * - The structured output `conversation_summary` is a line for each round.
+ * - With `planner` and `executor` (or `transfer_to_…`) bound, a message about planning or doing goes there, once a round;
+ *   what comes back is the answer.
+ * - Anything else is looked up in the messages and memories it was shown.
+ *
+ * ```ts
+ * const model = new OfflineChatModel();
+ * await model.invoke([new HumanMessage("My name is Ana."), new AIMessage("Hi!"), new HumanMessage("What is my name?")]);
+ * // "[offline stand-in] You said: My name is Ana."
+ * ```
+ */
+export class OfflineChatModel extends StandInChatModel {
+  readonly #structured: ReadonlyMap<string, OfflineRule>;
+
+  constructor({ structured, ...params }: OfflineChatModelParams = {}) {
+    super(params);
+    this.#structured = new Map(Object.entries({ conversation_summary: summarize, ...structured }));
+  }
+
+  static override lc_name(): string {
+    return "OfflineChatModel";
+  }
+
+  override _llmType(): string {
+    return "offline-chat-model";
+  }
+
+  protected override async respond(messages: BaseMessage[], options: StandInOptions): Promise<AIMessage> {
+    await this.hold(options.signal);
+    const toolNames = (options.tools ?? []).map(toolName);
+    for (const name of toolNames) {
+      const rule = this.#structured.get(name);
+      if (rule) return callingTools([{ name, args: rule(messages) }], "");
+    }
+    const handOver = chooseSubagent(messages, toolNames);
+    if (handOver) return callingTools([{ name: handOver.tool, args: { task: handOver.task } }], "");
+    return new AIMessage(
+      STAND_IN_MARK + (subagentResult(messages, toolNames) ?? answerFromMessages(messages)),
+    );
+  }
+}
+
+function summarize(messages: readonly BaseMessage[]): Record<string, unknown> {
+  const prompt = messages.findLast((message) => message.type === "human")?.text ?? "";
+  return {
+    reasoning: "Made by rule, without a model: the first sentences of each round.",
+    summary: summarizeRounds(prompt),
+  };
+}

@@ -1,0 +1,33 @@
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { STAND_IN_MARK } from "./stand-in-mark.js";
+
+/**
+ * What came back in this round: the text of the last tool result, or of the last message of a subagent, since the latest human
+ * message. Undefined when nothing came back yet.
+ */
+export function subagentResult(
+  messages: readonly BaseMessage[],
+  toolNames: readonly string[],
+): string | undefined {
+  const subagents = new Set([
+    "planner",
+    "executor",
+    ...toolNames.map((name) => name.replace(/^transfer_to_/, "")),
+  ]);
+  for (const message of messages.toReversed()) {
+    if (message.type === "human") return undefined;
+    const isResult = message.type === "tool" ? !isTransfer(message.name) : isWordOf(message, subagents);
+    if (isResult) return message.text.replace(STAND_IN_MARK, "");
+  }
+  return undefined;
+}
+
+/** Supervisors announce every hand-over, both ways, in a tool message that holds no result. */
+function isTransfer(tool: string | undefined): boolean {
+  return /^transfer_(?:back_)?to_/.test(tool ?? "");
+}
+
+function isWordOf(message: BaseMessage, subagents: ReadonlySet<string>): boolean {
+  if (!AIMessage.isInstance(message) || message.tool_calls?.length) return false;
+  return message.name !== undefined && subagents.has(message.name) && message.text !== "";
+}

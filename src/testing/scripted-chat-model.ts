@@ -1,0 +1,105 @@
+import type { BindToolsInput } from "@langchain/core/language_models/chat_models";
+import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+import { toolName } from "./bound-tools.js";
+import { type ScriptedReply, toAnswer } from "./scripted-reply.js";
+import {
+  type StandInCallOptions,
+  StandInChatModel,
+  type StandInOptions,
+  type StandInParams,
+} from "./stand-in-chat-model.js";
+import { untilAborted } from "./until-aborted.js";
+
+/** Makes the reply when the call comes. `callIndex` counts the model's calls from 0. */
+export type ScriptedReplyFunction = (
+  messages: readonly BaseMessage[],
+  callIndex: number,
+  options: StandInCallOptions,
+) => ScriptedReply | Promise<ScriptedReply>;
+
+/** One call the model received, whether or not it could answer it. */
+export interface ScriptedCall {
+  messages: BaseMessage[];
+  /** The tools bound for this call, as they were given; {@link toolNames} are their names, in the same order. */
+  tools: readonly BindToolsInput[];
+  toolNames: readonly string[];
+  /** Everything the call was made with: tags, metadata, configurable, signal, tool_choice, stop, … */
+  options: StandInCallOptions;
+}
+
+export interface ScriptedChatModelParams extends StandInParams {
+  /** Answers in the order of the calls, or a function that makes every answer. */
+  replies: readonly (ScriptedReply | ScriptedReplyFunction)[] | ScriptedReplyFunction;
+  /** Give the last reply again when the script has ended, instead of failing. @default false */
+  repeatLast?: boolean;
+}
+
+/**
+ * A stand-in for a chat model that says what its script says and remembers what it was asked. For tests.
+ *
+ * ```ts
+ * const model = new ScriptedChatModel({ replies: ["Hello.", { structured: { summary: "…" } }, new Error("overloaded")] });
+ * await model.invoke("hi");                                       // "Hello."
+ * await model.withStructuredOutput(schema).invoke("sum it up");   // { summary: "…" }
+ * model.calls[1]?.toolNames;                                      // ["extract"]
+ * ```
+ *
+ * Every binding of the model (`bindTools`, `withConfig`, `withStructuredOutput`) goes on in the same script.
+ *
+ * @throws Error when the script has ended; whatever error the script says.
+ */
+export class ScriptedChatModel extends StandInChatModel {
+  /** In the order of arrival, including calls still held at a gate. */
+  readonly calls: ScriptedCall[] = [];
+  readonly #replies: ScriptedChatModelParams["replies"];
+  readonly #repeatLast: boolean;
+
+  constructor({ replies, repeatLast, ...params }: ScriptedChatModelParams) {
+    super(params);
+    this.#replies = typeof replies === "function" ? replies : [...replies];
+    this.#repeatLast = repeatLast ?? false;
+  }
+
+  static override lc_name(): string {
+    return "ScriptedChatModel";
+  }
+
+  override _llmType(): string {
+    return "scripted-chat-model";
+  }
+
+  protected override async respond(messages: BaseMessage[], options: StandInOptions): Promise<AIMessage> {
+    const { runConfig, ...callOptions } = options;
+    const tools = options.tools ?? [];
+    const call: ScriptedCall = {
+      messages: [...messages],
+      tools,
+      toolNames: tools.map(toolName),
+      options: { ...runConfig, ...callOptions, tools },
+    };
+    const callIndex = this.calls.push(call) - 1;
+    await this.hold(options.signal);
+
+    const entry = this.#entry(callIndex, messages);
+    const made =
+      typeof entry === "function"
+        ? Promise.resolve(entry(call.messages, callIndex, call.options))
+        : Promise.resolve(entry);
+    const reply = await untilAborted(made, options.signal);
+    if (reply === "hang") return untilAborted(new Promise<never>(() => {}), options.signal);
+    return toAnswer(reply, { toolNames: call.toolNames, toolChoice: options.tool_choice });
+  }
+
+  #entry(callIndex: number, messages: readonly BaseMessage[]): ScriptedReply | ScriptedReplyFunction {
+    if (typeof this.#replies === "function") return this.#replies;
+    const entry = this.#replies[callIndex] ?? (this.#repeatLast ? this.#replies.at(-1) : undefined);
+    if (entry !== undefined) return entry;
+    const last = messages.at(-1);
+    const asked =
+      last === undefined ? "no messages" : `${last.type}: ${JSON.stringify(last.text.slice(0, 120))}`;
+    throw new Error(
+      `ScriptedChatModel has no reply for call ${callIndex + 1}: the script has ${this.#replies.length}. ` +
+        `The call's last message is ${asked}. Add a reply, or set repeatLast.`,
+    );
+  }
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { demandedTool } from "./bound-tools.js";
+
+export interface ScriptedToolCall {
+  name: string;
+  args: Record<string, unknown>;
+  /** @default a new unique id: LangGraph skips a call whose id was answered earlier in the thread */
+  id?: string;
+}
+
+/**
+ * One answer in a script.
+ *
+ * - a string: that text. In structured-output mode this is malformed output: text where a tool call was demanded.
+ * - `"hang"`: no answer, until the call's signal aborts. (For the text itself: `new AIMessage("hang")`.)
+ * - a message: copied, so that it can be given again.
+ * - an error: thrown.
+ * - `{ toolCalls, text? }`: calls of bound tools.
+ * - `{ structured, tool? }`: the call `withStructuredOutput` expects, with `structured` as its arguments. `tool` says which
+ *   of several bound tools is meant. Nothing checks it against the schema: neither does core.
+ */
+export type ScriptedReply =
+  | string
+  | "hang"
+  | BaseMessage
+  | Error
+  | { toolCalls: readonly ScriptedToolCall[]; text?: string }
+  | { structured: Record<string, unknown>; tool?: string };
+
+/** What a reply can depend on when it has to become a message. */
+export interface ReplyContext {
+  toolNames: readonly string[];
+  toolChoice: unknown;
+}
+
+/**
+ * The message for `reply`, always a new one.
+ *
+ * @throws the reply, if it is an error; Error, if a structured reply has no tool to go to.
+ */
+export function toAnswer(reply: Exclude<ScriptedReply, "hang">, context: ReplyContext): AIMessage {
+  if (reply instanceof Error) throw reply;
+  if (typeof reply === "string") return new AIMessage(reply);
+  if ("toolCalls" in reply) return callingTools(reply.toolCalls, reply.text ?? "");
+  if ("structured" in reply)
+    return callingTools([{ name: structuredTool(reply.tool, context), args: reply.structured }], "");
+  return copyOf(reply);
+}
+
+/** A message that calls tools. */
+export function callingTools(calls: readonly ScriptedToolCall[], text: string): AIMessage {
+  return new AIMessage({
+    content: text,
+    tool_calls: calls.map(({ name, args, id }) => ({
+      type: "tool_call",
+      name,
+      args,
+      id: id ?? `call_${randomUUID()}`,
+    })),
+  });
+}
+
+function structuredTool(wanted: string | undefined, { toolNames, toolChoice }: ReplyContext): string {
+  const name = wanted ?? demandedTool(toolChoice) ?? (toolNames.length === 1 ? toolNames[0] : undefined);
+  if (name !== undefined && toolNames.includes(name)) return name;
+  const bound = toolNames.length === 0 ? "no tool is bound" : `the bound tools are ${toolNames.join(", ")}`;
+  const problem = name === undefined ? bound : `there is no tool ${name}: ${bound}`;
+  throw new Error(
+    `A structured reply cannot be given: ${problem}. Call the model through withStructuredOutput, or say { structured, tool }.`,
+  );
+}
+
+function copyOf(message: BaseMessage): AIMessage {
+  const { content, additional_kwargs, response_metadata, id, name } = message;
+  const common = {
+    content,
+    additional_kwargs: { ...additional_kwargs },
+    response_metadata: { ...response_metadata },
+    ...(id === undefined ? {} : { id }),
+    ...(name === undefined ? {} : { name }),
+  };
+  if (!AIMessage.isInstance(message)) return new AIMessage(common);
+  return new AIMessage({
+    ...common,
+    tool_calls: [...(message.tool_calls ?? [])],
+    invalid_tool_calls: [...(message.invalid_tool_calls ?? [])],
+    ...(message.usage_metadata === undefined ? {} : { usage_metadata: message.usage_metadata }),
+  });
+}

@@ -1,0 +1,115 @@
+import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
+import type { BaseLanguageModelInput } from "@langchain/core/language_models/base";
+import {
+  BaseChatModel,
+  type BaseChatModelCallOptions,
+  type BaseChatModelParams,
+  type BindToolsInput,
+} from "@langchain/core/language_models/chat_models";
+import type { AIMessage, AIMessageChunk, BaseMessage } from "@langchain/core/messages";
+import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
+import type { Runnable, RunnableConfig } from "@langchain/core/runnables";
+import type { Gate } from "./gate.js";
+import { chunksOf, toChunk } from "./message-chunks.js";
+import { estimateUsage } from "./token-usage.js";
+import { pause } from "./until-aborted.js";
+
+export interface StandInParams extends BaseChatModelParams {
+  /** Every call waits here before it is answered. */
+  gate?: Gate;
+  /** How long every answer takes. @default 0 */
+  latencyMs?: number;
+}
+
+export interface StandInCallOptions extends BaseChatModelCallOptions {
+  tools?: BindToolsInput[];
+  /** Set by the model itself: core takes tags, metadata and the like off before a model sees its options. */
+  runConfig?: RunnableConfig;
+}
+
+/** What is left of the options when a model gets them. */
+export type StandInOptions = StandInChatModel["ParsedCallOptions"];
+
+/**
+ * What stand-ins for a chat model share: binding tools, streaming word by word, usage, latency, the gate and cancellation.
+ * `bindTools` gives a binding of the same model, as providers' models do, so that all bindings share its state.
+ */
+export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions> {
+  readonly #gate: Gate | undefined;
+  readonly #latencyMs: number;
+
+  constructor({ gate, latencyMs, ...params }: StandInParams) {
+    super(params);
+    this.#gate = gate;
+    this.#latencyMs = latencyMs ?? 0;
+  }
+
+  /** The answer to `messages`. Must call {@link hold} once, after anything that should happen on arrival. */
+  protected abstract respond(messages: BaseMessage[], options: StandInOptions): Promise<AIMessage>;
+
+  /** Waits for the gate, then for the latency; rejects with the signal's reason as soon as it aborts. */
+  protected async hold(signal: AbortSignal | undefined): Promise<void> {
+    await this.#gate?.wait(signal);
+    await pause(this.#latencyMs, signal);
+  }
+
+  override bindTools(
+    tools: BindToolsInput[],
+    kwargs?: Partial<StandInCallOptions>,
+  ): Runnable<BaseLanguageModelInput, AIMessageChunk, StandInCallOptions> {
+    return this.withConfig({ ...kwargs, tools });
+  }
+
+  /**
+   * With tools bound the result is always an `AIMessageChunk`: `withStructuredOutput` of core accepts nothing else,
+   * yet under LangGraph's v3 event stream core itself hands out an `AIMessage`.
+   */
+  override async invoke(
+    input: BaseLanguageModelInput,
+    options?: Partial<StandInCallOptions>,
+  ): Promise<AIMessageChunk> {
+    const message = await super.invoke(input, options);
+    return options?.tools?.length ? toChunk(message) : message;
+  }
+
+  override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
+    const message = await this.#answer(messages, options);
+    return { generations: [{ text: message.text, message }] };
+  }
+
+  override async *_streamResponseChunks(
+    messages: BaseMessage[],
+    options: this["ParsedCallOptions"],
+    runManager?: CallbackManagerForLLMRun,
+  ): AsyncGenerator<ChatGenerationChunk> {
+    for (const message of chunksOf(await this.#answer(messages, options))) {
+      const chunk = new ChatGenerationChunk({ text: message.text, message });
+      yield chunk;
+      await runManager?.handleLLMNewToken(
+        chunk.text,
+        { prompt: 0, completion: 0 },
+        undefined,
+        undefined,
+        undefined,
+        { chunk },
+      );
+    }
+  }
+
+  protected override _separateRunnableConfigFromCallOptionsCompat(
+    options?: Partial<StandInCallOptions>,
+  ): [RunnableConfig, this["ParsedCallOptions"]] {
+    const [runConfig, callOptions] = super._separateRunnableConfigFromCallOptionsCompat(options);
+    return [runConfig, { ...callOptions, runConfig }];
+  }
+
+  async #answer(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<AIMessage> {
+    options.signal?.throwIfAborted();
+    const message = await this.respond(messages, options);
+    // core's type of the property is `undefined` under exactOptionalPropertyTypes, so it cannot be assigned to
+    if (message.usage_metadata === undefined)
+      Object.assign(message, { usage_metadata: estimateUsage(messages, message) });
+    message.response_metadata = { model_name: this._llmType(), ...message.response_metadata };
+    return message;
+  }
+}

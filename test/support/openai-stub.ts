@@ -1,0 +1,191 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/**
+ * How the stub treats one request.
+ *
+ * - `{ text }`: an answer.
+ * - `{ structured }`: an answer that fits the request: a call of the demanded tool, else JSON as content.
+ * - `{ status }`: an error; `retryAfterSeconds` becomes the `retry-after` header.
+ * - `"malformed"`: status 200 and a body that is not JSON.
+ * - `"stall"`: status 200 and headers, then nothing, for ever.
+ * - `"silent"`: not even headers, for ever.
+ */
+export type StubBehaviour =
+  | { text: string }
+  | { structured: Record<string, unknown> }
+  | { status: number; retryAfterSeconds?: number }
+  | "malformed"
+  | "stall"
+  | "silent";
+
+interface StubTool {
+  function: { name: string; parameters?: unknown };
+}
+
+/** The parts of a chat completion request that the stub or a test looks at. */
+export interface StubRequestBody {
+  model: string;
+  messages: { role: string; content: unknown }[];
+  stream?: boolean;
+  stream_options?: { include_usage?: boolean };
+  tools?: StubTool[];
+  tool_choice?: string | { function: { name: string } };
+  response_format?: { type: string; json_schema?: { name: string; schema: unknown; strict?: boolean } };
+}
+
+export interface StubRequest {
+  body: StubRequestBody;
+  headers: IncomingMessage["headers"];
+  /** `performance.now()` at arrival: for the time between retries. */
+  at: number;
+}
+
+export interface OpenAIStub {
+  /** For `new ChatOpenAI({ configuration: { baseURL } })`. */
+  readonly baseURL: string;
+  readonly requests: readonly StubRequest[];
+  /** Goes on with the script after what is left of it. */
+  enqueue(...behaviours: StubBehaviour[]): void;
+  /** Ends the server and cuts every connection, stalled ones too. */
+  close(): Promise<void>;
+}
+
+/**
+ * A server on 127.0.0.1 that speaks OpenAI's `POST /v1/chat/completions`, streaming or not, one behaviour for each request.
+ * A request after the end of the script gets status 400, which no client retries, with a message that says so.
+ */
+export async function startOpenAIStub(...script: StubBehaviour[]): Promise<OpenAIStub> {
+  const behaviours = [...script];
+  const requests: StubRequest[] = [];
+
+  const server = createServer((request, response) => {
+    const at = performance.now();
+    void readBody(request).then(
+      (body) => {
+        if (request.method !== "POST" || request.url !== "/v1/chat/completions")
+          return fail(response, 404, `no such route: ${request.method} ${request.url}`);
+        requests.push({ body, headers: request.headers, at });
+        const behaviour = behaviours.shift();
+        if (behaviour === undefined)
+          return fail(response, 400, `the stub's script has no request ${requests.length}`);
+        respond(response, behaviour, body);
+      },
+      (error: unknown) => fail(response, 400, String(error)),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+
+  return {
+    baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    requests,
+    enqueue: (...more) => void behaviours.push(...more),
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.close((error) => (error ? reject(error) : resolve()));
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<StubRequestBody> {
+  let text = "";
+  for await (const part of request.setEncoding("utf8")) text += part;
+  return JSON.parse(text || "{}") as StubRequestBody;
+}
+
+function respond(response: ServerResponse, behaviour: StubBehaviour, body: StubRequestBody): void {
+  if (behaviour === "silent") return;
+  const type = body.stream ? "text/event-stream" : "application/json";
+  if (behaviour === "stall") return response.writeHead(200, { "content-type": type }).flushHeaders();
+  if (behaviour === "malformed") {
+    const broken = '{"id": "chatcmpl-stub", "choices": [{"mess';
+    response.writeHead(200, { "content-type": type }).end(body.stream ? `data: ${broken}\n\n` : broken);
+    return;
+  }
+  if ("status" in behaviour)
+    return fail(response, behaviour.status, "scripted failure", behaviour.retryAfterSeconds);
+
+  const message = messageFor(behaviour, body);
+  response.writeHead(200, { "content-type": type });
+  if (body.stream) {
+    for (const chunk of chunksOf(message, body)) response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    response.end("data: [DONE]\n\n");
+  } else {
+    const choice = {
+      index: 0,
+      message: { role: "assistant", refusal: null, ...message },
+      logprobs: null,
+      finish_reason: finishReason(message),
+    };
+    response.end(JSON.stringify({ ...envelope(body, "chat.completion"), choices: [choice], usage: USAGE }));
+  }
+}
+
+function fail(response: ServerResponse, status: number, message: string, retryAfterSeconds?: number): void {
+  const retryAfter = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+  response.writeHead(status, { "content-type": "application/json", ...retryAfter });
+  response.end(JSON.stringify({ error: { message, type: "stub_error", param: null, code: null } }));
+}
+
+// --- the protocol ---
+
+const USAGE = { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 };
+
+interface StubToolCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
+interface StubMessage {
+  content: string | null;
+  tool_calls?: StubToolCall[];
+}
+
+function messageFor(
+  behaviour: { text: string } | { structured: Record<string, unknown> },
+  body: StubRequestBody,
+): StubMessage {
+  if ("text" in behaviour) return { content: behaviour.text };
+  const json = JSON.stringify(behaviour.structured);
+  const demanded =
+    typeof body.tool_choice === "object" ? body.tool_choice.function.name : body.tools?.[0]?.function.name;
+  if (body.response_format !== undefined || demanded === undefined) return { content: json };
+  return {
+    content: null,
+    tool_calls: [
+      { id: `call_${crypto.randomUUID()}`, type: "function", function: { name: demanded, arguments: json } },
+    ],
+  };
+}
+
+function* chunksOf(message: StubMessage, body: StubRequestBody): Generator<object> {
+  const chunk = (delta: object, finish_reason: string | null = null): object => ({
+    ...envelope(body, "chat.completion.chunk"),
+    choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+  });
+  yield chunk({ role: "assistant", content: "" });
+  for (const word of message.content?.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []) yield chunk({ content: word });
+  for (const [index, call] of (message.tool_calls ?? []).entries()) {
+    const { name, arguments: json } = call.function;
+    yield chunk({
+      tool_calls: [{ index, id: call.id, type: "function", function: { name, arguments: "" } }],
+    });
+    yield chunk({ tool_calls: [{ index, function: { arguments: json } }] });
+  }
+  yield chunk({}, finishReason(message));
+  if (body.stream_options?.include_usage)
+    yield { ...envelope(body, "chat.completion.chunk"), choices: [], usage: USAGE };
+}
+
+function envelope(body: StubRequestBody, object: string): object {
+  return { id: "chatcmpl-stub", object, created: 0, model: body.model, system_fingerprint: "fp_stub" };
+}
+
+function finishReason(message: StubMessage): string {
+  return message.tool_calls ? "tool_calls" : "stop";
+}

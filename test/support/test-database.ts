@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import pg from "pg";
+import { afterAll, beforeAll, inject } from "vitest";
+import { createDatabase, type Database } from "../../src/database/database.js";
+import { openEmbeddedPool } from "../../src/database/embedded-pool.js";
+import { createMemory, type Memory, type MemoryOptions } from "../../src/memory.js";
+import { silentLogger } from "./silent-logger.js";
+
+/** A database of a test file's own, set up. */
+export interface TestDatabase {
+  readonly pool: pg.Pool;
+  readonly schema: string;
+  readonly database: Database;
+  /** A memory on it. Inline jobs and no logging unless said otherwise; close it only to test closing. */
+  memory(options?: MemoryOptions): Memory;
+}
+
+/** Whether the tests run on a real server. */
+export const onServer = () => inject("databaseUrl") !== null;
+
+/**
+ * A set-up database for the calling test file: a schema of its own on the server, or a copy of the migrated
+ * embedded database. Tests share it and keep apart by their ids.
+ */
+export function useTestDatabase(): TestDatabase {
+  let opened: { pool: pg.Pool; schema: string; database: Database } | undefined;
+  const get = () => {
+    if (!opened) throw new Error("The test database is open only while tests run.");
+    return opened;
+  };
+  const memories: Memory[] = [];
+
+  beforeAll(async () => {
+    opened = await open();
+  });
+  afterAll(async () => {
+    for (const memory of memories) await memory.close();
+    if (onServer()) await opened?.pool.query(`drop schema "${opened.schema}" cascade`);
+    await opened?.database.close();
+  });
+
+  return {
+    get pool() {
+      return get().pool;
+    },
+    get schema() {
+      return get().schema;
+    },
+    get database() {
+      return get().database;
+    },
+    memory(options = {}) {
+      const { pool, schema } = get();
+      const memory = createMemory({ database: pool, schema, jobs: "inline", logger: silentLogger, ...options });
+      memories.push(memory);
+      return memory;
+    },
+  };
+}
+
+async function open() {
+  const connectionString = inject("databaseUrl");
+  if (connectionString === null) {
+    const dump = inject("embeddedDump");
+    if (dump === null) throw new Error("no embedded dump");
+    const embedded = openEmbeddedPool({ loadDataDir: new Blob([readFileSync(dump)]) });
+    const schema = "mnemograph";
+    return {
+      pool: embedded.pool,
+      schema,
+      database: createDatabase(embedded.pool, { schemaName: schema }, embedded.close),
+    };
+  }
+  const schema = `test_${randomUUID().slice(0, 8)}`;
+  const pool = new pg.Pool({ connectionString });
+  const database = createDatabase(pool, { schemaName: schema }, () => pool.end());
+  await createMemory({ database: pool, schema, logger: silentLogger }).setup();
+  return { pool, schema, database };
+}

@@ -1,0 +1,254 @@
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
+import { createReactAgent } from "@langchain/langgraph/prebuilt";
+import { createSupervisor } from "@langchain/langgraph-supervisor";
+import { createAgent } from "langchain";
+import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { createGate, OfflineChatModel } from "../../src/testing/index.js";
+
+const model = new OfflineChatModel();
+const human = (text: string): BaseMessage => new HumanMessage(text);
+const ai = (text: string): BaseMessage => new AIMessage(text);
+const answerTo = async (...messages: BaseMessage[]): Promise<string> => (await model.invoke(messages)).text;
+
+describe("a question", () => {
+  test("is answered with what the user said", async () => {
+    expect(await answerTo(human("My name is Ana."), ai("Nice to meet you."), human("What is my name?"))).toBe(
+      "[offline stand-in] You said: My name is Ana.",
+    );
+  });
+
+  test("finds the one sentence among others, whatever the form of its words", async () => {
+    const said = human(
+      "I work in a bank. I'm allergic to peanuts, badly. The file name is wrong. My name is Ana!",
+    );
+    expect(await answerTo(said, human("Which allergies do I have? Am I allergic?"))).toBe(
+      "[offline stand-in] You said: I'm allergic to peanuts, badly.",
+    );
+    expect(await answerTo(said, human("what's my name?"))).toBe(
+      "[offline stand-in] You said: My name is Ana!",
+    );
+    expect(await answerTo(said, human("Where do I work"))).toBe(
+      "[offline stand-in] You said: I work in a bank.",
+    );
+  });
+
+  test("takes the latest of equally good sentences", async () => {
+    expect(
+      await answerTo(
+        human("My city is Rome."),
+        ai("Ok."),
+        human("My city is Oslo."),
+        ai("Ok."),
+        human("What is my city?"),
+      ),
+    ).toBe("[offline stand-in] You said: My city is Oslo.");
+  });
+
+  test("is not answered with the same question asked before, nor with its own earlier answers", async () => {
+    const first = [human("My name is Ana."), ai("[offline stand-in] Noted: My name is Ana.")];
+    const asked = [human("What is my name?"), ai("[offline stand-in] You said: My name is Ana.")];
+    expect(await answerTo(...first, ...asked, human("What is my name?"))).toBe(
+      "[offline stand-in] You said: My name is Ana.",
+    );
+  });
+
+  test("may come in the message that has the answer", async () => {
+    expect(await answerTo(human("I live in Porto. Where do I live?"))).toBe(
+      "[offline stand-in] You said: I live in Porto.",
+    );
+  });
+
+  test("is answered from a memory block in a system message", async () => {
+    const memory = new SystemMessage(
+      "<memory>\n<profile>\n- Preferred name is Ana\n- Prefers tea &amp; biscuits to A &lt; B\n</profile>\n</memory>",
+    );
+    expect(await answerTo(memory, human("What name do I prefer?"))).toBe(
+      "[offline stand-in] From memory: Preferred name is Ana",
+    );
+    expect(await answerTo(memory, human("Do I like tea?"))).toBe(
+      "[offline stand-in] From memory: Prefers tea & biscuits to A < B",
+    );
+  });
+
+  test("is answered from a prefix with the previous context", async () => {
+    const summary =
+      "Round of seq 0: My dog [the old one] is Rex. → [offline stand-in] Noted: My dog is Rex.\nRound of seq 2: I like tea → Good";
+    expect(await answerTo(human(`[Previous context: ${summary}]\n\nWho is my dog?`))).toBe(
+      "[offline stand-in] From memory: My dog [the old one] is Rex.",
+    );
+  });
+
+  test("is answered with what an assistant or a tool said", async () => {
+    expect(await answerTo(ai("Your flight leaves at nine."), human("When does my flight leave?"))).toBe(
+      "[offline stand-in] I said: Your flight leaves at nine.",
+    );
+    const result = new ToolMessage({ content: "The invoice number is 42.", tool_call_id: "c1" });
+    expect(
+      await answerTo(human("Look."), ai(""), result, ai("Done."), human("What is the invoice number?")),
+    ).toBe("[offline stand-in] A tool said: The invoice number is 42.");
+  });
+
+  test("without a match is noted", async () => {
+    expect(await answerTo(human("My name is Ana."), human("What is the capital of Peru? Please."))).toBe(
+      "[offline stand-in] Noted: What is the capital of Peru?",
+    );
+  });
+});
+
+test("a statement is noted", async () => {
+  expect(await answerTo(human("My name is Ana."), human("My name is Anna. I am a baker."))).toBe(
+    "[offline stand-in] Noted: My name is Anna.",
+  );
+  expect(await answerTo(human("[Previous context: old things]\n\nI like tea."))).toBe(
+    "[offline stand-in] Noted: I like tea.",
+  );
+});
+
+test("it answers the same every time", async () => {
+  const messages = [human("I like tea."), human("I like rye bread."), human("What do I like?")];
+  const answers = await Promise.all(Array.from({ length: 5 }, () => answerTo(...messages)));
+  expect(new Set(answers).size).toBe(1);
+});
+
+test("it answers when nobody has said anything", async () => {
+  expect(await answerTo(new SystemMessage("Be kind."))).toBe("[offline stand-in] Noted: nothing was said.");
+});
+
+describe("handing over", () => {
+  const delegate = (name: string) =>
+    tool(({ task }) => `${name} did: ${task}`, {
+      name,
+      description: name,
+      schema: z.object({ task: z.string() }),
+    });
+  const callsFor = async (text: string, names: string[]): Promise<unknown> => {
+    const { tool_calls } = await model
+      .bindTools(names.map(delegate))
+      .invoke([new SystemMessage("You plan."), human(text)]);
+    return tool_calls?.map(({ name, args }) => ({ name, args }));
+  };
+
+  test.each([
+    ["Plan my week", "planner"],
+    ["How should we test this?", "planner"],
+    ["Please design a logo and build it", "planner"],
+    ["Build the thing", "executor"],
+    ["deploy it now", "executor"],
+  ])("%s → %s", async (text, name) => {
+    expect(await callsFor(text, ["planner", "executor"])).toEqual([{ name, args: { task: text } }]);
+    const transfers = ["transfer_to_planner", "transfer_to_executor"];
+    expect(await callsFor(text, transfers)).toEqual([{ name: `transfer_to_${name}`, args: { task: text } }]);
+  });
+
+  test("not what merely contains the letters, and not to a tool that is not bound", async () => {
+    expect(await callsFor("The plane was late and I was running", ["planner", "executor"])).toEqual([]);
+    expect(await callsFor("Plan my week", ["executor", "memory_query"])).toEqual([]);
+  });
+
+  test("leaves the previous context out of the task", async () => {
+    expect(
+      await callsFor("[Previous context: they plan to build]\n\nHello", ["planner", "executor"]),
+    ).toEqual([]);
+    expect(await callsFor("[Previous context: they like tea]\n\nRun it", ["planner", "executor"])).toEqual([
+      { name: "executor", args: { task: "Run it" } },
+    ]);
+  });
+
+  test("happens once a round: the result is the answer", async () => {
+    const agent = createAgent({ model, tools: [delegate("planner"), delegate("executor")] });
+    const { messages } = await agent.invoke({ messages: [human("Build and deploy it")] });
+    expect(messages.map((message) => message.type)).toEqual(["human", "ai", "tool", "ai"]);
+    expect(messages.at(-1)?.text).toBe("[offline stand-in] executor did: Build and deploy it");
+    const next = await agent.invoke({ messages: [...messages, human("Thanks.")] });
+    expect(next.messages.at(-1)?.text).toBe("[offline stand-in] Noted: Thanks.");
+  });
+
+  test("answers with the last word of a subagent", async () => {
+    const spoken = new AIMessage({ content: "[offline stand-in] The plan: tea first.", name: "planner" });
+    const bound = model.bindTools([delegate("transfer_to_planner")]);
+    expect((await bound.invoke([human("Plan it"), spoken])).text).toBe(
+      "[offline stand-in] The plan: tea first.",
+    );
+  });
+
+  test.each([true, false])(
+    "works under LangGraph's supervisor (messages about hand-overs: %s)",
+    async (addHandoffBackMessages) => {
+      const agents = ["planner", "executor"].map((name) =>
+        createReactAgent({ llm: new OfflineChatModel(), tools: [], name }),
+      );
+      const graph = createSupervisor({
+        agents,
+        llm: new OfflineChatModel(),
+        addHandoffBackMessages,
+      }).compile();
+      const messages = [
+        human("The budget is 300 euros."),
+        ai("Noted."),
+        human("Plan a trip within the budget. What is the budget?"),
+      ];
+      const out = await graph.invoke({ messages });
+      expect(out.messages.at(-1)?.text).toBe("[offline stand-in] You said: The budget is 300 euros.");
+      expect(
+        out.messages.filter((message: BaseMessage) => message.name === "planner").length,
+      ).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe("structured output", () => {
+  const facts = z.object({ facts: z.array(z.string()) });
+
+  test("without a rule is plain text, which is malformed", async () => {
+    await expect(model.withStructuredOutput(facts, { name: "facts" }).invoke("a")).rejects.toThrow(
+      "No tool calls found",
+    );
+    expect(
+      (await model.withStructuredOutput(facts, { name: "facts", includeRaw: true }).invoke("a")).parsed,
+    ).toBeNull();
+  });
+
+  test("follows a rule that was given", async () => {
+    const ruled = new OfflineChatModel({
+      structured: { facts: (messages) => ({ facts: messages.map((message) => message.text) }) },
+    });
+    expect(await ruled.withStructuredOutput(facts, { name: "facts" }).invoke("a")).toEqual({ facts: ["a"] });
+  });
+});
+
+test("streams word by word", async () => {
+  const words: string[] = [];
+  for await (const chunk of await model.stream("I like tea.")) words.push(chunk.text);
+  expect(words.filter(Boolean)).toEqual(["[offline", " stand-in]", " Noted:", " I", " like", " tea."]);
+});
+
+test("counts its tokens", async () => {
+  expect((await model.invoke("I like tea.")).usage_metadata).toMatchObject({
+    input_tokens: 3,
+    output_tokens: 9,
+  });
+});
+
+test("takes its time, unless told to stop", async () => {
+  const slow = new OfflineChatModel({ latencyMs: 60 });
+  const started = performance.now();
+  await slow.invoke("a");
+  expect(performance.now() - started).toBeGreaterThanOrEqual(55);
+  await expect(slow.invoke("a", { timeout: 10 })).rejects.toMatchObject({ name: "TimeoutError" });
+});
+
+test("waits at its gate", async () => {
+  const gate = createGate();
+  const answer = new OfflineChatModel({ gate }).invoke("I like tea.");
+  await vi.waitUntil(() => gate.waiting === 1);
+  gate.open();
+  expect((await answer).text).toBe("[offline stand-in] Noted: I like tea.");
+});
