@@ -169,7 +169,10 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       stats: () => summaryStats(db),
       async rollback({ summaryId, ...thread }) {
         if (await rollbackSummary(db, { ...address(thread), summaryId })) return;
-        throw new MemoryError("NOT_FOUND", `Thread "${thread.threadId}" has no completed summary ${summaryId}.`);
+        throw new MemoryError(
+          "NOT_FOUND",
+          `Thread "${thread.threadId}" has no completed summary ${summaryId}.`,
+        );
       },
     },
     threads: {
@@ -186,9 +189,13 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${message}`);
       const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
       const op = node === "recall" ? "search" : "create";
-      await insertEvent(db, { scope, threadId, node, op, status: "error", detail }).catch((cause: unknown) => {
-        logger.error(`the event of it could not be kept: ${cause instanceof Error ? cause.message : cause}`);
-      });
+      await insertEvent(db, { scope, threadId, node, op, status: "error", detail }).catch(
+        (cause: unknown) => {
+          logger.error(
+            `the event of it could not be kept: ${cause instanceof Error ? cause.message : cause}`,
+          );
+        },
+      );
     },
     idle: () => jobs.idle(),
     close() {

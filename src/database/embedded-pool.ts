@@ -70,9 +70,8 @@ function loadPeer() {
   const require = createRequire(import.meta.url);
   try {
     const { PGlite: Engine } = require("@electric-sql/pglite") as typeof import("@electric-sql/pglite");
-    const { createPgConfig } = require("@electric-sql/pglite/node-postgres") as typeof import(
-      "@electric-sql/pglite/node-postgres"
-    );
+    const { createPgConfig } =
+      require("@electric-sql/pglite/node-postgres") as typeof import("@electric-sql/pglite/node-postgres");
     return { PGlite: Engine, createPgConfig };
   } catch (cause) {
     throw new MemoryError(

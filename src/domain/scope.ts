@@ -29,7 +29,10 @@ export function parseScope(input: unknown): Scope {
   const parsed = scopeSchema.safeParse(input ?? {});
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => issue.message).join("; ");
-    throw new MemoryError("SCOPE_REQUIRED", `Invalid scope: ${problems}. Pass { tenantId?, userId?, appId? }.`);
+    throw new MemoryError(
+      "SCOPE_REQUIRED",
+      `Invalid scope: ${problems}. Pass { tenantId?, userId?, appId? }.`,
+    );
   }
   const { tenantId, userId, appId } = parsed.data;
   if (userId === undefined && appId === undefined) {

@@ -12,7 +12,11 @@ export type InjectAs = "system" | "user";
  *
  * @param state the messages in the graph's state, the current one last.
  */
-export function modelView(state: readonly BaseMessage[], recalled: Recalled, injectAs: InjectAs): BaseMessage[] {
+export function modelView(
+  state: readonly BaseMessage[],
+  recalled: Recalled,
+  injectAs: InjectAs,
+): BaseMessage[] {
   const body = conversationContext({
     gap: recalled.gap,
     summaryEndId: recalled.summary?.endMessageId ?? null,
@@ -21,15 +25,22 @@ export function modelView(state: readonly BaseMessage[], recalled: Recalled, inj
   });
   const isSystem = (message: BaseMessage) => message.getType() === "system";
   // Instructions hold for the whole conversation, however old: a summary never stands in for them.
-  const system = [...state.filter(isSystem), ...body.filter((message) => isSystem(message) && !state.includes(message))];
+  const system = [
+    ...state.filter(isSystem),
+    ...body.filter((message) => isSystem(message) && !state.includes(message)),
+  ];
   const talk = body.filter((message) => !isSystem(message));
   const block = memoryBlock(recalled);
   if (block === null) return [...system, ...talk];
-  if (injectAs === "system") return [...system, new SystemMessage({ content: block, ...recalledMark }), ...talk];
+  if (injectAs === "system")
+    return [...system, new SystemMessage({ content: block, ...recalledMark }), ...talk];
 
   const current = talk.findLastIndex((message) => message.getType() === "human");
   const prefix = `[Previous context: ${recalled.summary?.text}]\n\n`;
-  return [...system, ...talk.map((message, index) => (index === current ? withPrefix(message, prefix) : message))];
+  return [
+    ...system,
+    ...talk.map((message, index) => (index === current ? withPrefix(message, prefix) : message)),
+  ];
 }
 
 function withPrefix(message: BaseMessage, prefix: string): HumanMessage {

@@ -24,7 +24,9 @@ export function runIdentity(config: LangGraphRunnableConfig | undefined): RunIde
   const configurable: Values = config?.configurable ?? {};
   const sources = [authenticated, (config?.context ?? {}) as Values, configurable];
   const find = (camel: string, snake: string) =>
-    sources.flatMap((source) => [source[camel], source[snake]]).find((value) => value !== undefined && value !== null);
+    sources
+      .flatMap((source) => [source[camel], source[snake]])
+      .find((value) => value !== undefined && value !== null);
 
   const scope = parseScope({
     tenantId: find("tenantId", "tenant_id"),

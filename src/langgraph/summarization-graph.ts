@@ -98,7 +98,8 @@ async function save(deps: SummarizationDeps, state: State): Promise<Update> {
   if (!claim || !work) return { status: "lost" };
   if (error !== null || summary === null) return saveFailure(deps, claim, work, error ?? "no summary");
 
-  if (!(await completeSummary(deps.db, claim, { text: summary, generationTimeMs }))) return { status: "lost" };
+  if (!(await completeSummary(deps.db, claim, { text: summary, generationTimeMs })))
+    return { status: "lost" };
   const { startSeq, endSeq, threadId, scope } = work;
   deps.logger.debug(`Memory ${claim.summaryId} status updated to completed`);
   deps.logger.info(`Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`);

@@ -113,7 +113,9 @@ function callAgent(agent: AgentGraph, builder: AgentBuilder, memory: Memory, opt
     const { [memoryKey]: kept, ...own } = state;
     // What was recalled is not checkpointed: a run resumed here has lost it.
     const recalled = kept ?? (await recallAgain(state, config))[memoryKey];
-    const view = recalled ? modelView(state.messages, recalled, options.injectAs ?? "system") : state.messages;
+    const view = recalled
+      ? modelView(state.messages, recalled, options.injectAs ?? "system")
+      : state.messages;
     const output = (await agent.invoke({ ...own, messages: view }, config)) as AgentState;
 
     const update: Record<string, unknown> = {};

@@ -15,8 +15,11 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly timeoutMs: number;
 }
 
-/** Keeps the tokens of background calls out of the streams of a user's graph. */
-const tags = ["nostream", "langsmith:nostream", "mnemograph"];
+/**
+ * Keeps background calls out of a user's run: no tokens in its streams, no callbacks of its. Under an
+ * inherited streaming callback ChatOpenAI also parses structured output differently, or not at all.
+ */
+const apart = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
 
 /**
  * The model's answer, checked against the schema; a malformed one is sent back once with what is wrong.
@@ -50,25 +53,39 @@ async function ask<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
   messages: BaseMessage[],
 ): Promise<Answer<Output>> {
-  const structured = call.model.withStructuredOutput<Output>(call.schema, { name: call.name, includeRaw: true });
-  let answer: { raw: BaseMessage; parsed: Output | null };
+  const structured = call.model.withStructuredOutput<Output>(call.schema, {
+    name: call.name,
+    includeRaw: true,
+  });
+  let answer: { raw: BaseMessage; parsed: unknown };
   try {
     answer = await withDeadline(call.timeoutMs, (signal) =>
-      structured.invoke(messages, { signal, tags, runName: `mnemograph.${call.name}` }),
+      structured.invoke(messages, { ...apart, signal, runName: `mnemograph.${call.name}` }),
     );
   } catch (cause) {
     if (MemoryError.is(cause)) throw cause;
+    if (isMalformedOutput(cause))
+      return { valid: false, raw: "(unreadable)", problem: "it is not valid JSON" };
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw new MemoryError("MODEL_FAILED", `The model call failed: ${detail}`, { cause });
   }
   const parsed = call.schema.safeParse(answer.parsed);
   if (parsed.success) return { valid: true, output: parsed.data };
-  const problem = answer.parsed === null ? "it is not the JSON that was asked for" : z.prettifyError(parsed.error);
+  const problem =
+    answer.parsed == null ? "it is not the JSON that was asked for" : z.prettifyError(parsed.error);
   return { valid: false, raw: rawText(answer.raw), problem };
+}
+
+/** ChatOpenAI throws what its parser says, where other models return `parsed: null`. */
+function isMalformedOutput(error: unknown): boolean {
+  const names = ["SyntaxError", "ZodError", "$ZodError", "OutputParserException"];
+  return error instanceof Error && (names.includes(error.name) || names.includes(error.constructor.name));
 }
 
 /** The malformed answer as text: it may be prose, or a tool call with wrong arguments. */
 function rawText(message: BaseMessage): string {
   const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  return message.text || JSON.stringify(calls.map((toolCall: { args: unknown }) => toolCall.args)) || "(nothing)";
+  return (
+    message.text || JSON.stringify(calls.map((toolCall: { args: unknown }) => toolCall.args)) || "(nothing)"
+  );
 }

@@ -21,7 +21,9 @@ const schema = z.object({
   summary: z.string().describe("The updated summary."),
 });
 
-const instructions = (maxCharacters: number) => `You keep the running summary of a conversation between a user and an assistant.
+const instructions = (
+  maxCharacters: number,
+) => `You keep the running summary of a conversation between a user and an assistant.
 You get the previous summary, the messages since, and the messages that are now too old to keep.
 Write the updated summary:
 - Keep what matters for continuing: what the user wants, decisions and their reasons, open tasks, facts, names, numbers, dates, results of tools. Keep such details word for word.
@@ -46,7 +48,9 @@ export async function summarizeMessages(
     name: "conversation_summary",
     schema,
     instructions: instructions(input.maxCharacters),
-    input: [previousBlock(input), block("new_messages", input.added), dropBlock(input)].filter(Boolean).join("\n"),
+    input: [previousBlock(input), block("new_messages", input.added), dropBlock(input)]
+      .filter(Boolean)
+      .join("\n"),
     timeoutMs,
   });
   return summary;

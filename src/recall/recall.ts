@@ -29,7 +29,8 @@ export async function recall(db: Connection, input: { scope: Scope; threadId: st
   const threadId = parseThreadId(input.threadId);
   const found = await findConversation(db, { scope, threadId });
   if (found === null) throw threadForbidden(threadId);
-  if (found === undefined) return { summary: null, processing: null, gap: [], lastSeq: -1, lastMessageId: null };
+  if (found === undefined)
+    return { summary: null, processing: null, gap: [], lastSeq: -1, lastMessageId: null };
   const gap = await Promise.all(found.gap.map((message) => decodeMessage(message.serialised)));
   return { ...found, gap };
 }

@@ -29,7 +29,12 @@ function searchableText(message: BaseMessage): string {
   const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
   const lines = [
     message.text,
-    ...calls.map((call: { name: string; args: unknown }) => `[calls ${call.name} ${JSON.stringify(call.args)}]`),
+    ...calls.map(
+      (call: { name: string; args: unknown }) => `[calls ${call.name} ${JSON.stringify(call.args)}]`,
+    ),
   ];
-  return lines.filter((line) => line !== "").join("\n").replaceAll("\u0000", "");
+  return lines
+    .filter((line) => line !== "")
+    .join("\n")
+    .replaceAll("\u0000", "");
 }

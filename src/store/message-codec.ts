@@ -15,5 +15,8 @@ export async function encodeMessage(message: BaseMessage): Promise<string> {
 export async function decodeMessage(serialised: string): Promise<BaseMessage> {
   const message: unknown = await serde.loadsTyped("json", serialised);
   if (isBaseMessage(message)) return message;
-  throw new MemoryError("DATABASE_ERROR", "A message of the transcript cannot be read: its content was altered.");
+  throw new MemoryError(
+    "DATABASE_ERROR",
+    "A message of the transcript cannot be read: its content was altered.",
+  );
 }

@@ -84,8 +84,9 @@ export async function startOpenAIStub(...script: StubBehaviour[]): Promise<OpenA
     requests,
     enqueue: (...more) => void behaviours.push(...more),
     close: () =>
-      new Promise((resolve, reject) => {
-        server.close((error) => (error ? reject(error) : resolve()));
+      new Promise((resolve) => {
+        // its error only says that the server was closed before
+        server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
@@ -100,14 +101,19 @@ async function readBody(request: IncomingMessage): Promise<StubRequestBody> {
 function respond(response: ServerResponse, behaviour: StubBehaviour, body: StubRequestBody): void {
   if (behaviour === "silent") return;
   const type = body.stream ? "text/event-stream" : "application/json";
-  if (behaviour === "stall") return response.writeHead(200, { "content-type": type }).flushHeaders();
+  if (behaviour === "stall") {
+    response.writeHead(200, { "content-type": type }).flushHeaders();
+    return;
+  }
   if (behaviour === "malformed") {
     const broken = '{"id": "chatcmpl-stub", "choices": [{"mess';
     response.writeHead(200, { "content-type": type }).end(body.stream ? `data: ${broken}\n\n` : broken);
     return;
   }
-  if ("status" in behaviour)
-    return fail(response, behaviour.status, "scripted failure", behaviour.retryAfterSeconds);
+  if ("status" in behaviour) {
+    fail(response, behaviour.status, "scripted failure", behaviour.retryAfterSeconds);
+    return;
+  }
 
   const message = messageFor(behaviour, body);
   response.writeHead(200, { "content-type": type });

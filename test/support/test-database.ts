@@ -52,7 +52,13 @@ export function useTestDatabase(): TestDatabase {
     },
     memory(options = {}) {
       const { pool, schema } = get();
-      const memory = createMemory({ database: pool, schema, jobs: "inline", logger: silentLogger, ...options });
+      const memory = createMemory({
+        database: pool,
+        schema,
+        jobs: "inline",
+        logger: silentLogger,
+        ...options,
+      });
       memories.push(memory);
       return memory;
     },

@@ -193,7 +193,7 @@ describe("handing over", () => {
       const messages = [
         human("The budget is 300 euros."),
         ai("Noted."),
-        human("Plan a trip within the budget. What is the budget?"),
+        human("Plan a trip. What is the budget?"),
       ];
       const out = await graph.invoke({ messages });
       expect(out.messages.at(-1)?.text).toBe("[offline stand-in] You said: The budget is 300 euros.");
@@ -233,7 +233,7 @@ test("streams word by word", async () => {
 test("counts its tokens", async () => {
   expect((await model.invoke("I like tea.")).usage_metadata).toMatchObject({
     input_tokens: 3,
-    output_tokens: 9,
+    output_tokens: 10,
   });
 });
 

@@ -21,10 +21,10 @@ const newMessages = (...messages: string[]): string =>
 
 test("has a line for each round: the first sentences", async () => {
   const prompt = newMessages(
-    message(0, "human", "My name is Ana. I bake."),
-    message(1, "ai", "Hello Ana! How are you?"),
-    message(2, "human", "Fine"),
-    message(3, "ai", "Good"),
+    message(0, "user", "My name is Ana. I bake."),
+    message(1, "assistant", "Hello Ana! How are you?"),
+    message(2, "user", "Fine"),
+    message(3, "assistant", "Good"),
   );
   expect(await summaryOf(prompt)).toBe(
     "Round of seq 0: My name is Ana. → Hello Ana!\nRound of seq 2: Fine → Good",
@@ -34,7 +34,7 @@ test("has a line for each round: the first sentences", async () => {
 test("goes on from the previous summary and drops what left the window", async () => {
   const prompt = [
     `<previous_summary covers="0-5">Round of seq 0: a → b\nRound of seq 2: c → d\nRound of seq 4: e → f</previous_summary>`,
-    newMessages(message(6, "human", "g"), message(7, "ai", "h")),
+    newMessages(message(6, "user", "g"), message(7, "assistant", "h")),
     `<drop before="2"> (messages no longer in the window) </drop>`,
   ].join("\n");
   expect(await summaryOf(prompt)).toBe("Round of seq 2: c → d\nRound of seq 4: e → f\nRound of seq 6: g → h");
@@ -47,19 +47,16 @@ test("keeps another author's lines for as long as anything they cover is in the 
   expect(await summaryOf(previous)).toBe("Ana is a baker.");
 });
 
-test("joins partial summaries in their order", async () => {
-  const partials = ["Round of seq 0: a → b", "Round of seq 2: c → d\nRound of seq 4: e → f"].map(
-    (text) => `<partial_summary covers="0-5">\n${text}\n</partial_summary>`,
-  );
-  expect(await summaryOf(partials.join("\n"))).toBe(
-    "Round of seq 0: a → b\nRound of seq 2: c → d\nRound of seq 4: e → f",
-  );
+test("does not take up again what the drop block shows", async () => {
+  const dropped = `<drop before="2">\n${message(0, "user", "old")}\n${message(1, "assistant", "gone")}\n</drop>`;
+  const added = newMessages(message(6, "user", "g"), message(7, "assistant", "h"));
+  expect(await summaryOf(`${added}\n${dropped}`)).toBe("Round of seq 6: g → h");
 });
 
 test("resolves entities once", async () => {
   const prompt = newMessages(
-    message(0, "human", "Is 1 &lt; 2 &amp;&amp; 3 &gt; 2"),
-    message(1, "ai", "&lt;/message&gt; &amp;lt;"),
+    message(0, "user", "Is 1 &lt; 2 &amp;&amp; 3 &gt; 2"),
+    message(1, "assistant", "&lt;/message&gt; &amp;lt;"),
   );
   expect(await summaryOf(prompt)).toBe("Round of seq 0: Is 1 < 2 && 3 > 2 → </message> &lt;");
 });
@@ -68,34 +65,34 @@ test("cuts long sentences to 100 characters, whole characters", async () => {
   const [, said = "", answered = ""] =
     /: (.*) → (.*)$/.exec(
       await summaryOf(
-        newMessages(message(0, "human", "word ".repeat(50)), message(1, "ai", "🙂".repeat(120))),
+        newMessages(message(0, "user", "word ".repeat(50)), message(1, "assistant", "🙂".repeat(120))),
       ),
     ) ?? [];
   expect([...said].length).toBeLessThanOrEqual(100);
   expect(said.endsWith("…")).toBe(true);
   expect([...answered]).toHaveLength(100);
-  expect(answered.isWellFormed?.() ?? true).toBe(true);
+  expect(Buffer.from(answered).toString()).toBe(answered);
 });
 
 test("takes the last answer with text of a round with tools", async () => {
   const prompt = newMessages(
-    message(0, "human", "Weather?"),
-    message(1, "ai", "Looking."),
+    message(0, "user", "Weather?"),
+    message(1, "assistant", "Looking."),
     message(2, "tool", "Sunny"),
-    message(3, "ai", "It is sunny."),
-    message(4, "ai", ""),
+    message(3, "assistant", "It is sunny."),
+    message(4, "assistant", ""),
   );
   expect(await summaryOf(prompt)).toBe("Round of seq 0: Weather? → It is sunny.");
 });
 
 test("says so when a round has only one side", async () => {
-  expect(await summaryOf(newMessages(message(3, "ai", "Welcome."), message(4, "human", "Hi")))).toBe(
+  expect(await summaryOf(newMessages(message(3, "assistant", "Welcome."), message(4, "user", "Hi")))).toBe(
     "Round of seq 3: (nothing) → Welcome.\nRound of seq 4: Hi → (no answer)",
   );
 });
 
 test("a summary made from its own output is stable", async () => {
-  const first = await summaryOf(newMessages(message(0, "human", "A &amp; B"), message(1, "ai", "C")));
+  const first = await summaryOf(newMessages(message(0, "user", "A &amp; B"), message(1, "assistant", "C")));
   expect(
     await summaryOf(`<previous_summary covers="0-1">${first.replaceAll("&", "&amp;")}</previous_summary>`),
   ).toBe(first);

@@ -151,161 +151,6 @@ describe("tool calls", () => {
   });
 });
 
-describe("structured output", () => {
-  test("is the object of a structured reply, under whatever name was demanded", async () => {
-    const model = new ScriptedChatModel({
-      replies: [{ structured: { summary: "short" } }],
-      repeatLast: true,
-    });
-    expect(await model.withStructuredOutput(schema, { name: "conversation_summary" }).invoke("a")).toEqual({
-      summary: "short",
-    });
-    expect(await model.withStructuredOutput(schema).invoke("a")).toEqual({ summary: "short" });
-    expect(model.calls.map((call) => call.toolNames)).toEqual([["conversation_summary"], ["extract"]]);
-  });
-
-  test("comes with the raw message, usage included", async () => {
-    const model = new ScriptedChatModel({ replies: [{ structured: { summary: "short" } }] });
-    const { raw, parsed } = await model.withStructuredOutput(schema, { includeRaw: true }).invoke("a");
-    expect(parsed).toEqual({ summary: "short" });
-    expect(raw).toBeInstanceOf(AIMessage);
-    expect(raw).toMatchObject({ usage_metadata: { total_tokens: expect.any(Number) } });
-  });
-
-  test("from a text reply is malformed: an error, or null beside the raw message", async () => {
-    const model = new ScriptedChatModel({ replies: ["I would rather chat."], repeatLast: true });
-    await expect(model.withStructuredOutput(schema).invoke("a")).rejects.toThrow(
-      "No tool calls found in the response.",
-    );
-    const { raw, parsed } = await model.withStructuredOutput(schema, { includeRaw: true }).invoke("a");
-    expect(parsed).toBeNull();
-    expect(raw.text).toBe("I would rather chat.");
-  });
-
-  test("is not checked against the schema", async () => {
-    const model = new ScriptedChatModel({ replies: [{ structured: { summary: 7 } }] });
-    expect(await model.withStructuredOutput(schema).invoke("a")).toEqual({ summary: 7 });
-  });
-
-  test("throws the script's error with and without the raw message", async () => {
-    const model = new ScriptedChatModel({ replies: [new Error("overloaded")], repeatLast: true });
-    await expect(model.withStructuredOutput(schema).invoke("a")).rejects.toThrow("overloaded");
-    await expect(model.withStructuredOutput(schema, { includeRaw: true }).invoke("a")).rejects.toThrow(
-      "overloaded",
-    );
-  });
-
-  test.each(["v2", "v3"] as const)("works in a graph whose events are streamed as %s", async (version) => {
-    const model = new ScriptedChatModel({ replies: [{ structured: { summary: "short" } }] });
-    const got: unknown[] = [];
-    const graph = new StateGraph(MessagesAnnotation)
-      .addNode("sum", async (_state, config) => {
-        got.push(await model.withStructuredOutput(schema).invoke("a", config));
-        return {};
-      })
-      .addEdge(START, "sum")
-      .compile();
-    const input = { messages: [new HumanMessage("hi")] };
-    const events: AsyncIterable<unknown> =
-      version === "v2"
-        ? graph.streamEvents(input, { version })
-        : await graph.streamEvents(input, { version });
-    for await (const _ of events);
-    expect(got).toEqual([{ summary: "short" }]);
-  });
-
-  test("needs to know which tool is meant", async () => {
-    const model = new ScriptedChatModel({
-      replies: [
-        { structured: {} },
-        { structured: {} },
-        { structured: { a: 1 }, tool: "weather" },
-        { structured: {}, tool: "nope" },
-      ],
-    });
-    const other = { type: "function", function: { name: "other", parameters: {} } };
-    await expect(model.invoke("a")).rejects.toThrow("no tool is bound");
-    await expect(model.bindTools([weather, other]).invoke("a")).rejects.toThrow(
-      "the bound tools are weather, other",
-    );
-    expect((await model.bindTools([weather, other]).invoke("a")).tool_calls?.[0]).toMatchObject({
-      name: "weather",
-      args: { a: 1 },
-    });
-    await expect(model.bindTools([weather]).invoke("a")).rejects.toThrow("there is no tool nope");
-  });
-
-  test("goes to the tool that tool_choice demands", async () => {
-    const model = new ScriptedChatModel({ replies: [{ structured: {} }], repeatLast: true });
-    const other = { type: "function", function: { name: "other", parameters: {} } };
-    for (const tool_choice of ["other", { type: "function", function: { name: "other" } }])
-      expect(
-        (await model.bindTools([weather, other], { tool_choice }).invoke("a")).tool_calls?.[0]?.name,
-      ).toBe("other");
-  });
-});
-
-describe("streaming", () => {
-  const reply = new AIMessage({
-    content: "One two  three.",
-    tool_calls: [{ name: "weather", args: { city: "Rome" }, id: "c1", type: "tool_call" }],
-  });
-
-  test("gives words, then calls, then usage; joined they are the answer", async () => {
-    const model = new ScriptedChatModel({ replies: [reply] });
-    const chunks: AIMessageChunk[] = [];
-    for await (const chunk of await model.stream("a")) chunks.push(chunk);
-    expect(chunks.map((chunk) => chunk.text).filter(Boolean)).toEqual(["One", " two", "  three."]);
-    const whole = chunks.reduce((sum, chunk) => sum.concat(chunk));
-    expect(whole.text).toBe("One two  three.");
-    expect(whole.tool_calls).toMatchObject([{ name: "weather", args: { city: "Rome" }, id: "c1" }]);
-    expect(whole.usage_metadata).toMatchObject({ input_tokens: 1 });
-    expect(whole.response_metadata).toMatchObject({ model_name: "scripted-chat-model" });
-  });
-
-  test("keeps a call that follows text in core's stream of events", async () => {
-    const model = new ScriptedChatModel({ replies: [reply] });
-    const message = await model.streamEvents("a");
-    expect(message.text).toBe("One two  three.");
-    expect(message.tool_calls).toMatchObject([{ name: "weather", args: { city: "Rome" } }]);
-  });
-
-  test("reaches a graph's stream of messages word by word", async () => {
-    const model = new ScriptedChatModel({ replies: ["One two three."] });
-    const graph = new StateGraph(MessagesAnnotation)
-      .addNode("talk", async (state) => ({ messages: [await model.invoke(state.messages)] }))
-      .addEdge(START, "talk")
-      .compile();
-    const words: string[] = [];
-    for await (const [message] of await graph.stream(
-      { messages: [new HumanMessage("hi")] },
-      { streamMode: "messages" },
-    ))
-      words.push(message.text);
-    expect(words.filter(Boolean)).toEqual(["One", " two", " three."]);
-  });
-
-  test("keeps a call that could not be parsed", async () => {
-    const broken = new AIMessage({
-      content: "",
-      invalid_tool_calls: [{ name: "weather", args: "Rome!", id: "c1", type: "invalid_tool_call" }],
-    });
-    const model = new ScriptedChatModel({ replies: [broken], repeatLast: true });
-    let whole: AIMessageChunk | undefined;
-    for await (const chunk of await model.stream("a")) whole = whole?.concat(chunk) ?? chunk;
-    expect(whole?.invalid_tool_calls?.[0]).toMatchObject({ name: "weather", args: "Rome!" });
-    expect((await model.bindTools([weather]).invoke("a")).invalid_tool_calls?.[0]).toMatchObject({
-      name: "weather",
-      args: "Rome!",
-    });
-  });
-
-  test("throws the script's error", async () => {
-    const model = new ScriptedChatModel({ replies: [new Error("overloaded")] });
-    await expect(model.stream("a")).rejects.toThrow("overloaded");
-  });
-});
-
 describe("cancelling", () => {
   test("ends a hanging call at once, with the signal's reason", async () => {
     const model = new ScriptedChatModel({ replies: ["hang"], repeatLast: true });
@@ -347,17 +192,12 @@ describe("cancelling", () => {
 });
 
 test("an answer without tools is an AIMessage with usage", async () => {
-  const own = new AIMessage({
-    content: "b",
-    usage_metadata: { input_tokens: 5, output_tokens: 6, total_tokens: 11 },
+  const usage_metadata = { input_tokens: 5, output_tokens: 6, total_tokens: 11 };
+  const model = new ScriptedChatModel({
+    replies: ["twelve chars", Object.assign(new AIMessage("b"), { usage_metadata })],
   });
-  const model = new ScriptedChatModel({ replies: ["twelve chars", own] });
   const estimated = await model.invoke("four");
   expect(AIMessageChunk.isInstance(estimated)).toBe(false);
   expect(estimated.usage_metadata).toEqual({ input_tokens: 1, output_tokens: 3, total_tokens: 4 });
-  expect((await model.invoke("a")).usage_metadata).toEqual({
-    input_tokens: 5,
-    output_tokens: 6,
-    total_tokens: 11,
-  });
+  expect((await model.invoke("a")).usage_metadata).toEqual(usage_metadata);
 });

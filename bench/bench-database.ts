@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { openEmbeddedPool } from "../src/database/embedded-pool.js";
+
+/** A pool for one benchmark run, in a schema of its own. */
+export interface BenchDatabase {
+  readonly name: string;
+  readonly pool: pg.Pool;
+  readonly schema: string;
+  close(): Promise<void>;
+}
+
+/** Real PostgreSQL when `DATABASE_URL` is set, else the embedded database in a temporary folder. */
+export async function openBenchDatabase(): Promise<BenchDatabase> {
+  const schema = `bench_${process.pid}`;
+  const connectionString = process.env["DATABASE_URL"];
+  if (connectionString) {
+    const pool = new pg.Pool({ connectionString });
+    const { rows } = await pool.query<{ version: string }>("select split_part(version(), ' ', 2) as version");
+    return {
+      name: `PostgreSQL ${rows[0]?.version}`,
+      pool,
+      schema,
+      async close() {
+        await pool.query(`drop schema if exists "${schema}" cascade`);
+        await pool.end();
+      },
+    };
+  }
+  const dataDir = mkdtempSync(join(tmpdir(), "mnemograph-bench-"));
+  const embedded = openEmbeddedPool({ dataDir });
+  return {
+    name: "embedded PGlite",
+    pool: embedded.pool,
+    schema,
+    async close() {
+      await embedded.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
