@@ -15,7 +15,7 @@ export interface BenchDatabase {
 /** Real PostgreSQL when `DATABASE_URL` is set, else the embedded database in a temporary folder. */
 export async function openBenchDatabase(): Promise<BenchDatabase> {
   const schema = `bench_${process.pid}`;
-  const connectionString = process.env["DATABASE_URL"];
+  const connectionString = process.env.DATABASE_URL;
   if (connectionString) {
     const pool = new pg.Pool({ connectionString });
     const { rows } = await pool.query<{ version: string }>("select split_part(version(), ' ', 2) as version");

@@ -8,7 +8,7 @@ import { MemoryError } from "../errors.js";
  *   `PostgresSaver` (whose tables live in the same schema) does not escape.
  */
 export function identifier(name: string): Sql {
-  if (name.trim() === "" || /["\u0000]/.test(name) || Buffer.byteLength(name) > 63) {
+  if (name.trim() === "" || name.includes('"') || name.includes("\u0000") || Buffer.byteLength(name) > 63) {
     throw new MemoryError(
       "INVALID_INPUT",
       `${JSON.stringify(name)} cannot be a schema name: use 1 to 63 bytes, not blank, no double quotes.`,

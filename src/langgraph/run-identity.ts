@@ -20,7 +20,7 @@ type Values = Readonly<Record<string, unknown>>;
  */
 export function runIdentity(config: LangGraphRunnableConfig | undefined): RunIdentity {
   const user: Values = config?.serverInfo?.user ?? {};
-  const authenticated: Values = { userId: user["identity"], tenantId: user["tenant_id"] ?? user["tenantId"] };
+  const authenticated: Values = { userId: user.identity, tenantId: user.tenant_id ?? user.tenantId };
   const configurable: Values = config?.configurable ?? {};
   const sources = [authenticated, (config?.context ?? {}) as Values, configurable];
   const find = (camel: string, snake: string) =>
@@ -33,5 +33,5 @@ export function runIdentity(config: LangGraphRunnableConfig | undefined): RunIde
     userId: find("userId", "user_id"),
     appId: find("appId", "app_id"),
   });
-  return { scope, threadId: parseThreadId(configurable["thread_id"]) };
+  return { scope, threadId: parseThreadId(configurable.thread_id) };
 }

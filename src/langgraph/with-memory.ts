@@ -123,7 +123,7 @@ function callAgent(agent: AgentGraph, builder: AgentBuilder, memory: Memory, opt
       // The agent's reducers have already run inside it; running them again here would count twice.
       update[key] = builder.channels[key] instanceof BinaryOperatorAggregate ? new Overwrite(value) : value;
     }
-    if (output.messages) update["messages"] = messageUpdate(state.messages, view, output.messages);
+    if (output.messages) update.messages = messageUpdate(state.messages, view, output.messages);
     return update;
   };
 }

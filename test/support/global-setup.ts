@@ -18,7 +18,7 @@ declare module "vitest" {
 
 /** Migrates the embedded database once; each test file starts from a copy. */
 export default async function setup(project: TestProject): Promise<() => void> {
-  const databaseUrl = process.env["DATABASE_URL"] || null;
+  const databaseUrl = process.env.DATABASE_URL || null;
   if (databaseUrl !== null) {
     await checkServer(databaseUrl);
     project.provide("databaseUrl", databaseUrl);
