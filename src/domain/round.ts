@@ -3,7 +3,7 @@ import type { MessageRole } from "./transcript-message.js";
 /**
  * The seqs at which a round starts, ascending: every user message opens one, with all that answers it.
  *
- * What comes before the first user message (a system prompt, a greeting) belongs to the first round.
+ * What comes before the first user message (a system prompt, a greeting) belongs to no round.
  */
 export function roundStarts(messages: readonly { seq: number; role: MessageRole }[]): number[] {
   return messages.filter((message) => message.role === "user").map((message) => message.seq);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { isStorable } from "./storable-text.js";
 
 /** Who a memory or a thread belongs to. At least one of `userId` and `appId` is set. */
 export interface Scope {
@@ -12,8 +13,7 @@ const id = (name: string) =>
   z
     .string({ error: `${name} must be a string` })
     .refine((value) => value.trim() !== "", `${name} must not be blank`)
-    // PostgreSQL text cannot hold NUL, and dropping it would let two different ids meet.
-    .refine((value) => !value.includes("\u0000"), `${name} must not contain the NUL character`)
+    .refine(isStorable, `${name} must not contain NUL characters or halves of surrogate pairs`)
     .optional();
 
 const scopeSchema = z.strictObject({ tenantId: id("tenantId"), userId: id("userId"), appId: id("appId") });
@@ -21,7 +21,7 @@ const scopeSchema = z.strictObject({ tenantId: id("tenantId"), userId: id("userI
 /**
  * `input` as a scope, with unset ids left out.
  *
- * Ids are opaque: any characters but NUL, compared exactly.
+ * Ids are opaque: any text that PostgreSQL can hold, compared exactly.
  *
  * @throws MemoryError `SCOPE_REQUIRED` when neither userId nor appId is given or an id is blank.
  */

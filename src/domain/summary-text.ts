@@ -12,7 +12,8 @@ export function summaryText(text: string, maxCharacters: number): string {
     throw new MemoryError("MODEL_OUTPUT_INVALID", "The model returned an empty summary.");
   }
   if (trimmed.length <= maxCharacters) return trimmed;
-  const head = trimmed.slice(0, maxCharacters);
+  // A cut in the middle of a surrogate pair would leave half a character.
+  const head = trimmed.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, "");
   const sentenceEnd = Math.max(...[". ", "! ", "? ", "\n", "。"].map((end) => head.lastIndexOf(end)));
   return (sentenceEnd > maxCharacters / 2 ? head.slice(0, sentenceEnd + 1) : head).trim();
 }

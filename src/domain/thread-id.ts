@@ -1,4 +1,5 @@
 import { MemoryError } from "../errors.js";
+import { isStorable } from "./storable-text.js";
 
 /**
  * `input` as a thread id: any text that is not blank.
@@ -6,7 +7,7 @@ import { MemoryError } from "../errors.js";
  * @throws MemoryError `THREAD_REQUIRED`
  */
 export function parseThreadId(input: unknown): string {
-  if (typeof input === "string" && input.trim() !== "" && !input.includes("\u0000")) return input;
+  if (typeof input === "string" && input.trim() !== "" && isStorable(input)) return input;
   throw new MemoryError(
     "THREAD_REQUIRED",
     "Memory needs a thread id that is text and not blank: pass { configurable: { thread_id: … } } to the graph.",

@@ -1,0 +1,25 @@
+import type { MemoryItem } from "./memory.js";
+
+/** What happened to a memory, as the delta header tells it. */
+export type ChangeEvent = "created" | "updated" | "merged" | "deleted" | "soft_deleted" | "restored";
+
+/** Longest text shown in one line of the header. */
+const mostCharacters = 160;
+
+/** `category` for people: "app_notes" → "App notes". */
+export function categoryLabel(category: string): string {
+  const words = category.replaceAll(/[_-]+/g, " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The line of a change, without its sign: "[Personal] Preferred name is Ana (imp=2)" (seed 004 §1). */
+export function changeLine(
+  event: ChangeEvent,
+  memory: Pick<MemoryItem, "category" | "text" | "importance" | "seenCount">,
+): string {
+  const oneLine = memory.text.replace(/\s+/g, " ").trim();
+  const text = oneLine.length > mostCharacters ? `${oneLine.slice(0, mostCharacters - 1)}…` : oneLine;
+  if (event === "merged") return `Combined ${memory.seenCount} notes: ${text}`;
+  const importance = event === "created" ? ` (imp=${Math.round(memory.importance)})` : "";
+  return `[${categoryLabel(memory.category)}] ${text}${importance}`;
+}

@@ -1,0 +1,15 @@
+import { createHash } from "node:crypto";
+
+/**
+ * A digest that two statements share when they differ only in case, spacing, width of characters or closing
+ * punctuation.
+ */
+export function contentHash(text: string): string {
+  const normal = text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/\s+/gu, " ")
+    .trim()
+    .replace(/[.!?。！？\s]+$/u, "");
+  return createHash("sha256").update(normal).digest("hex");
+}

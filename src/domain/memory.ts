@@ -1,0 +1,79 @@
+import type { Scope } from "./scope.js";
+
+/** What a memory is: a fact, a compressed stretch of turns, an app's lesson, an insight, or numbered steps. */
+export type MemoryKind = "fact" | "episode" | "note" | "insight" | "procedure";
+
+/** Only active memories are ever recalled. */
+export type MemoryLifecycle = "active" | "superseded" | "merged" | "soft_deleted";
+
+/** Where a memory was learned. */
+export interface MemorySource {
+  readonly threadId: string;
+  /** Seqs of the messages it was learned from, ascending. */
+  readonly seqs: readonly number[];
+  /** The words it rests on, as they were said. */
+  readonly quote?: string | undefined;
+}
+
+/** A memory to be written. Unset fields get the defaults named. */
+export interface MemoryDraft {
+  /** One self-contained sentence or two, third person. */
+  readonly text: string;
+  /** @default "fact" */
+  readonly kind?: MemoryKind | undefined;
+  /** A configured category. @default by kind */
+  readonly category?: string | undefined;
+  /** With a key the memory is a slot: one active value for each category and key. */
+  readonly key?: string | undefined;
+  readonly value?: string | undefined;
+  /** 1 (trivia) to 5 (vital). @default 3 */
+  readonly importance?: number | undefined;
+  /** 0 to 1. @default 1 */
+  readonly confidence?: number | undefined;
+  /** Pinned memories are never forgotten by age. @default false */
+  readonly pinned?: boolean | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly actorId?: string | undefined;
+  readonly role?: string | undefined;
+  readonly source?: MemorySource | undefined;
+  /** First and last turn of an episode, counted from 1. */
+  readonly turns?: { readonly start: number; readonly end: number } | undefined;
+  /** Since when it holds. @default now */
+  readonly validFrom?: Date | undefined;
+  /** The user plainly corrected what was known: wins whatever the confidences. @default false */
+  readonly correction?: boolean | undefined;
+}
+
+/** A stored memory. */
+export interface MemoryItem {
+  readonly id: string;
+  readonly scope: Scope;
+  readonly kind: MemoryKind;
+  readonly category: string;
+  readonly key: string | null;
+  readonly value: string | null;
+  readonly text: string;
+  readonly importance: number;
+  readonly confidence: number;
+  readonly pinned: boolean;
+  readonly state: MemoryLifecycle;
+  readonly tags: readonly string[];
+  readonly agentId: string | null;
+  readonly runId: string | null;
+  readonly actorId: string | null;
+  readonly role: string | null;
+  readonly source: MemorySource | null;
+  readonly turns: { readonly start: number; readonly end: number } | null;
+  /** How often it was said. */
+  readonly seenCount: number;
+  readonly validFrom: Date;
+  readonly validTo: Date | null;
+  /** Id of the memory that took its place. */
+  readonly supersededBy: string | null;
+  readonly lastAccessedAt: Date;
+  readonly purgeAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}

@@ -1,0 +1,36 @@
+/** Turns after which a confidence counts half: makes seed 002's own example of a name come out as printed. */
+const halfLifeTurns = 500;
+
+/** What is known of one side of a conflict. */
+export interface SlotClaim {
+  readonly confidence: number;
+  /** The owner's turn at which it was last said. */
+  readonly turn: number;
+  readonly validFrom: Date;
+}
+
+/** How a conflict over a slot ends. */
+export type SlotDecision =
+  /** The new value takes the slot; the old one is closed and kept. */
+  | "replace"
+  /** The new value is not stored. */
+  | "keep"
+  /** The new value tells of an earlier time: it is stored, already closed. */
+  | "insert_closed";
+
+/** `claim`'s confidence at `turn`: halved every 500 turns of the owner since it was last said. */
+export function effectiveConfidence(claim: SlotClaim, turn: number): number {
+  return claim.confidence * 0.5 ** (Math.max(0, turn - claim.turn) / halfLifeTurns);
+}
+
+/**
+ * Which of two values holds a slot.
+ *
+ * A plain correction wins. A value about an earlier time goes into the past. Otherwise the new value wins when
+ * its confidence reaches the old one's effective confidence (seed 002, "Conflict Resolution Example").
+ */
+export function resolveSlot(current: SlotClaim, proposed: SlotClaim & { correction: boolean }): SlotDecision {
+  if (proposed.validFrom < current.validFrom && !proposed.correction) return "insert_closed";
+  if (proposed.correction) return "replace";
+  return proposed.confidence >= effectiveConfidence(current, proposed.turn) ? "replace" : "keep";
+}

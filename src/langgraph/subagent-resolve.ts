@@ -1,0 +1,54 @@
+import { MemoryError } from "../errors.js";
+import type { NamedSubagent, SubagentDefinition, SubagentGraph } from "./subagent.js";
+
+/** A subagent that is ready to work. */
+export interface ResolvedSubagent {
+  readonly name: string;
+  readonly description: string;
+  readonly graph: SubagentGraph;
+}
+
+/** The name of the supervisor itself, and state keys, which LangGraph refuses as names of nodes. */
+const takenNames = new Set(["supervisor", "messages", "structuredResponse", "task", "result"]);
+
+/** Providers allow tool names of 64 characters, and `transfer_to_` takes 12 of them. */
+const namePattern = /^[a-zA-Z0-9_-]{1,52}$/;
+
+/**
+ * `subagents` as graphs; those that are only defined are made by `makeAgent`.
+ *
+ * @throws MemoryError `INVALID_INPUT` for a name that cannot be used, or a graph without `messages`.
+ */
+export function resolveSubagents(
+  subagents: readonly NamedSubagent[],
+  makeAgent: (name: string, definition: SubagentDefinition) => SubagentGraph,
+): ResolvedSubagent[] {
+  const names = new Set(takenNames);
+  return subagents.map(({ name, description, agent }) => {
+    if (!namePattern.test(name) || names.has(name)) throw badName(name);
+    names.add(name);
+    const given = "graph" in agent ? agent.graph : agent;
+    const graph = "invoke" in given ? given : makeAgent(name, given);
+    if (!hasMessages(graph)) {
+      throw new MemoryError(
+        "INVALID_INPUT",
+        `The subagent "${name}" must be a compiled graph with \`messages\` in its state, the result of ` +
+          "createAgent, or { tools, prompt, model }.",
+      );
+    }
+    return { name, description, graph };
+  });
+}
+
+function badName(name: string): MemoryError {
+  return new MemoryError(
+    "INVALID_INPUT",
+    `"${name}" cannot be a subagent's name: use 1 to 52 letters, digits, "_" or "-", no name twice, ` +
+      `and none of ${[...takenNames].join(", ")}.`,
+  );
+}
+
+function hasMessages(graph: SubagentGraph): boolean {
+  const { builder } = graph as { builder?: { channels?: object } };
+  return builder?.channels !== undefined && "messages" in builder.channels;
+}
