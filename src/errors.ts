@@ -5,6 +5,9 @@ export type MemoryErrorCode =
   | "DATABASE_ERROR"
   | "DATABASE_UNAVAILABLE"
   | "DATA_DIRECTORY_LOCKED"
+  | "CATEGORY_DENIED"
+  | "DIMENSION_MISMATCH"
+  | "EMBEDDING_FAILED"
   | "INVALID_INPUT"
   | "MIGRATION_CHANGED"
   | "MODEL_FAILED"
@@ -18,7 +21,8 @@ export type MemoryErrorCode =
   | "SCOPE_REQUIRED"
   | "SETUP_REQUIRED"
   | "THREAD_FORBIDDEN"
-  | "THREAD_REQUIRED";
+  | "THREAD_REQUIRED"
+  | "VECTOR_MISSING";
 
 const brand = Symbol.for("mnemograph.MemoryError");
 

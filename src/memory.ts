@@ -1,3 +1,4 @@
+import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { Clock } from "./clock.js";
@@ -30,7 +31,12 @@ export interface MemoryOptions {
   readonly schema?: string;
   /** Any chat model, for background work. Without one conversations are recorded but not summarised. */
   readonly model?: BaseChatModel;
-  readonly config?: MemoryConfig;
+  /** Any embeddings; needs pgvector. Without them retrieval is lexical. */
+  readonly embeddings?: EmbeddingsInterface;
+  /** Name of the vectors' space, when two models share a name. @default the model's name */
+  readonly embeddingSpace?: string;
+  /** Settings, or the path of a YAML file with them. */
+  readonly config?: MemoryConfig | string;
   /** "background": in this process, after the answer. "inline": before `remember` returns. @default "background" */
   readonly jobs?: "background" | "inline";
   /** @default warnings and errors on standard error */
@@ -47,8 +53,12 @@ export interface Memory {
   setup(): Promise<string[]>;
   /** Appends messages to a thread's transcript; those it has are left out. Returns how many were new. */
   record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
-  /** What memory knows at the start of a round. One round trip. */
-  recall(thread: ThreadAddress): Promise<Recalled>;
+  /**
+   * What memory knows at the start of a round. One round trip.
+   *
+   * `messageIds`: the messages of one branch of a conversation with several. The summary then is one of that branch.
+   */
+  recall(thread: ThreadAddress & { readonly messageIds?: readonly string[] }): Promise<Recalled>;
   /** Ends a round: records its messages and starts a summary when it is time. */
   remember(input: RecordInput): Promise<Remembered>;
   readonly summaries: {
@@ -108,7 +118,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   const graph = createSummarizationGraph({
     db,
     logger,
-    summaries,
+    config,
     model: () => {
       if (options.model) return options.model;
       throw new MemoryError("MODEL_REQUIRED", "Summaries need a model: createMemory({ model }).");
@@ -147,17 +157,18 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   };
 
   return {
-    setup: () => migrate(db, (client) => setUpCheckpointer(client, db.schemaName)),
+    setup: () =>
+      migrate(db, {
+        vectors: options.embeddings !== undefined,
+        also: (client) => setUpCheckpointer(client, db.schemaName),
+      }),
     record: async (input) => {
-      const { recorded, lastSeq } = await record(db, input, summaries.windowMessages);
+      const { recorded, lastSeq } = await record(db, input, config);
       return { recorded, lastSeq };
     },
     recall: (thread) => recall(db, thread),
     async remember(input) {
-      const remembered = await remember(
-        { db, logger, summaries, hasModel: options.model !== undefined },
-        input,
-      );
+      const remembered = await remember({ db, logger, config, hasModel: options.model !== undefined }, input);
       if (remembered.summary.started) await summarize(remembered.summary.claim);
       startSweeping();
       return remembered;
@@ -187,6 +198,8 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     async reportError({ node, error, scope, threadId }) {
       const message = error instanceof Error ? error.message : String(error);
       logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${message}`);
+      // Trying to write to a database that is down would make the user wait once more.
+      if (MemoryError.is(error, "DATABASE_UNAVAILABLE")) return;
       const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
       const op = node === "recall" ? "search" : "create";
       await insertEvent(db, { scope, threadId, node, op, status: "error", detail }).catch(

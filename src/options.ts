@@ -1,4 +1,13 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
 import { z } from "zod";
+import {
+  type Category,
+  type CategoryPolicy,
+  categoryConfigSchema,
+  defaultCategories,
+  findCategory,
+} from "./domain/category.js";
 import { MemoryError } from "./errors.js";
 
 const summaryOptionsSchema = z.strictObject({
@@ -20,8 +29,58 @@ const summaryOptionsSchema = z.strictObject({
   retryDelayMs: z.int().min(0).default(30_000),
 });
 
+const memoryOptionsSchema = z.strictObject({
+  /** Facts below this confidence are not kept. Seed 002, "Validate & Filter". */
+  minConfidence: z.number().min(0).max(1).default(0.4),
+  /** Facts below this importance are not kept. Seed 002's 0.2 on its scale of 0 to 1. */
+  minImportance: z.number().min(1).max(5).default(1),
+  /** Most facts one extraction may propose. Design §5. */
+  candidatesPerTurn: z.int().min(1).default(5),
+  /** Most facts written after one user message. Seed 004 §13. */
+  writesPerTurn: z.int().min(1).default(3),
+  /** Most facts extracted for one owner in a day. Seed 004 §13 asks for a cap; ten full turns. */
+  writesPerDay: z.int().min(1).default(30),
+  /** Similarity from which a free statement is the same. Design §5. */
+  mergeSimilarity: z.number().min(0).max(1).default(0.95),
+  /** Similarity from which a model is asked whether it is the same. Design §5. */
+  askSimilarity: z.number().min(0).max(1).default(0.85),
+  /** Similarity from which the pair is left to the daily worker. Design §5. */
+  reviewSimilarity: z.number().min(0).max(1).default(0.75),
+  /** Similarity from which memories are linked (seed 004 §2 `link_min`): well above unrelated sentences of common models. */
+  linkSimilarity: z.number().min(0).max(1).default(0.6),
+  /** Most links made for a new memory. Seed 004 §2. */
+  links: z.int().min(0).default(3),
+  /** Turns of a thread after which the older ones become an episode. Seed 002, "Every 20 Turns". */
+  episodeEveryTurns: z.int().min(2).default(20),
+  /** Turns that stay out of episodes. Seed 002, "keep last 10". */
+  episodeKeepTurns: z.int().min(0).default(10),
+});
+
+const retrievalOptionsSchema = z.strictObject({
+  /** A text search configuration of PostgreSQL; "simple" where there is none for the language. */
+  language: z.string().min(1).default("english"),
+  /** Slots below this importance are not shown unasked. Seed 002: 0.5 on its scale of 0 to 1. */
+  minSlotImportance: z.number().min(1).max(5).default(2.5),
+  /** Most hits shown unasked. */
+  topK: z.int().min(1).default(8),
+  /** Most episodes shown unasked. Seed 002, `top_k_episodes`. */
+  topEpisodes: z.int().min(0).default(3),
+  /** Episodes farther than this are not shown, with embeddings. Seed 002: cosine distance 0.4. */
+  maxEpisodeDistance: z.number().min(0).max(2).default(0.4),
+  /** Tokens of memory shown unasked, the conversation's summary apart. */
+  budgetTokens: z.int().min(50).default(1_500),
+  /** Longest wait for the embedding of a question; recall goes on without it. */
+  embedTimeoutMs: z.int().min(1).default(2_000),
+});
+
 const configSchema = z.strictObject({
   summaries: summaryOptionsSchema.prefault({}),
+  memories: memoryOptionsSchema.prefault({}),
+  retrieval: retrievalOptionsSchema.prefault({}),
+  /** Seed 004 §5. Added to the default categories, or in the place of those with the same name. */
+  categories: categoryConfigSchema.optional(),
+  /** Agent → categories it may read. Seed 004 §5. Without any, every agent reads everything. */
+  allowlists: z.record(z.string().min(1), z.array(z.string())).optional(),
   jobs: z
     .strictObject({
       /** Background jobs at the same time in this process. */
@@ -35,19 +94,61 @@ const configSchema = z.strictObject({
 /** Everything tunable, as the user writes it. */
 export type MemoryConfig = z.input<typeof configSchema>;
 
+type ParsedConfig = z.output<typeof configSchema>;
+
 /** Everything tunable, with defaults filled in. */
-export type ResolvedConfig = z.output<typeof configSchema>;
+export type ResolvedConfig = Omit<ParsedConfig, "categories" | "allowlists"> & { readonly policy: CategoryPolicy };
+
+/** How durable memories are written. */
+export type MemoryWriteOptions = ResolvedConfig["memories"];
+
+/** How memories are found. */
+export type RetrievalOptions = ResolvedConfig["retrieval"];
 
 /** How summaries are made. */
 export type SummaryOptions = ResolvedConfig["summaries"];
 
 /**
- * `config` with defaults filled in.
+ * `config`, an object or the path of a YAML file, with defaults filled in.
  *
  * @throws MemoryError `INVALID_INPUT` that names each unknown or wrong option.
  */
-export function resolveConfig(config: MemoryConfig | undefined): ResolvedConfig {
-  const parsed = configSchema.safeParse(config ?? {});
-  if (parsed.success) return parsed.data;
-  throw new MemoryError("INVALID_INPUT", `Invalid config:\n${z.prettifyError(parsed.error)}`);
+export function resolveConfig(config: MemoryConfig | string | undefined): ResolvedConfig {
+  const parsed = configSchema.safeParse(typeof config === "string" ? readConfigFile(config) : (config ?? {}));
+  if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
+  const { categories, allowlists, ...rest } = parsed.data;
+  return { ...rest, policy: categoryPolicy(categories, allowlists) };
+}
+
+function readConfigFile(path: string): unknown {
+  try {
+    return parse(readFileSync(path, "utf8")) ?? {};
+  } catch (cause) {
+    throw invalid(`${path} cannot be read: ${cause instanceof Error ? cause.message : cause}`, cause);
+  }
+}
+
+function categoryPolicy(
+  configured: ParsedConfig["categories"],
+  allowlists: ParsedConfig["allowlists"],
+): CategoryPolicy {
+  const added: readonly Category[] = [...(configured?.system ?? []), ...(configured?.custom ?? [])];
+  const twice = added.find(({ name }, index) => added.findIndex((other) => other.name === name) < index);
+  if (twice) throw invalid(`category "${twice.name}" is configured twice`);
+  const categories = new Map([...defaultCategories, ...added].map((category) => [category.name, category]));
+  const policy = { categories, allowlists: null };
+  if (!allowlists) return policy;
+  const resolve = (agent: string, name: string) => {
+    const category = findCategory(policy, name);
+    if (!category) throw invalid(`allowlists.${agent} names the category "${name}", which is not configured`);
+    return category.name;
+  };
+  const resolved = Object.entries(allowlists).map(
+    ([agent, names]) => [agent, new Set(names.map((name) => resolve(agent, name)))] as const,
+  );
+  return { categories, allowlists: new Map(resolved) };
+}
+
+function invalid(problem: string, cause?: unknown): MemoryError {
+  return new MemoryError("INVALID_INPUT", `Invalid config: ${problem}`, { cause });
 }

@@ -1,48 +1,110 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { hostname } from "node:os";
+import { randomUUID } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
 import { MemoryError } from "../errors.js";
-
-const holderSchema = z.object({ pid: z.number().int(), host: z.string(), startedAt: z.string().nullable() });
-type Holder = z.infer<typeof holderSchema>;
-
-/** Folders held by this process, since its own pid does not tell two openings apart. */
-const heldHere = new Set<string>();
+import { isRunning, type ProcessIdentity, processIdentitySchema, thisProcess } from "./process-identity.js";
 
 /**
- * Takes the folder `dataDir` for this process, and returns what gives it back.
+ * Takes the folder `dataDir` for this process, making it if need be, and returns what gives it back.
  *
  * The embedded database has no lock of its own, and two processes writing one folder would ruin it. A lock
  * left by a process that was killed is taken over.
  *
- * @throws MemoryError `DATA_DIRECTORY_LOCKED` when another process, or this one, has it open.
+ * Node has no file lock that ends with its process, so the lock is a file that names its holder, and a holder
+ * that is dead is succeeded: the first process to create `<lock>.next` beside it, unless that one is dead too,
+ * and so on. Removing a dead holder's file first would not do: of two processes that both saw it, the slower
+ * one could remove the faster one's.
+ *
+ * @throws MemoryError `DATA_DIRECTORY_LOCKED` when another process, or this one, has it open; `INVALID_INPUT`
+ *   when it is not a folder; `PERMISSION_DENIED` when this process may not write there.
  */
 export function lockDataDirectory(dataDir: string): () => void {
-  mkdirSync(dataDir, { recursive: true });
-  const file = join(dataDir, "mnemograph.lock");
-  const mine: Holder = { pid: process.pid, host: hostname(), startedAt: processStart(process.pid) };
-  if (heldHere.has(dataDir)) throw locked(dataDir, file, mine);
-  for (;;) {
-    try {
-      writeFileSync(file, JSON.stringify(mine), { flag: "wx" });
-      break;
-    } catch (error) {
-      if (!isCode(error, "EEXIST")) throw error;
-      const holder = readHolder(file);
-      if (holder && isAlive(holder)) throw locked(dataDir, file, holder);
-      rmSync(file, { force: true });
-    }
+  const lock = join(dataDir, "mnemograph.lock");
+  const draft = `${lock}.${randomUUID()}`;
+  const mine = JSON.stringify(thisProcess());
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(draft, mine);
+  } catch (error) {
+    throw folderError(dataDir, error);
   }
-  heldHere.add(dataDir);
+  try {
+    while (!takeOnce(dataDir, lock, draft)) {}
+  } finally {
+    rmSync(draft, { force: true });
+  }
   return () => {
-    heldHere.delete(dataDir);
-    rmSync(file, { force: true });
+    if (readOrNull(lock) === mine) rmSync(lock, { force: true });
   };
 }
 
-function locked(dataDir: string, file: string, holder: Holder): MemoryError {
-  const who = holder.pid === process.pid ? "this process" : `process ${holder.pid} on ${holder.host}`;
+/** One try; false when another process changed the lock meanwhile. `draft` is this process's lock file to be. */
+function takeOnce(dataDir: string, lock: string, draft: string): boolean {
+  const { dead, holder } = inspect(lock);
+  if (holder) throw lockedError(dataDir, holder);
+  const mine = successor(lock, dead.length);
+  if (!linkIfFree(draft, mine)) return false;
+  if (dead.length === 0) return true;
+  // Between reading and linking, another may have succeeded the same dead holders and tidied up after them.
+  if (inspect(lock).holder?.file !== mine) {
+    rmSync(mine, { force: true });
+    return false;
+  }
+  renameSync(draft, lock);
+  for (const file of [...dead.slice(1), mine]) rmSync(file, { force: true });
+  return true;
+}
+
+interface Holder extends ProcessIdentity {
+  readonly file: string;
+}
+
+/** The files of dead holders, from the lock itself on, and the living one after them. */
+function inspect(lock: string): { dead: string[]; holder: Holder | null } {
+  const dead: string[] = [];
+  for (;;) {
+    const file = successor(lock, dead.length);
+    const text = readOrNull(file);
+    if (text === null) return { dead, holder: null };
+    const identity = parseIdentity(text);
+    if (identity && isRunning(identity)) return { dead, holder: { ...identity, file } };
+    dead.push(file);
+  }
+}
+
+const successor = (lock: string, generations: number) => lock + ".next".repeat(generations);
+
+/** Creates `file` with all its content at once, so that nobody reads half of it. */
+function linkIfFree(draft: string, file: string): boolean {
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function readOrNull(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Null for what no process wrote to its end, as after a power failure: then nobody holds it. */
+function parseIdentity(text: string): ProcessIdentity | null {
+  try {
+    return processIdentitySchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function lockedError(dataDir: string, { pid, host, file }: Holder): MemoryError {
+  const who = pid === process.pid ? "this process" : `process ${pid} on ${host}`;
   return new MemoryError(
     "DATA_DIRECTORY_LOCKED",
     `The embedded database in ${dataDir} is open in ${who}. ` +
@@ -51,37 +113,26 @@ function locked(dataDir: string, file: string, holder: Holder): MemoryError {
   );
 }
 
-function readHolder(file: string): Holder | null {
-  try {
-    return holderSchema.parse(JSON.parse(readFileSync(file, "utf8")));
-  } catch {
-    // Gone meanwhile, or cut short by a crash while it was written: either way nobody holds it.
-    return null;
+function folderError(dataDir: string, cause: unknown): unknown {
+  switch (codeOf(cause)) {
+    case "EEXIST":
+    case "ENOTDIR":
+      return new MemoryError(
+        "INVALID_INPUT",
+        `dataDir ${dataDir} is or lies in a file: it must be a folder.`,
+        { cause },
+      );
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return new MemoryError("PERMISSION_DENIED", `This process may not write in dataDir ${dataDir}.`, {
+        cause,
+      });
+    default:
+      return cause;
   }
 }
 
-function isAlive(holder: Holder): boolean {
-  // A process of another machine or container that shares the folder cannot be looked up from here.
-  if (holder.host !== hostname()) return true;
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    return isCode(error, "EPERM");
-  }
-  // Process ids are reused: the same id with another start time is another process.
-  return holder.startedAt === null || holder.startedAt === processStart(holder.pid);
-}
-
-/** Start time of a process in clock ticks since boot (proc(5), field 22); null where there is no /proc. */
-function processStart(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
-  } catch {
-    return null;
-  }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -12,6 +12,8 @@ import { identifier } from "./identifier.js";
 export interface Database extends Connection {
   readonly schemaName: string;
   readonly pool: pg.Pool;
+  /** `work` in a transaction, which its error rolls back. Never try it again: it may have been committed. */
+  transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
   /** `work` on one client; its errors pass through unchanged. */
   withClient<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
   /** Ends the pool if it was made here. */
@@ -23,6 +25,8 @@ export interface Database extends Connection {
  * for someone who waits. Statements here are idempotent or guarded, so trying again is safe.
  */
 const reconnect = { retries: 5, minTimeout: 100, factor: 2 };
+
+const ignore = () => {};
 
 /** How a database is used, whatever pool it runs on. */
 export interface DatabaseSettings {
@@ -40,11 +44,29 @@ export function createDatabase(
   const refuseWhenClosed = () => {
     if (closing) throw new MemoryError("CLOSED", "This memory was closed; create a new one.");
   };
+  const schema = identifier(schemaName);
+  const now = () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`);
+  const withClient: Database["withClient"] = async (work) => {
+    refuseWhenClosed();
+    const client = await pool.connect();
+    // Nobody else listens while it is checked out: lost between two statements, it would end the process.
+    client.on("error", ignore);
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(isConnectionError(error));
+      throw error;
+    } finally {
+      client.removeListener("error", ignore);
+    }
+  };
   return {
     pool,
     schemaName,
-    schema: identifier(schemaName),
-    now: () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`),
+    schema,
+    now,
     async query<Row extends QueryResultRow>(statement: Sql) {
       const run = async () => {
         refuseWhenClosed();
@@ -60,18 +82,26 @@ export function createDatabase(
         throw toMemoryError(error, schemaName);
       }
     },
-    async withClient(work) {
-      refuseWhenClosed();
-      const client = await pool.connect();
+    async transaction(work) {
       try {
-        const result = await work(client);
-        client.release();
-        return result;
+        return await withClient(async (client) => {
+          const query = async <Row extends QueryResultRow>({ text, values }: Sql) =>
+            (await client.query<Row>(text, values)).rows;
+          await client.query("begin");
+          try {
+            const result = await work({ schema, now, query });
+            await client.query("commit");
+            return result;
+          } catch (error) {
+            await client.query("rollback").catch(() => {});
+            throw error;
+          }
+        });
       } catch (error) {
-        client.release(isConnectionError(error));
-        throw error;
+        throw toMemoryError(error, schemaName);
       }
     },
+    withClient,
     close() {
       closing ??= end();
       return closing;

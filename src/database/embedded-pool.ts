@@ -27,7 +27,7 @@ export interface EmbeddedPool {
  *   `DATA_DIRECTORY_LOCKED` at the first connection.
  */
 export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
-  const { PGlite: Engine, createPgConfig } = loadPeer();
+  const { PGlite: Engine, createPgConfig, vector } = loadPeers();
   let running: { engine: PGlite; unlock: () => void } | undefined;
 
   const start = () => {
@@ -35,6 +35,7 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
     const unlock = options.dataDir === undefined ? () => {} : lockDataDirectory(options.dataDir);
     const { dataDir, loadDataDir } = options;
     const engine = new Engine({
+      ...(vector && { extensions: { vector } }),
       ...(dataDir !== undefined && { dataDir }),
       ...(loadDataDir !== undefined && { loadDataDir }),
     });
@@ -66,13 +67,13 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
   };
 }
 
-function loadPeer() {
+function loadPeers() {
   const require = createRequire(import.meta.url);
   try {
     const { PGlite: Engine } = require("@electric-sql/pglite") as typeof import("@electric-sql/pglite");
     const { createPgConfig } =
       require("@electric-sql/pglite/node-postgres") as typeof import("@electric-sql/pglite/node-postgres");
-    return { PGlite: Engine, createPgConfig };
+    return { PGlite: Engine, createPgConfig, vector: loadVector(require) };
   } catch (cause) {
     throw new MemoryError(
       "PEER_MISSING",
@@ -80,5 +81,15 @@ function loadPeer() {
         "or pass `database` a PostgreSQL connection string.",
       { cause },
     );
+  }
+}
+
+/** pgvector for the embedded database; without it everything but embeddings works. */
+function loadVector(require: NodeJS.Require) {
+  try {
+    return (require("@electric-sql/pglite-pgvector") as typeof import("@electric-sql/pglite-pgvector"))
+      .vector;
+  } catch {
+    return undefined;
   }
 }

@@ -1,47 +1,53 @@
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { runner } from "node-pg-migrate";
 import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
 import type { Database } from "./database.js";
 import { errorCodeOf, toMemoryError } from "./database-error.js";
 import { identifier } from "./identifier.js";
-
-/** One numbered `.sql` file. */
-interface Migration {
-  readonly name: string;
-  readonly checksum: string;
-}
-
-const directory = fileURLToPath(new URL("../../migrations", import.meta.url));
+import { coreMigrations, runMigrationSet, vectorMigrations } from "./migration-set.js";
 
 /** Any fixed number will do; this one is "mnemogra" in ASCII, shortened to a positive bigint. */
 const setupLock = "7885911234096720";
 
+/** What a set-up is to include. */
+export interface MigrateOptions {
+  /** Whether to set up pgvector's extension and tables. */
+  readonly vectors: boolean;
+  /** More set-up for the same connection, under the same lock. */
+  readonly also?: (client: ClientBase) => Promise<void>;
+}
+
 /**
  * Brings the schema up to date and returns the names of the migrations that ran.
  *
- * Safe from several processes at once: one works, the others wait and find nothing left to do. Each
- * migration is a transaction together with its record.
+ * Safe from several processes at once: one works, the others wait and find nothing left to do. What is
+ * missing runs in one transaction together with its record.
  *
- * @param also more set-up for the same connection, under the same lock.
- * @throws MemoryError `SCHEMA_TOO_NEW`, `MIGRATION_CHANGED`, `PERMISSION_DENIED`, `DATABASE_UNAVAILABLE`.
+ * @throws MemoryError `SCHEMA_TOO_NEW`, `MIGRATION_CHANGED`, `PERMISSION_DENIED`, `VECTOR_MISSING`,
+ *   `DATABASE_UNAVAILABLE`.
  */
-export async function migrate(
-  database: Database,
-  also: (client: ClientBase) => Promise<void> = async () => {},
-): Promise<string[]> {
+export async function migrate(database: Database, options: MigrateOptions): Promise<string[]> {
   try {
     return await database.withClient(async (client) => {
       await client.query("select pg_advisory_lock($1::bigint)", [setupLock]);
+      const { rows } = await client.query("select current_setting('search_path') as search_path");
       try {
-        const applied = await migrateLocked(client, database.schemaName);
-        await also(client);
+        await ensureSchema(client, database.schemaName);
+        // Before the runner sets its search path: the extension belongs where the database puts extensions.
+        const extensionSchema = options.vectors ? await ensureVectorExtension(client) : null;
+        const applied = await runMigrationSet(client, database.schemaName, coreMigrations);
+        if (extensionSchema !== null) {
+          const set = vectorMigrations;
+          applied.push(...(await runMigrationSet(client, database.schemaName, set, [extensionSchema])));
+        }
+        await options.also?.(client);
         return applied;
       } finally {
-        // The runner sets the search path for plain migration files; the session may be pooled.
-        await client.query("reset search_path").catch(() => {});
+        // The session goes back to a pool, perhaps the caller's. After a failure the runner leaves its
+        // transaction open, and always its own search path.
+        await client.query("rollback").catch(() => {});
+        await client
+          .query("select set_config('search_path', $1, false)", [rows[0].search_path])
+          .catch(() => {});
         await client.query("select pg_advisory_unlock($1::bigint)", [setupLock]).catch(() => {});
       }
     });
@@ -50,87 +56,36 @@ export async function migrate(
   }
 }
 
-async function migrateLocked(client: ClientBase, schemaName: string): Promise<string[]> {
-  const shipped = readMigrations();
-  const schema = identifier(schemaName).text;
-  await ensureSchema(client, schemaName, schema);
-  checkRecorded(await readRecorded(client, schema), shipped, schemaName);
-  const run = await runner({
-    dbClient: client,
-    dir: directory,
-    direction: "up",
-    schema: schemaName,
-    migrationsTable: "migration",
-    noLock: true,
-    checkOrder: true,
-    log: () => {},
-  });
-  if (run.length > 0) await recordChecksums(client, schema, shipped);
-  return run.map((migration) => migration.name);
-}
-
-function readMigrations(): Migration[] {
-  return readdirSync(directory)
-    .filter((file) => file.endsWith(".sql"))
-    .sort()
-    .map((file) => ({
-      name: file.replace(/\.sql$/, ""),
-      checksum: createHash("sha256")
-        // Git on Windows may have changed the line ends.
-        .update(readFileSync(`${directory}/${file}`, "utf8").replaceAll("\r\n", "\n"))
-        .digest("hex"),
-    }));
-}
-
 /** `create schema if not exists` demands CREATE on the database even when the schema exists: look first. */
-async function ensureSchema(client: ClientBase, schemaName: string, schema: string): Promise<void> {
+async function ensureSchema(client: ClientBase, schemaName: string): Promise<void> {
   const found = await client.query("select from pg_catalog.pg_namespace where nspname = $1", [schemaName]);
-  if (found.rowCount === 0) await client.query(`create schema ${schema}`);
+  if (found.rowCount === 0) await client.query(`create schema ${identifier(schemaName).text}`);
 }
 
-async function readRecorded(client: ClientBase, schema: string): Promise<Migration[]> {
+/** The schema that pgvector is installed in, installing it if need be. */
+async function ensureVectorExtension(client: ClientBase): Promise<string> {
+  const found = await findExtensionSchema(client);
+  if (found !== undefined) return found;
   try {
-    const { rows } = await client.query(
-      `select m.name, coalesce(c.checksum, '') as checksum
-       from ${schema}.migration m left join ${schema}.migration_checksum c on c.name = m.name
-       order by m.id`,
+    await client.query("create extension vector");
+  } catch (cause) {
+    const denied = errorCodeOf(cause) === "42501";
+    throw new MemoryError(
+      denied ? "PERMISSION_DENIED" : "VECTOR_MISSING",
+      denied
+        ? "Embeddings need the extension pgvector: have an administrator run `create extension vector` in this database."
+        : "Embeddings need pgvector 0.7 or later, which this server does not have: install it " +
+            "(https://github.com/pgvector/pgvector), or create the memory without `embeddings`.",
+      { cause },
     );
-    return rows;
-  } catch (error) {
-    if (errorCodeOf(error) === "42P01") return [];
-    throw error;
   }
+  return (await findExtensionSchema(client)) ?? "public";
 }
 
-function checkRecorded(recorded: Migration[], shipped: Migration[], schemaName: string): void {
-  const known = new Map(shipped.map(({ name, checksum }) => [name, checksum]));
-  const unknown = recorded.find(({ name }) => !known.has(name));
-  if (unknown) {
-    throw new MemoryError(
-      "SCHEMA_TOO_NEW",
-      `Schema "${schemaName}" was set up by a newer mnemograph: it has migration ${unknown.name}, ` +
-        "which this version does not know. Update the package.",
-    );
-  }
-  const changed = recorded.find(({ name, checksum }) => checksum !== "" && known.get(name) !== checksum);
-  if (changed) {
-    throw new MemoryError(
-      "MIGRATION_CHANGED",
-      `Migration ${changed.name} of schema "${schemaName}" is not the one that was run: its file was changed. ` +
-        "Reinstall the package; to change the schema, add a new migration.",
-    );
-  }
-}
-
-async function recordChecksums(client: ClientBase, schema: string, shipped: Migration[]): Promise<void> {
-  await client.query(
-    `create table if not exists ${schema}.migration_checksum (name text primary key, checksum text not null)`,
+async function findExtensionSchema(client: ClientBase): Promise<string | undefined> {
+  const { rows } = await client.query<{ name: string }>(
+    `select n.nspname as name from pg_catalog.pg_extension e
+     join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'`,
   );
-  await client.query(
-    `insert into ${schema}.migration_checksum (name, checksum)
-     select name, checksum from unnest($1::text[], $2::text[]) as shipped (name, checksum)
-     where name in (select name from ${schema}.migration)
-     on conflict (name) do nothing`,
-    [shipped.map(({ name }) => name), shipped.map(({ checksum }) => checksum)],
-  );
+  return rows[0]?.name;
 }

@@ -19,11 +19,20 @@ export function openDatabase(
 ): Database {
   if (option === undefined) return openEmbedded(resolve(defaultDataDir), settings);
   if (typeof option === "string") return openServer(option, settings, logger);
-  if ("dataDir" in option) return openEmbedded(resolve(option.dataDir), settings);
-  if (typeof option.connect === "function" && typeof option.query === "function") {
-    return createDatabase(option, settings, async () => {});
-  }
+  if (isDataDir(option)) return openEmbedded(resolve(option.dataDir), settings);
+  if (isPool(option)) return createDatabase(option, settings, async () => {});
   throw new MemoryError("INVALID_INPUT", "`database` must be a pg.Pool, a connection string or { dataDir }.");
+}
+
+// JavaScript can pass anything.
+function isDataDir(option: unknown): option is { dataDir: string } {
+  const { dataDir } = (option ?? {}) as { dataDir?: unknown };
+  return typeof dataDir === "string" && dataDir.trim() !== "";
+}
+
+function isPool(option: unknown): option is pg.Pool {
+  const { connect, query } = (option ?? {}) as Partial<pg.Pool>;
+  return typeof connect === "function" && typeof query === "function";
 }
 
 function openEmbedded(dataDir: string, settings: DatabaseSettings): Database {
@@ -39,8 +48,20 @@ function openServer(connectionString: string, settings: DatabaseSettings, logger
         "For the embedded database pass { dataDir: … } or nothing.",
     );
   }
+  try {
+    new pg.Client({ connectionString });
+  } catch (error) {
+    // The error itself must not be the cause: it holds the whole string, password and all.
+    const detail = error instanceof Error ? error.message : "";
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `\`database\` is a connection string that cannot be used: ${detail}.`,
+    );
+  }
   const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 10_000 });
-  // Without a listener, a server restart while a connection is idle would end the process.
+  // Without listeners, a server restart would end the process: while a connection is idle the pool reports
+  // the loss, while the checkpointer has it checked out between two statements only the client does.
   pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${error.message}`));
+  pool.on("connect", (client) => client.on("error", () => {}));
   return createDatabase(pool, settings, () => pool.end());
 }

@@ -7,5 +7,6 @@ const longestDelayMs = 3_600_000;
  * @param attempts 1 for the first failure.
  */
 export function retryDelayMs(attempts: number, firstDelayMs: number): number {
-  return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.max(0, attempts - 1));
+  // 2^22 ms is over an hour, and more doublings would only run into infinity.
+  return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
 }

@@ -3,7 +3,8 @@ import { irregularForms } from "./irregular-forms.js";
 /** Longest text indexed for search, in characters: PostgreSQL refuses lexemes of more than 1 MB in one value. */
 const mostCharacters = 100_000;
 
-const unsegmented = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]+/gu;
+const unsegmented =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]+/gu;
 
 /**
  * `text` as it is handed to PostgreSQL's `to_tsvector`, for indexing and for queries alike.

@@ -6,7 +6,6 @@ export interface SlotClaim {
   readonly confidence: number;
   /** The owner's turn at which it was last said. */
   readonly turn: number;
-  readonly validFrom: Date;
 }
 
 /** How a conflict over a slot ends. */
@@ -26,11 +25,14 @@ export function effectiveConfidence(claim: SlotClaim, turn: number): number {
 /**
  * Which of two values holds a slot.
  *
- * A plain correction wins. A value about an earlier time goes into the past. Otherwise the new value wins when
+ * A value without a time was said now. A plain correction wins. A value about an earlier time goes into the past. Otherwise the new value wins when
  * its confidence reaches the old one's effective confidence (seed 002, "Conflict Resolution Example").
  */
-export function resolveSlot(current: SlotClaim, proposed: SlotClaim & { correction: boolean }): SlotDecision {
-  if (proposed.validFrom < current.validFrom && !proposed.correction) return "insert_closed";
+export function resolveSlot(
+  current: SlotClaim & { validFrom: Date },
+  proposed: SlotClaim & { validFrom: Date | null; correction: boolean },
+): SlotDecision {
   if (proposed.correction) return "replace";
+  if (proposed.validFrom !== null && proposed.validFrom < current.validFrom) return "insert_closed";
   return proposed.confidence >= effectiveConfidence(current, proposed.turn) ? "replace" : "keep";
 }

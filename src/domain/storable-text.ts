@@ -4,5 +4,5 @@
  * Ids must be: NUL is refused, and every lone half becomes U+FFFD, so that two different ids would meet.
  */
 export function isStorable(text: string): boolean {
-  return !/[\u0000\p{Surrogate}]/u.test(text);
+  return !text.includes("\u0000") && !/\p{Surrogate}/u.test(text);
 }

@@ -35,7 +35,8 @@ export function writingProblems(kind: MemoryKind, text: string): WritingProblem[
   const problems: WritingProblem[] = [];
   if (!/[\p{L}\p{N}]/u.test(trimmed)) return ["empty"];
   if (trimmed.length > maxCharacters[kind]) problems.push("too_long");
-  if ((kind === "fact" || kind === "insight") && pronounSubject.test(trimmed)) problems.push("pronoun_subject");
+  if ((kind === "fact" || kind === "insight") && pronounSubject.test(trimmed))
+    problems.push("pronoun_subject");
   if (readsAsInstruction(trimmed)) problems.push("instruction");
   if (kind === "procedure" && !/^\s*1[.)]\s+\S/m.test(trimmed)) problems.push("not_steps");
   return problems;

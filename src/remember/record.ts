@@ -2,6 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { Connection } from "../database/connection.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
+import type { ResolvedConfig } from "../options.js";
 import { type RecordedThread, recordMessages } from "../store/record-messages.js";
 import { toNewMessage } from "./to-new-message.js";
 
@@ -10,6 +11,10 @@ export interface RecordInput {
   readonly scope: Scope;
   readonly threadId: string;
   readonly messages: readonly BaseMessage[];
+  /** When it was said. @default now */
+  readonly saidAt?: Date | undefined;
+  /** What the round was shown: it counts as seen once the round is recorded. */
+  readonly shown?: { readonly revision: number; readonly memoryIds: readonly string[] } | undefined;
 }
 
 /**
@@ -21,13 +26,22 @@ export interface RecordInput {
 export async function record(
   db: Connection,
   input: RecordInput,
-  windowMessages: number,
+  config: ResolvedConfig,
 ): Promise<RecordedThread> {
   const scope = parseScope(input.scope);
   const threadId = parseThreadId(input.threadId);
   const unique = new Map(input.messages.map((message) => [message.id ?? message, message]));
-  const messages = await Promise.all([...unique.values()].map(toNewMessage));
-  const thread = await recordMessages(db, { scope, threadId, messages, windowMessages });
+  const { language } = config.retrieval;
+  const thread = await recordMessages(db, {
+    scope,
+    threadId,
+    messages: await Promise.all([...unique.values()].map((message) => toNewMessage(message, language))),
+    windowMessages: config.summaries.windowMessages,
+    language,
+    saidAt: input.saidAt,
+    revSeen: input.shown?.revision,
+    shownIds: input.shown?.memoryIds,
+  });
   if (!thread) throw threadForbidden(threadId);
   return thread;
 }

@@ -3,7 +3,7 @@ import { hasPendingToolCalls } from "../domain/pending-tool-calls.js";
 import type { SummarySkipReason } from "../domain/summary-trigger.js";
 import type { SummaryWindow } from "../domain/summary-window.js";
 import type { Logger } from "../logger.js";
-import type { SummaryOptions } from "../options.js";
+import type { ResolvedConfig } from "../options.js";
 import type { SummaryClaim } from "../store/claim-summary.js";
 import { startSummary } from "../summarize/start-summary.js";
 import { type RecordInput, record } from "./record.js";
@@ -25,10 +25,10 @@ export interface Remembered {
  * One round trip, and a second one when a summary starts. Making the summary is the caller's business.
  */
 export async function remember(
-  deps: { db: Connection; logger: Logger; summaries: SummaryOptions; hasModel: boolean },
+  deps: { db: Connection; logger: Logger; config: ResolvedConfig; hasModel: boolean },
   input: RecordInput,
 ): Promise<Remembered> {
-  const thread = await record(deps.db, input, deps.summaries.windowMessages);
+  const thread = await record(deps.db, input, deps.config);
   const { recorded, lastSeq } = thread;
   const skip = (reason: "no_model" | "round_open") => ({
     recorded,
@@ -37,5 +37,5 @@ export async function remember(
   });
   if (!deps.hasModel) return skip("no_model");
   if (hasPendingToolCalls(input.messages)) return skip("round_open");
-  return { recorded, lastSeq, summary: await startSummary(deps, thread, input.threadId) };
+  return { recorded, lastSeq, summary: await startSummary({ ...deps, summaries: deps.config.summaries }, thread, input.threadId) };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { BaseMessage } from "@langchain/core/messages";
+import { searchText } from "../domain/search-text.js";
 import type { MessageRole } from "../domain/transcript-message.js";
 import { encodeMessage } from "../store/message-codec.js";
 import type { NewMessage } from "../store/record-messages.js";
@@ -13,19 +14,28 @@ const roles: Record<string, MessageRole> = {
   function: "tool",
 };
 
-/** `message` as a transcript entry. A message without an id gets a fresh one, and so is new each time. */
-export async function toNewMessage(message: BaseMessage): Promise<NewMessage> {
+/** Roles whose words are searched: tool output and instructions would drown what was said. */
+const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
+
+/**
+ * `message` as a transcript entry. A message without an id gets a fresh one, and so is new each time.
+ *
+ * @param language the text search configuration that `terms` are prepared for.
+ */
+export async function toNewMessage(message: BaseMessage, language: string): Promise<NewMessage> {
+  const role = roles[message.getType()] ?? "other";
   return {
     messageId: message.id ?? randomUUID(),
-    role: roles[message.getType()] ?? "other",
+    role,
     actor: message.name ?? null,
-    text: searchableText(message),
+    text: plainText(message),
     serialised: await encodeMessage(message),
+    terms: searched.has(role) ? searchText(message.text, language) : "",
   };
 }
 
 /** What a message says, with its tool calls written out; without the NUL characters PostgreSQL refuses. */
-function searchableText(message: BaseMessage): string {
+function plainText(message: BaseMessage): string {
   const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
   const lines = [
     message.text,

@@ -40,10 +40,16 @@ interface Row {
 /**
  * The conversation of a thread in one round trip: `undefined` for a thread not seen before, `null` for one
  * that belongs to another scope, of which nothing is read.
+ *
+ * With `messageIds`, the summary is the latest one that ends with one of these messages, or before all of them.
  */
 export async function findConversation(
   db: Connection,
-  { scope, threadId }: { scope: Scope; threadId: string },
+  {
+    scope,
+    threadId,
+    messageIds = null,
+  }: { scope: Scope; threadId: string; messageIds?: readonly string[] | null | undefined },
 ): Promise<Conversation | null | undefined> {
   const { tenantId, userId, appId } = scopeColumns(scope);
   const [row] = await db.query<Row>(sql`
@@ -67,6 +73,13 @@ export async function findConversation(
       from ${db.schema}.summary s
       join ${db.schema}.message m on m.thread_ref = s.thread_ref and m.seq = s.end_seq
       where s.thread_ref = t.id and s.status = 'completed' and s.rolled_back_at is null
+        and (
+          ${messageIds}::text[] is null or m.message_id = any(${messageIds}::text[])
+          or not exists (
+            select from ${db.schema}.message held
+            where held.thread_ref = t.id and held.seq <= s.end_seq and held.message_id = any(${messageIds}::text[])
+          )
+        )
       order by s.end_seq desc, s.id desc limit 1
     ) s on o.owned
     left join lateral (

@@ -6,7 +6,26 @@ import type { TranscriptMessage } from "../domain/transcript-message.js";
 import { scopeColumns } from "./scope-columns.js";
 
 /** A message not yet in the transcript: it has no seq. */
-export type NewMessage = Omit<TranscriptMessage, "seq">;
+export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
+  /** Text prepared for `to_tsvector`; empty for what is not searched. */
+  readonly terms: string;
+}
+
+/** What one round's end writes. */
+export interface RecordStatement {
+  readonly scope: Scope;
+  readonly threadId: string;
+  readonly messages: readonly NewMessage[];
+  readonly windowMessages: number;
+  /** Text search configuration. */
+  readonly language: string;
+  /** When it was said. @default now */
+  readonly saidAt?: Date | undefined;
+  /** Revision of the owner's memories that the round was told of. */
+  readonly revSeen?: number | undefined;
+  /** Ids of the memories that the round was shown. */
+  readonly shownIds?: readonly string[] | undefined;
+}
 
 /** A thread's state right after messages were recorded. */
 export interface RecordedThread {
@@ -19,15 +38,22 @@ export interface RecordedThread {
   readonly roundStarts: number[];
   readonly processing: boolean;
   readonly summarisedSeq: number | null;
+  /** Rounds of the thread. */
+  readonly turns: number;
+  /** The last of them that an episode holds; 0 for none. */
+  readonly compressedTurns: number;
 }
 
 interface Row {
-  id: string;
+  has_owner: boolean;
+  id: string | null;
   recorded: number;
   last_seq: number;
   round_starts: number[];
   processing: boolean;
   summarised_seq: number | null;
+  turns: number;
+  compressed_turns: number | null;
 }
 
 /** Another writer of the same thread got in between; each retry means that it made progress. */
@@ -41,13 +67,11 @@ const mostCollisions = 50;
  * lock: then it collides with the (thread, seq) or (thread, message id) key, nothing is written, and a new
  * snapshot is taken. So seqs have no gaps and no message is stored twice.
  */
-export async function recordMessages(
-  db: Connection,
-  input: { scope: Scope; threadId: string; messages: readonly NewMessage[]; windowMessages: number },
-): Promise<RecordedThread | null> {
+export async function recordMessages(db: Connection, input: RecordStatement): Promise<RecordedThread | null> {
   for (let collisions = 0; ; collisions++) {
     try {
-      return await tryRecord(db, input);
+      const recorded = await tryRecord(db, input);
+      if (recorded !== "collided") return recorded;
     } catch (error) {
       const collided = error instanceof Error && errorCodeOf(error.cause) === "23505";
       if (!collided || collisions >= mostCollisions) throw error;
@@ -55,69 +79,123 @@ export async function recordMessages(
   }
 }
 
-async function tryRecord(
-  db: Connection,
-  { scope, threadId, messages, windowMessages }: Parameters<typeof recordMessages>[1],
-): Promise<RecordedThread | null> {
-  const { tenantId, userId, appId } = scopeColumns(scope);
+async function tryRecord(db: Connection, input: RecordStatement): Promise<RecordedThread | null | "collided"> {
+  const { threadId, messages } = input;
+  const { tenantId, userId, appId } = scopeColumns(input.scope);
+  const ownerApp = userId === "" ? appId : "";
   const column = <Key extends keyof NewMessage>(key: Key) => messages.map((message) => message[key]);
+  const { schema } = db;
   const [row] = await db.query<Row>(sql`
-    with owned as (
-      insert into ${db.schema}.thread as t (tenant_id, thread_id, user_id, app_id)
-      values (${tenantId}, ${threadId}, ${userId}, ${appId})
-      on conflict (md5(tenant_id), md5(thread_id)) do update set last_activity_at = ${db.now()}
-        where t.tenant_id = excluded.tenant_id and t.thread_id = excluded.thread_id
-          and t.user_id = excluded.user_id and t.app_id = excluded.app_id
+    with input as (
+      select * from unnest(
+        ${column("messageId")}::text[], ${column("role")}::text[], ${column("actor")}::text[],
+        ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[]
+      ) with ordinality as i (message_id, role, actor, content, serialised, terms, position)
+    ),
+    term as materialized (
+      select position, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
+        sum(coalesce(cardinality(v.positions), 1)) over (partition by position) as length
+      from input cross join lateral unnest(to_tsvector(${input.language}::regconfig, terms)) v
+    ),
+    known_owner as (
+      select id from ${schema}.owner
+      where md5(tenant_id) = md5(${tenantId}) and tenant_id = ${tenantId}
+        and md5(user_id) = md5(${userId}) and user_id = ${userId}
+        and md5(app_id) = md5(${ownerApp}) and app_id = ${ownerApp}
+    ),
+    new_owner as (
+      insert into ${schema}.owner (tenant_id, user_id, app_id, turns, message_count, message_length)
+      select ${tenantId}, ${userId}, ${ownerApp}, (select count(*) from input where role = 'user'),
+        (select count(distinct position) from term), (select coalesce(sum(frequency), 0) from term)
+      where not exists (select from known_owner)
+      on conflict do nothing
       returning id
     ),
-    fresh as (
-      select input.*, row_number() over (order by input.position) as number
-      from owned, unnest(
-        ${column("messageId")}::text[], ${column("role")}::text[], ${column("actor")}::text[],
-        ${column("text")}::text[], ${column("serialised")}::text[]
-      ) with ordinality as input (message_id, role, actor, content, serialised, position)
-      where not exists (
-        select from ${db.schema}.message m where m.thread_ref = owned.id and m.message_id = input.message_id
-      )
+    its_owner as (
+      select id from known_owner union all select id from new_owner
+    ),
+    owned as (
+      insert into ${schema}.thread as t (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen)
+      select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, ${input.revSeen ?? 0} from its_owner o
+      on conflict (md5(tenant_id), md5(thread_id)) do update
+        set last_activity_at = ${db.now()}, rev_seen = greatest(t.rev_seen, excluded.rev_seen)
+        where t.tenant_id = excluded.tenant_id and t.thread_id = excluded.thread_id
+          and t.user_id = excluded.user_id and t.app_id = excluded.app_id
+      returning id, owner_ref
     ),
     before as (
       select coalesce(max(m.seq), -1) as last_seq
-      from owned join ${db.schema}.message m on m.thread_ref = owned.id
+      from owned join ${schema}.message m on m.thread_ref = owned.id
+    ),
+    fresh as (
+      select i.*, owned.id as thread_ref, owned.owner_ref,
+        before.last_seq + row_number() over (order by i.position) as seq
+      from owned, before, input i
+      where not exists (
+        select from ${schema}.message m where m.thread_ref = owned.id and m.message_id = i.message_id
+      )
     ),
     added as (
-      insert into ${db.schema}.message (thread_ref, seq, message_id, role, actor, content, serialised)
-      select owned.id, before.last_seq + fresh.number, message_id, role, actor, content, serialised
-      from owned, before, fresh
-      returning seq, role
+      insert into ${schema}.message (thread_ref, seq, message_id, role, actor, content, serialised, said_at)
+      select thread_ref, seq, message_id, role, actor, content, serialised,
+        coalesce(${input.saidAt ?? null}::timestamptz, ${db.now()})
+      from fresh
     ),
-    after as (
-      select before.last_seq + (select count(*) from added)::int as last_seq from before
+    indexed as (
+      insert into ${schema}.message_term (owner_ref, lexeme, thread_ref, seq, frequency, length)
+      select f.owner_ref, term.lexeme, f.thread_ref, f.seq, term.frequency, term.length
+      from fresh f join term on term.position = f.position
+    ),
+    counted as (
+      update ${schema}.owner o
+      set turns = o.turns + (select count(*) from fresh where role = 'user'),
+        message_count = o.message_count
+          + (select count(distinct position) from term join fresh using (position)),
+        message_length = o.message_length
+          + (select coalesce(sum(frequency), 0) from term join fresh using (position))
+      from known_owner where o.id = known_owner.id and exists (select from fresh)
+    ),
+    accessed as (
+      update ${schema}.memory m
+      set last_accessed_at = ${db.now()}, access_count = m.access_count + 1
+      from owned
+      where m.id = any (${input.shownIds ?? []}::uuid[]) and m.tenant_id = ${tenantId}
+        and (m.user_id = ${userId} or m.user_id = '')
     ),
     starts as (
-      select m.seq from owned, ${db.schema}.message m
+      select m.seq from owned, ${schema}.message m
       where m.thread_ref = owned.id and m.role = 'user'
-        and m.seq > (select last_seq from after) - ${windowMessages}::int
-      union all select seq from added where role = 'user'
+        and m.seq > (select last_seq + (select count(*) from fresh) from before) - ${input.windowMessages}::int
+      union all select seq from fresh where role = 'user'
       union all (
-        select m.seq from owned, ${db.schema}.message m
+        select m.seq from owned, ${schema}.message m
         where m.thread_ref = owned.id and m.role = 'user'
         order by m.seq desc limit 1
       )
     )
-    select owned.id,
-      (select count(*) from added)::int as recorded,
-      after.last_seq,
-      array(select distinct seq from starts order by seq) as round_starts,
+    select exists (select from its_owner) as has_owner, owned.id,
+      (select count(*) from fresh)::int as recorded,
+      (select last_seq + (select count(*) from fresh) from before)::int as last_seq,
+      array(select distinct seq::int from starts order by 1) as round_starts,
       exists (
-        select from ${db.schema}.summary s
+        select from ${schema}.summary s
         where s.thread_ref = owned.id and s.status = 'processing' and s.lease_until > ${db.now()}
       ) as processing,
       (
-        select max(s.end_seq) from ${db.schema}.summary s
+        select max(s.end_seq) from ${schema}.summary s
         where s.thread_ref = owned.id and s.status = 'completed' and s.rolled_back_at is null
-      ) as summarised_seq
-    from owned, after`);
-  if (!row) return null;
+      ) as summarised_seq,
+      (
+        (select count(*) from ${schema}.message m where m.thread_ref = owned.id and m.role = 'user')
+        + (select count(*) from fresh where role = 'user')
+      )::int as turns,
+      (
+        select max(e.turn_end) from ${schema}.memory e where e.thread_ref = owned.id and e.kind = 'episode'
+      ) as compressed_turns
+    from (values (1)) one left join owned on true`);
+  // Another process made the owner's row meanwhile; it is not in this statement's snapshot.
+  if (!row?.has_owner) return "collided";
+  if (row.id === null) return null;
   return {
     threadRef: Number(row.id),
     recorded: row.recorded,
@@ -125,5 +203,7 @@ async function tryRecord(
     roundStarts: row.round_starts,
     processing: row.processing,
     summarisedSeq: row.summarised_seq,
+    turns: row.turns,
+    compressedTurns: row.compressed_turns ?? 0,
   };
 }

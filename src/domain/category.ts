@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import type { MemoryKind } from "./memory.js";
+
+const categorySchema = z.strictObject({
+  name: z.string().regex(/^[\p{L}\p{N}_-]+$/u, "a category name is one word of letters, digits, _ and -"),
+  /** "all": every memory of it is shown. "rag": only those that fit the question. */
+  context: z.enum(["all", "rag"]).default("rag"),
+  /** Most memories of it that one recall shows. */
+  rag_length: z.int().min(1).optional(),
+  /** "user": known in every app. "app": stays within the app it was learned in. */
+  level: z.enum(["user", "app"]).default("user"),
+});
+
+/** The categories and allowlists of seed 004 §5, as in its YAML. */
+export const categoryConfigSchema = z.strictObject({
+  system: z.array(categorySchema).default([]),
+  custom: z.array(categorySchema).default([]),
+});
+
+/** A label that decides how memories are shown and which agents may read them. */
+export type Category = z.output<typeof categorySchema>;
+
+const category = (name: string, context: Category["context"]): Category => ({ name, context, level: "user" });
+
+/** Seed 002's four (always shown) and those named in seed 004 §5, §3 and §12. */
+export const defaultCategories: readonly Category[] = [
+  ...["profile", "preferences", "constraints", "instructions"].map((name) => category(name, "all")),
+  { name: "event", context: "rag", rag_length: 30, level: "user" },
+  { name: "activity", context: "rag", rag_length: 50, level: "user" },
+  ...[
+    "goals",
+    "projects",
+    "tasks",
+    "relationships",
+    "knowledge",
+    "interests",
+    "history",
+    "tone",
+    "style",
+    "recent_activity",
+    "relationship_dynamic",
+    "app_notes",
+    "procedural",
+  ].map((name) => category(name, "rag")),
+];
+
+/** Seed 002's names. */
+const aliases: Readonly<Record<string, string>> = {
+  identity: "profile",
+  preference: "preferences",
+  constraint: "constraints",
+  instruction: "instructions",
+};
+
+/** Where memories of a kind go when nothing is said. */
+export const categoryOfKind: Readonly<Record<MemoryKind, string>> = {
+  fact: "knowledge",
+  episode: "activity",
+  note: "app_notes",
+  insight: "relationship_dynamic",
+  procedure: "procedural",
+};
+
+/** What categories there are, and which agents may read which. */
+export interface CategoryPolicy {
+  readonly categories: ReadonlyMap<string, Category>;
+  /** Null: every agent may read everything. */
+  readonly allowlists: ReadonlyMap<string, ReadonlySet<string>> | null;
+}
+
+/** `name` or the category that it is an alias of; null when there is no such category. */
+export function findCategory(policy: CategoryPolicy, name: string): Category | null {
+  return policy.categories.get(name) ?? policy.categories.get(aliases[name] ?? "") ?? null;
+}
+
+/**
+ * The category called `name`.
+ *
+ * @throws MemoryError `INVALID_INPUT` that lists the configured ones.
+ */
+export function requireCategory(policy: CategoryPolicy, name: string): Category {
+  const found = findCategory(policy, name);
+  if (found) return found;
+  const known = [...policy.categories.keys()].join(", ");
+  throw new MemoryError("INVALID_INPUT", `There is no category "${name}". Configured: ${known}.`);
+}
+
+/**
+ * The categories that `agent` may read: those of its allowlist, or all when no allowlists are configured.
+ *
+ * An agent without an allowlist may read nothing, once there are any.
+ */
+export function readableCategories(policy: CategoryPolicy, agent: string | null): ReadonlySet<string> {
+  if (policy.allowlists === null || agent === null) return new Set(policy.categories.keys());
+  return policy.allowlists.get(agent) ?? new Set();
+}

@@ -1,0 +1,81 @@
+import { differsInDetail, type MergeThresholds, mergeBand } from "./merge-band.js";
+import { resolveSlot } from "./slot-conflict.js";
+
+/** An active memory that bears on a new one. */
+export interface Rival {
+  readonly relation: "slot" | "same" | "near";
+  readonly id: string;
+  readonly kind: string;
+  readonly keyed: boolean;
+  readonly text: string;
+  readonly value: string | null;
+  readonly confidence: number;
+  readonly turn: number;
+  readonly validFrom: Date;
+  readonly similarity: number;
+}
+
+/** A new memory, as the decision needs it. */
+export interface Proposal {
+  readonly kind: string;
+  readonly key: string | null;
+  readonly value: string | null;
+  readonly text: string;
+  readonly confidence: number;
+  readonly turn: number;
+  /** Null: from now on. */
+  readonly validFrom: Date | null;
+  readonly correction: boolean;
+}
+
+/** What a new memory does to what is stored. */
+export type WriteDecision =
+  | { readonly action: "create" }
+  /** It is known: count it as seen again. */
+  | { readonly action: "touch"; readonly id: string; readonly similarity: number }
+  /** It takes the slot of another, which is closed. */
+  | { readonly action: "replace"; readonly id: string }
+  /** What holds the slot is believed more: nothing is stored. */
+  | { readonly action: "keep"; readonly id: string }
+  /** It tells of an earlier time: stored already closed. */
+  | { readonly action: "insert_closed"; readonly id: string; readonly until: Date }
+  /** A model should say whether it is the same as another. */
+  | { readonly action: "ask"; readonly id: string; readonly similarity: number };
+
+/**
+ * What `proposal` does, given the active memories that bear on it.
+ *
+ * Its slot decides first (only the same slot is ever replaced), then an identical statement, then, for free
+ * statements, the most similar one of its kind.
+ */
+export function decideWrite(
+  proposal: Proposal,
+  rivals: readonly Rival[],
+  thresholds: MergeThresholds,
+): WriteDecision {
+  const slot = rivals.find((rival) => rival.relation === "slot");
+  if (slot) return decideSlot(proposal, slot);
+  const same = rivals.find((rival) => rival.relation === "same");
+  if (same) return { action: "touch", id: same.id, similarity: 1 };
+  if (proposal.key !== null || (proposal.kind !== "fact" && proposal.kind !== "insight")) return { action: "create" };
+
+  const nearest = rivals.find((rival) => rival.relation === "near" && rival.kind === proposal.kind && !rival.keyed);
+  if (!nearest) return { action: "create" };
+  const { id, similarity } = nearest;
+  const band = mergeBand(similarity, !differsInDetail(proposal.text, nearest.text), thresholds);
+  if (band === "merge") return { action: "touch", id, similarity };
+  return band === "ask" ? { action: "ask", id, similarity } : { action: "create" };
+}
+
+function decideSlot(proposal: Proposal, slot: Rival): WriteDecision {
+  const known = slot.value ?? slot.text;
+  const said = proposal.value ?? proposal.text;
+  if (normal(known) === normal(said)) return { action: "touch", id: slot.id, similarity: 1 };
+  const decision = resolveSlot(slot, proposal);
+  if (decision === "insert_closed") return { action: decision, id: slot.id, until: slot.validFrom };
+  return { action: decision, id: slot.id };
+}
+
+function normal(value: string): string {
+  return value.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim();
+}

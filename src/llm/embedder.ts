@@ -1,0 +1,81 @@
+import type { EmbeddingsInterface } from "@langchain/core/embeddings";
+import { toSql } from "pgvector";
+import type { Connection } from "../database/connection.js";
+import { MemoryError } from "../errors.js";
+import { type EmbeddingSpace, ensureEmbeddingSpace } from "../store/embedding-space.js";
+import { withDeadline } from "./with-deadline.js";
+
+/** Texts as vectors of one space, written as pgvector reads them. */
+export interface Embedded {
+  readonly space: EmbeddingSpace;
+  /** In the order of the texts. */
+  readonly vectors: readonly string[];
+}
+
+/** Makes vectors; holds no connection while the model works. */
+export interface Embedder {
+  documents(texts: readonly string[]): Promise<Embedded>;
+  /** @throws MemoryError `EMBEDDING_FAILED`, also when it takes longer than `timeoutMs`. */
+  query(text: string, timeoutMs: number): Promise<Embedded>;
+}
+
+/**
+ * An embedder on `embeddings`, whose vectors go to the space `spaceName`.
+ *
+ * @param spaceName @default the model's name
+ */
+export function createEmbedder(db: Connection, embeddings: EmbeddingsInterface, spaceName?: string): Embedder {
+  const name = spaceName ?? modelName(embeddings);
+  let known: Promise<EmbeddingSpace> | undefined;
+
+  const spaceFor = async (dimensions: number): Promise<EmbeddingSpace> => {
+    known ??= ensureEmbeddingSpace(db, { name, dimensions }).catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    const space = await known;
+    if (space.dimensions === dimensions) return space;
+    throw new MemoryError(
+      "DIMENSION_MISMATCH",
+      `The embeddings gave a vector of ${dimensions} dimensions; space "${name}" has ${space.dimensions}.`,
+    );
+  };
+
+  const embed = async (vectors: number[][]): Promise<Embedded> => {
+    const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
+    if (wrong) throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
+    const spaces = await Promise.all(vectors.map((vector) => spaceFor(vector.length)));
+    return { space: spaces[0] as EmbeddingSpace, vectors: vectors.map((vector) => toSql(vector) as string) };
+  };
+
+  const failed = (cause: unknown): MemoryError => {
+    if (MemoryError.is(cause) && cause.code !== "MODEL_TIMEOUT") return cause;
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${detail}`, { cause });
+  };
+
+  return {
+    async documents(texts) {
+      try {
+        const vectors = await embeddings.embedDocuments([...texts]);
+        if (vectors.length === texts.length) return await embed(vectors);
+      } catch (cause) {
+        throw failed(cause);
+      }
+      throw new MemoryError("EMBEDDING_FAILED", `The embeddings did not give ${texts.length} vectors.`);
+    },
+    async query(text, timeoutMs) {
+      try {
+        return await embed([await withDeadline(timeoutMs, () => embeddings.embedQuery(text))]);
+      } catch (cause) {
+        throw failed(cause);
+      }
+    },
+  };
+}
+
+function modelName(embeddings: EmbeddingsInterface): string {
+  const named = embeddings as { model?: unknown; modelName?: unknown };
+  const name = named.model ?? named.modelName;
+  return typeof name === "string" && name !== "" ? name : embeddings.constructor.name;
+}

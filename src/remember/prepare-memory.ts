@@ -1,0 +1,93 @@
+import { z } from "zod";
+import { categoryOfKind, requireCategory } from "../domain/category.js";
+import { contentHash } from "../domain/content-hash.js";
+import type { MemoryDraft, MemoryKind } from "../domain/memory.js";
+import { parseScope, type Scope } from "../domain/scope.js";
+import { searchText } from "../domain/search-text.js";
+import { isStorable } from "../domain/storable-text.js";
+import { trimToLength, type WritingProblem, writingProblems } from "../domain/writing-constraints.js";
+import { MemoryError } from "../errors.js";
+import type { ResolvedConfig } from "../options.js";
+
+const text = (name: string) => z.string().refine(isStorable, `${name} has characters that cannot be stored`);
+
+const draftSchema = z.strictObject({
+  text: z.string(),
+  kind: z.enum(["fact", "episode", "note", "insight", "procedure"]).default("fact"),
+  category: z.string().optional(),
+  key: text("key").trim().min(1).max(200).optional(),
+  value: text("value").max(2_000).optional(),
+  importance: z.number().min(1).max(5).default(3),
+  confidence: z.number().min(0).max(1).default(1),
+  pinned: z.boolean().default(false),
+  tags: z.array(text("tag")).default([]),
+  agentId: text("agentId").optional(),
+  runId: text("runId").optional(),
+  actorId: text("actorId").optional(),
+  role: text("role").optional(),
+  source: z
+    .strictObject({
+      threadId: z.string(),
+      seqs: z.array(z.int().min(0)),
+      quote: z.string().optional(),
+    })
+    .optional(),
+  turns: z.strictObject({ start: z.int().min(1), end: z.int().min(1) }).optional(),
+  validFrom: z.date().optional(),
+  correction: z.boolean().default(false),
+});
+
+/** A draft that may be written. */
+export interface PreparedMemory extends Omit<z.output<typeof draftSchema>, "category"> {
+  readonly scope: Scope;
+  readonly category: string;
+  readonly contentHash: string;
+  /** Text prepared for `to_tsvector`. */
+  readonly terms: string;
+}
+
+/** A draft that may not be written, and why. */
+export interface RejectedDraft {
+  readonly problems: readonly WritingProblem[];
+}
+
+/**
+ * `draft` with defaults, checked against the writing constraints (design §7): trimmed where it is only too
+ * long, rejected where it would make a bad memory.
+ *
+ * A note, and a memory of a category of level "app", belongs to the app as well.
+ *
+ * @throws MemoryError `INVALID_INPUT` for fields of the wrong type or range, and unknown categories.
+ */
+export function prepareMemory(
+  draft: MemoryDraft,
+  scope: Scope,
+  config: Pick<ResolvedConfig, "policy" | "retrieval">,
+): PreparedMemory | RejectedDraft {
+  const parsed = draftSchema.safeParse(draft);
+  if (!parsed.success) throw new MemoryError("INVALID_INPUT", `Invalid memory: ${z.prettifyError(parsed.error)}`);
+  const fields = parsed.data;
+  const category = requireCategory(config.policy, fields.category ?? categoryOfKind[fields.kind]);
+  const trimmed = trimToLength(fields.kind, fields.text) ?? fields.text.trim();
+  const problems = writingProblems(fields.kind, trimmed);
+  if (problems.length > 0) return { problems };
+  return {
+    ...fields,
+    text: trimmed,
+    category: category.name,
+    scope: memoryScope(fields.kind, category.level, scope),
+    contentHash: contentHash(trimmed),
+    terms: searchText([fields.key?.replaceAll(/[_-]+/g, " "), trimmed].filter(Boolean).join(" "), config.retrieval.language),
+  };
+}
+
+function memoryScope(kind: MemoryKind, level: "user" | "app", scope: Scope): Scope {
+  const { tenantId, userId, appId } = parseScope(scope);
+  const tenant = tenantId === undefined ? {} : { tenantId };
+  if (kind === "note") {
+    if (appId === undefined) throw new MemoryError("SCOPE_REQUIRED", "A note belongs to an app: its scope needs an appId.");
+    return { ...tenant, appId };
+  }
+  if (userId === undefined) return { ...tenant, ...(appId !== undefined && { appId }) };
+  return { ...tenant, userId, ...(level === "app" && appId !== undefined && { appId }) };
+}

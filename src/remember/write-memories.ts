@@ -1,0 +1,85 @@
+import type { Database } from "../database/database.js";
+import type { MemoryDraft } from "../domain/memory.js";
+import type { Scope } from "../domain/scope.js";
+import type { WritingProblem } from "../domain/writing-constraints.js";
+import type { Embedder } from "../llm/embedder.js";
+import type { ResolvedConfig } from "../options.js";
+import { lockOwner } from "../store/lock-owner.js";
+import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
+import { type OwnerDraft, writeForOwner } from "./write-for-owner.js";
+
+/** What became of one draft. */
+export interface WriteOutcome {
+  /**
+   * "created"; "merged" into one that says the same; "replaced" the value of its slot; "kept": what holds the
+   * slot is believed more; "closed": stored as past; "rejected" by the writing constraints.
+   */
+  readonly outcome: "created" | "merged" | "replaced" | "kept" | "closed" | "rejected";
+  /** The memory that stands for it now; null when rejected. */
+  readonly id: string | null;
+  readonly problems: readonly WritingProblem[];
+}
+
+/** What writing needs. */
+export interface WriteDeps {
+  readonly db: Database;
+  readonly config: ResolvedConfig;
+  readonly embedder: Embedder | null;
+}
+
+/** Who writes, for the audit trail. */
+export interface WriteOrigin {
+  /** "user", "worker:extract", an operator's name… */
+  readonly actor: string;
+  /** Where: "api", "hotpath", "worker". */
+  readonly node: string;
+  /** Whether a statement is the same as the stored one it is nearly equal to, by draft and memory id; asked before. */
+  readonly sameAs?: ((draft: MemoryDraft, id: string) => boolean) | undefined;
+}
+
+/**
+ * Writes `drafts`, each by the rules of `decideWrite`, in one transaction. Outcomes are in their order.
+ *
+ * Row, lexical index, vector, links, audit trail, revision and event are written together or not at all. The
+ * owner's lock makes concurrent writers take turns, so equal drafts end in one memory.
+ *
+ * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`.
+ */
+export async function writeMemories(
+  deps: WriteDeps,
+  input: { scope: Scope; drafts: readonly MemoryDraft[]; origin: WriteOrigin },
+): Promise<WriteOutcome[]> {
+  const prepared = input.drafts.map((draft) => prepareMemory(draft, input.scope, deps.config));
+  const valid = prepared.flatMap((memory, index) => ("problems" in memory ? [] : [{ index, memory }]));
+  const outcomes: WriteOutcome[] = prepared.map((memory) => ({
+    outcome: "rejected",
+    id: null,
+    problems: "problems" in memory ? memory.problems : [],
+  }));
+  if (valid.length === 0) return outcomes;
+
+  // The model works before a connection is taken.
+  const embedded = deps.embedder ? await deps.embedder.documents(valid.map(({ memory }) => memory.text)) : null;
+  const drafts = valid.map(({ index, memory }, position) => ({
+    index,
+    memory,
+    vector: embedded?.vectors[position] ?? null,
+    sameAs: (id: string) => input.origin.sameAs?.(input.drafts[index] as MemoryDraft, id) ?? false,
+  }));
+  await deps.db.transaction(async (tx) => {
+    for (const group of byOwner(drafts)) {
+      const { scope } = (group[0] as OwnerDraft).memory;
+      const owner = await lockOwner(tx, scope);
+      const context = { tx, owner, scope, config: deps.config, space: embedded?.space ?? null, origin: input.origin };
+      for (const [index, outcome] of await writeForOwner(context, group)) outcomes[index] = outcome;
+    }
+  });
+  return outcomes;
+}
+
+/** Drafts by the owner they go to. Owners are always locked users first, so that two writers never wait for each other. */
+function byOwner(drafts: readonly OwnerDraft[]): OwnerDraft[][] {
+  const ofUser = ({ scope }: PreparedMemory) => scope.userId !== undefined;
+  const groups = [drafts.filter(({ memory }) => ofUser(memory)), drafts.filter(({ memory }) => !ofUser(memory))];
+  return groups.filter((group) => group.length > 0);
+}

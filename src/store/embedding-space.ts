@@ -1,0 +1,42 @@
+import sql, { raw, type Sql } from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import { MemoryError } from "../errors.js";
+
+/** Vectors that may be compared with each other: made by one model, of one length. */
+export interface EmbeddingSpace {
+  readonly ref: number;
+  readonly name: string;
+  readonly dimensions: number;
+  /** The column type to cast to, wherever pgvector is installed. */
+  readonly type: Sql;
+  /** The operator of cosine distance. */
+  readonly distance: Sql;
+}
+
+/**
+ * The space called `name`, made if it is new.
+ *
+ * @throws MemoryError `DIMENSION_MISMATCH` when its vectors have another length.
+ */
+export async function ensureEmbeddingSpace(
+  db: Connection,
+  { name, dimensions }: { name: string; dimensions: number },
+): Promise<EmbeddingSpace> {
+  const [row] = await db.query<{ id: number; dimensions: number; extension: string }>(sql`
+    insert into ${db.schema}.embedding_space as s (name, dimensions) values (${name}, ${dimensions})
+    on conflict (name) do update set dimensions = s.dimensions
+    returning id, dimensions, (
+      select quote_ident(n.nspname) from pg_catalog.pg_extension e
+      join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'
+    ) as extension`);
+  if (row?.dimensions === dimensions) {
+    const type = raw(`${row.extension}.halfvec`);
+    return { ref: row.id, name, dimensions, type, distance: raw(`operator(${row.extension}.<=>)`) };
+  }
+  throw new MemoryError(
+    "DIMENSION_MISMATCH",
+    `The embedding space "${name}" holds vectors of ${row?.dimensions} dimensions, but the embeddings give ` +
+      `${dimensions}. Use the model that made them, or name another space (createMemory({ embeddingSpace })) ` +
+      "and run `mnemograph reembed`.",
+  );
+}

@@ -1,0 +1,117 @@
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { MemoryKind } from "../domain/memory.js";
+import type { EmbeddingSpace } from "./embedding-space.js";
+
+/** What is asked of the store before a memory is written. */
+export interface WriteProbe {
+  readonly appId: string;
+  readonly kind: MemoryKind;
+  readonly category: string;
+  readonly key: string | null;
+  readonly contentHash: string;
+  /** Text prepared for `to_tsvector`. */
+  readonly terms: string;
+  /** The vector as text; null without embeddings. */
+  readonly vector: string | null;
+}
+
+/** An active memory that bears on a probe. */
+export interface WriteCandidate {
+  /** Index of the probe. */
+  readonly probe: number;
+  /** "slot": holds the same slot. "same": says the same. "near": is among the most similar. */
+  readonly relation: "slot" | "same" | "near";
+  readonly ref: number;
+  readonly id: string;
+  readonly kind: MemoryKind;
+  readonly keyed: boolean;
+  readonly text: string;
+  readonly value: string | null;
+  readonly confidence: number;
+  readonly importance: number;
+  readonly turn: number;
+  readonly seenCount: number;
+  readonly validFrom: Date;
+  readonly updatedAt: string;
+  /** 1 for "slot" and "same". */
+  readonly similarity: number;
+}
+
+/** Nearest memories looked at for merging and linking. */
+const neighbours = 5;
+
+/**
+ * The active memories of an owner that bear on each of `probes`: its slot, its double, its nearest.
+ *
+ * Similarity is 1 − cosine distance with embeddings, else the share of terms that two texts have in common
+ * (Dice's coefficient on stemmed terms), in [0, 1].
+ */
+export async function findWriteCandidates(
+  db: Connection,
+  input: { ownerRef: number; probes: readonly WriteProbe[]; language: string; space: EmbeddingSpace | null },
+): Promise<WriteCandidate[]> {
+  const { ownerRef, language, space } = input;
+  const probes = JSON.stringify(input.probes.map((probe, index) => ({ ...probe, index })));
+  const near = space ? nearByVector(db, ownerRef, space) : nearByTerms(db, ownerRef, language);
+  const rows = await db.query<Omit<WriteCandidate, "ref" | "turn"> & { ref: string; turn: string }>(sql`
+    with probe as (
+      select * from json_to_recordset(${probes}::json) as p (
+        index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, vector text
+      )
+    ),
+    ${near},
+    candidate as (
+      select p.index as probe, 'slot' as relation, m.ref, 1::float8 as similarity
+      from probe p join ${db.schema}.memory m
+        on m.owner_ref = ${ownerRef} and md5(m.app_id) = md5(p."appId") and m.app_id = p."appId"
+        and m.category = p.category and m.key = p.key and m.state = 'active'
+      union all
+      select p.index, 'same', m.ref, 1
+      from probe p join ${db.schema}.memory m
+        on m.owner_ref = ${ownerRef} and md5(m.app_id) = md5(p."appId") and m.app_id = p."appId"
+        and m.kind = p.kind and m.content_hash = p."contentHash" and m.state = 'active'
+      union all
+      select probe, 'near', ref, similarity from near
+    )
+    select c.probe, c.relation, m.ref, m.id, m.kind, m.key is not null as keyed, m.content as text, m.value,
+      m.confidence, m.importance, m.asserted_turn as turn, m.seen_count as "seenCount",
+      m.valid_from as "validFrom", m.updated_at::text as "updatedAt", c.similarity
+    from candidate c join ${db.schema}.memory m on m.ref = c.ref
+    order by c.probe, c.relation, c.similarity desc`);
+  return rows.map((row) => ({ ...row, ref: Number(row.ref), turn: Number(row.turn) }));
+}
+
+function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): Sql {
+  return sql`near as (
+    select p.index as probe, n.ref, n.similarity
+    from probe p cross join lateral (
+      select m.ref, 1 - (e.embedding ${space.distance} p.vector::${space.type}) as similarity
+      from ${db.schema}.memory_embedding e join ${db.schema}.memory m on m.ref = e.memory_ref
+      where e.owner_ref = ${ownerRef} and e.space_ref = ${space.ref} and m.state = 'active'
+        and m.app_id = p."appId"
+      order by e.embedding ${space.distance} p.vector::${space.type} limit ${neighbours}
+    ) n
+  )`;
+}
+
+function nearByTerms(db: Connection, ownerRef: number, language: string): Sql {
+  return sql`term as materialized (
+    select p.index, p."appId", v.lexeme, coalesce(cardinality(v.positions), 1) as frequency,
+      sum(coalesce(cardinality(v.positions), 1)) over (partition by p.index) as length
+    from probe p cross join lateral unnest(to_tsvector(${language}::regconfig, p.terms)) v
+  ),
+  overlap as (
+    select q.index, t.memory_ref,
+      2.0 * sum(least(q.frequency, t.frequency)) / (max(q.length) + max(t.length)) as similarity
+    from term q join ${db.schema}.memory_term t on t.owner_ref = ${ownerRef} and t.lexeme = q.lexeme
+    group by q.index, t.memory_ref
+  ),
+  near as (
+    select index as probe, memory_ref as ref, similarity::float8 as similarity from (
+      select o.*, row_number() over (partition by o.index order by o.similarity desc, o.memory_ref desc) as rank
+      from overlap o join probe p on p.index = o.index
+      join ${db.schema}.memory m on m.ref = o.memory_ref and m.app_id = p."appId"
+    ) ranked where rank <= ${neighbours}
+  )${empty}`;
+}

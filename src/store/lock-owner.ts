@@ -1,0 +1,27 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { Scope } from "../domain/scope.js";
+import { scopeColumns } from "./scope-columns.js";
+
+/** An owner's row, locked until the transaction ends. */
+export interface LockedOwner {
+  readonly ref: number;
+  readonly revision: number;
+  readonly turns: number;
+}
+
+/**
+ * Locks the owner of `scope` (its user, or its app where there is no user), making it if it is new.
+ *
+ * Every change to an owner's memories starts here, so they happen one after another and the statements that
+ * follow see all earlier ones.
+ */
+export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwner> {
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const [row] = await tx.query<{ id: string; revision: string; turns: string }>(sql`
+    insert into ${tx.schema}.owner as o (tenant_id, user_id, app_id)
+    values (${tenantId}, ${userId}, ${userId === "" ? appId : ""})
+    on conflict (md5(tenant_id), md5(user_id), md5(app_id)) do update set revision = o.revision
+    returning id, revision, turns`);
+  return { ref: Number(row?.id), revision: Number(row?.revision), turns: Number(row?.turns) };
+}
