@@ -139,3 +139,30 @@ create index history_owner on history (owner_ref, created_at desc);
 alter table event add column memory_id uuid;
 alter table event add column category text;
 alter table event add column similarity real;
+
+-- How far background work on a thread has come, and who is at it. Nothing is due twice, nothing is forgotten.
+create table thread_task (
+  thread_ref bigint not null references thread (id) on delete cascade,
+  task text not null constraint thread_task_name check (task in ('extract', 'compress')),
+  -- extract: last seq whose facts were extracted. compress: last turn that an episode holds.
+  done_until integer not null,
+  lease_until timestamptz,
+  attempts integer not null default 0,
+  retry_at timestamptz,
+  error text,
+  constraint thread_task_pkey primary key (thread_ref, task)
+);
+create index thread_task_due on thread_task (task, retry_at, lease_until);
+
+-- Model output that could not be used after every attempt; kept for people to look at.
+create table dead_letter (
+  id bigint generated always as identity primary key,
+  thread_ref bigint not null references thread (id) on delete cascade,
+  task text not null,
+  start_seq integer not null,
+  end_seq integer not null,
+  output text,
+  error text not null,
+  created_at timestamptz not null default now()
+);
+create index dead_letter_thread on dead_letter (thread_ref);

@@ -4,24 +4,26 @@ import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { Clock } from "./clock.js";
 import { migrate } from "./database/migrate.js";
 import { type DatabaseOption, openDatabase } from "./database/open-database.js";
-import { parseScope, type Scope } from "./domain/scope.js";
-import { parseThreadId } from "./domain/thread-id.js";
+import type { MemoryHit } from "./domain/rank-memories.js";
+import { parseScope } from "./domain/scope.js";
 import { MemoryError } from "./errors.js";
 import { backgroundJobs, inlineJobs } from "./jobs/job-runner.js";
 import { createCheckpointer, setUpCheckpointer } from "./langgraph/postgres-checkpointer.js";
 import { createSummarizationGraph } from "./langgraph/summarization-graph.js";
+import { createEmbedder } from "./llm/embedder.js";
 import { defaultLogger, type Logger } from "./logger.js";
 import { type MemoryConfig, resolveConfig } from "./options.js";
+import { type MemoryQuery, queryMemories } from "./recall/query-memories.js";
 import { type Recalled, recall } from "./recall/recall.js";
+import { searchTranscript, type TranscriptHit, type TranscriptQuery } from "./recall/search-transcript.js";
+import { createMemoriesApi, type MemoriesApi } from "./remember/memories-api.js";
 import { type RecordInput, record } from "./remember/record.js";
 import { type Remembered, remember } from "./remember/remember.js";
 import { claimDueSummaries } from "./store/claim-due-summaries.js";
 import type { SummaryClaim } from "./store/claim-summary.js";
 import { insertEvent } from "./store/insert-event.js";
-import { listStuckSummaries, listSummaries, listSummaryChain, type Summary } from "./store/list-summaries.js";
-import { listThreads, type Thread } from "./store/list-threads.js";
-import { rollbackSummary } from "./store/rollback-summary.js";
-import { type SummaryStats, summaryStats } from "./store/summary-stats.js";
+import { type ListThreads, listThreads, type Thread } from "./store/list-threads.js";
+import { createSummariesApi, type SummariesApi, type ThreadAddress } from "./summarize/summaries-api.js";
 
 /** How to create a memory. */
 export interface MemoryOptions {
@@ -45,8 +47,6 @@ export interface MemoryOptions {
   readonly clock?: Clock;
 }
 
-type ThreadAddress = { readonly scope: Scope; readonly threadId: string };
-
 /** Long-term memory for agents. */
 export interface Memory {
   /** Creates or updates the tables; safe from many processes at once. Returns the migrations that ran. */
@@ -61,21 +61,21 @@ export interface Memory {
   recall(thread: ThreadAddress & { readonly messageIds?: readonly string[] }): Promise<Recalled>;
   /** Ends a round: records its messages and starts a summary when it is time. */
   remember(input: RecordInput): Promise<Remembered>;
-  readonly summaries: {
-    /** Every version of a thread's summary, oldest first, failed ones too. */
-    list(thread: ThreadAddress): Promise<Summary[]>;
-    /** The summary in use and those it was made from, newest first. */
-    chain(thread: ThreadAddress): Promise<Summary[]>;
-    /** Summaries of all threads still `processing` after `olderThanMs`. @default 300000 (seed 001: 5 minutes) */
-    stuck(olderThanMs?: number): Promise<Summary[]>;
-    /** Counts and model times over all threads. */
-    stats(): Promise<SummaryStats>;
-    /** Makes an earlier completed version the one in use. @throws MemoryError `NOT_FOUND` */
-    rollback(input: ThreadAddress & { readonly summaryId: number }): Promise<void>;
+  readonly summaries: SummariesApi;
+  readonly memories: MemoriesApi;
+  /**
+   * The memories that fit a question, best first; none when nothing fits.
+   *
+   * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
+   */
+  query(input: MemoryQuery): Promise<MemoryHit[]>;
+  readonly transcript: {
+    /** What was said that fits a question, best first. @throws MemoryError `INVALID_INPUT` */
+    search(input: TranscriptQuery): Promise<TranscriptHit[]>;
   };
   readonly threads: {
-    /** A user's or an app's threads, most recently active first. */
-    list(input: { scope: Scope; limit?: number; before?: Date }): Promise<Thread[]>;
+    /** A user's or an app's threads, most recently active first. @throws MemoryError `INVALID_INPUT` */
+    list(input: ListThreads): Promise<Thread[]>;
   };
   /** LangGraph's Postgres checkpointer on the same pool; its tables are made by `setup`. */
   checkpointer(): PostgresSaver;
@@ -108,6 +108,8 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     { schemaName: options.schema ?? "mnemograph", clock: options.clock },
     logger,
   );
+  const embedder = options.embeddings ? createEmbedder(db, options.embeddings, options.embeddingSpace) : null;
+  const write = { db, config, embedder };
   const background = options.jobs !== "inline";
   const jobs = background ? backgroundJobs(config.jobs.concurrency, logger) : inlineJobs(logger);
   const timers = new Set<NodeJS.Timeout>();
@@ -173,21 +175,12 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       startSweeping();
       return remembered;
     },
-    summaries: {
-      list: (thread) => listSummaries(db, address(thread)),
-      chain: (thread) => listSummaryChain(db, address(thread)),
-      stuck: (olderThanMs = 300_000) => listStuckSummaries(db, olderThanMs),
-      stats: () => summaryStats(db),
-      async rollback({ summaryId, ...thread }) {
-        if (await rollbackSummary(db, { ...address(thread), summaryId })) return;
-        throw new MemoryError(
-          "NOT_FOUND",
-          `Thread "${thread.threadId}" has no completed summary ${summaryId}.`,
-        );
-      },
-    },
+    summaries: createSummariesApi(db),
+    memories: createMemoriesApi(write),
+    query: (input) => queryMemories({ ...write, logger, clock: options.clock }, input),
+    transcript: { search: (input) => searchTranscript({ db, retrieval: config.retrieval }, input) },
     threads: {
-      list: ({ scope, limit, before }) => listThreads(db, { scope: parseScope(scope), limit, before }),
+      list: async ({ scope, ...page }) => listThreads(db, { scope: parseScope(scope), ...page }),
     },
     checkpointer() {
       saver ??= createCheckpointer(db);
@@ -221,8 +214,4 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       return closing;
     },
   };
-}
-
-function address({ scope, threadId }: ThreadAddress): ThreadAddress {
-  return { scope: parseScope(scope), threadId: parseThreadId(threadId) };
 }

@@ -15,7 +15,9 @@ create table memory_embedding (
   memory_ref bigint not null references memory (ref) on delete cascade,
   owner_ref bigint not null,
   embedding halfvec not null,
+  -- Kept as `memory.state` says, so that a search need not read the memories to leave out the hidden ones.
+  active boolean not null default true,
   constraint memory_embedding_pkey primary key (space_ref, memory_ref)
 );
-create index memory_embedding_owner on memory_embedding (owner_ref, space_ref);
+create index memory_embedding_owner on memory_embedding (owner_ref, space_ref) where active;
 create index memory_embedding_memory on memory_embedding (memory_ref);

@@ -1,10 +1,11 @@
+import { createHash } from "node:crypto";
 import pRetry from "p-retry";
 import type pg from "pg";
 import type { ClientBase, QueryResultRow } from "pg";
 import sql, { type Sql } from "sql-template-tag";
 import type { Clock } from "../clock.js";
 import { MemoryError } from "../errors.js";
-import type { Connection } from "./connection.js";
+import type { Connection, QueryOptions } from "./connection.js";
 import { isConnectionError, toMemoryError } from "./database-error.js";
 import { identifier } from "./identifier.js";
 
@@ -27,6 +28,17 @@ export interface Database extends Connection {
 const reconnect = { retries: 5, minTimeout: 100, factor: 2 };
 
 const ignore = () => {};
+
+const statementNames = new Map<string, string>();
+
+/** A name that only this text has: a connection keeps one plan for each name. */
+function statementName(text: string): string {
+  const known = statementNames.get(text);
+  if (known !== undefined) return known;
+  const name = `mnemograph_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+  statementNames.set(text, name);
+  return name;
+}
 
 /** How a database is used, whatever pool it runs on. */
 export interface DatabaseSettings {
@@ -67,10 +79,11 @@ export function createDatabase(
     schemaName,
     schema,
     now,
-    async query<Row extends QueryResultRow>(statement: Sql) {
+    async query<Row extends QueryResultRow>({ text, values }: Sql, queryOptions: QueryOptions = {}) {
+      const name = queryOptions.prepare ? statementName(text) : undefined;
       const run = async () => {
         refuseWhenClosed();
-        return pool.query<Row>(statement.text, statement.values);
+        return pool.query<Row>({ text, values, ...(name !== undefined && { name }) });
       };
       try {
         const result = await pRetry(run, {

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
@@ -23,8 +24,8 @@ export interface EmbeddedPool {
 /**
  * The embedded database as a `pg.Pool`; it takes its folder and starts at the first connection.
  *
- * @throws MemoryError `PEER_MISSING` here when @electric-sql/pglite is not installed;
- *   `DATA_DIRECTORY_LOCKED` at the first connection.
+ * @throws MemoryError `PEER_MISSING` here when @electric-sql/pglite is not installed; at the first connection
+ *   what `lockDataDirectory` throws, and `DATABASE_UNAVAILABLE` when the folder holds no database that starts.
  */
 export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
   const { PGlite: Engine, createPgConfig, vector } = loadPeers();
@@ -32,15 +33,33 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
 
   const start = () => {
     if (running) return running;
-    const unlock = options.dataDir === undefined ? () => {} : lockDataDirectory(options.dataDir);
     const { dataDir, loadDataDir } = options;
+    const unlock = dataDir === undefined ? () => {} : lockDataDirectory(dataDir);
     const engine = new Engine({
       ...(vector && { extensions: { vector } }),
-      ...(dataDir !== undefined && { dataDir }),
+      // It does not start in a folder that is a symbolic link.
+      ...(dataDir !== undefined && { dataDir: realpathSync(dataDir) }),
       ...(loadDataDir !== undefined && { loadDataDir }),
     });
     running = { engine, unlock };
     return running;
+  };
+
+  const started = async () => {
+    const { engine, unlock } = start();
+    try {
+      await engine.waitReady;
+    } catch (cause) {
+      running = undefined;
+      unlock();
+      const detail = cause instanceof Error ? cause.message : JSON.stringify(cause);
+      throw new MemoryError(
+        "DATABASE_UNAVAILABLE",
+        `The embedded database in ${options.dataDir ?? "memory"} does not start (${detail}). ` +
+          "The folder may hold something else, or be made by another version.",
+        { cause },
+      );
+    }
   };
 
   // Each client speaks the wire protocol to the one engine; handing the pool a ready-made connection
@@ -48,6 +67,17 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
   class EmbeddedClient extends pg.Client {
     constructor(clientOptions?: pg.ClientConfig) {
       super({ ...clientOptions, ...createPgConfig(start().engine) } as pg.ClientConfig);
+    }
+
+    // The peer's own connection never answers when the engine does not start.
+    override connect(): Promise<pg.Client>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+      const connected = started().then(() => super.connect());
+      if (!callback) return connected;
+      const succeed = callback as () => void;
+      connected.then(() => succeed(), callback);
+      return undefined;
     }
   }
   const pool = new pg.Pool({ Client: EmbeddedClient, max: 1, idleTimeoutMillis: 0 } as pg.PoolConfig);

@@ -21,13 +21,18 @@ export interface Recalled {
 /**
  * The memory of a thread, in one round trip. A thread not seen before has none, and is not made by this.
  *
+ * @param input.messageIds ids of the messages of one branch of the conversation: then the summary is the
+ *   latest one that ends with one of them, or before all of them.
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, or `THREAD_FORBIDDEN` when the thread belongs to
  *   another scope.
  */
-export async function recall(db: Connection, input: { scope: Scope; threadId: string }): Promise<Recalled> {
+export async function recall(
+  db: Connection,
+  input: { scope: Scope; threadId: string; messageIds?: readonly string[] | undefined },
+): Promise<Recalled> {
   const scope = parseScope(input.scope);
   const threadId = parseThreadId(input.threadId);
-  const found = await findConversation(db, { scope, threadId });
+  const found = await findConversation(db, { scope, threadId, messageIds: input.messageIds });
   if (found === null) throw threadForbidden(threadId);
   if (found === undefined)
     return { summary: null, processing: null, gap: [], lastSeq: -1, lastMessageId: null };

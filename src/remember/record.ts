@@ -18,10 +18,11 @@ export interface RecordInput {
 }
 
 /**
- * Appends `messages` to the transcript, those it has already left out: recording twice is harmless.
+ * Appends `messages` to the transcript, those it has already left out: recording twice is harmless. Of several
+ * with the same id the last one counts.
  *
- * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, or `THREAD_FORBIDDEN` when the thread belongs to
- *   another scope.
+ * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT` for an unusable message id, or
+ *   `THREAD_FORBIDDEN` when the thread belongs to another scope.
  */
 export async function record(
   db: Connection,
@@ -30,7 +31,9 @@ export async function record(
 ): Promise<RecordedThread> {
   const scope = parseScope(input.scope);
   const threadId = parseThreadId(input.threadId);
-  const unique = new Map(input.messages.map((message) => [message.id ?? message, message]));
+  // A RemoveMessage is nothing that was said: it tells a graph's state what to drop.
+  const said = input.messages.filter((message) => message.getType() !== "remove");
+  const unique = new Map(said.map((message) => [message.id || message, message]));
   const { language } = config.retrieval;
   const thread = await recordMessages(db, {
     scope,

@@ -3,6 +3,7 @@ import type { Connection } from "../database/connection.js";
 import { changeLine } from "../domain/change-line.js";
 import type { Scope } from "../domain/scope.js";
 import { decideWrite, type WriteDecision } from "../domain/write-decision.js";
+import { searchText } from "../domain/search-text.js";
 import type { ResolvedConfig } from "../options.js";
 import { type Deactivation, deactivateMemories } from "../store/deactivate-memories.js";
 import type { EmbeddingSpace } from "../store/embedding-space.js";
@@ -192,6 +193,7 @@ function newMemory(
     agentId: memory.agentId ?? null,
     runId: memory.runId ?? null,
     actorId: memory.actorId ?? null,
+    actorTerms: searchText(memory.actorId ?? "", config.retrieval.language),
     role: memory.role ?? null,
     threadId: memory.source?.threadId ?? null,
     sourceSeqs: memory.source?.seqs ?? [],
@@ -224,7 +226,7 @@ function change(
 
 async function apply({ tx, owner, scope, config, space, origin }: Context, plan: Plan): Promise<void> {
   const ownerRef = owner.ref;
-  await deactivateMemories(tx, { ownerRef, changes: plan.deactivated });
+  await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
   await insertMemories(tx, { ownerRef, memories: plan.created, language: config.retrieval.language, space });
   await touchMemories(tx, { ownerRef, sightings: plan.sightings });
   await recordChanges(tx, { ownerRef, scope, actor: origin.actor, node: origin.node, changes: plan.changes });

@@ -12,8 +12,8 @@ export interface SummaryClaim {
 /**
  * Claims the next summary of a thread by inserting its `processing` row, based on the latest completed one.
  *
- * A `processing` row whose lease ran out is failed first. `null` when another process holds a live claim:
- * the partial unique index `summary_processing` decides races.
+ * A `processing` row whose lease ran out is failed first. `null` when another process holds a live claim, or
+ * has summarised the same messages meanwhile: the partial unique index `summary_processing` decides races.
  */
 export async function claimSummary(
   db: Connection,
@@ -29,18 +29,20 @@ export async function claimSummary(
       returning id
     )
     insert into ${db.schema}.summary
-      (thread_ref, start_seq, end_seq, base_id, status, lease_until)
+      (thread_ref, start_seq, end_seq, base_id, status, lease_until, created_at)
     select ${threadRef}, ${window.startSeq}, ${window.endSeq},
       (
         select s.id from ${db.schema}.summary s
         where s.thread_ref = ${threadRef} and s.status = 'completed' and s.rolled_back_at is null
         order by s.end_seq desc, s.id desc limit 1
       ),
-      'processing', ${db.now()} + ${leaseMs} * interval '1 millisecond'
+      'processing', ${db.now()} + ${leaseMs} * interval '1 millisecond', ${db.now()}
     where not exists (
       select from ${db.schema}.summary s
-      where s.thread_ref = ${threadRef} and s.status = 'processing'
-        and s.id not in (select id from expired)
+      where s.thread_ref = ${threadRef} and (
+        (s.status = 'processing' and s.id not in (select id from expired))
+        or (s.status = 'completed' and s.rolled_back_at is null and s.end_seq >= ${window.endSeq})
+      )
     )
     on conflict (thread_ref) where status = 'processing' do nothing
     returning id`);

@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryLifecycle } from "../domain/memory.js";
 
@@ -15,7 +15,7 @@ export interface Deactivation {
 /** Takes memories of an owner out of every search at once: state, lexical index and counts. One statement. */
 export async function deactivateMemories(
   tx: Connection,
-  input: { ownerRef: number; changes: readonly Deactivation[] },
+  input: { ownerRef: number; changes: readonly Deactivation[]; vectors: boolean },
 ): Promise<void> {
   if (input.changes.length === 0) return;
   await tx.query(sql`
@@ -32,6 +32,7 @@ export async function deactivateMemories(
       where m.id = i.id and m.owner_ref = ${input.ownerRef} and m.state = 'active'
       returning m.ref
     ),
+    ${input.vectors ? vectorRows(tx) : empty}
     term as (
       delete from ${tx.schema}.memory_term t using closed where t.memory_ref = closed.ref
       returning t.memory_ref, t.length
@@ -39,6 +40,12 @@ export async function deactivateMemories(
     update ${tx.schema}.owner o
     set memory_count = o.memory_count - (select count(*) from closed),
       memory_length = o.memory_length
-        - coalesce((select sum(length) from (select distinct memory_ref, length from term) d), 0)
+        - coalesce((select sum(length) from (select max(length) as length from term group by memory_ref) d), 0)
     where o.id = ${input.ownerRef}`);
+}
+
+function vectorRows(tx: Connection): Sql {
+  return sql`vector as (
+    update ${tx.schema}.memory_embedding e set active = false from closed where e.memory_ref = closed.ref
+  ),`;
 }

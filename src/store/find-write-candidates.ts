@@ -88,7 +88,7 @@ function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): 
     from probe p cross join lateral (
       select m.ref, 1 - (e.embedding ${space.distance} p.vector::${space.type}) as similarity
       from ${db.schema}.memory_embedding e join ${db.schema}.memory m on m.ref = e.memory_ref
-      where e.owner_ref = ${ownerRef} and e.space_ref = ${space.ref} and m.state = 'active'
+      where e.owner_ref = ${ownerRef} and e.space_ref = ${space.ref} and e.active
         and m.app_id = p."appId"
       order by e.embedding ${space.distance} p.vector::${space.type} limit ${neighbours}
     ) n

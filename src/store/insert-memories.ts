@@ -23,6 +23,8 @@ export interface NewMemory {
   readonly agentId: string | null;
   readonly runId: string | null;
   readonly actorId: string | null;
+  /** The actor's name prepared for `to_tsvector`. */
+  readonly actorTerms: string;
   readonly role: string | null;
   /** The source thread's own id. */
   readonly threadId: string | null;
@@ -56,7 +58,7 @@ export async function insertMemories(
         id uuid, "tenantId" text, "userId" text, "appId" text, kind text, category text, key text, value text,
         text text, "contentHash" text, importance real, confidence real, pinned boolean, state text, tags json,
         "agentId" text, "runId" text, "actorId" text, role text, "threadId" text, "sourceSeqs" json,
-        evidence text, "turnStart" integer, "turnEnd" integer, "assertedTurn" bigint, "seenCount" integer,
+        "actorTerms" text, evidence text, "turnStart" integer, "turnEnd" integer, "assertedTurn" bigint, "seenCount" integer,
         "validFrom" timestamptz, "validTo" timestamptz, "supersededBy" uuid, terms text, vector text, links json
       )
     ),
@@ -89,6 +91,13 @@ export async function insertMemories(
       where added.state = 'active'
       returning memory_ref, length
     ),
+    actor_term as (
+      insert into ${tx.schema}.memory_term (owner_ref, lexeme, memory_ref, frequency, length)
+      select distinct ${ownerRef}::bigint, '@' || word, added.ref, 1, 1
+      from added join input i on i.id = added.id
+      cross join lateral regexp_split_to_table(i."actorTerms", '\\s+') word
+      where added.state = 'active' and word <> ''
+    ),
     ${space ? embeddingRows(tx, ownerRef, space) : empty}
     link as (
       insert into ${tx.schema}.relation (from_ref, to_ref, strength)
@@ -101,14 +110,14 @@ export async function insertMemories(
     update ${tx.schema}.owner o
     set memory_count = o.memory_count + (select count(*) from added where state = 'active'),
       memory_length = o.memory_length
-        + coalesce((select sum(length) from (select distinct memory_ref, length from term) d), 0)
+        + coalesce((select sum(length) from (select max(length) as length from term group by memory_ref) d), 0)
     where o.id = ${ownerRef}`);
 }
 
 function embeddingRows(tx: Connection, ownerRef: number, space: EmbeddingSpace): Sql {
   return sql`vector as (
-    insert into ${tx.schema}.memory_embedding (space_ref, memory_ref, owner_ref, embedding)
-    select ${space.ref}, added.ref, ${ownerRef}, i.vector::${space.type}
+    insert into ${tx.schema}.memory_embedding (space_ref, memory_ref, owner_ref, embedding, active)
+    select ${space.ref}, added.ref, ${ownerRef}, i.vector::${space.type}, added.state = 'active'
     from added join input i on i.id = added.id where i.vector is not null
   ),`;
 }

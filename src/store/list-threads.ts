@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
+import { MemoryError } from "../errors.js";
 import { scopeColumns, scopeOf } from "./scope-columns.js";
 
 /** A conversation and whom it belongs to. */
@@ -10,6 +11,17 @@ export interface Thread {
   readonly messages: number;
   readonly createdAt: Date;
   readonly lastActivityAt: Date;
+  /** Where the next page begins when this thread is the last of a page. */
+  readonly cursor: string;
+}
+
+/** Which threads to list. */
+export interface ListThreads {
+  readonly scope: Scope;
+  /** Rows, 1 to 1000. @default 100 */
+  readonly limit?: number | undefined;
+  /** Only those after the thread with this `cursor`. */
+  readonly after?: string | undefined;
 }
 
 interface Row {
@@ -20,19 +32,17 @@ interface Row {
   messages: number;
   created_at: Date;
   last_activity_at: Date;
+  cursor: string;
 }
 
 /**
  * Threads of a user (in all apps when `scope.appId` is not set), or of an app when `scope.userId` is not
  * set; most recently active first.
  *
- * @param input.limit rows. @default 100
- * @param input.before only threads last active before this time: the last row's, for the next page.
+ * @throws MemoryError `INVALID_INPUT` for a limit or a cursor that is none.
  */
-export async function listThreads(
-  db: Connection,
-  input: { scope: Scope; limit?: number | undefined; before?: Date | undefined },
-): Promise<Thread[]> {
+export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
+  const { limit, after } = parsePage(input);
   const { tenantId, userId, appId } = scopeColumns(input.scope);
   const owner =
     userId === ""
@@ -42,17 +52,32 @@ export async function listThreads(
     select t.thread_id, t.tenant_id, t.user_id, t.app_id, t.created_at, t.last_activity_at,
       (
         select coalesce(max(m.seq) + 1, 0) from ${db.schema}.message m where m.thread_ref = t.id
-      ) as messages
+      ) as messages,
+      to_char(t.last_activity_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '/' || t.id as cursor
     from ${db.schema}.thread t
     where md5(t.tenant_id) = md5(${tenantId}) and t.tenant_id = ${tenantId} and ${owner}
-      and (${input.before ?? null}::timestamptz is null or t.last_activity_at < ${input.before ?? null})
+      and (${after === null} or (t.last_activity_at, t.id) < (${after?.activeAt}::timestamptz, ${after?.ref}::bigint))
     order by t.last_activity_at desc, t.id desc
-    limit ${input.limit ?? 100}`);
+    limit ${limit}`);
   return rows.map((row) => ({
     threadId: row.thread_id,
     scope: scopeOf(row),
     messages: row.messages,
     createdAt: row.created_at,
     lastActivityAt: row.last_activity_at,
+    cursor: row.cursor,
   }));
+}
+
+// A Date would do for paging, but for its milliseconds: threads active within the same one would be skipped.
+const cursorForm = /^(\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\/(\d{1,18})$/;
+
+function parsePage({ limit = 100, after }: ListThreads) {
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
+    throw new MemoryError("INVALID_INPUT", `limit must be a whole number from 1 to 1000: ${limit} is not.`);
+  }
+  if (after === undefined) return { limit, after: null };
+  const [, activeAt, ref] = cursorForm.exec(after) ?? [];
+  if (ref !== undefined) return { limit, after: { activeAt, ref } };
+  throw new MemoryError("INVALID_INPUT", "`after` must be the `cursor` of a thread that was listed.");
 }

@@ -9,6 +9,8 @@ import { scopeColumns } from "./scope-columns.js";
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
   /** Text prepared for `to_tsvector`; empty for what is not searched. */
   readonly terms: string;
+  /** The actor's name, prepared likewise. */
+  readonly actorTerms: string;
 }
 
 /** What one round's end writes. */
@@ -89,8 +91,9 @@ async function tryRecord(db: Connection, input: RecordStatement): Promise<Record
     with input as (
       select * from unnest(
         ${column("messageId")}::text[], ${column("role")}::text[], ${column("actor")}::text[],
-        ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[]
-      ) with ordinality as i (message_id, role, actor, content, serialised, terms, position)
+        ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[],
+        ${column("actorTerms")}::text[]
+      ) with ordinality as i (message_id, role, actor, content, serialised, terms, actor_terms, position)
     ),
     term as materialized (
       select position, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
@@ -115,8 +118,10 @@ async function tryRecord(db: Connection, input: RecordStatement): Promise<Record
       select id from known_owner union all select id from new_owner
     ),
     owned as (
-      insert into ${schema}.thread as t (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen)
-      select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, ${input.revSeen ?? 0} from its_owner o
+      insert into ${schema}.thread as t
+        (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, created_at, last_activity_at)
+      select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, ${input.revSeen ?? 0}, ${db.now()}, ${db.now()}
+      from its_owner o
       on conflict (md5(tenant_id), md5(thread_id)) do update
         set last_activity_at = ${db.now()}, rev_seen = greatest(t.rev_seen, excluded.rev_seen)
         where t.tenant_id = excluded.tenant_id and t.thread_id = excluded.thread_id
@@ -124,8 +129,10 @@ async function tryRecord(db: Connection, input: RecordStatement): Promise<Record
       returning id, owner_ref
     ),
     before as (
-      select coalesce(max(m.seq), -1) as last_seq
-      from owned join ${schema}.message m on m.thread_ref = owned.id
+      select coalesce(
+        (select m.seq from ${schema}.message m where m.thread_ref = owned.id order by m.seq desc limit 1), -1
+      ) as last_seq
+      from owned
     ),
     fresh as (
       select i.*, owned.id as thread_ref, owned.owner_ref,
@@ -145,6 +152,10 @@ async function tryRecord(db: Connection, input: RecordStatement): Promise<Record
       insert into ${schema}.message_term (owner_ref, lexeme, thread_ref, seq, frequency, length)
       select f.owner_ref, term.lexeme, f.thread_ref, f.seq, term.frequency, term.length
       from fresh f join term on term.position = f.position
+      union
+      select f.owner_ref, '@' || word, f.thread_ref, f.seq, 1, 1
+      from fresh f cross join lateral regexp_split_to_table(f.actor_terms, '\\s+') word
+      where f.role in ('user', 'assistant') and word <> ''
     ),
     counted as (
       update ${schema}.owner o

@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+
+const dataSchema = z.object({
+  name: z.string(),
+  conversations: z.array(
+    z.object({
+      id: z.string(),
+      speakers: z.array(z.string()).length(2),
+      turns: z.array(
+        z.object({
+          id: z.string(),
+          session: z.int(),
+          date: z.string(),
+          speaker: z.string(),
+          text: z.string(),
+          caption: z.string().optional(),
+        }),
+      ),
+      observations: z.array(
+        z.object({
+          id: z.string(),
+          session: z.int(),
+          date: z.string(),
+          speaker: z.string(),
+          text: z.string(),
+          evidence: z.array(z.string()),
+        }),
+      ),
+      summaries: z.array(z.object({ session: z.int(), date: z.string(), text: z.string() })),
+      questions: z.array(
+        z.object({ id: z.string(), question: z.string(), category: z.int(), evidence: z.array(z.string()) }),
+      ),
+    }),
+  ),
+});
+
+/** Conversations with questions whose evidence is known, in the retrieval form of LoCoMo. */
+export type LocomoData = z.output<typeof dataSchema>;
+export type LocomoConversation = LocomoData["conversations"][number];
+
+/** The data of `file`. */
+export function readLocomo(file: string): LocomoData {
+  return dataSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+}

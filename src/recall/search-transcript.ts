@@ -1,0 +1,80 @@
+import { z } from "zod";
+import type { Connection } from "../database/connection.js";
+import { questionDates } from "../domain/question-dates.js";
+import { namesActor, questionWords } from "../domain/question-words.js";
+import { rankTranscript } from "../domain/rank-transcript.js";
+import { parseScope, type Scope } from "../domain/scope.js";
+import { searchText } from "../domain/search-text.js";
+import type { MessageRole } from "../domain/transcript-message.js";
+import { MemoryError } from "../errors.js";
+import type { RetrievalOptions } from "../options.js";
+import { searchTranscript as findCandidates } from "../store/search-transcript.js";
+
+/** What to look for in what was said. */
+export interface TranscriptQuery {
+  readonly scope: Scope;
+  readonly query: string;
+  /** Only this thread. @default every thread of the scope */
+  readonly threadId?: string | undefined;
+  /** 1 to 200. @default 10 */
+  readonly topK?: number | undefined;
+  /** Least score, as a share of the best lexical match. @default 0.1 */
+  readonly threshold?: number | undefined;
+}
+
+/** A message that was found. */
+export interface TranscriptHit {
+  readonly threadId: string;
+  readonly seq: number;
+  readonly messageId: string;
+  readonly role: MessageRole;
+  readonly actor: string | null;
+  readonly text: string;
+  readonly saidAt: Date;
+  /** Comparable within one search; 1 is about one perfect lexical match. */
+  readonly score: number;
+  /** Why it was found. */
+  readonly reason: string;
+}
+
+const querySchema = z.object({
+  query: z.string().max(10_000),
+  topK: z.int().min(1).max(200).default(10),
+  threshold: z.number().min(0).default(0.1),
+});
+
+/** Candidates ranked for each hit wanted: the final signals reorder the head of the list only. */
+const candidatesPerHit = 4;
+
+/**
+ * The messages that fit `query` best, best first: by their own words, what was said around them, their whole
+ * thread, the facts learned from them, their speaker and their date. One round trip.
+ */
+export async function searchTranscript(
+  deps: { db: Connection; retrieval: RetrievalOptions },
+  input: TranscriptQuery,
+): Promise<TranscriptHit[]> {
+  const scope = parseScope(input.scope);
+  const parsed = querySchema.safeParse(input);
+  if (!parsed.success) throw new MemoryError("INVALID_INPUT", `Invalid search: ${z.prettifyError(parsed.error)}`);
+  const { query, topK, threshold } = parsed.data;
+  const { language } = deps.retrieval;
+  const terms = searchText(query, language);
+  const asked = questionWords(terms);
+  const candidates = await findCandidates(deps.db, {
+    scope,
+    terms,
+    ...asked,
+    language,
+    threadId: input.threadId,
+    limit: Math.max(200, topK * candidatesPerHit),
+  });
+  return rankTranscript(candidates, { dates: questionDates(query), names: namesActor(asked, language) }, threshold)
+    .slice(0, topK)
+    .map(({ own, named, ...hit }) => ({ ...hit, reason: reasonOf(own, named) }));
+}
+
+function reasonOf(own: number, named: boolean): string {
+  const words = own > 0 ? "its words" : "what was said around it";
+  return named ? `${words}; said by who is asked about` : words;
+}

@@ -1,0 +1,124 @@
+import sql, { type Sql } from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { MemoryKind } from "../domain/memory.js";
+import type { StoreFilter } from "../domain/memory-filter.js";
+import type { Scope } from "../domain/scope.js";
+import type { EmbeddingSpace } from "./embedding-space.js";
+import { type MemoryJson, memoryJson } from "./memory-row.js";
+import { scopeColumns } from "./scope-columns.js";
+
+/** Which memories a search may return. */
+export interface HitSelection {
+  readonly scope: Scope;
+  readonly kinds: readonly MemoryKind[];
+  readonly categories: readonly string[];
+  readonly filter: StoreFilter;
+  /** The question's vector; null without embeddings. */
+  readonly vector: { readonly space: EmbeddingSpace; readonly value: string } | null;
+  /** Candidates for the final ranking. */
+  readonly limit: number;
+}
+
+/** A memory that may answer a question, with the signals for its final rank. Shares are of the greatest one. */
+export interface MemoryCandidate {
+  readonly memory: MemoryJson;
+  /** BM25, as a share. */
+  readonly lexical: number;
+  /** BM25 as a share of what a text with every word of the question would score: comparable between questions. */
+  readonly coverage: number;
+  /** Context score of the best message it was learned from. */
+  readonly source: number;
+  /** Score of the thread it was learned in, as a share. */
+  readonly thread: number;
+  /** 1 − cosine distance; null without a vector. */
+  readonly similarity: number | null;
+  /** Strength of its strongest link to another candidate; 0 without. */
+  readonly relation: number;
+}
+
+/** Nearest vectors taken as candidates. */
+const nearest = 100;
+
+/**
+ * CTE `candidate` with one row of JSON a memory (`hit`), for `MemoryCandidate`.
+ *
+ * Needs the CTEs of `questionTerms`, `messageScores` and `memoryScores`. Filters hold before anything is cut
+ * off, so the best of what they leave is never missed.
+ */
+export function memoryHits(db: Connection, selection: HitSelection): Sql {
+  const { schema } = db;
+  const { appId } = scopeColumns(selection.scope);
+  const { vector } = selection;
+  return sql`
+    lift as (
+      select m.ref, max(c.score) as source
+      from ${schema}.memory m cross join lateral unnest(m.source_seqs) as cited (seq)
+      join message_context c on c.thread_ref = m.thread_ref and c.seq = cited.seq
+      where m.thread_ref in (select thread_ref from thread_own) and m.state = 'active'
+        and m.owner_ref in (select id from seer)
+      group by m.ref
+    ),
+    near as (${vector ? nearRows(db, vector) : sql`select null::bigint as ref, null::float8 as similarity where false`}),
+    chosen as (
+      select m.ref, coalesce(o.score, 0) as lexical, coalesce(o.coverage, 0) as coverage,
+        coalesce(l.source, 0) as source, n.similarity
+      from (
+        select ref from memory_own union select ref from lift union select ref from near
+      ) found
+      join ${schema}.memory m on m.ref = found.ref
+      left join memory_own o on o.ref = m.ref
+      left join lift l on l.ref = m.ref
+      left join near n on n.ref = m.ref
+      where ${visible(selection, appId)}
+      order by coalesce(o.score, 0) + coalesce(l.source, 0) / 2 + coalesce(n.similarity, 0) desc
+      limit ${selection.limit}
+    ),
+    candidate as (
+      select json_build_object(
+        'memory', ${memoryJson}, 'lexical', c.lexical, 'coverage', c.coverage, 'source', c.source,
+        'thread', coalesce(h.score, 0),
+        'similarity', ${vector ? similarityOf(db, vector) : sql`null`},
+        'relation', coalesce((
+          select max(r.strength) from ${schema}.relation r join chosen other
+            on (r.from_ref = c.ref and r.to_ref = other.ref) or (r.to_ref = c.ref and r.from_ref = other.ref)
+        ), 0)
+      ) as hit
+      from chosen c
+      join ${schema}.memory m on m.ref = c.ref
+      left join ${schema}.thread t on t.id = m.thread_ref
+      left join thread_own h on h.thread_ref = m.thread_ref
+    )`;
+}
+
+type Vector = NonNullable<HitSelection["vector"]>;
+
+function nearRows(db: Connection, { space, value }: Vector): Sql {
+  const distance = sql`e.embedding ${space.distance} ${value}::${space.type}`;
+  return sql`
+    select e.memory_ref as ref, (1 - (${distance}))::float8 as similarity
+    from seer s join ${db.schema}.memory_embedding e on e.owner_ref = s.id and e.space_ref = ${space.ref} and e.active
+    order by ${distance} limit ${nearest}`;
+}
+
+function similarityOf(db: Connection, { space, value }: Vector): Sql {
+  return sql`coalesce(c.similarity, (
+    select (1 - (e.embedding ${space.distance} ${value}::${space.type}))::float8
+    from ${db.schema}.memory_embedding e where e.memory_ref = c.ref and e.space_ref = ${space.ref}
+  ))`;
+}
+
+/** Active, of this user or app, of the kinds and categories allowed, and as filtered. */
+function visible({ kinds, categories, filter }: HitSelection, appId: string): Sql {
+  return sql`m.state = 'active' and m.app_id in ('', ${appId})
+    and m.kind = any (${kinds}::text[]) and m.category = any (${categories}::text[])
+    and (${filter.agentId}::text is null or m.agent_id = ${filter.agentId})
+    and (${filter.runId}::text is null or m.run_id = ${filter.runId})
+    and (${filter.actorId}::text is null or m.actor_id = ${filter.actorId})
+    and (${filter.role}::text is null or m.role = ${filter.role})
+    and (${filter.category}::text is null or m.category = ${filter.category})
+    and (${filter.pinned}::boolean is null or m.pinned = ${filter.pinned})
+    and (${filter.importanceMin}::real is null or m.importance >= ${filter.importanceMin})
+    and (${filter.importanceMax}::real is null or m.importance <= ${filter.importanceMax})
+    and (${filter.updatedAfter}::timestamptz is null or m.updated_at >= ${filter.updatedAfter})
+    and (${filter.updatedBefore}::timestamptz is null or m.updated_at < ${filter.updatedBefore})`;
+}

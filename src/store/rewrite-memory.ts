@@ -1,0 +1,83 @@
+import sql, { empty } from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { MemoryLifecycle } from "../domain/memory.js";
+import type { EmbeddingSpace } from "./embedding-space.js";
+
+/** A memory's new content. */
+export interface MemoryRewrite {
+  readonly id: string;
+  readonly state: MemoryLifecycle;
+  readonly text: string;
+  readonly value: string | null;
+  readonly category: string;
+  readonly importance: number;
+  readonly confidence: number;
+  readonly pinned: boolean;
+  readonly tags: readonly string[];
+  readonly contentHash: string;
+  /** Text and actor's name prepared for `to_tsvector`. */
+  readonly terms: string;
+  readonly actorTerms: string;
+  /** The text's vector as text; null keeps the one there is. */
+  readonly vector: string | null;
+}
+
+/**
+ * Gives a memory of a locked owner new content and indexes it anew; a hidden one becomes active by
+ * `state: "active"`. One statement.
+ */
+export async function rewriteMemory(
+  tx: Connection,
+  input: { ownerRef: number; rewrite: MemoryRewrite; language: string; space: EmbeddingSpace | null },
+): Promise<void> {
+  const { ownerRef, rewrite, space } = input;
+  const { schema } = tx;
+  await tx.query(sql`
+    with target as (
+      select ref, state from ${schema}.memory where id = ${rewrite.id} and owner_ref = ${ownerRef}
+    ),
+    rewritten as (
+      update ${schema}.memory m
+      set state = ${rewrite.state}, content = ${rewrite.text}, value = ${rewrite.value},
+        category = ${rewrite.category}, importance = ${rewrite.importance}, confidence = ${rewrite.confidence},
+        pinned = ${rewrite.pinned}, tags = ${rewrite.tags}::text[], content_hash = ${rewrite.contentHash},
+        purge_at = null, valid_to = null, superseded_by = null,
+        last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
+      from target where m.ref = target.ref
+      returning m.ref
+    ),
+    ${
+      space && rewrite.vector !== null
+        ? sql`vector as (
+            insert into ${schema}.memory_embedding (space_ref, memory_ref, owner_ref, embedding)
+            select ${space.ref}, ref, ${ownerRef}, ${rewrite.vector}::${space.type} from rewritten
+            on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
+          ),`
+        : empty
+    }
+    term as (
+      select v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
+        sum(coalesce(cardinality(v.positions), 1)) over () as length
+      from unnest(to_tsvector(${input.language}::regconfig, ${rewrite.terms})) v
+      union all
+      select distinct '@' || word, 1, 1 from regexp_split_to_table(${rewrite.actorTerms}, '\\s+') word where word <> ''
+    ),
+    stale as (
+      select coalesce(max(t.length), 0) as length
+      from target join ${schema}.memory_term t on t.memory_ref = target.ref
+    ),
+    dropped as (
+      delete from ${schema}.memory_term t using target
+      where t.memory_ref = target.ref and t.lexeme not in (select lexeme from term)
+    ),
+    indexed as (
+      insert into ${schema}.memory_term (owner_ref, lexeme, memory_ref, frequency, length)
+      select ${ownerRef}, term.lexeme, rewritten.ref, term.frequency, term.length from rewritten, term
+      on conflict (owner_ref, lexeme, memory_ref)
+        do update set frequency = excluded.frequency, length = excluded.length
+    )
+    update ${schema}.owner o
+    set memory_count = o.memory_count + (select count(*) from target where state <> 'active'),
+      memory_length = o.memory_length + (select coalesce(max(length), 0) from term) - (select length from stale)
+    where o.id = ${ownerRef}`);
+}

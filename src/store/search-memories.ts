@@ -1,0 +1,22 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import { type LexicalQuestion, memoryScores, messageScores, questionTerms } from "./lexical-scores.js";
+import { type HitSelection, type MemoryCandidate, memoryHits } from "./memory-hits.js";
+
+/** The memories that may answer a question, in no order. One round trip. */
+export async function searchMemories(
+  db: Connection,
+  question: LexicalQuestion,
+  selection: HitSelection,
+): Promise<MemoryCandidate[]> {
+  const rows = await db.query<{ hit: MemoryCandidate }>(
+    sql`
+    with ${questionTerms(db, question)},
+    ${messageScores(db, question.scope.appId ?? "")},
+    ${memoryScores(db)},
+    ${memoryHits(db, selection)}
+    select hit from candidate`,
+    { prepare: true },
+  );
+  return rows.map((row) => row.hit);
+}

@@ -1,0 +1,53 @@
+import type { Connection } from "../database/connection.js";
+import { parseScope, type Scope } from "../domain/scope.js";
+import { parseThreadId } from "../domain/thread-id.js";
+import { MemoryError } from "../errors.js";
+import {
+  listStuckSummaries,
+  listSummaries,
+  listSummaryChain,
+  type Summary,
+} from "../store/list-summaries.js";
+import { rollbackSummary } from "../store/rollback-summary.js";
+import { type SummaryStats, summaryStats } from "../store/summary-stats.js";
+
+/** A conversation and whom it belongs to. */
+export interface ThreadAddress {
+  readonly scope: Scope;
+  readonly threadId: string;
+}
+
+/** The versions of conversations' summaries. */
+export interface SummariesApi {
+  /** Every version of a thread's summary, oldest first, failed ones too. */
+  list(thread: ThreadAddress): Promise<Summary[]>;
+  /** The summary in use and those it was made from, newest first. */
+  chain(thread: ThreadAddress): Promise<Summary[]>;
+  /** Summaries of all threads still `processing` after `olderThanMs`. @default 300000 (seed 001: 5 minutes) */
+  stuck(olderThanMs?: number): Promise<Summary[]>;
+  /** Counts and model times over all threads. */
+  stats(): Promise<SummaryStats>;
+  /** Makes an earlier completed version the one in use. @throws MemoryError `NOT_FOUND` */
+  rollback(input: ThreadAddress & { readonly summaryId: number }): Promise<void>;
+}
+
+/** The `SummariesApi` on `db`. */
+export function createSummariesApi(db: Connection): SummariesApi {
+  const address = ({ scope, threadId }: ThreadAddress) => ({
+    scope: parseScope(scope),
+    threadId: parseThreadId(threadId),
+  });
+  return {
+    list: (thread) => listSummaries(db, address(thread)),
+    chain: (thread) => listSummaryChain(db, address(thread)),
+    stuck: (olderThanMs = 300_000) => listStuckSummaries(db, olderThanMs),
+    stats: () => summaryStats(db),
+    async rollback({ summaryId, ...thread }) {
+      if (await rollbackSummary(db, { ...address(thread), summaryId })) return;
+      throw new MemoryError(
+        "NOT_FOUND",
+        `Thread "${thread.threadId}" has no completed summary ${summaryId}.`,
+      );
+    },
+  };
+}
