@@ -114,6 +114,7 @@ create table change_log (
   memory_id uuid not null,
   event text not null constraint change_log_event
     check (event in ('created', 'updated', 'merged', 'deleted', 'soft_deleted', 'restored')),
+  category text not null,
   line text not null,
   importance real not null,
   created_at timestamptz not null default now(),

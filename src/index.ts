@@ -1,5 +1,8 @@
 export type { Clock } from "./clock.js";
 export type { DatabaseOption } from "./database/open-database.js";
+export type { MemoryDraft, MemoryItem, MemoryKind, MemorySource } from "./domain/memory.js";
+export type { MemoryFilter } from "./domain/memory-filter.js";
+export type { MemoryHit } from "./domain/rank-memories.js";
 export type { Scope } from "./domain/scope.js";
 export type { SummaryWindow } from "./domain/summary-window.js";
 export { MemoryError, type MemoryErrorCode } from "./errors.js";
@@ -8,6 +11,12 @@ export {
   type MemorySupervisor,
   type MemorySupervisorOptions,
 } from "./langgraph/create-memory-supervisor.js";
+export {
+  type MemoryMiddleware,
+  type MemoryMiddlewareOptions,
+  memoryMiddleware,
+} from "./langgraph/memory-middleware.js";
+export { type MemoryQueryToolOptions, memoryQueryTool } from "./langgraph/memory-query-tool.js";
 export { type MemoryState, memoryAnnotation, memoryStateFields } from "./langgraph/memory-state.js";
 export { type InjectAs, modelView } from "./langgraph/model-view.js";
 export type { OnError } from "./langgraph/on-error.js";
@@ -15,13 +24,19 @@ export { type RecallNodeOptions, recallNode } from "./langgraph/recall-node.js";
 export { type RememberNodeOptions, rememberNode, type SessionMode } from "./langgraph/remember-node.js";
 export type { NamedSubagent, Subagent, SubagentDefinition, SubagentGraph } from "./langgraph/subagent.js";
 export type { Delegations } from "./langgraph/supervisor-delegations.js";
-export { type WithMemoryOptions, withMemory } from "./langgraph/with-memory.js";
+export { type CreatedAgent, type WithMemoryOptions, withMemory } from "./langgraph/with-memory.js";
 export type { Logger } from "./logger.js";
 export { createMemory, type Memory, type MemoryOptions } from "./memory.js";
 export type { MemoryConfig } from "./options.js";
-export type { Recalled } from "./recall/recall.js";
+export type { MemoryQuery } from "./recall/query-memories.js";
+export type { Recalled, RecalledMemories, RecallInput } from "./recall/recall.js";
+export type { TranscriptHit, TranscriptQuery } from "./recall/search-transcript.js";
+export type { MemoryPatch } from "./remember/change-memory.js";
+export type { MemoriesApi, MemoryAccess } from "./remember/memories-api.js";
 export type { RecordInput } from "./remember/record.js";
 export type { Remembered } from "./remember/remember.js";
+export type { WriteOutcome } from "./remember/write-memories.js";
+export type { HistoryEntry } from "./store/list-history.js";
 export type { Summary } from "./store/list-summaries.js";
 export type { Thread } from "./store/list-threads.js";
 export type { SummaryStats } from "./store/summary-stats.js";

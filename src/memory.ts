@@ -4,6 +4,7 @@ import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { Clock } from "./clock.js";
 import { migrate } from "./database/migrate.js";
 import { type DatabaseOption, openDatabase } from "./database/open-database.js";
+import type { CategoryPolicy } from "./domain/category.js";
 import type { MemoryHit } from "./domain/rank-memories.js";
 import { parseScope } from "./domain/scope.js";
 import { MemoryError } from "./errors.js";
@@ -14,14 +15,14 @@ import { createEmbedder } from "./llm/embedder.js";
 import { defaultLogger, type Logger } from "./logger.js";
 import { type MemoryConfig, resolveConfig } from "./options.js";
 import { type MemoryQuery, queryMemories } from "./recall/query-memories.js";
-import { type Recalled, recall } from "./recall/recall.js";
+import { type Recalled, type RecallInput, recall } from "./recall/recall.js";
 import { searchTranscript, type TranscriptHit, type TranscriptQuery } from "./recall/search-transcript.js";
 import { createMemoriesApi, type MemoriesApi } from "./remember/memories-api.js";
 import { type RecordInput, record } from "./remember/record.js";
 import { type Remembered, remember } from "./remember/remember.js";
 import { claimDueSummaries } from "./store/claim-due-summaries.js";
 import type { SummaryClaim } from "./store/claim-summary.js";
-import { insertEvent } from "./store/insert-event.js";
+import { insertEvent, type MemoryEvent } from "./store/insert-event.js";
 import { type ListThreads, listThreads, type Thread } from "./store/list-threads.js";
 import { createSummariesApi, type SummariesApi, type ThreadAddress } from "./summarize/summaries-api.js";
 
@@ -53,12 +54,8 @@ export interface Memory {
   setup(): Promise<string[]>;
   /** Appends messages to a thread's transcript; those it has are left out. Returns how many were new. */
   record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
-  /**
-   * What memory knows at the start of a round. One round trip.
-   *
-   * `messageIds`: the messages of one branch of a conversation with several. The summary then is one of that branch.
-   */
-  recall(thread: ThreadAddress & { readonly messageIds?: readonly string[] }): Promise<Recalled>;
+  /** What memory knows at the start of a round. One round trip, after the embedding of the question. */
+  recall(input: RecallInput): Promise<Recalled>;
   /** Ends a round: records its messages and starts a summary when it is time. */
   remember(input: RecordInput): Promise<Remembered>;
   readonly summaries: SummariesApi;
@@ -83,6 +80,10 @@ export interface Memory {
   summarizationGraph(): ReturnType<typeof createSummarizationGraph>;
   /** Does the work that is due now: failed summaries to try again, and those a dead worker left. Returns how many. */
   upkeep(): Promise<number>;
+  /** Which categories there are, and which agents may read them. */
+  readonly policy: CategoryPolicy;
+  /** Keeps an event, without content; its failure is logged and goes no further. */
+  emit(event: MemoryEvent): Promise<void>;
   /** Logs a failure that a turn survived, and keeps an event of it. */
   reportError(input: ThreadAddress & { node: "recall" | "remember"; error: unknown }): Promise<void>;
   /** Resolves when no background work of this process is running or waiting. */
@@ -110,6 +111,11 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   );
   const embedder = options.embeddings ? createEmbedder(db, options.embeddings, options.embeddingSpace) : null;
   const write = { db, config, embedder };
+  const search = { ...write, logger, clock: options.clock };
+  const emit = (event: MemoryEvent) =>
+    insertEvent(db, event).catch((error: unknown) => {
+      logger.error(`an event could not be kept: ${error instanceof Error ? error.message : error}`);
+    });
   const background = options.jobs !== "inline";
   const jobs = background ? backgroundJobs(config.jobs.concurrency, logger) : inlineJobs(logger);
   const timers = new Set<NodeJS.Timeout>();
@@ -168,7 +174,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       const { recorded, lastSeq } = await record(db, input, config);
       return { recorded, lastSeq };
     },
-    recall: (thread) => recall(db, thread),
+    recall: (input) => recall(search, input),
     async remember(input) {
       const remembered = await remember({ db, logger, config, hasModel: options.model !== undefined }, input);
       if (remembered.summary.started) await summarize(remembered.summary.claim);
@@ -177,7 +183,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     },
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(write),
-    query: (input) => queryMemories({ ...write, logger, clock: options.clock }, input),
+    query: (input) => queryMemories(search, input),
     transcript: { search: (input) => searchTranscript({ db, retrieval: config.retrieval }, input) },
     threads: {
       list: async ({ scope, ...page }) => listThreads(db, { scope: parseScope(scope), ...page }),
@@ -186,8 +192,11 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       saver ??= createCheckpointer(db);
       return saver;
     },
-    summarizationGraph: () => graph,
+    // A copy: LangGraph's server sets its own checkpointer on the graphs it is given.
+    summarizationGraph: () => graph.withConfig({}),
     upkeep,
+    policy: config.policy,
+    emit,
     async reportError({ node, error, scope, threadId }) {
       const message = error instanceof Error ? error.message : String(error);
       logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${message}`);
@@ -195,13 +204,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       if (MemoryError.is(error, "DATABASE_UNAVAILABLE")) return;
       const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
       const op = node === "recall" ? "search" : "create";
-      await insertEvent(db, { scope, threadId, node, op, status: "error", detail }).catch(
-        (cause: unknown) => {
-          logger.error(
-            `the event of it could not be kept: ${cause instanceof Error ? cause.message : cause}`,
-          );
-        },
-      );
+      await emit({ scope, threadId, node, op, status: "error", detail });
     },
     idle: () => jobs.idle(),
     close() {

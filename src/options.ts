@@ -61,6 +61,8 @@ const retrievalOptionsSchema = z.strictObject({
   language: z.string().min(1).default("english"),
   /** Slots below this importance are not shown unasked. Seed 002: 0.5 on its scale of 0 to 1. */
   minSlotImportance: z.number().min(1).max(5).default(2.5),
+  /** Least similarity of what is shown unasked. */
+  threshold: z.number().min(0).max(1).default(0.1),
   /** Most hits shown unasked. */
   topK: z.int().min(1).default(8),
   /** Most episodes shown unasked. Seed 002, `top_k_episodes`. */

@@ -23,6 +23,8 @@ export function conversationContext<Item>(sources: ContextSources<Item>): Item[]
   if (summaryEnd >= 0) return state.slice(summaryEnd + 1);
 
   const gapIds = new Set(gap.map(idOf));
+  // Two messages without an id are not the same one.
+  gapIds.delete(undefined);
   const firstShared = state.findIndex((message) => gapIds.has(idOf(message)));
   if (firstShared < 0) return [...gap, ...state];
 

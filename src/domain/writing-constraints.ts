@@ -17,7 +17,7 @@ const pronounSubject =
 
 /** Phrases that address a model rather than state something. OWASP Agentic ASI06, "memory poisoning". */
 const instruction =
-  /\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|any|your)\b.{0,40}\b(?:instruction|prompt|rule|message|guideline)s?\b|\b(?:system|developer)\s+prompt\b|<\/?(?:system|memory|instructions?|assistant)\b|\byou\s+(?:must|should|are\s+now|will)\s+(?:always|never|now|act|obey|reveal|respond|answer|pretend)\b/i;
+  /\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|any|your)\b.{0,40}\b(?:instruction|prompt|rule|message|guideline)s?\b|\b(?:system|developer)\s+prompt\b|\byou\s+(?:must|should|are\s+now|will)\s+(?:always|never|now|act|obey|reveal|respond|answer|pretend)\b/i;
 
 /** Whether `text` reads as instructions to a model. */
 export function readsAsInstruction(text: string): boolean {

@@ -1,24 +1,31 @@
+import type { BaseMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import type { Memory } from "../memory.js";
 import { type MemoryState, memoryKey } from "./memory-state.js";
 import { continueOnError, type OnError } from "./on-error.js";
+import { recallForState } from "./recall-for-state.js";
 import { runIdentity } from "./run-identity.js";
 
 /** How a recall node behaves. */
 export interface RecallNodeOptions {
   /** Whether a failed recall ends the turn. @default "continue" */
   readonly onError?: OnError;
+  /** The agent that reads what is recalled: only categories of its allowlist. @default all */
+  readonly agent?: string;
 }
 
 /**
  * A node that puts what memory knows of the run's thread into the state, for `modelView` and the remember node.
  *
- * One round trip. Place it before the agent.
+ * One round trip, two after time travel. Place it before the agent.
  *
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN` whatever `onError` says.
  */
 export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
-  return async (_state: unknown, config: LangGraphRunnableConfig): Promise<MemoryState> => {
+  return async (
+    state: { readonly messages?: readonly BaseMessage[] },
+    config: LangGraphRunnableConfig,
+  ): Promise<MemoryState> => {
     const identity = runIdentity(config);
     return continueOnError<MemoryState>(
       memory,
@@ -26,7 +33,7 @@ export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
       "recall",
       config,
       async () => {
-        const recalled = await memory.recall(identity);
+        const recalled = await recallForState(memory, identity, state.messages ?? [], options.agent);
         config.writer?.({
           type: "memory.recall",
           status: "ok",
@@ -35,7 +42,7 @@ export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
         });
         return { [memoryKey]: recalled };
       },
-      {},
+      { [memoryKey]: null },
     );
   };
 }

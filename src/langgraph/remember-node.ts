@@ -38,7 +38,11 @@ export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) 
       config,
       async () => {
         const messages = unrecorded(said, recalled);
-        const { recorded, summary } = await memory.remember({ ...runIdentity(config), messages });
+        const { recorded, summary } = await memory.remember({
+          ...runIdentity(config),
+          messages,
+          ...(recalled && { shown: shownBy(recalled) }),
+        });
         config.writer?.({
           type: "memory.remember",
           status: "ok",
@@ -56,14 +60,21 @@ export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) 
   };
 }
 
+/** What counts as seen once the round is recorded: a turn that fails is told again. */
+function shownBy({ changes, memories }: Recalled) {
+  const hits = [...memories.relevant, ...memories.episodes].map(({ memory }) => memory);
+  const shown = [...memories.profile, ...hits, ...memories.notes, ...memories.related];
+  return { revision: changes.revision, memoryIds: shown.map(({ id }) => id) };
+}
+
 /** What came after the last recorded message; everything when it is not in the state: recording is idempotent. */
-function unrecorded(said: BaseMessage[], recalled: Recalled | undefined): BaseMessage[] {
+function unrecorded(said: BaseMessage[], recalled: Recalled | null | undefined): BaseMessage[] {
   const last = recalled?.lastMessageId ?? null;
   return last === null ? said : said.slice(said.findLastIndex((message) => message.id === last) + 1);
 }
 
 /** Ids of the messages that the summary in use covers, instructions excepted. */
-function coveredMessages(said: BaseMessage[], recalled: Recalled | undefined): string[] {
+function coveredMessages(said: BaseMessage[], recalled: Recalled | null | undefined): string[] {
   const end = said.findIndex((message) => message.id === recalled?.summary?.endMessageId);
   return said
     .slice(0, end + 1)

@@ -8,8 +8,16 @@ export interface ResolvedSubagent {
   readonly graph: SubagentGraph;
 }
 
-/** The name of the supervisor itself, and state keys, which LangGraph refuses as names of nodes. */
-const takenNames = new Set(["supervisor", "messages", "structuredResponse", "task", "result"]);
+/** Names of other nodes, and state keys, which LangGraph refuses as names of nodes. */
+const takenNames = [
+  "supervisor",
+  "hide_delegations",
+  "messages",
+  "structuredResponse",
+  "to",
+  "task",
+  "result",
+];
 
 /** Providers allow tool names of 64 characters, and `transfer_to_` takes 12 of them. */
 const namePattern = /^[a-zA-Z0-9_-]{1,52}$/;
@@ -23,7 +31,7 @@ export function resolveSubagents(
   subagents: readonly NamedSubagent[],
   makeAgent: (name: string, definition: SubagentDefinition) => SubagentGraph,
 ): ResolvedSubagent[] {
-  const names = new Set(takenNames);
+  const names = new Set<string>(takenNames);
   return subagents.map(({ name, description, agent }) => {
     if (!namePattern.test(name) || names.has(name)) throw badName(name);
     names.add(name);
@@ -44,7 +52,7 @@ function badName(name: string): MemoryError {
   return new MemoryError(
     "INVALID_INPUT",
     `"${name}" cannot be a subagent's name: use 1 to 52 letters, digits, "_" or "-", no name twice, ` +
-      `and none of ${[...takenNames].join(", ")}.`,
+      `and none of ${takenNames.join(", ")}.`,
   );
 }
 

@@ -2,14 +2,14 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { Annotation, END, isGraphBubbleUp, START, StateGraph } from "@langchain/langgraph";
 import type { Database } from "../database/database.js";
 import { retryDelayMs } from "../domain/retry-delay.js";
-import type { Scope } from "../domain/scope.js";
+import { parseScope, type Scope } from "../domain/scope.js";
 import { summaryText } from "../domain/summary-text.js";
-import { MemoryError } from "../errors.js";
+import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import type { Logger } from "../logger.js";
-import type { SummaryOptions } from "../options.js";
-import { recall } from "../recall/recall.js";
+import type { ResolvedConfig } from "../options.js";
 import { record } from "../remember/record.js";
 import type { SummaryClaim } from "../store/claim-summary.js";
+import { findConversation } from "../store/find-conversation.js";
 import { findSummaryWork, type SummaryWork } from "../store/find-summary-work.js";
 import { insertEvent } from "../store/insert-event.js";
 import { completeSummary, failSummary, renewSummaryLease } from "../store/settle-summary.js";
@@ -20,10 +20,15 @@ import { startSummary } from "../summarize/start-summary.js";
 export interface SummarizationDeps {
   readonly db: Database;
   readonly logger: Logger;
-  readonly summaries: SummaryOptions;
+  readonly config: ResolvedConfig;
   readonly model: () => BaseChatModel;
   /** Told when a failed summary may be tried again. */
   readonly onRetry: (delayMs: number) => void;
+}
+
+interface Failure {
+  readonly code: MemoryErrorCode | "UNEXPECTED";
+  readonly message: string;
 }
 
 const SummarizationState = Annotation.Root({
@@ -34,7 +39,7 @@ const SummarizationState = Annotation.Root({
   work: Annotation<SummaryWork | null>,
   summary: Annotation<string | null>,
   generationTimeMs: Annotation<number>,
-  error: Annotation<string | null>,
+  error: Annotation<Failure | null>,
   /** How it ended: "lost" when another worker took over meanwhile. */
   status: Annotation<"completed" | "failed" | "skipped" | "lost">,
 });
@@ -70,10 +75,9 @@ async function load(deps: SummarizationDeps, state: State): Promise<Update> {
 }
 
 async function claimNow(deps: SummarizationDeps, { scope, threadId }: State): Promise<SummaryClaim | null> {
-  const { lastSeq } = await recall(deps.db, { scope, threadId });
-  if (lastSeq < 0) return null;
-  const thread = await record(deps.db, { scope, threadId, messages: [] }, deps.summaries.windowMessages);
-  const start = await startSummary(deps, thread, threadId);
+  if (!(await findConversation(deps.db, { scope: parseScope(scope), threadId }))) return null;
+  const thread = await record(deps.db, { scope, threadId, messages: [] }, deps.config);
+  const start = await startSummary({ ...deps, summaries: deps.config.summaries }, thread, threadId);
   return start.started ? start.claim : null;
 }
 
@@ -81,22 +85,22 @@ async function summarize(deps: SummarizationDeps, { claim, work }: State): Promi
   if (!claim || !work) return {};
   const startedAt = performance.now();
   const renewLease = async () => {
-    if (!(await renewSummaryLease(deps.db, claim, deps.summaries.leaseMs))) {
+    if (!(await renewSummaryLease(deps.db, claim, deps.config.summaries.leaseMs))) {
       throw new MemoryError("CONFLICT", "Another worker took this summary over.");
     }
   };
-  const summary = await makeSummary(deps.model(), work, deps.summaries, renewLease);
+  const summary = await makeSummary(deps.model(), work, deps.config.summaries, renewLease);
   return { summary, generationTimeMs: Math.round(performance.now() - startedAt) };
 }
 
 async function validate(deps: SummarizationDeps, { summary, error }: State): Promise<Update> {
-  return error ? {} : { summary: summaryText(summary ?? "", deps.summaries.maxCharacters) };
+  return error ? {} : { summary: summaryText(summary ?? "", deps.config.summaries.maxCharacters) };
 }
 
 async function save(deps: SummarizationDeps, state: State): Promise<Update> {
   const { claim, work, summary, error, generationTimeMs } = state;
   if (!claim || !work) return { status: "lost" };
-  if (error !== null || summary === null) return saveFailure(deps, claim, work, error ?? "no summary");
+  if (error !== null || summary === null) return saveFailure(deps, claim, work, error ?? noSummary);
 
   if (!(await completeSummary(deps.db, claim, { text: summary, generationTimeMs })))
     return { status: "lost" };
@@ -112,19 +116,21 @@ async function saveFailure(
   deps: SummarizationDeps,
   claim: SummaryClaim,
   work: SummaryWork,
-  error: string,
+  { code, message }: Failure,
 ): Promise<Update> {
-  const again = claim.attempt < deps.summaries.maxAttempts;
-  const delayMs = again ? retryDelayMs(claim.attempt, deps.summaries.retryDelayMs) : null;
-  if (!(await failSummary(deps.db, claim, { error, retryDelayMs: delayMs }))) return { status: "lost" };
+  const again = claim.attempt < deps.config.summaries.maxAttempts;
+  const delayMs = again ? retryDelayMs(claim.attempt, deps.config.summaries.retryDelayMs) : null;
+  if (!(await failSummary(deps.db, claim, { error: message, retryDelayMs: delayMs })))
+    return { status: "lost" };
   const { scope, threadId, startSeq, endSeq } = work;
   deps.logger.debug(`Memory ${claim.summaryId} status updated to failed`);
   deps.logger.warn(
-    `Summarizing messages ${startSeq}-${endSeq} for ${threadId} failed: ${error} ` +
+    `Summarizing messages ${startSeq}-${endSeq} for ${threadId} failed: ${message} ` +
       `The previous summary stays in use; ${delayMs === null ? "no further try" : `next try in ${delayMs} ms`}.`,
   );
-  const detail = error.slice(0, 200);
-  await insertEvent(deps.db, { scope, threadId, node: "summarize", op: "create", status: "error", detail });
+  // Not the message: some providers quote the prompt in theirs.
+  const event = { node: "summarize", op: "create", status: "error", detail: code } as const;
+  await insertEvent(deps.db, { scope, threadId, ...event });
   if (delayMs !== null) deps.onRetry(delayMs);
   return { status: "failed" };
 }
@@ -135,6 +141,19 @@ async function attempt(step: () => Promise<Update>): Promise<Update> {
     return await step();
   } catch (error) {
     if (isGraphBubbleUp(error)) throw error;
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: toFailure(error) };
   }
+}
+
+/** Longest error kept: some providers answer with whole pages of HTML. */
+const mostErrorCharacters = 2_000;
+
+const noSummary: Failure = { code: "UNEXPECTED", message: "The graph ended without a summary." };
+
+function toFailure(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    code: MemoryError.is(error) ? error.code : "UNEXPECTED",
+    message: message.slice(0, mostErrorCharacters).replaceAll("\u0000", ""),
+  };
 }

@@ -8,13 +8,17 @@ import { MemoryError } from "../errors.js";
  *
  * @throws MemoryError `PEER_MISSING` when it cannot be loaded, naming the command that installs it.
  */
-export async function loadSupervisorPeer<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
+export async function loadSupervisorPeer<Module>(
+  packageName: string,
+  load: () => Promise<Module>,
+): Promise<Module> {
   try {
     return await load();
   } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
     throw new MemoryError(
       "PEER_MISSING",
-      `createMemorySupervisor needs a package that is not installed: run \`npm install ${name}\`.`,
+      `createMemorySupervisor needs ${packageName}, which cannot be loaded: run \`npm install ${packageName}\`. (${detail})`,
       { cause },
     );
   }

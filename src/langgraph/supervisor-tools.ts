@@ -32,8 +32,8 @@ export async function supervisorWithTools(parts: SupervisorParts): Promise<Super
         : [],
   });
   // What a node runs inside its tools LangGraph cannot know; told so, it shows it in Studio and in state snapshots.
-  const { nodes } = graph as unknown as { nodes: Record<string, { subgraphs?: unknown[] }> };
-  if (nodes["tools"]) nodes["tools"].subgraphs = [team];
+  const { nodes } = graph as unknown as { nodes: { tools: { subgraphs?: unknown[] } } };
+  nodes.tools.subgraphs = [team];
   return graph as unknown as SupervisorGraph;
 }
 

@@ -48,7 +48,8 @@ const querySchema = z.object({
   threshold: z.number().min(0).max(1).default(0.1),
 });
 
-const defaultKinds: readonly MemoryKind[] = ["fact", "episode", "note", "insight"];
+/** Kinds that are found unasked: procedures are found by their category only. */
+export const defaultKinds: readonly MemoryKind[] = ["fact", "episode", "note", "insight"];
 
 /** Candidates ranked for each hit wanted: the final signals reorder the head of the list only. */
 const candidatesPerHit = 4;
@@ -62,7 +63,8 @@ const candidatesPerHit = 4;
 export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promise<MemoryHit[]> {
   const scope = parseScope(input.scope);
   const parsed = querySchema.safeParse(input);
-  if (!parsed.success) throw new MemoryError("INVALID_INPUT", `Invalid query: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new MemoryError("INVALID_INPUT", `Invalid query: ${z.prettifyError(parsed.error)}`);
   const { query, topK, threshold } = parsed.data;
   const filter = parseFilter(input.filters);
   const categories = allowedCategories(deps.config.policy, input.agent ?? null, input.categories);
@@ -80,14 +82,22 @@ export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promis
       scope,
       kinds: input.kinds ?? (input.categories === undefined ? defaultKinds : [...defaultKinds, "procedure"]),
       categories,
-      filter: { ...filter, category: filter.category && requireCategory(deps.config.policy, filter.category).name },
+      filter: {
+        ...filter,
+        category: filter.category && requireCategory(deps.config.policy, filter.category).name,
+      },
       vector,
       limit: Math.max(50, topK * candidatesPerHit),
     },
   );
   return rankMemories(
     candidates.map((candidate) => ({ ...candidate, memory: memoryOf(candidate.memory) })),
-    { dates: questionDates(query), names: namesActor(asked, language), now: (deps.clock ?? (() => new Date()))(), threshold },
+    {
+      dates: questionDates(query),
+      names: namesActor(asked, language),
+      now: (deps.clock ?? (() => new Date()))(),
+      threshold,
+    },
   ).slice(0, topK);
 }
 

@@ -1,9 +1,48 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import type { Connection } from "../database/connection.js";
+import { readableCategories } from "../domain/category.js";
+import type { MemoryItem } from "../domain/memory.js";
+import { noFilter } from "../domain/memory-filter.js";
+import { questionDates } from "../domain/question-dates.js";
+import { namesActor, questionWords } from "../domain/question-words.js";
+import { type MemoryHit, rankMemories } from "../domain/rank-memories.js";
 import { parseScope, type Scope } from "../domain/scope.js";
+import { searchText } from "../domain/search-text.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
-import { type Conversation, findConversation } from "../store/find-conversation.js";
+import type { Conversation } from "../store/find-conversation.js";
+import { findRecall, type RecalledChange, type RecallResult } from "../store/find-recall.js";
+import { memoryOf } from "../store/memory-row.js";
 import { decodeMessage } from "../store/message-codec.js";
+import { fitBudget } from "./fit-budget.js";
+import { defaultKinds, embedQuestion, type QueryDeps } from "./query-memories.js";
+
+/** Which round memory is asked about. */
+export interface RecallInput {
+  readonly scope: Scope;
+  readonly threadId: string;
+  /**
+   * Ids of the messages of one branch of the conversation: then the summary is the latest one that ends with
+   * one of them, or before all of them.
+   */
+  readonly messageIds?: readonly string[] | undefined;
+  /** What the user says now: memories that fit it are recalled. @default none but what is always shown */
+  readonly query?: string | undefined;
+  /** The agent that will read it: only its categories are recalled. @default no restriction */
+  readonly agent?: string | undefined;
+}
+
+/** Durable memories for a round, within the token budget. */
+export interface RecalledMemories {
+  /** Slots and statements that are always shown, most important first. */
+  readonly profile: readonly MemoryItem[];
+  /** What fits the question, best first. */
+  readonly relevant: readonly MemoryHit[];
+  /** Compressed stretches of earlier turns that fit, best first. */
+  readonly episodes: readonly MemoryHit[];
+  /** Linked to the best of those. */
+  readonly related: readonly MemoryItem[];
+  /** Lessons from ended conversations with the app, latest first. */
+  readonly notes: readonly MemoryItem[];
+}
 
 /** What memory knows at the start of a round. */
 export interface Recalled {
@@ -16,26 +55,116 @@ export interface Recalled {
   readonly lastSeq: number;
   /** Id of the last recorded message; null before the first. */
   readonly lastMessageId: string | null;
+  readonly memories: RecalledMemories;
+  /** Changes to the owner's memories that this thread was not told of. */
+  readonly changes: {
+    readonly since: number;
+    /** The revision this recall saw. */
+    readonly revision: number;
+    readonly count: number;
+    /** The three most important, most important first. */
+    readonly top: readonly RecalledChange[];
+  };
 }
 
+/** Lines of the delta header (seed 004 §1). */
+const shownChanges = 3;
+/** Notes of an app (seed 003). */
+const shownNotes = 10;
+/** Slots shown at most; seed 002 expects 10 to 50 facts a user. */
+const shownSlots = 50;
+/** Related memories shown (seed 004 §2: "1–2 related bullets"). */
+const shownRelated = 2;
+
 /**
- * The memory of a thread, in one round trip. A thread not seen before has none, and is not made by this.
+ * All that memory knows for a round, in one round trip (after the embedding of the question, where there are
+ * embeddings). A thread not seen before has no conversation yet, and is not made by this.
  *
- * @param input.messageIds ids of the messages of one branch of the conversation: then the summary is the
- *   latest one that ends with one of them, or before all of them.
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, or `THREAD_FORBIDDEN` when the thread belongs to
  *   another scope.
  */
-export async function recall(
-  db: Connection,
-  input: { scope: Scope; threadId: string; messageIds?: readonly string[] | undefined },
-): Promise<Recalled> {
+export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recalled> {
   const scope = parseScope(input.scope);
   const threadId = parseThreadId(input.threadId);
-  const found = await findConversation(db, { scope, threadId, messageIds: input.messageIds });
-  if (found === null) throw threadForbidden(threadId);
-  if (found === undefined)
-    return { summary: null, processing: null, gap: [], lastSeq: -1, lastMessageId: null };
-  const gap = await Promise.all(found.gap.map((message) => decodeMessage(message.serialised)));
-  return { ...found, gap };
+  const { retrieval, policy } = deps.config;
+  const query = (input.query ?? "").slice(0, 10_000);
+  const terms = searchText(query, retrieval.language);
+  const asked = questionWords(terms);
+  const categories = [...readableCategories(policy, input.agent ?? null)];
+  const vector = await embedQuestion(deps, query, retrieval.embedTimeoutMs);
+  const found = await findRecall(deps.db, {
+    address: { scope, threadId, messageIds: input.messageIds },
+    question: { scope, terms, ...asked, language: retrieval.language },
+    selection:
+      query.trim() === ""
+        ? null
+        : { scope, kinds: askedKinds, categories, filter: noFilter, vector, limit: candidateLimit },
+    profile: {
+      categories,
+      shownWhole: categories.filter((name) => policy.categories.get(name)?.context === "all"),
+      minImportance: retrieval.minSlotImportance,
+      limit: shownSlots,
+    },
+    notes: shownNotes,
+    changes: shownChanges,
+  });
+  if (found.conversation === null) throw threadForbidden(threadId);
+  const { gap = [], ...conversation } = found.conversation ?? unseen;
+  return {
+    ...conversation,
+    gap: await Promise.all(gap.map((message) => decodeMessage(message.serialised))),
+    memories: selectMemories(deps, query, asked, found),
+    changes: {
+      since: found.revSeen,
+      revision: found.revision,
+      count: found.changeCount,
+      top: found.changes,
+    },
+  };
+}
+
+const askedKinds = defaultKinds.filter((kind) => kind !== "note");
+/** Enough for the hits and episodes shown to be the best ones. */
+const candidateLimit = 40;
+const unseen: Conversation = { summary: null, processing: null, gap: [], lastSeq: -1, lastMessageId: null };
+
+function selectMemories(
+  { config, clock }: QueryDeps,
+  query: string,
+  asked: ReturnType<typeof questionWords>,
+  found: RecallResult,
+): RecalledMemories {
+  const { retrieval } = config;
+  const profile = found.profile.map(memoryOf);
+  const shown = new Set(profile.map(({ id }) => id));
+  const linked = new Map(found.candidates.map(({ memory, linked: link }) => [memory.id, link]));
+  const hits = rankMemories(
+    found.candidates
+      .filter(({ memory }) => !shown.has(memory.id))
+      .map((candidate) => ({ ...candidate, memory: memoryOf(candidate.memory) })),
+    {
+      dates: questionDates(query),
+      names: namesActor(asked, retrieval.language),
+      now: clock?.() ?? new Date(),
+      threshold: retrieval.threshold,
+    },
+  );
+  const vectors = found.candidates.some(({ similarity }) => similarity !== null);
+  const nearEnough = ({ similarity }: MemoryHit) => !vectors || 1 - similarity <= retrieval.maxEpisodeDistance;
+  const relevant = hits.filter(({ memory }) => memory.kind !== "episode").slice(0, retrieval.topK);
+  const related = relevant
+    .flatMap(({ memory }) => linked.get(memory.id) ?? [])
+    .map(memoryOf)
+    .filter(({ id }, index, all) => !shown.has(id) && all.findIndex((other) => other.id === id) === index)
+    .slice(0, shownRelated);
+  return fitBudget(
+    {
+      profile,
+      relevant,
+      episodes: hits.filter((hit) => hit.memory.kind === "episode" && nearEnough(hit)).slice(0, retrieval.topEpisodes),
+      related,
+      notes: found.notes.map(memoryOf),
+    },
+    retrieval.budgetTokens,
+  );
 }

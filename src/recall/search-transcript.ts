@@ -56,7 +56,8 @@ export async function searchTranscript(
 ): Promise<TranscriptHit[]> {
   const scope = parseScope(input.scope);
   const parsed = querySchema.safeParse(input);
-  if (!parsed.success) throw new MemoryError("INVALID_INPUT", `Invalid search: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new MemoryError("INVALID_INPUT", `Invalid search: ${z.prettifyError(parsed.error)}`);
   const { query, topK, threshold } = parsed.data;
   const { language } = deps.retrieval;
   const terms = searchText(query, language);
@@ -69,7 +70,11 @@ export async function searchTranscript(
     threadId: input.threadId,
     limit: Math.max(200, topK * candidatesPerHit),
   });
-  return rankTranscript(candidates, { dates: questionDates(query), names: namesActor(asked, language) }, threshold)
+  return rankTranscript(
+    candidates,
+    { dates: questionDates(query), names: namesActor(asked, language) },
+    threshold,
+  )
     .slice(0, topK)
     .map(({ own, named, ...hit }) => ({ ...hit, reason: reasonOf(own, named) }));
 }

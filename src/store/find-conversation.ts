@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
 import type { TranscriptMessage } from "../domain/transcript-message.js";
@@ -28,32 +28,30 @@ export interface Conversation {
   readonly gap: TranscriptMessage[];
 }
 
-interface Row {
-  owned: boolean;
-  last_seq: number | null;
-  last_message_id: string | null;
-  summary: ConversationSummary | null;
-  processing: Conversation["processing"];
-  gap: TranscriptMessage[];
+/** A row of `conversationRow`. */
+export interface ConversationRow {
+  readonly owned: boolean;
+  readonly rev_seen: number;
+  readonly last_seq: number | null;
+  readonly last_message_id: string | null;
+  readonly summary: ConversationSummary | null;
+  readonly processing: Conversation["processing"];
+  readonly gap: TranscriptMessage[];
 }
 
-/**
- * The conversation of a thread in one round trip: `undefined` for a thread not seen before, `null` for one
- * that belongs to another scope, of which nothing is read.
- *
- * With `messageIds`, the summary is the latest one that ends with one of these messages, or before all of them.
- */
-export async function findConversation(
-  db: Connection,
-  {
-    scope,
-    threadId,
-    messageIds = null,
-  }: { scope: Scope; threadId: string; messageIds?: readonly string[] | null | undefined },
-): Promise<Conversation | null | undefined> {
+/** Which conversation, and from which branch of it one looks. */
+export interface ConversationAddress {
+  readonly scope: Scope;
+  readonly threadId: string;
+  /** Then the summary is the latest one that ends with one of these messages, or before all of them. */
+  readonly messageIds?: readonly string[] | null | undefined;
+}
+
+/** Query for the one row of a conversation: none for a thread not seen before, all but `owned` empty for another scope's. */
+export function conversationRow(db: Connection, { scope, threadId, messageIds = null }: ConversationAddress): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const [row] = await db.query<Row>(sql`
-    select o.owned, last.seq as last_seq, last.message_id as last_message_id,
+  return sql`
+    select o.owned, t.rev_seen::float8 as rev_seen, last.seq as last_seq, last.message_id as last_message_id,
       case when s.id is not null then json_build_object(
         'id', s.id, 'startSeq', s.start_seq, 'endSeq', s.end_seq, 'text', s.content,
         'endMessageId', s.end_message_id
@@ -94,7 +92,11 @@ export async function findConversation(
       from ${db.schema}.message m where m.thread_ref = t.id and m.seq > coalesce(s.end_seq, -1)
     ) gap on o.owned
     where md5(t.tenant_id) = md5(${tenantId}) and t.tenant_id = ${tenantId}
-      and md5(t.thread_id) = md5(${threadId}) and t.thread_id = ${threadId}`);
+      and md5(t.thread_id) = md5(${threadId}) and t.thread_id = ${threadId}`;
+}
+
+/** The conversation of `row`: `undefined` without a row, `null` when it belongs to another scope. */
+export function conversationOf(row: ConversationRow | null | undefined): Conversation | null | undefined {
   if (!row) return undefined;
   if (!row.owned) return null;
   return {
@@ -104,4 +106,13 @@ export async function findConversation(
     processing: row.processing,
     gap: row.gap,
   };
+}
+
+/** The conversation at `address`: `undefined` for a thread not seen before, `null` for one of another scope. */
+export async function findConversation(
+  db: Connection,
+  address: ConversationAddress,
+): Promise<Conversation | null | undefined> {
+  const [row] = await db.query<ConversationRow & Record<string, unknown>>(conversationRow(db, address));
+  return conversationOf(row);
 }

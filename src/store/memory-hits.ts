@@ -34,6 +34,8 @@ export interface MemoryCandidate {
   readonly similarity: number | null;
   /** Strength of its strongest link to another candidate; 0 without. */
   readonly relation: number;
+  /** Its strongest link that is no candidate itself. */
+  readonly linked: MemoryJson | null;
 }
 
 /** Nearest vectors taken as candidates. */
@@ -81,7 +83,18 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
         'relation', coalesce((
           select max(r.strength) from ${schema}.relation r join chosen other
             on (r.from_ref = c.ref and r.to_ref = other.ref) or (r.to_ref = c.ref and r.from_ref = other.ref)
-        ), 0)
+        ), 0),
+        'linked', (
+          select ${memoryJson} from (
+            select r.to_ref as ref, r.strength from ${schema}.relation r where r.from_ref = c.ref
+            union all
+            select r.from_ref, r.strength from ${schema}.relation r where r.to_ref = c.ref
+          ) link
+          join ${schema}.memory m on m.ref = link.ref
+          left join ${schema}.thread t on t.id = m.thread_ref
+          where ${visible(selection, appId)} and m.ref not in (select ref from chosen)
+          order by link.strength desc limit 1
+        )
       ) as hit
       from chosen c
       join ${schema}.memory m on m.ref = c.ref

@@ -50,8 +50,9 @@ export async function recordChanges(
       from input order by position
     ),
     news as (
-      insert into ${tx.schema}.change_log (owner_ref, rev, memory_id, event, line, importance, created_at)
-      select ${input.ownerRef}, rev, "memoryId", news ->> 'event', news ->> 'line', (news ->> 'importance')::real,
+      insert into ${tx.schema}.change_log 
+        (owner_ref, rev, memory_id, event, category, line, importance, created_at)
+      select ${input.ownerRef}, rev, "memoryId", news ->> 'event', category, news ->> 'line', (news ->> 'importance')::real,
         ${tx.now()}
       from input where news is not null
     ),

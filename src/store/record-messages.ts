@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import { errorCodeOf } from "../database/database-error.js";
@@ -58,8 +59,12 @@ interface Row {
   compressed_turns: number | null;
 }
 
-/** Another writer of the same thread got in between; each retry means that it made progress. */
+/**
+ * Another writer of the same thread got in between; each collision means that it made progress. The waits grow
+ * to some 250 ms, so that even hundreds of writers at once find their turn.
+ */
 const mostCollisions = 50;
+const waitMs = (collisions: number) => Math.random() * 10 * collisions;
 
 /**
  * Appends those of `messages` whose ids the thread does not have yet, in order, and makes the thread if it
@@ -70,18 +75,22 @@ const mostCollisions = 50;
  * snapshot is taken. So seqs have no gaps and no message is stored twice.
  */
 export async function recordMessages(db: Connection, input: RecordStatement): Promise<RecordedThread | null> {
-  for (let collisions = 0; ; collisions++) {
+  for (let collisions = 1; ; collisions++) {
     try {
       const recorded = await tryRecord(db, input);
       if (recorded !== "collided") return recorded;
     } catch (error) {
       const collided = error instanceof Error && errorCodeOf(error.cause) === "23505";
-      if (!collided || collisions >= mostCollisions) throw error;
+      if (!collided || collisions > mostCollisions) throw error;
     }
+    await sleep(waitMs(collisions));
   }
 }
 
-async function tryRecord(db: Connection, input: RecordStatement): Promise<RecordedThread | null | "collided"> {
+async function tryRecord(
+  db: Connection,
+  input: RecordStatement,
+): Promise<RecordedThread | null | "collided"> {
   const { threadId, messages } = input;
   const { tenantId, userId, appId } = scopeColumns(input.scope);
   const ownerApp = userId === "" ? appId : "";

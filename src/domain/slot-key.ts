@@ -1,0 +1,49 @@
+/** What models and people call the fields of a user's profile → the name they are kept under. */
+const profileAliases: Readonly<Record<string, string>> = {
+  full_name: "name",
+  first_name: "name",
+  user_name: "name",
+  nickname: "preferred_name",
+  nick_name: "preferred_name",
+  goes_by: "preferred_name",
+  called: "preferred_name",
+  pronoun: "pronouns",
+  preferred_pronouns: "pronouns",
+  location: "city",
+  current_city: "city",
+  home_city: "city",
+  hometown: "home_town",
+  lives_in: "city",
+  residence: "city",
+  preferred_language: "language",
+  native_language: "language",
+  time_zone: "timezone",
+  tz: "timezone",
+  occupation: "job",
+  profession: "job",
+  job_title: "job",
+  company: "employer",
+  workplace: "employer",
+  works_at: "employer",
+  e_mail: "email",
+  email_address: "email",
+  birth_date: "birthday",
+  birthdate: "birthday",
+  date_of_birth: "birthday",
+  dob: "birthday",
+};
+
+/**
+ * The name of a slot, so that two ways of writing it are one slot: lower snake case, and one name for each
+ * field of a profile ("Preferred name" → preferred_name, "Time zone" → timezone). Null when nothing is left.
+ */
+export function slotKey(category: string, key: string): string | null {
+  const snake = key
+    .normalize("NFKC")
+    .replace(/(\p{Ll})(\p{Lu})/gu, "$1_$2")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, "_")
+    .replace(/^_+|_+$/g, "");
+  if (snake === "") return null;
+  return category === "profile" ? (profileAliases[snake] ?? snake) : snake;
+}

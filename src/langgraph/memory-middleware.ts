@@ -1,0 +1,122 @@
+import { type BaseMessage, type RemoveMessage, SystemMessage } from "@langchain/core/messages";
+import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
+import type { Memory } from "../memory.js";
+import type { Recalled } from "../recall/recall.js";
+import { memoryKey } from "./memory-state.js";
+import { type InjectAs, memoryBlockId, modelView } from "./model-view.js";
+import type { OnError } from "./on-error.js";
+import { recallNode } from "./recall-node.js";
+import { rememberNode, type SessionMode } from "./remember-node.js";
+import { runIdentity } from "./run-identity.js";
+
+/** How the middleware works. */
+export interface MemoryMiddlewareOptions {
+  /** "bounded" removes summarised messages from the agent's state; the transcript keeps them. @default "full" */
+  readonly session?: SessionMode;
+  /** Where the memory block goes: to the end of the agent's system message, or in front of the current user message. @default "system" */
+  readonly injectAs?: InjectAs;
+  /** Whether a failed recall or remember ends the turn. @default "continue" */
+  readonly onError?: OnError;
+}
+
+/** A middleware for `createAgent` of `langchain`. Its types are written out, since that package is optional. */
+export interface MemoryMiddleware {
+  readonly name: "memory";
+  beforeAgent(state: AgentState): Promise<undefined>;
+  wrapModelCall<Request extends ModelRequest, Answer>(
+    request: Request,
+    handler: (request: Request) => Answer | Promise<Answer>,
+  ): Promise<Answer>;
+  afterAgent(state: AgentState): Promise<{ messages?: RemoveMessage[] } | undefined>;
+}
+
+interface AgentState {
+  messages: BaseMessage[];
+}
+interface ModelRequest extends AgentState {
+  systemMessage: SystemMessage;
+}
+
+/** How `langchain` tells a middleware from other objects: `createMiddleware` sets it and copies the hooks. */
+const brand = Symbol.for("AgentMiddleware");
+
+/**
+ * Memory for an agent made by `createAgent`: recall before it, remember after it.
+ *
+ * Every model call of a run is shown the summary, what came after it, and the messages of the run; the agent's
+ * own state stays as it is. Put it first in the list: then it records what the others leave.
+ *
+ * @throws MemoryError in the run: `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN` whatever `onError` says.
+ */
+export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
+  const recall = recallNode(memory, options);
+  const remember = rememberNode(memory, options);
+  const runs = recalledByRun();
+  const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
+    const recalled = (await recall(state, config))[memoryKey] ?? null;
+    runs.set(config, recalled);
+    return recalled;
+  };
+
+  const middleware: MemoryMiddleware = {
+    name: "memory",
+    async beforeAgent(state) {
+      await recallNow(state, getConfig());
+      return undefined;
+    },
+    async wrapModelCall(request, handler) {
+      const config = getConfig();
+      const known = runs.get(config);
+      // A run resumed after an interrupt begins here.
+      const recalled = known === undefined ? await recallNow(request, config) : known;
+      return await handler({ ...request, ...shown(request, recalled, options.injectAs ?? "system") });
+    },
+    async afterAgent(state) {
+      const config = getConfig();
+      const { messages } = await remember({ ...state, [memoryKey]: runs.get(config) }, config);
+      return messages && { messages };
+    },
+  };
+  return Object.assign(middleware, { [brand]: true });
+}
+
+/** The request's messages as memory shows them; the block becomes part of the one system message agents have. */
+function shown(request: ModelRequest, recalled: Recalled | null, injectAs: InjectAs): Partial<ModelRequest> {
+  const view = modelView(request.messages, recalled, injectAs);
+  const block = view.find((message) => message.id === memoryBlockId);
+  if (block === undefined) return { messages: view };
+  const { systemMessage } = request;
+  const text = systemMessage.text === "" ? block.text : `\n\n${block.text}`;
+  return {
+    systemMessage:
+      typeof systemMessage.content === "string"
+        ? new SystemMessage({ ...systemMessage, content: systemMessage.content + text })
+        : new SystemMessage({
+            ...systemMessage,
+            content: [...systemMessage.content, { type: "text", text }],
+          }),
+    messages: view.filter((message) => message !== block),
+  };
+}
+
+/**
+ * What was recalled in each run, as long as the run is referred to.
+ *
+ * It cannot be agent state: that of middleware is always checkpointed, and forgetting must reach everything stored.
+ */
+function recalledByRun() {
+  const runs = new WeakMap<object, Map<string, Recalled | null>>();
+  const keyOf = (config: LangGraphRunnableConfig) => {
+    const { scope, threadId } = runIdentity(config);
+    return JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId]);
+  };
+  return {
+    /** Undefined when nothing was recalled in this run. */
+    get: (config: LangGraphRunnableConfig) => config.control && runs.get(config.control)?.get(keyOf(config)),
+    set(config: LangGraphRunnableConfig, recalled: Recalled | null) {
+      if (!config.control) return;
+      const run = runs.get(config.control) ?? new Map<string, Recalled | null>();
+      runs.set(config.control, run.set(keyOf(config), recalled));
+    },
+  };
+}

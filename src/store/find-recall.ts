@@ -1,0 +1,144 @@
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { ChangeEvent } from "../domain/change-line.js";
+import {
+  type Conversation,
+  type ConversationAddress,
+  type ConversationRow,
+  conversationOf,
+  conversationRow,
+} from "./find-conversation.js";
+import { type LexicalQuestion, memoryScores, messageScores, questionTerms } from "./lexical-scores.js";
+import { type HitSelection, type MemoryCandidate, memoryHits } from "./memory-hits.js";
+import { type MemoryJson, memoryJson } from "./memory-row.js";
+
+/** What one recall asks for. */
+export interface RecallStatement {
+  readonly address: ConversationAddress;
+  readonly question: LexicalQuestion;
+  /** Null when nothing is asked: then only what is always shown is found. */
+  readonly selection: HitSelection | null;
+  readonly profile: {
+    /** Slots, and news, are shown from these. */
+    readonly categories: readonly string[];
+    /** Of these, free statements as well. */
+    readonly shownWhole: readonly string[];
+    readonly minImportance: number;
+    readonly limit: number;
+  };
+  readonly notes: number;
+  readonly changes: number;
+}
+
+/** A line of the delta header. */
+export interface RecalledChange {
+  readonly rev: number;
+  readonly event: ChangeEvent;
+  readonly line: string;
+}
+
+/** All that one recall found. */
+export interface RecallResult {
+  /** Undefined for a thread not seen before, null for another scope's: then nothing else was read. */
+  readonly conversation: Conversation | null | undefined;
+  /** Revision of the owner's memories. */
+  readonly revision: number;
+  /** The revision the thread was last told of. */
+  readonly revSeen: number;
+  readonly changeCount: number;
+  /** The most important changes since, most important first. */
+  readonly changes: readonly RecalledChange[];
+  /** Most important first. */
+  readonly profile: readonly MemoryJson[];
+  /** The app's notes, latest first. */
+  readonly notes: readonly MemoryJson[];
+  readonly candidates: readonly MemoryCandidate[];
+}
+
+interface Row {
+  conversation: ConversationRow | null;
+  revision: number | null;
+  change_count: number;
+  changes: RecalledChange[];
+  profile: MemoryJson[];
+  notes: MemoryJson[];
+  candidates: MemoryCandidate[];
+}
+
+/** Everything the prompt of a turn needs, in one round trip. */
+export async function findRecall(db: Connection, input: RecallStatement): Promise<RecallResult> {
+  const { schema } = db;
+  const { profile } = input;
+  const appId = input.question.scope.appId ?? "";
+  const [row] = await db.query<Row>(
+    sql`
+    with conversation as materialized (${conversationRow(db, input.address)}),
+    allowed as materialized (
+      select coalesce((select owned from conversation), true) as allowed, (select rev_seen from conversation) as rev_seen
+    ),
+    ${questionTerms(db, input.question)},
+    own as materialized (
+      select id, revision from seer where (select allowed from allowed) order by is_user desc limit 1
+    ),
+    ${input.selection ? hits(db, input.selection, appId) : empty}
+    slot as (
+      select m.* from ${schema}.memory m
+      where m.owner_ref in (select id from seer) and m.kind = 'fact' and m.state = 'active'
+        and m.app_id in ('', ${appId}) and m.importance >= ${profile.minImportance}
+        and m.category = any (${profile.categories}::text[])
+        and (m.key is not null or m.category = any (${profile.shownWhole}::text[]))
+        and (select allowed from allowed)
+      order by m.importance desc, m.updated_at desc limit ${profile.limit}
+    ),
+    note as (
+      select m.* from ${schema}.memory m
+      where m.owner_ref in (select id from seer where not is_user) and m.kind = 'note' and m.state = 'active'
+        and (select allowed from allowed)
+      order by m.updated_at desc limit ${input.notes}
+    ),
+    change as (
+      select c.rev, c.event, c.line, c.importance
+      from own join ${schema}.change_log c on c.owner_ref = own.id
+      where c.rev > (select rev_seen from allowed) and c.category = any (${profile.categories}::text[])
+    )
+    select
+      (select row_to_json(c) from conversation c) as conversation,
+      (select revision from own)::float8 as revision,
+      (select count(*) from change)::int as change_count,
+      coalesce((
+        select json_agg(json_build_object('rev', rev, 'event', event, 'line', line)) from (
+          select * from change order by importance desc, rev desc limit ${input.changes}
+        ) c
+      ), '[]') as changes,
+      coalesce((
+        select json_agg(${memoryJson} order by m.importance desc, m.updated_at desc)
+        from slot m left join ${schema}.thread t on t.id = m.thread_ref
+      ), '[]') as profile,
+      coalesce((
+        select json_agg(${memoryJson} order by m.updated_at desc)
+        from note m left join ${schema}.thread t on t.id = m.thread_ref
+      ), '[]') as notes,
+      ${
+        input.selection
+          ? sql`coalesce((select json_agg(hit) from candidate where (select allowed from allowed)), '[]')`
+          : sql`'[]'::json`
+      } as candidates`,
+    { prepare: true },
+  );
+  const found = row as Row;
+  return {
+    conversation: conversationOf(found.conversation),
+    revision: found.revision ?? 0,
+    // A new thread is told of no changes: all that is known is news to it.
+    revSeen: found.conversation?.rev_seen ?? found.revision ?? 0,
+    changeCount: found.change_count,
+    changes: found.changes,
+    profile: found.profile,
+    notes: found.notes,
+    candidates: found.candidates,
+  };
+}
+
+function hits(db: Connection, selection: HitSelection, appId: string): Sql {
+  return sql`${messageScores(db, appId)}, ${memoryScores(db)}, ${memoryHits(db, selection)},`;
+}
