@@ -28,7 +28,13 @@ export interface CheckpointGrowth {
 /** The same chat of 400 turns on a plain graph and on `withMemory`, full and bounded, all on `PostgresSaver`. */
 export async function checkpointGrowth(database: BenchDatabase): Promise<CheckpointGrowth> {
   const { pool, schema } = database;
-  const memory = createMemory({ database: pool, schema, model: new OfflineChatModel() });
+  const memory = createMemory({
+    database: pool,
+    schema,
+    model: new OfflineChatModel(),
+    // What is measured is the conversation alone.
+    config: { memories: { extract: false, episodes: false } },
+  });
   await memory.setup();
   const measured = new Map<Variant, Mark[]>();
   for (const variant of variants) measured.set(variant, await chat(memory, database, variant));

@@ -18,7 +18,13 @@ export interface TurnCost {
 
 /** What recall and remember add to a turn, beside a bare `select 1` and one checkpoint. */
 export async function turnCost({ pool, schema }: BenchDatabase): Promise<TurnCost> {
-  const memory = createMemory({ database: pool, schema, model: new OfflineChatModel() });
+  const memory = createMemory({
+    database: pool,
+    schema,
+    model: new OfflineChatModel(),
+    // What is measured is the conversation alone.
+    config: { memories: { extract: false, episodes: false } },
+  });
   await memory.setup();
   const saver = memory.checkpointer();
   const thread = { scope: { userId: "bench" }, threadId: "turn-cost" };

@@ -63,7 +63,8 @@ create table memory (
 create unique index memory_slot on memory (owner_ref, md5(app_id), category, key)
   where state = 'active' and key is not null;
 create unique index memory_content on memory (owner_ref, md5(app_id), kind, content_hash) where state = 'active';
-create index memory_owner on memory (owner_ref, kind, state, importance desc);
+create index memory_category on memory (owner_ref, kind, category) where state = 'active';
+create index memory_list on memory (owner_ref, ref desc);
 create index memory_source on memory (thread_ref) where thread_ref is not null;
 create unique index memory_episode on memory (thread_ref, turn_start) where kind = 'episode' and state = 'active';
 
@@ -74,7 +75,7 @@ create table memory_term (
   memory_ref bigint not null references memory (ref) on delete cascade,
   frequency smallint not null,
   length integer not null,
-  constraint memory_term_pkey primary key (owner_ref, lexeme, memory_ref)
+  constraint memory_term_pkey primary key (owner_ref, lexeme, memory_ref) include (frequency, length)
 );
 create index memory_term_memory on memory_term (memory_ref);
 
@@ -86,7 +87,7 @@ create table message_term (
   seq integer not null,
   frequency smallint not null,
   length integer not null,
-  constraint message_term_pkey primary key (owner_ref, lexeme, thread_ref, seq),
+  constraint message_term_pkey primary key (owner_ref, lexeme, thread_ref, seq) include (frequency, length),
   constraint message_term_message foreign key (thread_ref, seq) references message (thread_ref, seq) on delete cascade
 );
 create index message_term_thread on message_term (thread_ref, seq);

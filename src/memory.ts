@@ -6,9 +6,11 @@ import { migrate } from "./database/migrate.js";
 import { type DatabaseOption, openDatabase } from "./database/open-database.js";
 import type { CategoryPolicy } from "./domain/category.js";
 import type { MemoryHit } from "./domain/rank-memories.js";
-import { parseScope } from "./domain/scope.js";
+import { parseScope, type Scope } from "./domain/scope.js";
 import { MemoryError } from "./errors.js";
-import { backgroundJobs, inlineJobs } from "./jobs/job-runner.js";
+import { type BackgroundWork, createBackgroundWork, type WorkKind } from "./jobs/background-work.js";
+import { createCompressionGraph } from "./langgraph/compression-graph.js";
+import { createExtractionGraph } from "./langgraph/extraction-graph.js";
 import { createCheckpointer, setUpCheckpointer } from "./langgraph/postgres-checkpointer.js";
 import { createSummarizationGraph } from "./langgraph/summarization-graph.js";
 import { createEmbedder } from "./llm/embedder.js";
@@ -20,11 +22,13 @@ import { searchTranscript, type TranscriptHit, type TranscriptQuery } from "./re
 import { createMemoriesApi, type MemoriesApi } from "./remember/memories-api.js";
 import { type RecordInput, record } from "./remember/record.js";
 import { type Remembered, remember } from "./remember/remember.js";
-import { claimDueSummaries } from "./store/claim-due-summaries.js";
-import type { SummaryClaim } from "./store/claim-summary.js";
 import { insertEvent, type MemoryEvent } from "./store/insert-event.js";
 import { type ListThreads, listThreads, type Thread } from "./store/list-threads.js";
+import { type MemoryStats, memoryStats } from "./store/memory-stats.js";
 import { createSummariesApi, type SummariesApi, type ThreadAddress } from "./summarize/summaries-api.js";
+import { createSummaryWork } from "./summarize/summary-work.js";
+import { createProceduresApi, type ProceduresApi } from "./upkeep/procedures-api.js";
+import { createThreadTaskWork } from "./upkeep/thread-task-work.js";
 
 /** How to create a memory. */
 export interface MemoryOptions {
@@ -32,7 +36,7 @@ export interface MemoryOptions {
   readonly database?: DatabaseOption | undefined;
   /** The schema that holds every table. @default "mnemograph" */
   readonly schema?: string;
-  /** Any chat model, for background work. Without one conversations are recorded but not summarised. */
+  /** Any chat model, for background work: without one conversations are recorded, and nothing is made of them. */
   readonly model?: BaseChatModel;
   /** Any embeddings; needs pgvector. Without them retrieval is lexical. */
   readonly embeddings?: EmbeddingsInterface;
@@ -56,10 +60,14 @@ export interface Memory {
   record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
   /** What memory knows at the start of a round. One round trip, after the embedding of the question. */
   recall(input: RecallInput): Promise<Recalled>;
-  /** Ends a round: records its messages and starts a summary when it is time. */
+  /**
+   * Ends a round: records its messages and starts what is due: a summary, the extraction of facts, the compression
+   * of older turns.
+   */
   remember(input: RecordInput): Promise<Remembered>;
   readonly summaries: SummariesApi;
   readonly memories: MemoriesApi;
+  readonly procedures: ProceduresApi;
   /**
    * The memories that fit a question, best first; none when nothing fits.
    *
@@ -78,7 +86,16 @@ export interface Memory {
   checkpointer(): PostgresSaver;
   /** The graph that makes summaries, to look at in Studio or to run by hand on `{ scope, threadId }`. */
   summarizationGraph(): ReturnType<typeof createSummarizationGraph>;
-  /** Does the work that is due now: failed summaries to try again, and those a dead worker left. Returns how many. */
+  /** The graph that extracts facts from what the user said, likewise. */
+  extractionGraph(): ReturnType<typeof createExtractionGraph>;
+  /** The graph that compresses older turns into an episode, likewise. */
+  compressionGraph(): ReturnType<typeof createCompressionGraph>;
+  /** How memory has worked over the last 30 days, for a scope's user or app, or for all. */
+  stats(of?: { readonly scope?: Scope }): Promise<MemoryStats>;
+  /**
+   * Does the work that is due now, summaries, facts and episodes: what is to be tried again, and what a dead
+   * worker left. Returns how many pieces were due.
+   */
   upkeep(): Promise<number>;
   /** Which categories there are, and which agents may read them. */
   readonly policy: CategoryPolicy;
@@ -92,9 +109,6 @@ export interface Memory {
   close(): Promise<void>;
 }
 
-/** Most summaries one sweep takes on; the rest are found by the next, or by another process. */
-const sweepLimit = 20;
-
 /**
  * A memory on `options.database`. Nothing is opened before the first call.
  *
@@ -103,7 +117,6 @@ const sweepLimit = 20;
 export function createMemory(options: MemoryOptions = {}): Memory {
   const config = resolveConfig(options.config);
   const logger = options.logger ?? defaultLogger;
-  const { summaries } = config;
   const db = openDatabase(
     options.database,
     { schemaName: options.schema ?? "mnemograph", clock: options.clock },
@@ -116,53 +129,40 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     insertEvent(db, event).catch((error: unknown) => {
       logger.error(`an event could not be kept: ${error instanceof Error ? error.message : error}`);
     });
-  const background = options.jobs !== "inline";
-  const jobs = background ? backgroundJobs(config.jobs.concurrency, logger) : inlineJobs(logger);
-  const timers = new Set<NodeJS.Timeout>();
-  let saver: PostgresSaver | undefined;
-  let sweeper: NodeJS.Timeout | undefined;
-  let closing: Promise<void> | undefined;
-
-  const graph = createSummarizationGraph({
-    db,
-    logger,
-    config,
-    model: () => {
-      if (options.model) return options.model;
-      throw new MemoryError("MODEL_REQUIRED", "Summaries need a model: createMemory({ model }).");
-    },
-    onRetry: (delayMs) => background && later(delayMs),
+  const model = () => {
+    if (options.model) return options.model;
+    throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
+  };
+  const background: BackgroundWork = createBackgroundWork({
+    ...config.jobs,
+    ...{ logger, jobs: options.jobs ?? "background" },
+    kinds: () => (options.model ? kinds : []),
   });
-
-  const summarize = (claim: SummaryClaim) =>
-    jobs.run(`Summary ${claim.summaryId}`, async () => {
-      await graph.invoke({ claim });
-    });
-
-  const upkeep = async () => {
-    if (!options.model) return 0;
-    const { leaseMs, maxAttempts } = summaries;
-    const claims = await claimDueSummaries(db, { leaseMs, maxAttempts, limit: sweepLimit });
-    await Promise.all(claims.map(summarize));
-    return claims.length;
+  const upkeepDeps = { ...write, logger, model, onRetry: background.wakeIn };
+  const summarization = createSummarizationGraph(upkeepDeps);
+  const extraction = createExtractionGraph(upkeepDeps);
+  const compression = createCompressionGraph(upkeepDeps);
+  const summaryWork = createSummaryWork(db, config.summaries, async (claim) => {
+    await summarization.invoke({ claim });
+  });
+  const { leaseMs } = config.upkeep;
+  const threadWork = {
+    extract: createThreadTaskWork(db, {
+      ...{ task: "extract", leaseMs },
+      step: async (claim) => void (await extraction.invoke({ claim })),
+    }),
+    compress: createThreadTaskWork(db, {
+      ...{ task: "compress", leaseMs },
+      step: async (claim) => void (await compression.invoke({ claim })),
+    }),
   };
-  const sweep = () => void jobs.run("Upkeep", async () => void (await upkeep()));
-
-  const later = (delayMs: number) => {
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      sweep();
-    }, delayMs).unref();
-    if (closing) clearTimeout(timer);
-    else timers.add(timer);
-  };
-
-  /** The first turn also looks for what a dead process left behind; it costs that turn nothing. */
-  const startSweeping = () => {
-    if (!background || sweeper || closing || !options.model) return;
-    sweeper = setInterval(sweep, config.jobs.sweepIntervalMs).unref();
-    sweep();
-  };
+  const kinds: WorkKind[] = [
+    summaryWork,
+    ...(config.memories.extract ? [threadWork.extract] : []),
+    ...(config.memories.episodes ? [threadWork.compress] : []),
+  ];
+  let saver: PostgresSaver | undefined;
+  let closing: Promise<void> | undefined;
 
   return {
     setup: () =>
@@ -176,13 +176,17 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     },
     recall: (input) => recall(search, input),
     async remember(input) {
-      const remembered = await remember({ db, logger, config, hasModel: options.model !== undefined }, input);
-      if (remembered.summary.started) await summarize(remembered.summary.claim);
-      startSweeping();
+      const deps = { db, logger, config, hasModel: options.model !== undefined };
+      const { remembered, due } = await remember(deps, input);
+      if (remembered.summary.started) await background.start(summaryWork.of(remembered.summary.claim));
+      for (const { task, threadRef } of due) await background.start(threadWork[task].of(threadRef));
+      // The first turn also looks for what a dead process left behind; it costs that turn nothing.
+      background.startSweeping();
       return remembered;
     },
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(write),
+    procedures: createProceduresApi(upkeepDeps),
     query: (input) => queryMemories(search, input),
     transcript: { search: (input) => searchTranscript({ db, retrieval: config.retrieval }, input) },
     threads: {
@@ -193,8 +197,11 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       return saver;
     },
     // A copy: LangGraph's server sets its own checkpointer on the graphs it is given.
-    summarizationGraph: () => graph.withConfig({}),
-    upkeep,
+    summarizationGraph: () => summarization.withConfig({}),
+    extractionGraph: () => extraction.withConfig({}),
+    compressionGraph: () => compression.withConfig({}),
+    stats: async ({ scope } = {}) => memoryStats(db, scope === undefined ? null : parseScope(scope)),
+    upkeep: background.upkeep,
     policy: config.policy,
     emit,
     async reportError({ node, error, scope, threadId }) {
@@ -206,12 +213,10 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       const op = node === "recall" ? "search" : "create";
       await emit({ scope, threadId, node, op, status: "error", detail });
     },
-    idle: () => jobs.idle(),
+    idle: background.idle,
     close() {
       closing ??= (async () => {
-        clearInterval(sweeper);
-        for (const timer of timers) clearTimeout(timer);
-        await jobs.idle();
+        await background.stop();
         await db.close();
       })();
       return closing;

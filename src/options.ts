@@ -30,6 +30,10 @@ const summaryOptionsSchema = z.strictObject({
 });
 
 const memoryOptionsSchema = z.strictObject({
+  /** Whether facts are extracted from what users say, after each round. Needs a model. */
+  extract: z.boolean().default(true),
+  /** Whether older turns become episodes. Needs a model. */
+  episodes: z.boolean().default(true),
   /** Facts below this confidence are not kept. Seed 002, "Validate & Filter". */
   minConfidence: z.number().min(0).max(1).default(0.4),
   /** Facts below this importance are not kept. Seed 002's 0.2 on its scale of 0 to 1. */
@@ -75,9 +79,25 @@ const retrievalOptionsSchema = z.strictObject({
   embedTimeoutMs: z.int().min(1).default(2_000),
 });
 
+const upkeepOptionsSchema = z.strictObject({
+  /** Longest wait for one model call. Design §8's limit for background calls. */
+  timeoutMs: z.int().min(1).default(30_000),
+  /** Tokens of conversation given to the model in one call; more is worked on in pieces. An eighth of a 128k window. */
+  inputBudgetTokens: z.int().min(200).default(16_000),
+  /** How long a worker may be silent before another takes over: two model calls and their repairs. */
+  leaseMs: z.int().min(1).default(150_000),
+  /** Tries, of two answers each, before output that cannot be used becomes a dead letter. */
+  maxAttempts: z.int().min(1).default(3),
+  /** Tries before work whose calls fail becomes a dead letter: with the growing waits some 14 hours of outage. */
+  maxFailures: z.int().min(1).default(20),
+  /** Wait after the first failure; doubles each time, up to an hour. */
+  retryDelayMs: z.int().min(0).default(30_000),
+});
+
 const configSchema = z.strictObject({
   summaries: summaryOptionsSchema.prefault({}),
   memories: memoryOptionsSchema.prefault({}),
+  upkeep: upkeepOptionsSchema.prefault({}),
   retrieval: retrievalOptionsSchema.prefault({}),
   /** Seed 004 §5. Added to the default categories, or in the place of those with the same name. */
   categories: categoryConfigSchema.optional(),
@@ -99,10 +119,15 @@ export type MemoryConfig = z.input<typeof configSchema>;
 type ParsedConfig = z.output<typeof configSchema>;
 
 /** Everything tunable, with defaults filled in. */
-export type ResolvedConfig = Omit<ParsedConfig, "categories" | "allowlists"> & { readonly policy: CategoryPolicy };
+export type ResolvedConfig = Omit<ParsedConfig, "categories" | "allowlists"> & {
+  readonly policy: CategoryPolicy;
+};
 
 /** How durable memories are written. */
 export type MemoryWriteOptions = ResolvedConfig["memories"];
+
+/** How background work on memories is done: extraction, episodes, procedures. */
+export type UpkeepOptions = ResolvedConfig["upkeep"];
 
 /** How memories are found. */
 export type RetrievalOptions = ResolvedConfig["retrieval"];

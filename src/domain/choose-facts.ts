@@ -56,7 +56,11 @@ export function chooseFacts(
   for (const candidate of candidates) {
     const result = checkFact(candidate, rules);
     if (typeof result !== "string") checked.push(result);
-    else rejected.push({ problem: result, category: findCategory(rules.policy, candidate.category)?.name ?? null });
+    else
+      rejected.push({
+        problem: result,
+        category: findCategory(rules.policy, candidate.category)?.name ?? null,
+      });
   }
   const best = checked.toSorted((first, second) => worth(second) - worth(first));
   const chosen: ChosenFact[] = [];
@@ -81,13 +85,16 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   const said = storable(candidate.text).trim();
   const text = trimToLength("fact", said) ?? said;
   const value = candidate.value === null ? null : storable(candidate.value).trim() || null;
-  const [problem] = writingProblems("fact", text);
+  const [problem = slotProblem(slot, value)] = writingProblems("fact", text);
   if (problem) return problem;
-  if ((slot ?? "").length > longestKey || (value ?? "").length > longestValue) return "too_long";
-  if (value !== null && readsAsInstruction(value)) return "instruction";
   const { importance, confidence, correction } = candidate;
   const trimmed = text.length < said.length;
   return { category, key: slot, value, text, importance, confidence, correction, message, quote, trimmed };
+}
+
+function slotProblem(key: string | null, value: string | null): CandidateProblem | null {
+  if ((key ?? "").length > longestKey || (value ?? "").length > longestValue) return "too_long";
+  return value !== null && readsAsInstruction(value) ? "instruction" : null;
 }
 
 function rangeProblem(candidate: FactCandidate, rules: FactRules): CandidateProblem | null {
@@ -104,7 +111,11 @@ function rangeProblem(candidate: FactCandidate, rules: FactRules): CandidateProb
  * A known slot is taken over only within the category and by a key that has a word in common: models take
  * unlike things for the same (graphiti #1728).
  */
-function slotOf(candidate: FactCandidate, category: string, known: readonly KnownSlot[]): string | null | undefined {
+function slotOf(
+  candidate: FactCandidate,
+  category: string,
+  known: readonly KnownSlot[],
+): string | null | undefined {
   const own = candidate.key === null ? null : slotKey(category, storable(candidate.key));
   if (candidate.updates === null) return own;
   const referred = known[candidate.updates - 1];
@@ -113,7 +124,11 @@ function slotOf(candidate: FactCandidate, category: string, known: readonly Know
   return referred.category === category && related ? referred.key : own;
 }
 
-function crowdedOut(fact: ChosenFact, chosen: readonly ChosenFact[], rules: FactRules): CandidateProblem | null {
+function crowdedOut(
+  fact: ChosenFact,
+  chosen: readonly ChosenFact[],
+  rules: FactRules,
+): CandidateProblem | null {
   const ofMessage = chosen.filter(({ message }) => message === fact.message);
   if (ofMessage.some((other) => isSame(other, fact))) return "duplicate";
   if (ofMessage.length >= rules.perMessage) return "turn_cap";

@@ -23,7 +23,7 @@ export interface MemoryDraft {
   readonly kind?: MemoryKind | undefined;
   /** A configured category. @default by kind */
   readonly category?: string | undefined;
-  /** With a key the memory is a slot: one active value for each category and key. */
+  /** With a key the memory is a slot: one active value for each category and key. Kept in lower snake case. */
   readonly key?: string | undefined;
   readonly value?: string | undefined;
   /** 1 (trivia) to 5 (vital). @default 3 */

@@ -1,4 +1,5 @@
 import { differsInDetail, type MergeThresholds, mergeBand } from "./merge-band.js";
+import type { SameFact } from "./same-fact.js";
 import { resolveSlot } from "./slot-conflict.js";
 
 /** An active memory that bears on a new one. */
@@ -33,13 +34,15 @@ export type WriteDecision =
   | { readonly action: "create" }
   /** It is known: count it as seen again. */
   | { readonly action: "touch"; readonly id: string; readonly similarity: number }
+  /** It is known, but said better now: the stored text gives way to the new one. */
+  | { readonly action: "update"; readonly id: string; readonly similarity: number }
   /** It takes the slot of another, which is closed. */
   | { readonly action: "replace"; readonly id: string }
   /** What holds the slot is believed more: nothing is stored. */
   | { readonly action: "keep"; readonly id: string }
   /** It tells of an earlier time: stored already closed. */
   | { readonly action: "insert_closed"; readonly id: string; readonly until: Date }
-  /** A model should say whether it is the same as another. */
+  /** A model should say whether it is the same as another. See `settleAsk`. */
   | { readonly action: "ask"; readonly id: string; readonly similarity: number };
 
 /**
@@ -57,14 +60,28 @@ export function decideWrite(
   if (slot) return decideSlot(proposal, slot);
   const same = rivals.find((rival) => rival.relation === "same");
   if (same) return { action: "touch", id: same.id, similarity: 1 };
-  if (proposal.key !== null || (proposal.kind !== "fact" && proposal.kind !== "insight")) return { action: "create" };
+  if (proposal.key !== null || (proposal.kind !== "fact" && proposal.kind !== "insight"))
+    return { action: "create" };
 
-  const nearest = rivals.find((rival) => rival.relation === "near" && rival.kind === proposal.kind && !rival.keyed);
+  const nearest = rivals.find(
+    (rival) => rival.relation === "near" && rival.kind === proposal.kind && !rival.keyed,
+  );
   if (!nearest) return { action: "create" };
   const { id, similarity } = nearest;
   const band = mergeBand(similarity, !differsInDetail(proposal.text, nearest.text), thresholds);
   if (band === "merge") return { action: "touch", id, similarity };
   return band === "ask" ? { action: "ask", id, similarity } : { action: "create" };
+}
+
+/** `decision`, with the answer to its question where it has one. Statements that nobody compared stay two. */
+export function settleAsk(
+  decision: WriteDecision,
+  verdict: (id: string) => SameFact,
+): Exclude<WriteDecision, { action: "ask" }> {
+  if (decision.action !== "ask") return decision;
+  const answer = verdict(decision.id);
+  if (answer === "different") return { action: "create" };
+  return { ...decision, action: answer === "says_more" ? "update" : "touch" };
 }
 
 function decideSlot(proposal: Proposal, slot: Rival): WriteDecision {

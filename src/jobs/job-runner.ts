@@ -13,11 +13,10 @@ export interface JobRunner {
 /** Jobs in this process, at most `concurrency` at once. */
 export function backgroundJobs(concurrency: number, logger: Logger): JobRunner {
   const queue = new PQueue({ concurrency });
-  // A job started inside a graph's run would inherit its callbacks and stream into it; this scope has none.
-  const outsideAnyRun = new AsyncResource("mnemograph.jobs");
+  const scope = outsideAnyRun();
   return {
     async run(name, job) {
-      outsideAnyRun.runInAsyncScope(() => void queue.add(() => guarded(name, job, logger)));
+      scope.runInAsyncScope(() => void queue.add(() => guarded(name, job, logger)));
     },
     idle: () => queue.onIdle(),
   };
@@ -25,7 +24,16 @@ export function backgroundJobs(concurrency: number, logger: Logger): JobRunner {
 
 /** Jobs done before the call returns. */
 export function inlineJobs(logger: Logger): JobRunner {
-  return { run: (name, job) => guarded(name, job, logger), idle: async () => {} };
+  const scope = outsideAnyRun();
+  return {
+    run: (name, job) => scope.runInAsyncScope(() => guarded(name, job, logger)),
+    idle: async () => {},
+  };
+}
+
+/** A job started inside a graph's run would inherit its callbacks and stream into it; this scope has none. */
+function outsideAnyRun(): AsyncResource {
+  return new AsyncResource("mnemograph.jobs");
 }
 
 async function guarded(name: string, job: () => Promise<void>, logger: Logger): Promise<void> {

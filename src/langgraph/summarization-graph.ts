@@ -1,10 +1,10 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { Annotation, END, isGraphBubbleUp, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import type { Database } from "../database/database.js";
 import { retryDelayMs } from "../domain/retry-delay.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { summaryText } from "../domain/summary-text.js";
-import { MemoryError, type MemoryErrorCode } from "../errors.js";
+import { MemoryError } from "../errors.js";
 import type { Logger } from "../logger.js";
 import type { ResolvedConfig } from "../options.js";
 import { record } from "../remember/record.js";
@@ -15,6 +15,8 @@ import { insertEvent } from "../store/insert-event.js";
 import { completeSummary, failSummary, renewSummaryLease } from "../store/settle-summary.js";
 import { makeSummary } from "../summarize/make-summary.js";
 import { startSummary } from "../summarize/start-summary.js";
+import type { Failure } from "../upkeep/failure.js";
+import { attemptStep } from "./attempt-step.js";
 
 /** What the summarization graph works with. */
 export interface SummarizationDeps {
@@ -24,11 +26,6 @@ export interface SummarizationDeps {
   readonly model: () => BaseChatModel;
   /** Told when a failed summary may be tried again. */
   readonly onRetry: (delayMs: number) => void;
-}
-
-interface Failure {
-  readonly code: MemoryErrorCode | "UNEXPECTED";
-  readonly message: string;
 }
 
 const SummarizationState = Annotation.Root({
@@ -56,8 +53,8 @@ type Update = typeof SummarizationState.Update;
 export function createSummarizationGraph(deps: SummarizationDeps) {
   return new StateGraph(SummarizationState)
     .addNode("load", (state) => load(deps, state))
-    .addNode("summarize", (state) => attempt(() => summarize(deps, state)))
-    .addNode("validate", (state) => attempt(() => validate(deps, state)))
+    .addNode("summarize", (state) => attemptStep(() => summarize(deps, state)))
+    .addNode("validate", (state) => attemptStep(() => validate(deps, state)))
     .addNode("save", (state) => save(deps, state))
     .addEdge(START, "load")
     .addConditionalEdges("load", (state) => (state.work ? "summarize" : END), ["summarize", END])
@@ -135,25 +132,8 @@ async function saveFailure(
   return { status: "failed" };
 }
 
-/** `step`'s update, or its error as state, so that `save` records it. */
-async function attempt(step: () => Promise<Update>): Promise<Update> {
-  try {
-    return await step();
-  } catch (error) {
-    if (isGraphBubbleUp(error)) throw error;
-    return { error: toFailure(error) };
-  }
-}
-
-/** Longest error kept: some providers answer with whole pages of HTML. */
-const mostErrorCharacters = 2_000;
-
-const noSummary: Failure = { code: "UNEXPECTED", message: "The graph ended without a summary." };
-
-function toFailure(error: unknown): Failure {
-  const message = error instanceof Error ? error.message : String(error);
-  return {
-    code: MemoryError.is(error) ? error.code : "UNEXPECTED",
-    message: message.slice(0, mostErrorCharacters).replaceAll("\u0000", ""),
-  };
-}
+const noSummary: Failure = {
+  code: "UNEXPECTED",
+  message: "The graph ended without a summary.",
+  output: null,
+};

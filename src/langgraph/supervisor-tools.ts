@@ -32,8 +32,9 @@ export async function supervisorWithTools(parts: SupervisorParts): Promise<Super
         : [],
   });
   // What a node runs inside its tools LangGraph cannot know; told so, it shows it in Studio and in state snapshots.
-  const { nodes } = graph as unknown as { nodes: { tools: { subgraphs?: unknown[] } } };
-  nodes.tools.subgraphs = [team];
+  // On the builder, which `withMemory` compiles anew.
+  const { builder } = graph as unknown as { builder: { nodes: { tools: { subgraphs?: unknown[] } } } };
+  builder.nodes.tools.subgraphs = [team];
   return graph as unknown as SupervisorGraph;
 }
 

@@ -2,6 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { malformed } from "./malformed-output.js";
 import { withDeadline } from "./with-deadline.js";
 
 /** A question to the model whose answer must fit a schema. */
@@ -24,8 +25,8 @@ const apart = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callback
 /**
  * The model's answer, checked against the schema; a malformed one is sent back once with what is wrong.
  *
- * @throws MemoryError `MODEL_OUTPUT_INVALID` after the second malformed answer, `MODEL_TIMEOUT`,
- *   `MODEL_FAILED` when the call itself fails.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID` after the second malformed answer, which `malformedOutput` gives;
+ *   `MODEL_TIMEOUT`; `MODEL_FAILED` when the call itself fails.
  */
 export async function callStructured<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
@@ -44,6 +45,7 @@ export async function callStructured<Output extends Record<string, unknown>>(
   throw new MemoryError(
     "MODEL_OUTPUT_INVALID",
     `The model twice gave an answer that is not a valid ${call.name}: ${second.problem}.`,
+    { cause: malformed(second.raw) },
   );
 }
 
@@ -64,8 +66,8 @@ async function ask<Output extends Record<string, unknown>>(
     );
   } catch (cause) {
     if (MemoryError.is(cause)) throw cause;
-    if (isMalformedOutput(cause))
-      return { valid: false, raw: "(unreadable)", problem: "it is not valid JSON" };
+    if (isParserError(cause))
+      return { valid: false, raw: parsedText(cause), problem: "it is not valid JSON" };
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw new MemoryError("MODEL_FAILED", `The model call failed: ${detail}`, { cause });
   }
@@ -77,9 +79,15 @@ async function ask<Output extends Record<string, unknown>>(
 }
 
 /** ChatOpenAI throws what its parser says, where other models return `parsed: null`. */
-function isMalformedOutput(error: unknown): boolean {
+function isParserError(error: unknown): boolean {
   const names = ["SyntaxError", "ZodError", "$ZodError", "OutputParserException"];
   return error instanceof Error && (names.includes(error.name) || names.includes(error.constructor.name));
+}
+
+/** What a parser could not read, where it says so. */
+function parsedText(error: unknown): string {
+  const { llmOutput } = error as { llmOutput?: unknown };
+  return typeof llmOutput === "string" && llmOutput !== "" ? llmOutput : "(unreadable)";
 }
 
 /** The malformed answer as text: it may be prose, or a tool call with wrong arguments. */

@@ -24,7 +24,11 @@ export interface Embedder {
  *
  * @param spaceName @default the model's name
  */
-export function createEmbedder(db: Connection, embeddings: EmbeddingsInterface, spaceName?: string): Embedder {
+export function createEmbedder(
+  db: Connection,
+  embeddings: EmbeddingsInterface,
+  spaceName?: string,
+): Embedder {
   const name = spaceName ?? modelName(embeddings);
   let known: Promise<EmbeddingSpace> | undefined;
 
@@ -43,7 +47,8 @@ export function createEmbedder(db: Connection, embeddings: EmbeddingsInterface, 
 
   const embed = async (vectors: number[][]): Promise<Embedded> => {
     const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
-    if (wrong) throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
+    if (wrong)
+      throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
     const spaces = await Promise.all(vectors.map((vector) => spaceFor(vector.length)));
     return { space: spaces[0] as EmbeddingSpace, vectors: vectors.map((vector) => toSql(vector) as string) };
   };

@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { z } from "zod";
 import type { SummaryMessage } from "../store/find-summary-work.js";
 import { callStructured } from "./call-structured.js";
-import { escapeMarkup } from "./escape-markup.js";
+import { escapeAttribute, escapeMarkup } from "./escape-markup.js";
 
 /** What one call of the summarizing model gets to see. */
 export interface SummarizeInput {
@@ -68,7 +68,7 @@ function dropBlock({ dropped, startSeq }: SummarizeInput): string {
 
 function block(tag: string, messages: readonly SummaryMessage[], attributes = ""): string {
   const lines = messages.map(({ seq, role, actor, text }) => {
-    const name = actor === null ? "" : ` name="${escapeMarkup(actor).replaceAll('"', "&quot;")}"`;
+    const name = actor === null ? "" : ` name="${escapeAttribute(actor)}"`;
     return `<message seq="${seq}" role="${role}"${name}>${escapeMarkup(text)}</message>`;
   });
   return [`<${tag}${attributes}>`, ...lines, `</${tag}>`].join("\n");

@@ -51,7 +51,8 @@ function notes({ memories }: Recalled, appName: string | undefined): string | nu
   const [first] = memories.notes;
   if (!first) return null;
   const numbered = memories.notes.map(
-    (note, index) => `${index + 1}. [Created: ${note.createdAt.toISOString().slice(0, 10)}] ${oneLine(note.text)}`,
+    (note, index) =>
+      `${index + 1}. [Created: ${note.createdAt.toISOString().slice(0, 10)}] ${oneLine(note.text)}`,
   );
   return [
     `(memories for app: ${oneLine(appName ?? first.scope.appId ?? "")})`,

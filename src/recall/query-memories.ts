@@ -87,6 +87,11 @@ export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promis
         category: filter.category && requireCategory(deps.config.policy, filter.category).name,
       },
       vector,
+      everything:
+        input.agent !== undefined ||
+        input.categories !== undefined ||
+        input.kinds !== undefined ||
+        input.filters !== undefined,
       limit: Math.max(50, topK * candidatesPerHit),
     },
   );

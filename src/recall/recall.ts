@@ -98,7 +98,15 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
     selection:
       query.trim() === ""
         ? null
-        : { scope, kinds: askedKinds, categories, filter: noFilter, vector, limit: candidateLimit },
+        : {
+            scope,
+            kinds: askedKinds,
+            categories,
+            filter: noFilter,
+            vector,
+            limit: candidateLimit,
+            everything: input.agent !== undefined,
+          },
     profile: {
       categories,
       shownWhole: categories.filter((name) => policy.categories.get(name)?.context === "all"),
@@ -150,7 +158,8 @@ function selectMemories(
     },
   );
   const vectors = found.candidates.some(({ similarity }) => similarity !== null);
-  const nearEnough = ({ similarity }: MemoryHit) => !vectors || 1 - similarity <= retrieval.maxEpisodeDistance;
+  const nearEnough = ({ similarity }: MemoryHit) =>
+    !vectors || 1 - similarity <= retrieval.maxEpisodeDistance;
   const relevant = hits.filter(({ memory }) => memory.kind !== "episode").slice(0, retrieval.topK);
   const related = relevant
     .flatMap(({ memory }) => linked.get(memory.id) ?? [])
@@ -161,7 +170,9 @@ function selectMemories(
     {
       profile,
       relevant,
-      episodes: hits.filter((hit) => hit.memory.kind === "episode" && nearEnough(hit)).slice(0, retrieval.topEpisodes),
+      episodes: hits
+        .filter((hit) => hit.memory.kind === "episode" && nearEnough(hit))
+        .slice(0, retrieval.topEpisodes),
       related,
       notes: found.notes.map(memoryOf),
     },

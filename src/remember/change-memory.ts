@@ -100,7 +100,8 @@ const patchSchema = z.strictObject({
 /** Only what is set: an unset field must not overwrite. */
 function parsePatch(patch: MemoryPatch): MemoryPatch {
   const parsed = patchSchema.safeParse(patch);
-  if (!parsed.success) throw new MemoryError("INVALID_INPUT", `Invalid change: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new MemoryError("INVALID_INPUT", `Invalid change: ${z.prettifyError(parsed.error)}`);
   return Object.fromEntries(Object.entries(parsed.data).filter(([, value]) => value !== undefined));
 }
 
@@ -131,14 +132,24 @@ async function change(
         actor: input.actor,
         node: "api",
         changes: [
-          { memoryId: memory.id, event, old, new: next, news: line, category: memory.category, similarity: null },
+          {
+            memoryId: memory.id,
+            event,
+            old,
+            new: next,
+            news: line,
+            category: memory.category,
+            similarity: null,
+          },
         ],
       });
       return changed;
     });
   } catch (error) {
     throw isTaken(error)
-      ? new MemoryError("CONFLICT", `Another active memory holds the slot or says the same as ${input.id}.`, { cause: error })
+      ? new MemoryError("CONFLICT", `Another active memory holds the slot or says the same as ${input.id}.`, {
+          cause: error,
+        })
       : error;
   }
 }
@@ -152,8 +163,24 @@ async function rewrite(
 ): Promise<void> {
   const { id, text, importance, confidence, pinned, tags, kind, key, value } = memory;
   const prepared = prepareMemory(
-    { text, kind, importance, confidence, pinned, tags, category: memory.category, key: key ?? undefined },
-    { ...memory.scope, ...(kind === "note" && memory.scope.appId !== undefined && { appId: memory.scope.appId }) },
+    {
+      ...{
+        text,
+        kind,
+        importance,
+        confidence,
+        pinned,
+        tags,
+        category: memory.category,
+        key: key ?? undefined,
+      },
+      source: memory.source ?? undefined,
+      turns: memory.turns ?? undefined,
+    },
+    {
+      ...memory.scope,
+      ...(kind === "note" && memory.scope.appId !== undefined && { appId: memory.scope.appId }),
+    },
     config,
   );
   if ("problems" in prepared) {
@@ -175,7 +202,10 @@ async function rewrite(
   });
 }
 
-async function requireMemory(db: Connection, { scope, id }: { scope: Scope; id: string }): Promise<MemoryItem> {
+async function requireMemory(
+  db: Connection,
+  { scope, id }: { scope: Scope; id: string },
+): Promise<MemoryItem> {
   const memory = await findMemory(db, parseScope(scope), id);
   if (memory) return memory;
   throw new MemoryError("NOT_FOUND", `There is no memory ${id} in this scope.`);

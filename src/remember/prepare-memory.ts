@@ -4,6 +4,7 @@ import { contentHash } from "../domain/content-hash.js";
 import type { MemoryDraft, MemoryKind } from "../domain/memory.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { searchText } from "../domain/search-text.js";
+import { slotKey } from "../domain/slot-key.js";
 import { isStorable } from "../domain/storable-text.js";
 import { trimToLength, type WritingProblem, writingProblems } from "../domain/writing-constraints.js";
 import { MemoryError } from "../errors.js";
@@ -55,7 +56,7 @@ export interface RejectedDraft {
  * `draft` with defaults, checked against the writing constraints (design §7): trimmed where it is only too
  * long, rejected where it would make a bad memory.
  *
- * A note, and a memory of a category of level "app", belongs to the app as well.
+ * Keys are normalised by `slotKey`. A note, and a memory of a category of level "app", belongs to the app as well.
  *
  * @throws MemoryError `INVALID_INPUT` for fields of the wrong type or range, and unknown categories.
  */
@@ -65,27 +66,44 @@ export function prepareMemory(
   config: Pick<ResolvedConfig, "policy" | "retrieval">,
 ): PreparedMemory | RejectedDraft {
   const parsed = draftSchema.safeParse(draft);
-  if (!parsed.success) throw new MemoryError("INVALID_INPUT", `Invalid memory: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new MemoryError("INVALID_INPUT", `Invalid memory: ${z.prettifyError(parsed.error)}`);
   const fields = parsed.data;
   const category = requireCategory(config.policy, fields.category ?? categoryOfKind[fields.kind]);
+  const key = fields.key === undefined ? undefined : requireKey(category.name, fields.key);
   const trimmed = trimToLength(fields.kind, fields.text) ?? fields.text.trim();
   const problems = writingProblems(fields.kind, trimmed);
   if (problems.length > 0) return { problems };
   return {
     ...fields,
-    text: trimmed,
+    ...{ text: trimmed, key },
     category: category.name,
     scope: memoryScope(fields.kind, category.level, scope),
-    contentHash: contentHash(trimmed),
-    terms: searchText([fields.key?.replaceAll(/[_-]+/g, " "), trimmed].filter(Boolean).join(" "), config.retrieval.language),
+    contentHash: contentHash(identity(trimmed, fields)),
+    terms: searchText(
+      [key?.replaceAll("_", " "), trimmed].filter(Boolean).join(" "),
+      config.retrieval.language,
+    ),
   };
+}
+
+/** What makes it the same as another: two stretches of turns stay two episodes, even when they read alike. */
+function identity(text: string, { kind, source, turns }: z.output<typeof draftSchema>): string {
+  return kind === "episode" && source && turns ? JSON.stringify([source.threadId, turns.start, text]) : text;
+}
+
+function requireKey(category: string, key: string): string {
+  const normal = slotKey(category, key);
+  if (normal !== null) return normal;
+  throw new MemoryError("INVALID_INPUT", `"${key}" cannot be a key: it has no letters or digits.`);
 }
 
 function memoryScope(kind: MemoryKind, level: "user" | "app", scope: Scope): Scope {
   const { tenantId, userId, appId } = parseScope(scope);
   const tenant = tenantId === undefined ? {} : { tenantId };
   if (kind === "note") {
-    if (appId === undefined) throw new MemoryError("SCOPE_REQUIRED", "A note belongs to an app: its scope needs an appId.");
+    if (appId === undefined)
+      throw new MemoryError("SCOPE_REQUIRED", "A note belongs to an app: its scope needs an appId.");
     return { ...tenant, appId };
   }
   if (userId === undefined) return { ...tenant, ...(appId !== undefined && { appId }) };

@@ -21,6 +21,7 @@ export interface RecordInput {
  * Appends `messages` to the transcript, those it has already left out: recording twice is harmless. Of several
  * with the same id the last one counts.
  *
+ * @param due.extract whether new user messages make the extraction of facts due. @default false
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT` for an unusable message id, or
  *   `THREAD_FORBIDDEN` when the thread belongs to another scope.
  */
@@ -28,6 +29,7 @@ export async function record(
   db: Connection,
   input: RecordInput,
   config: ResolvedConfig,
+  due: { readonly extract?: boolean } = {},
 ): Promise<RecordedThread> {
   const scope = parseScope(input.scope);
   const threadId = parseThreadId(input.threadId);
@@ -44,6 +46,7 @@ export async function record(
     saidAt: input.saidAt,
     revSeen: input.shown?.revision,
     shownIds: input.shown?.memoryIds,
+    extract: due.extract,
   });
   if (!thread) throw threadForbidden(threadId);
   return thread;

@@ -1,10 +1,13 @@
 import type { Connection } from "../database/connection.js";
+import { episodeRange } from "../domain/episode-range.js";
 import { hasPendingToolCalls } from "../domain/pending-tool-calls.js";
 import type { SummarySkipReason } from "../domain/summary-trigger.js";
 import type { SummaryWindow } from "../domain/summary-window.js";
 import type { Logger } from "../logger.js";
 import type { ResolvedConfig } from "../options.js";
 import type { SummaryClaim } from "../store/claim-summary.js";
+import type { ThreadTask } from "../store/claim-thread-task.js";
+import { markThreadTask } from "../store/mark-thread-task.js";
 import { startSummary } from "../summarize/start-summary.js";
 import { type RecordInput, record } from "./record.js";
 
@@ -19,23 +22,35 @@ export interface Remembered {
     | { readonly started: false; readonly reason: SummarySkipReason | "no_model" | "round_open" };
 }
 
+/** Background work on a thread that a round made due. */
+export interface DueTask {
+  readonly threadRef: number;
+  readonly task: ThreadTask;
+}
+
 /**
- * Ends a round: records its messages and, when it is time, claims the next summary window.
+ * Ends a round: records its messages and, when it is time, claims the next summary window and marks the
+ * extraction of facts and the compression of older turns as due.
  *
- * One round trip, and a second one when a summary starts. Making the summary is the caller's business.
+ * One round trip, one more when a summary starts, and one more when turns are to be compressed. Doing the work
+ * is the caller's business.
  */
 export async function remember(
   deps: { db: Connection; logger: Logger; config: ResolvedConfig; hasModel: boolean },
   input: RecordInput,
-): Promise<Remembered> {
-  const thread = await record(deps.db, input, deps.config);
-  const { recorded, lastSeq } = thread;
-  const skip = (reason: "no_model" | "round_open") => ({
-    recorded,
-    lastSeq,
-    summary: { started: false as const, reason },
-  });
-  if (!deps.hasModel) return skip("no_model");
-  if (hasPendingToolCalls(input.messages)) return skip("round_open");
-  return { recorded, lastSeq, summary: await startSummary({ ...deps, summaries: deps.config.summaries }, thread, input.threadId) };
+): Promise<{ remembered: Remembered; due: DueTask[] }> {
+  const { memories, summaries } = deps.config;
+  const extract = deps.hasModel && memories.extract;
+  const thread = await record(deps.db, input, deps.config, { extract });
+  const { recorded, lastSeq, threadRef } = thread;
+  const due: DueTask[] = extract && recorded > 0 ? [{ threadRef, task: "extract" }] : [];
+  const ended = (summary: Remembered["summary"]) => ({ remembered: { recorded, lastSeq, summary }, due });
+  if (!deps.hasModel) return ended({ started: false, reason: "no_model" });
+  if (hasPendingToolCalls(input.messages)) return ended({ started: false, reason: "round_open" });
+
+  if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, memories)) {
+    await markThreadTask(deps.db, { threadRef, task: "compress" });
+    due.push({ threadRef, task: "compress" });
+  }
+  return ended(await startSummary({ ...deps, summaries }, thread, input.threadId));
 }

@@ -1,20 +1,24 @@
+import type { Connection } from "../database/connection.js";
 import type { Database } from "../database/database.js";
 import type { MemoryDraft } from "../domain/memory.js";
+import type { SameFact } from "../domain/same-fact.js";
 import type { Scope } from "../domain/scope.js";
 import type { WritingProblem } from "../domain/writing-constraints.js";
 import type { Embedder } from "../llm/embedder.js";
 import type { ResolvedConfig } from "../options.js";
 import { lockOwner } from "../store/lock-owner.js";
+import type { OwnerDraft } from "./draft-waves.js";
 import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
-import { type OwnerDraft, writeForOwner } from "./write-for-owner.js";
+import { writeForOwner } from "./write-for-owner.js";
 
 /** What became of one draft. */
 export interface WriteOutcome {
   /**
-   * "created"; "merged" into one that says the same; "replaced" the value of its slot; "kept": what holds the
-   * slot is believed more; "closed": stored as past; "rejected" by the writing constraints.
+   * "created"; "merged" into one that says the same; "updated": one that says the same got this text; "replaced"
+   * the value of its slot; "kept": what holds the slot is believed more; "closed": stored as past; "rejected" by
+   * the writing constraints.
    */
-  readonly outcome: "created" | "merged" | "replaced" | "kept" | "closed" | "rejected";
+  readonly outcome: "created" | "merged" | "updated" | "replaced" | "kept" | "closed" | "rejected";
   /** The memory that stands for it now; null when rejected. */
   readonly id: string | null;
   readonly problems: readonly WritingProblem[];
@@ -33,8 +37,10 @@ export interface WriteOrigin {
   readonly actor: string;
   /** Where: "api", "hotpath", "worker". */
   readonly node: string;
-  /** Whether a statement is the same as the stored one it is nearly equal to, by draft and memory id; asked before. */
-  readonly sameAs?: ((draft: MemoryDraft, id: string) => boolean) | undefined;
+  /** How a statement stands to the stored one it is nearly equal to; asked before. @default "different" */
+  readonly sameAs?: ((draft: MemoryDraft, known: { id: string; text: string }) => SameFact) | undefined;
+  /** How many of the owner's turns ago a draft was said. @default 0 */
+  readonly turnsAgo?: ((draft: MemoryDraft) => number) | undefined;
 }
 
 /**
@@ -47,7 +53,13 @@ export interface WriteOrigin {
  */
 export async function writeMemories(
   deps: WriteDeps,
-  input: { scope: Scope; drafts: readonly MemoryDraft[]; origin: WriteOrigin },
+  input: {
+    scope: Scope;
+    drafts: readonly MemoryDraft[];
+    origin: WriteOrigin;
+    /** Done in the same transaction after the writes; its error undoes them. */
+    alongside?: ((tx: Connection, outcomes: readonly WriteOutcome[]) => Promise<void>) | undefined;
+  },
 ): Promise<WriteOutcome[]> {
   const prepared = input.drafts.map((draft) => prepareMemory(draft, input.scope, deps.config));
   const valid = prepared.flatMap((memory, index) => ("problems" in memory ? [] : [{ index, memory }]));
@@ -56,23 +68,34 @@ export async function writeMemories(
     id: null,
     problems: "problems" in memory ? memory.problems : [],
   }));
-  if (valid.length === 0) return outcomes;
+  if (valid.length === 0 && !input.alongside) return outcomes;
 
   // The model works before a connection is taken.
-  const embedded = deps.embedder ? await deps.embedder.documents(valid.map(({ memory }) => memory.text)) : null;
+  const texts = valid.map(({ memory }) => memory.text);
+  const embedded = deps.embedder && texts.length > 0 ? await deps.embedder.documents(texts) : null;
   const drafts = valid.map(({ index, memory }, position) => ({
     index,
     memory,
     vector: embedded?.vectors[position] ?? null,
-    sameAs: (id: string) => input.origin.sameAs?.(input.drafts[index] as MemoryDraft, id) ?? false,
+    sameAs: (known: { id: string; text: string }) =>
+      input.origin.sameAs?.(input.drafts[index] as MemoryDraft, known) ?? "different",
+    turnsAgo: input.origin.turnsAgo?.(input.drafts[index] as MemoryDraft) ?? 0,
   }));
   await deps.db.transaction(async (tx) => {
     for (const group of byOwner(drafts)) {
       const { scope } = (group[0] as OwnerDraft).memory;
       const owner = await lockOwner(tx, scope);
-      const context = { tx, owner, scope, config: deps.config, space: embedded?.space ?? null, origin: input.origin };
+      const context = {
+        tx,
+        owner,
+        scope,
+        config: deps.config,
+        space: embedded?.space ?? null,
+        origin: input.origin,
+      };
       for (const [index, outcome] of await writeForOwner(context, group)) outcomes[index] = outcome;
     }
+    await input.alongside?.(tx, outcomes);
   });
   return outcomes;
 }
@@ -80,6 +103,9 @@ export async function writeMemories(
 /** Drafts by the owner they go to. Owners are always locked users first, so that two writers never wait for each other. */
 function byOwner(drafts: readonly OwnerDraft[]): OwnerDraft[][] {
   const ofUser = ({ scope }: PreparedMemory) => scope.userId !== undefined;
-  const groups = [drafts.filter(({ memory }) => ofUser(memory)), drafts.filter(({ memory }) => !ofUser(memory))];
+  const groups = [
+    drafts.filter(({ memory }) => ofUser(memory)),
+    drafts.filter(({ memory }) => !ofUser(memory)),
+  ];
   return groups.filter((group) => group.length > 0);
 }

@@ -48,7 +48,10 @@ export interface ConversationAddress {
 }
 
 /** Query for the one row of a conversation: none for a thread not seen before, all but `owned` empty for another scope's. */
-export function conversationRow(db: Connection, { scope, threadId, messageIds = null }: ConversationAddress): Sql {
+export function conversationRow(
+  db: Connection,
+  { scope, threadId, messageIds = null }: ConversationAddress,
+): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`
     select o.owned, t.rev_seen::float8 as rev_seen, last.seq as last_seq, last.message_id as last_message_id,

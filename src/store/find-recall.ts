@@ -82,12 +82,17 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
     ),
     ${input.selection ? hits(db, input.selection, appId) : empty}
     slot as (
-      select m.* from ${schema}.memory m
-      where m.owner_ref in (select id from seer) and m.kind = 'fact' and m.state = 'active'
-        and m.app_id in ('', ${appId}) and m.importance >= ${profile.minImportance}
-        and m.category = any (${profile.categories}::text[])
-        and (m.key is not null or m.category = any (${profile.shownWhole}::text[]))
-        and (select allowed from allowed)
+      select m.* from (
+        select k.ref from ${schema}.memory k
+        where k.owner_ref in (select id from seer) and k.state = 'active' and k.key is not null
+        union
+        select w.ref from ${schema}.memory w
+        where w.owner_ref in (select id from seer) and w.state = 'active' and w.kind = 'fact'
+          and w.category = any (${profile.shownWhole}::text[])
+      ) shown
+      join ${schema}.memory m on m.ref = shown.ref
+      where m.kind = 'fact' and m.app_id in ('', ${appId}) and m.importance >= ${profile.minImportance}
+        and m.category = any (${profile.categories}::text[]) and (select allowed from allowed)
       order by m.importance desc, m.updated_at desc limit ${profile.limit}
     ),
     note as (

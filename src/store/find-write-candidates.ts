@@ -25,6 +25,7 @@ export interface WriteCandidate {
   readonly ref: number;
   readonly id: string;
   readonly kind: MemoryKind;
+  readonly category: string;
   readonly keyed: boolean;
   readonly text: string;
   readonly value: string | null;
@@ -32,6 +33,9 @@ export interface WriteCandidate {
   readonly importance: number;
   readonly turn: number;
   readonly seenCount: number;
+  readonly pinned: boolean;
+  readonly tags: readonly string[];
+  readonly actorId: string | null;
   readonly validFrom: Date;
   readonly updatedAt: string;
   /** 1 for "slot" and "same". */
@@ -74,7 +78,8 @@ export async function findWriteCandidates(
       union all
       select probe, 'near', ref, similarity from near
     )
-    select c.probe, c.relation, m.ref, m.id, m.kind, m.key is not null as keyed, m.content as text, m.value,
+    select c.probe, c.relation, m.ref, m.id, m.kind, m.category, m.key is not null as keyed, m.content as text,
+      m.value, m.pinned, m.tags, m.actor_id as "actorId",
       m.confidence, m.importance, m.asserted_turn as turn, m.seen_count as "seenCount",
       m.valid_from as "validFrom", m.updated_at::text as "updatedAt", c.similarity
     from candidate c join ${db.schema}.memory m on m.ref = c.ref

@@ -1,7 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
-import type { Scope } from "../domain/scope.js";
 import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
+import type { Scope } from "../domain/scope.js";
 import { scopeColumns } from "./scope-columns.js";
 
 /** A question, prepared. */
@@ -47,110 +47,103 @@ export function questionTerms(db: Connection, question: LexicalQuestion): Sql {
       select v.lexeme from name cross join lateral unnest(to_tsvector(${question.language}::regconfig, name.word)) v
     ),
     misspelt as materialized (
-      select word from unnest(${question.correctable}::text[]) word
-      where word not in (select word from name)
-        and not exists (
-          select from unnest(to_tsvector(${question.language}::regconfig, word)) v where ${known(sql`v.lexeme`)}
-        )
-        and to_tsvector(${question.language}::regconfig, word) <> ''
+      select word, v.lexeme as term from unnest(${question.correctable}::text[]) word
+      cross join lateral unnest(to_tsvector(${question.language}::regconfig, word)) v
+      where word not in (select word from name) and not (${known(sql`v.lexeme`)})
     ),
     edit as (
-      select left(word, i - 1) || substr(word, i + 1) as word from misspelt, generate_series(1, length(word)) i
+      select term, left(word, i - 1) || substr(word, i + 1) as word from misspelt, generate_series(1, length(word)) i
       union
-      select left(word, i - 1) || substr(word, i + 1, 1) || substr(word, i, 1) || substr(word, i + 2)
+      select term, left(word, i - 1) || substr(word, i + 1, 1) || substr(word, i, 1) || substr(word, i + 2)
       from misspelt, generate_series(1, length(word) - 1) i
       union
-      select left(word, i) || chr(c) || substr(word, i + 1 + skip)
+      select term, left(word, i) || chr(c) || substr(word, i + 1 + skip)
       from misspelt, generate_series(0, length(word)) i, generate_series(97, 122) c, generate_series(0, 1) skip
     ),
-    corrected as (
-      select distinct v.lexeme
-      from (select string_agg(word, ' ') as words from edit) e
-      cross join lateral unnest(to_tsvector(${question.language}::regconfig, coalesce(e.words, ''))) v
-      where (select count(*) from misspelt) > 0 and (${known(sql`v.lexeme`)})
+    corrected as materialized (
+      select e.term, v.lexeme
+      from (select term, string_agg(word, ' ') as words from edit group by term) e
+      cross join lateral unnest(to_tsvector(${question.language}::regconfig, e.words)) v
+      where ${known(sql`v.lexeme`)}
     ),
     q as materialized (
-      select lexeme, 1::float8 as weight from plain
+      select lexeme as term, lexeme, 1::float8 as weight from plain
+      where lexeme not in (select term from corrected)
       union all
-      select lexeme, ${weights.correction}::float8 from corrected where lexeme not in (select lexeme from plain)
+      select min(term), lexeme, ${weights.correction}::float8 from corrected
+      where lexeme not in (select lexeme from plain)
+      group by lexeme
     )`;
 }
 
-/** BM25 of one matched term: rarity × saturated frequency (Robertson & Zaragoza 2009, with Lucene's non-negative idf). */
-export function bm25(parts: {
-  weight: Sql;
-  documents: Sql;
-  documentFrequency: Sql;
-  frequency: Sql;
-  length: Sql;
-  averageLength: Sql;
-}): Sql {
+/** Rarity of a term that `found` of `all` texts have (Lucene's idf, which is never negative). */
+function rarity(all: Sql, found: Sql): Sql {
+  return sql`ln(1 + (greatest(${all}, ${found}) - ${found} + 0.5) / (${found} + 0.5))`;
+}
+
+/** BM25 of one matched term: weight and rarity × saturated frequency (Robertson & Zaragoza 2009). */
+function bm25(gain: Sql, frequency: Sql, length: Sql, averageLength: Sql): Sql {
   const { k1, b } = weights;
-  return sql`${parts.weight}
-    * ln(1 + (greatest(${parts.documents}, ${parts.documentFrequency}) - ${parts.documentFrequency} + 0.5)
-      / (${parts.documentFrequency} + 0.5))
-    * ${parts.frequency} * ${k1 + 1}::float8
-    / (${parts.frequency} + ${k1}::float8 * (${1 - b}::float8
-      + ${b}::float8 * ${parts.length} / greatest(1, ${parts.averageLength})))`;
+  return sql`${gain} * ${frequency} * ${k1 + 1}::float8 / (${frequency} + ${k1}::float8
+    * (${1 - b}::float8 + ${b}::float8 * ${length} / ${averageLength}))`;
 }
 
 /**
  * CTEs `thread_own` (thread_ref, score) and `message_context` (thread_ref, seq, score, own): how well each
  * thread as a whole, and each message with its neighbours and alone, fit `q`. Scores are shares of the best own.
+ *
+ * Every term's rarity is counted in the index before its rows are read, so nothing large is joined or sorted.
  */
 export function messageScores(db: Connection, appId: string): Sql {
   const { schema } = db;
   return sql`
+    message_weight as materialized (
+      select q.lexeme, s.id as owner_ref, f.threads,
+        q.weight * ${rarity(sql`s.message_count`, sql`f.messages`)} as gain, q.weight,
+        greatest(1, s.message_length::float8 / greatest(1, s.message_count)) as average
+      from seer s cross join q cross join lateral (
+        select count(*)::float8 as messages, count(distinct t.thread_ref)::float8 as threads
+        from ${schema}.message_term t where t.owner_ref = s.id and t.lexeme = q.lexeme
+      ) f
+      where f.messages > 0
+    ),
     message_match as materialized (
-      select t.thread_ref, t.seq, t.lexeme, t.frequency, t.length, q.weight, s.message_count, s.message_length
-      from seer s cross join q join ${schema}.message_term t on t.owner_ref = s.id and t.lexeme = q.lexeme
+      select t.thread_ref, t.seq, t.lexeme, t.frequency, w.weight, w.threads,
+        ${bm25(sql`w.gain`, sql`t.frequency`, sql`t.length`, sql`w.average`)} as score
+      from message_weight w
+      join ${schema}.message_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
       where ${appId} = '' or exists (
         select from ${schema}.thread h where h.id = t.thread_ref and h.app_id = ${appId}
       )
     ),
-    message_frequency as (
-      select lexeme, count(*)::float8 as messages, count(distinct thread_ref)::float8 as threads
-      from message_match group by lexeme
-    ),
     message_raw as (
-      select m.thread_ref, m.seq, sum(${bm25({
-        weight: sql`m.weight`,
-        documents: sql`m.message_count`,
-        documentFrequency: sql`f.messages`,
-        frequency: sql`m.frequency`,
-        length: sql`m.length`,
-        averageLength: sql`(m.message_length::float8 / greatest(1, m.message_count))`,
-      })}) as score
-      from message_match m join message_frequency f using (lexeme)
-      group by m.thread_ref, m.seq
+      select thread_ref, seq, sum(score) as score from message_match group by thread_ref, seq
     ),
     message_own as materialized (
       select thread_ref, seq, score / max(score) over () as score from message_raw
     ),
     thread_match as (
-      select thread_ref, lexeme, sum(frequency)::float8 as frequency, max(weight) as weight
+      select thread_ref, lexeme, sum(frequency)::float8 as frequency, max(weight) as weight, max(threads) as threads
       from message_match group by thread_ref, lexeme
     ),
-    thread_size as (
-      select r.thread_ref, l.messages, avg(l.messages) over () as average, t.threads
+    thread_size as materialized (
+      select r.thread_ref, l.messages::float8 as messages, greatest(1, avg(l.messages) over ())::float8 as average
       from (select distinct thread_ref from thread_match) r
       cross join lateral (
         select max(m.seq) + 1 as messages from ${schema}.message m where m.thread_ref = r.thread_ref
       ) l
-      cross join (
-        select count(*)::float8 as threads from seer s join ${schema}.thread h on h.owner_ref = s.id
-      ) t
+    ),
+    thread_total as materialized (
+      select count(*)::float8 as threads from ${schema}.thread h where h.owner_ref in (select id from seer)
     ),
     thread_raw as (
-      select m.thread_ref, sum(${bm25({
-        weight: sql`m.weight`,
-        documents: sql`z.threads`,
-        documentFrequency: sql`f.threads`,
-        frequency: sql`m.frequency`,
-        length: sql`z.messages`,
-        averageLength: sql`z.average`,
-      })}) as score
-      from thread_match m join message_frequency f using (lexeme) join thread_size z using (thread_ref)
+      select m.thread_ref, sum(${bm25(
+        sql`m.weight * ${rarity(sql`n.threads`, sql`m.threads`)}`,
+        sql`m.frequency`,
+        sql`z.messages`,
+        sql`z.average`,
+      )}) as score
+      from thread_match m join thread_size z using (thread_ref) cross join thread_total n
       group by m.thread_ref
     ),
     thread_own as materialized (
@@ -175,30 +168,25 @@ export function messageScores(db: Connection, appId: string): Sql {
  */
 export function memoryScores(db: Connection): Sql {
   return sql`
-    memory_match as materialized (
-      select t.memory_ref, t.lexeme, t.frequency, t.length, q.weight, s.memory_count, s.memory_length
-      from seer s cross join q join ${db.schema}.memory_term t on t.owner_ref = s.id and t.lexeme = q.lexeme
-    ),
-    memory_frequency as (
-      select lexeme, count(*)::float8 as memories from memory_match group by lexeme
+    memory_weight as materialized (
+      select q.lexeme, s.id as owner_ref, f.memories, q.weight,
+        q.weight * ${rarity(sql`s.memory_count`, sql`f.memories`)} as gain,
+        greatest(1, s.memory_length::float8 / greatest(1, s.memory_count)) as average
+      from seer s cross join q cross join lateral (
+        select count(*)::float8 as memories from ${db.schema}.memory_term t
+        where t.owner_ref = s.id and t.lexeme = q.lexeme
+      ) f
     ),
     memory_raw as (
-      select m.memory_ref as ref, sum(${bm25({
-        weight: sql`m.weight`,
-        documents: sql`m.memory_count`,
-        documentFrequency: sql`f.memories`,
-        frequency: sql`m.frequency`,
-        length: sql`m.length`,
-        averageLength: sql`(m.memory_length::float8 / greatest(1, m.memory_count))`,
-      })}) as score
-      from memory_match m join memory_frequency f using (lexeme)
-      group by m.memory_ref
+      select t.memory_ref as ref, sum(${bm25(sql`w.gain`, sql`t.frequency`, sql`t.length`, sql`w.average`)}) as score
+      from memory_weight w
+      join ${db.schema}.memory_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
+      group by t.memory_ref
     ),
     memory_ideal as (
-      select sum(q.weight * ln(1 + (s.memory_count + 0.5 - coalesce(f.memories, 0)) / (coalesce(f.memories, 0) + 0.5)))
-        * ${weights.k1 + 1}::float8 as score
-      from q cross join (select greatest(1, sum(memory_count))::float8 as memory_count from seer) s
-      left join memory_frequency f using (lexeme)
+      select sum(gain) * ${weights.k1 + 1}::float8 as score from (
+        select lexeme, max(gain) as gain from memory_weight group by lexeme
+      ) term
     ),
     memory_own as materialized (
       select r.ref, r.score / max(r.score) over () as score, least(1, r.score / i.score) as coverage

@@ -17,6 +17,11 @@ export interface HitSelection {
   readonly vector: { readonly space: EmbeddingSpace; readonly value: string } | null;
   /** Candidates for the final ranking. */
   readonly limit: number;
+  /**
+   * Whether filters may leave little: then they are applied to all that was found, else to the best of it, which
+   * is many times what is needed.
+   */
+  readonly everything: boolean;
 }
 
 /** A memory that may answer a question, with the signals for its final rank. Shares are of the greatest one. */
@@ -41,6 +46,9 @@ export interface MemoryCandidate {
 /** Nearest vectors taken as candidates. */
 const nearest = 100;
 
+/** Best matches looked at when next to nothing is filtered out. */
+const shortlist = 400;
+
 /**
  * CTE `candidate` with one row of JSON a memory (`hit`), for `MemoryCandidate`.
  *
@@ -61,45 +69,57 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
       group by m.ref
     ),
     near as (${vector ? nearRows(db, vector) : sql`select null::bigint as ref, null::float8 as similarity where false`}),
-    chosen as (
-      select m.ref, coalesce(o.score, 0) as lexical, coalesce(o.coverage, 0) as coverage,
-        coalesce(l.source, 0) as source, n.similarity
+    merged as (
+      select ref, max(lexical) as lexical, max(coverage) as coverage, max(source) as source,
+        max(similarity) as similarity
       from (
-        select ref from memory_own union select ref from lift union select ref from near
-      ) found
-      join ${schema}.memory m on m.ref = found.ref
-      left join memory_own o on o.ref = m.ref
-      left join lift l on l.ref = m.ref
-      left join near n on n.ref = m.ref
+        select ref, score as lexical, coverage, 0::float8 as source, null::float8 as similarity from memory_own
+        union all
+        select ref, 0, 0, source, null from lift
+        union all
+        select ref, 0, 0, 0, similarity from near
+      ) signal
+      group by ref
+    ),
+    found as (
+      select * from merged
+      order by lexical + source / 2 + coalesce(similarity, 0) desc
+      limit ${selection.everything ? sql`null` : shortlist}
+    ),
+    chosen as materialized (
+      select m.ref, s.lexical, s.coverage, s.source, s.similarity
+      from found s join ${schema}.memory m on m.ref = s.ref
       where ${visible(selection, appId)}
-      order by coalesce(o.score, 0) + coalesce(l.source, 0) / 2 + coalesce(n.similarity, 0) desc
+      order by s.lexical + s.source / 2 + coalesce(s.similarity, 0) desc
       limit ${selection.limit}
+    ),
+    link as (
+      select c.ref, r.to_ref as other, r.strength from chosen c join ${schema}.relation r on r.from_ref = c.ref
+      union all
+      select c.ref, r.from_ref, r.strength from chosen c join ${schema}.relation r on r.to_ref = c.ref
+    ),
+    bond as materialized (
+      select l.ref, max(l.strength) filter (where o.ref is not null) as relation,
+        (array_agg(l.other order by l.strength desc) filter (where o.ref is null))[1] as linked
+      from link l left join chosen o on o.ref = l.other
+      group by l.ref
     ),
     candidate as (
       select json_build_object(
         'memory', ${memoryJson}, 'lexical', c.lexical, 'coverage', c.coverage, 'source', c.source,
         'thread', coalesce(h.score, 0),
         'similarity', ${vector ? similarityOf(db, vector) : sql`null`},
-        'relation', coalesce((
-          select max(r.strength) from ${schema}.relation r join chosen other
-            on (r.from_ref = c.ref and r.to_ref = other.ref) or (r.to_ref = c.ref and r.from_ref = other.ref)
-        ), 0),
+        'relation', coalesce(b.relation, 0),
         'linked', (
-          select ${memoryJson} from (
-            select r.to_ref as ref, r.strength from ${schema}.relation r where r.from_ref = c.ref
-            union all
-            select r.from_ref, r.strength from ${schema}.relation r where r.to_ref = c.ref
-          ) link
-          join ${schema}.memory m on m.ref = link.ref
-          left join ${schema}.thread t on t.id = m.thread_ref
-          where ${visible(selection, appId)} and m.ref not in (select ref from chosen)
-          order by link.strength desc limit 1
+          select ${memoryJson} from ${schema}.memory m left join ${schema}.thread t on t.id = m.thread_ref
+          where m.ref = b.linked and ${visible(selection, appId)}
         )
       ) as hit
       from chosen c
       join ${schema}.memory m on m.ref = c.ref
       left join ${schema}.thread t on t.id = m.thread_ref
       left join thread_own h on h.thread_ref = m.thread_ref
+      left join bond b on b.ref = c.ref
     )`;
 }
 

@@ -71,8 +71,13 @@ export function memoryOf(row: MemoryJson): MemoryItem {
     source:
       row.thread_id === null
         ? null
-        : { threadId: row.thread_id, seqs: row.source_seqs, ...(row.evidence !== null && { quote: row.evidence }) },
-    turns: row.turn_start === null || row.turn_end === null ? null : { start: row.turn_start, end: row.turn_end },
+        : {
+            threadId: row.thread_id,
+            seqs: row.source_seqs,
+            ...(row.evidence !== null && { quote: row.evidence }),
+          },
+    turns:
+      row.turn_start === null || row.turn_end === null ? null : { start: row.turn_start, end: row.turn_end },
     seenCount: row.seen_count,
     validFrom: new Date(row.valid_from),
     validTo: row.valid_to === null ? null : new Date(row.valid_to),

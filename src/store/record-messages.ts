@@ -28,6 +28,8 @@ export interface RecordStatement {
   readonly revSeen?: number | undefined;
   /** Ids of the memories that the round was shown. */
   readonly shownIds?: readonly string[] | undefined;
+  /** Whether new user messages make the extraction of facts due. */
+  readonly extract?: boolean | undefined;
 }
 
 /** A thread's state right after messages were recorded. */
@@ -43,7 +45,7 @@ export interface RecordedThread {
   readonly summarisedSeq: number | null;
   /** Rounds of the thread. */
   readonly turns: number;
-  /** The last of them that an episode holds; 0 for none. */
+  /** The last of them that has been compressed; 0 for none. */
   readonly compressedTurns: number;
 }
 
@@ -56,7 +58,7 @@ interface Row {
   processing: boolean;
   summarised_seq: number | null;
   turns: number;
-  compressed_turns: number | null;
+  compressed_turns: number;
 }
 
 /**
@@ -152,9 +154,10 @@ async function tryRecord(
       )
     ),
     added as (
-      insert into ${schema}.message (thread_ref, seq, message_id, role, actor, content, serialised, said_at)
+      insert into ${schema}.message
+        (thread_ref, seq, message_id, role, actor, content, serialised, said_at, created_at)
       select thread_ref, seq, message_id, role, actor, content, serialised,
-        coalesce(${input.saidAt ?? null}::timestamptz, ${db.now()})
+        coalesce(${input.saidAt ?? null}::timestamptz, ${db.now()}), ${db.now()}
       from fresh
     ),
     indexed as (
@@ -174,13 +177,21 @@ async function tryRecord(
         message_length = o.message_length
           + (select coalesce(sum(frequency), 0) from term join fresh using (position))
       from known_owner where o.id = known_owner.id and exists (select from fresh)
+      returning o.id
+    ),
+    -- Reading counted locks the owner before the rows below, in the order in which writers of memories do.
+    due as (
+      insert into ${schema}.thread_task as k (thread_ref, task, done_until, retry_at)
+      select distinct f.thread_ref, 'extract', -1, ${db.now()} from fresh f
+      where ${input.extract ?? false} and f.role = 'user' and (select count(*) from counted) >= 0
+      on conflict (thread_ref, task) do update set retry_at = coalesce(k.retry_at, excluded.retry_at)
     ),
     accessed as (
       update ${schema}.memory m
       set last_accessed_at = ${db.now()}, access_count = m.access_count + 1
       from owned
       where m.id = any (${input.shownIds ?? []}::uuid[]) and m.tenant_id = ${tenantId}
-        and (m.user_id = ${userId} or m.user_id = '')
+        and (m.user_id = ${userId} or m.user_id = '') and (select count(*) from counted) >= 0
     ),
     starts as (
       select m.seq from owned, ${schema}.message m
@@ -209,9 +220,9 @@ async function tryRecord(
         (select count(*) from ${schema}.message m where m.thread_ref = owned.id and m.role = 'user')
         + (select count(*) from fresh where role = 'user')
       )::int as turns,
-      (
-        select max(e.turn_end) from ${schema}.memory e where e.thread_ref = owned.id and e.kind = 'episode'
-      ) as compressed_turns
+      coalesce((
+        select k.done_until from ${schema}.thread_task k where k.thread_ref = owned.id and k.task = 'compress'
+      ), 0) as compressed_turns
     from (values (1)) one left join owned on true`);
   // Another process made the owner's row meanwhile; it is not in this statement's snapshot.
   if (!row?.has_owner) return "collided";
@@ -224,6 +235,6 @@ async function tryRecord(
     processing: row.processing,
     summarisedSeq: row.summarised_seq,
     turns: row.turns,
-    compressedTurns: row.compressed_turns ?? 0,
+    compressedTurns: row.compressed_turns,
   };
 }

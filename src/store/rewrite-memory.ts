@@ -1,6 +1,6 @@
 import sql, { empty } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
-import type { MemoryLifecycle } from "../domain/memory.js";
+import type { MemoryLifecycle, MemorySource } from "../domain/memory.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 
 /** A memory's new content. */
@@ -20,6 +20,8 @@ export interface MemoryRewrite {
   readonly actorTerms: string;
   /** The text's vector as text; null keeps the one there is. */
   readonly vector: string | null;
+  /** Where the new text was learned; unset keeps the source there is. */
+  readonly source?: MemorySource | undefined;
 }
 
 /**
@@ -31,6 +33,7 @@ export async function rewriteMemory(
   input: { ownerRef: number; rewrite: MemoryRewrite; language: string; space: EmbeddingSpace | null },
 ): Promise<void> {
   const { ownerRef, rewrite, space } = input;
+  const { source } = rewrite;
   const { schema } = tx;
   await tx.query(sql`
     with target as (
@@ -41,6 +44,13 @@ export async function rewriteMemory(
       set state = ${rewrite.state}, content = ${rewrite.text}, value = ${rewrite.value},
         category = ${rewrite.category}, importance = ${rewrite.importance}, confidence = ${rewrite.confidence},
         pinned = ${rewrite.pinned}, tags = ${rewrite.tags}::text[], content_hash = ${rewrite.contentHash},
+        thread_ref = coalesce((
+          select t.id from ${schema}.thread t
+          where md5(t.tenant_id) = md5(m.tenant_id) and t.tenant_id = m.tenant_id
+            and md5(t.thread_id) = md5(${source?.threadId ?? null}) and t.thread_id = ${source?.threadId ?? null}
+        ), m.thread_ref),
+        source_seqs = coalesce(${source?.seqs ?? null}::integer[], m.source_seqs),
+        evidence = coalesce(${source?.quote ?? null}::text, m.evidence),
         purge_at = null, valid_to = null, superseded_by = null,
         last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
       from target where m.ref = target.ref

@@ -30,7 +30,8 @@ export async function searchTranscript(
   input: LexicalQuestion & { threadId?: string | undefined; limit: number },
 ): Promise<TranscriptCandidate[]> {
   const { schema } = db;
-  return db.query<TranscriptCandidate>(sql`
+  return db.query<TranscriptCandidate>(
+    sql`
     with ${questionTerms(db, input)},
     ${messageScores(db, input.scope.appId ?? "")},
     ${memoryScores(db)},
@@ -58,5 +59,7 @@ export async function searchTranscript(
     left join thread_own h on h.thread_ref = s.thread_ref
     where ${input.threadId ?? null}::text is null or t.thread_id = ${input.threadId ?? null}
     order by score desc, m.said_at desc, m.seq
-    limit ${input.limit}`, { prepare: true });
+    limit ${input.limit}`,
+    { prepare: true },
+  );
 }

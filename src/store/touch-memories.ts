@@ -23,8 +23,13 @@ export async function touchMemories(
       importance = greatest(m.importance, i.importance),
       asserted_turn = greatest(m.asserted_turn, i."assertedTurn"),
       last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
-    from json_to_recordset(${JSON.stringify(input.sightings)}::json) as i (
-      id uuid, times integer, confidence real, importance real, "assertedTurn" bigint
-    )
+    from (
+      select id, sum(times) as times, max(confidence) as confidence, max(importance) as importance,
+        max("assertedTurn") as "assertedTurn"
+      from json_to_recordset(${JSON.stringify(input.sightings)}::json) as s (
+        id uuid, times integer, confidence real, importance real, "assertedTurn" bigint
+      )
+      group by id
+    ) i
     where m.id = i.id and m.owner_ref = ${input.ownerRef} and m.state = 'active'`);
 }

@@ -1,4 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { summaryText } from "../domain/summary-text.js";
 import { estimateTokens, textPieces } from "../domain/text-pieces.js";
 import { summarizeMessages } from "../llm/summarize-messages.js";
 import type { SummaryOptions } from "../options.js";
@@ -14,6 +15,8 @@ const droppedCharacters = 300;
  * nothing is left out in the middle.
  *
  * @param betweenPieces called before each piece after the first; its error ends the work.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID` when the summary of any piece is empty, which would lose those
+ *   before it; `MODEL_TIMEOUT`, `MODEL_FAILED`.
  */
 export async function makeSummary(
   model: BaseChatModel,
@@ -37,14 +40,21 @@ export async function makeSummary(
       },
       options.timeoutMs,
     );
-    previous = { startSeq: work.startSeq, endSeq: added.at(-1)?.seq ?? work.endSeq, text };
+    previous = {
+      startSeq: work.startSeq,
+      endSeq: added.at(-1)?.seq ?? work.endSeq,
+      text: summaryText(text, options.maxCharacters),
+    };
   }
   return previous?.text ?? "";
 }
 
 /** The latest messages that fit the budget, each cut short. */
 function shorten(messages: readonly SummaryMessage[], budgetTokens: number): SummaryMessage[] {
-  const short = messages.map((message) => ({ ...message, text: message.text.slice(0, droppedCharacters) }));
+  const short = messages.map((message) => ({
+    ...message,
+    text: message.text.slice(0, droppedCharacters).replace(/[\uD800-\uDBFF]$/, ""),
+  }));
   let used = 0;
   const first = short.findLastIndex((message) => {
     used += estimateTokens(message.text);

@@ -116,9 +116,11 @@ function respond(response: ServerResponse, behaviour: StubBehaviour, body: StubR
   }
 
   const message = messageFor(behaviour, body);
+  // As with providers, no two answers share an id: LangGraph would put one in the place of the other.
+  const id = `chatcmpl-${crypto.randomUUID()}`;
   response.writeHead(200, { "content-type": type });
   if (body.stream) {
-    for (const chunk of chunksOf(message, body)) response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    for (const chunk of chunksOf(message, body, id)) response.write(`data: ${JSON.stringify(chunk)}\n\n`);
     response.end("data: [DONE]\n\n");
   } else {
     const choice = {
@@ -127,7 +129,9 @@ function respond(response: ServerResponse, behaviour: StubBehaviour, body: StubR
       logprobs: null,
       finish_reason: finishReason(message),
     };
-    response.end(JSON.stringify({ ...envelope(body, "chat.completion"), choices: [choice], usage: USAGE }));
+    response.end(
+      JSON.stringify({ ...envelope(body, id, "chat.completion"), choices: [choice], usage: USAGE }),
+    );
   }
 }
 
@@ -169,9 +173,9 @@ function messageFor(
   };
 }
 
-function* chunksOf(message: StubMessage, body: StubRequestBody): Generator<object> {
+function* chunksOf(message: StubMessage, body: StubRequestBody, id: string): Generator<object> {
   const chunk = (delta: object, finish_reason: string | null = null): object => ({
-    ...envelope(body, "chat.completion.chunk"),
+    ...envelope(body, id, "chat.completion.chunk"),
     choices: [{ index: 0, delta, logprobs: null, finish_reason }],
   });
   yield chunk({ role: "assistant", content: "" });
@@ -185,11 +189,11 @@ function* chunksOf(message: StubMessage, body: StubRequestBody): Generator<objec
   }
   yield chunk({}, finishReason(message));
   if (body.stream_options?.include_usage)
-    yield { ...envelope(body, "chat.completion.chunk"), choices: [], usage: USAGE };
+    yield { ...envelope(body, id, "chat.completion.chunk"), choices: [], usage: USAGE };
 }
 
-function envelope(body: StubRequestBody, object: string): object {
-  return { id: "chatcmpl-stub", object, created: 0, model: body.model, system_fingerprint: "fp_stub" };
+function envelope(body: StubRequestBody, id: string, object: string): object {
+  return { id, object, created: 0, model: body.model, system_fingerprint: "fp_stub" };
 }
 
 function finishReason(message: StubMessage): string {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, inject } from "vitest";
 import { createDatabase, type Database } from "../../src/database/database.js";
 import { openEmbeddedPool } from "../../src/database/embedded-pool.js";
 import { createMemory, type Memory, type MemoryOptions } from "../../src/memory.js";
+import type { MemoryConfig } from "../../src/options.js";
 import { silentLogger } from "./silent-logger.js";
 
 /** A database of a test file's own, set up. */
@@ -12,7 +13,10 @@ export interface TestDatabase {
   readonly pool: pg.Pool;
   readonly schema: string;
   readonly database: Database;
-  /** A memory on it. Inline jobs and no logging unless said otherwise; close it only to test closing. */
+  /**
+   * A memory on it. Inline jobs, no logging, neither extraction nor episodes unless said otherwise; close it only to
+   * test closing.
+   */
   memory(options?: MemoryOptions): Memory;
 }
 
@@ -58,11 +62,18 @@ export function useTestDatabase(): TestDatabase {
         jobs: "inline",
         logger: silentLogger,
         ...options,
+        config: withoutUpkeep(options.config),
       });
       memories.push(memory);
       return memory;
     },
   };
+}
+
+/** Facts and episodes would use up the replies of scripted models. */
+function withoutUpkeep(config: MemoryOptions["config"] = {}): MemoryConfig | string {
+  if (typeof config === "string") return config;
+  return { ...config, memories: { extract: false, episodes: false, ...config.memories } };
 }
 
 async function open() {

@@ -171,6 +171,20 @@ describe("handing over", () => {
     expect(next.messages.at(-1)?.text).toBe("[offline stand-in] Noted: Thanks.");
   });
 
+  test("answers with the result that a hand-over came back with", async () => {
+    const bound = model.bindTools([delegate("transfer_to_planner")]);
+    const call = await bound.invoke([human("Plan it")]);
+    const answer = (content: string) =>
+      new ToolMessage({ name: "transfer_to_planner", tool_call_id: call.tool_calls?.[0]?.id ?? "", content });
+    expect((await bound.invoke([human("Plan it"), call, answer("The plan: tea first.")])).text).toBe(
+      "[offline stand-in] The plan: tea first.",
+    );
+    const announced = answer("Successfully transferred to planner");
+    expect((await bound.invoke([human("Plan it"), call, announced])).text).toBe(
+      "[offline stand-in] Noted: Plan it",
+    );
+  });
+
   test("answers with the last word of a subagent", async () => {
     const spoken = new AIMessage({ content: "[offline stand-in] The plan: tea first.", name: "planner" });
     const bound = model.bindTools([delegate("transfer_to_planner")]);

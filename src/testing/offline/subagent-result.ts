@@ -16,15 +16,15 @@ export function subagentResult(
   ]);
   for (const message of messages.toReversed()) {
     if (message.type === "human") return undefined;
-    const isResult = message.type === "tool" ? !isTransfer(message.name) : isWordOf(message, subagents);
+    const isResult = message.type === "tool" ? !announcesTransfer(message) : isWordOf(message, subagents);
     if (isResult) return message.text.replace(STAND_IN_MARK, "");
   }
   return undefined;
 }
 
-/** Supervisors announce every hand-over, both ways, in a tool message that holds no result. */
-function isTransfer(tool: string | undefined): boolean {
-  return /^transfer_(?:back_)?to_/.test(tool ?? "");
+/** LangGraph's supervisor announces every hand-over, both ways, in a tool message that holds no result. */
+function announcesTransfer({ name, text }: BaseMessage): boolean {
+  return /^transfer_(?:back_)?to_/.test(name ?? "") && text.startsWith("Successfully transferred");
 }
 
 function isWordOf(message: BaseMessage, subagents: ReadonlySet<string>): boolean {

@@ -1,0 +1,38 @@
+import { chatModels } from "../examples/chat/chat-models.js";
+import { createMemory, type Logger } from "../src/index.js";
+
+// One memory for all graphs of the dev server, which loads them in one process: the embedded database
+// belongs to one process at a time.
+//
+// DATABASE_URL                        default: an embedded database in ./.mnemograph
+// OPENAI_API_KEY, OPENAI_BASE_URL     any OpenAI-compatible endpoint; without a key an offline stand-in
+// MNEMOGRAPH_CHAT_MODEL, MNEMOGRAPH_SUMMARY_MODEL     default gpt-4.1-mini
+
+const { about, model, summaryModel } = await chatModels(process.env);
+console.info(about);
+
+const logger: Logger = {
+  debug: () => {},
+  info: (message) => console.info(message),
+  warn: (message) => console.warn(message),
+  error: (message) => console.error(message),
+};
+
+/** The model that answers. */
+export const studioModel = model;
+
+/** The memory of every graph here; its tables are there. */
+export const studioMemory = createMemory({
+  database: process.env.DATABASE_URL || undefined,
+  model: summaryModel,
+  logger,
+});
+await studioMemory.setup();
+
+/**
+ * Whose memory a run has that names nobody, as in Studio: that of the app "studio".
+ *
+ * It is an app and not a user, because the dev server sets `user_id` in every run, to nothing where it knows
+ * none. A run that does name its user (authenticated, in `context`, or in `configurable`) has that user's memory.
+ */
+export const studioScope = { configurable: { app_id: "studio" } };

@@ -1,0 +1,90 @@
+import type { Logger } from "../logger.js";
+import { backgroundJobs, inlineJobs } from "./job-runner.js";
+
+/** One piece of work. */
+export interface Work {
+  /** For the log. */
+  readonly name: string;
+  readonly run: () => Promise<void>;
+}
+
+/** One kind of work that is derived from the tables. */
+export interface WorkKind {
+  /** At most `limit` pieces that are due now. */
+  due(limit: number): Promise<Work[]>;
+}
+
+/** The background work of one process. */
+export interface BackgroundWork {
+  /** Resolves when `work` is under way ("background") or done ("inline"). Its error is logged. */
+  start(work: Work): Promise<void>;
+  /** Starts everything that is due now, as `start` does. Returns how many pieces. */
+  upkeep(): Promise<number>;
+  /** Looks for due work in `delayMs`. Does nothing with inline jobs. */
+  wakeIn(delayMs: number): void;
+  /** Looks for due work now and from time to time, for what a dead process left behind. Nothing with inline jobs. */
+  startSweeping(): void;
+  /** Resolves when nothing is running or waiting. */
+  idle(): Promise<void>;
+  /** Ends the timers and waits for what is running. */
+  stop(): Promise<void>;
+}
+
+/** Most pieces of each kind that one sweep takes on; the rest are found by the next, or by another process. */
+const sweepLimit = 20;
+
+/**
+ * The background work of this process: `kinds`, on a queue in the background or before the call returns.
+ *
+ * @param options.kinds called at each sweep; none means that there is nothing to look for.
+ */
+export function createBackgroundWork(options: {
+  readonly jobs: "background" | "inline";
+  readonly concurrency: number;
+  readonly sweepIntervalMs: number;
+  readonly logger: Logger;
+  readonly kinds: () => readonly WorkKind[];
+}): BackgroundWork {
+  const { logger, kinds } = options;
+  const background = options.jobs === "background";
+  const jobs = background ? backgroundJobs(options.concurrency, logger) : inlineJobs(logger);
+  const timers = new Set<NodeJS.Timeout>();
+  let sweeper: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const upkeep = async () => {
+    let started = 0;
+    for (const kind of kinds()) {
+      const due = await kind.due(sweepLimit);
+      started += due.length;
+      await Promise.all(due.map(({ name, run }) => jobs.run(name, run)));
+    }
+    return started;
+  };
+  const sweep = () => void jobs.run("Upkeep", async () => void (await upkeep()));
+
+  return {
+    start: ({ name, run }) => jobs.run(name, run),
+    upkeep,
+    wakeIn(delayMs) {
+      if (!background || stopped) return;
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        sweep();
+      }, delayMs).unref();
+      timers.add(timer);
+    },
+    startSweeping() {
+      if (!background || sweeper || stopped || kinds().length === 0) return;
+      sweeper = setInterval(sweep, options.sweepIntervalMs).unref();
+      sweep();
+    },
+    idle: () => jobs.idle(),
+    async stop() {
+      stopped = true;
+      clearInterval(sweeper);
+      for (const timer of timers) clearTimeout(timer);
+      await jobs.idle();
+    },
+  };
+}

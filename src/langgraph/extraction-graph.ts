@@ -1,0 +1,110 @@
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+import { chooseFacts } from "../domain/choose-facts.js";
+import type { ChosenFact, FactCandidate, RejectedFact } from "../domain/fact-candidate.js";
+import type { Scope } from "../domain/scope.js";
+import type { WriteOutcome } from "../remember/write-memories.js";
+import type { ThreadTaskClaim } from "../store/claim-thread-task.js";
+import type { ExtractionWork } from "../store/find-extraction-work.js";
+import { claimThread } from "../upkeep/claim-thread.js";
+import { type Failure, toFailure, workerStopped } from "../upkeep/failure.js";
+import { loadExtraction } from "../upkeep/load-extraction.js";
+import { proposeFacts } from "../upkeep/propose-facts.js";
+import { renewLease } from "../upkeep/renew-lease.js";
+import { saveFacts } from "../upkeep/save-facts.js";
+import { settleFailure } from "../upkeep/settle-failure.js";
+import type { TaskStatus } from "../upkeep/task-status.js";
+import type { UpkeepDeps } from "../upkeep/upkeep-deps.js";
+import { attemptStep } from "./attempt-step.js";
+
+const ExtractionState = Annotation.Root({
+  /** A claimed thread. Without one, the facts of the thread named by `threadId` and `scope` are extracted now. */
+  claim: Annotation<ThreadTaskClaim | null>,
+  threadId: Annotation<string>,
+  scope: Annotation<Scope>,
+  work: Annotation<ExtractionWork | null>,
+  /** What the model proposes. */
+  candidates: Annotation<FactCandidate[]>,
+  chosen: Annotation<ChosenFact[]>,
+  rejected: Annotation<RejectedFact[]>,
+  outcomes: Annotation<WriteOutcome[]>,
+  error: Annotation<Failure | null>,
+  status: Annotation<TaskStatus>,
+});
+
+type State = typeof ExtractionState.State;
+type Update = typeof ExtractionState.Update;
+
+/**
+ * The graph that extracts the facts of what a thread's user said since the last time: load → extract → validate
+ * → save.
+ *
+ * It keeps no checkpoints, since the `thread_task` row is its record, and holds no connection while the model
+ * works. Only the user's own messages are material.
+ */
+export function createExtractionGraph(deps: UpkeepDeps) {
+  return new StateGraph(ExtractionState)
+    .addNode("load", (state) => load(deps, state))
+    .addNode("extract", (state) => attemptStep(() => extract(deps, state)))
+    .addNode("validate", (state) => validate(deps, state))
+    .addNode("save", (state) => save(deps, state))
+    .addEdge(START, "load")
+    .addConditionalEdges("load", (state) => (state.work ? "extract" : END), ["extract", END])
+    .addEdge("extract", "validate")
+    .addEdge("validate", "save")
+    .addEdge("save", END)
+    .compile({ checkpointer: false, name: "extraction" });
+}
+
+async function load(deps: UpkeepDeps, state: State): Promise<Update> {
+  // Before anything is claimed: without a model nothing can be done.
+  deps.model();
+  const fresh: Update = { work: null, candidates: [], chosen: [], rejected: [], outcomes: [], error: null };
+  const claim = state.claim ?? (await claimThread(deps, { ...state, task: "extract" }));
+  if (!claim) return { ...fresh, claim: null, status: "skipped" };
+  const work = await loadExtraction(deps, claim);
+  if (typeof work === "string") return { ...fresh, claim, status: work };
+  const error = claim.attempt > deps.config.upkeep.maxFailures ? workerStopped : null;
+  return { ...fresh, claim, work, error };
+}
+
+async function extract(deps: UpkeepDeps, { claim, work, error }: State): Promise<Update> {
+  if (!claim || !work || error) return {};
+  return { candidates: await proposeFacts(deps, work, () => renewLease(deps, claim)) };
+}
+
+function validate({ config }: UpkeepDeps, { work, candidates, error }: State): Update {
+  if (!work || error) return {};
+  const { minConfidence, minImportance, writesPerTurn, writesPerDay } = config.memories;
+  return chooseFacts(candidates, {
+    policy: config.policy,
+    messages: work.messages.map(({ text }) => text),
+    known: work.known,
+    minConfidence,
+    minImportance,
+    perMessage: writesPerTurn,
+    inAll: Math.max(0, writesPerDay - work.writtenToday),
+  });
+}
+
+async function save(deps: UpkeepDeps, state: State): Promise<Update> {
+  const { claim, work, chosen, rejected, error } = state;
+  if (!claim || !work) return { status: "lost" };
+  if (error) return { status: await fail(deps, claim, work, error) };
+  try {
+    return { outcomes: await saveFacts(deps, { claim, work, chosen, rejected }), status: "completed" };
+  } catch (cause) {
+    return { status: await fail(deps, claim, work, toFailure(cause)) };
+  }
+}
+
+async function fail(
+  deps: UpkeepDeps,
+  claim: ThreadTaskClaim,
+  { scope, threadId, messages, more }: ExtractionWork,
+  failure: Failure,
+): Promise<TaskStatus> {
+  if (failure.code === "CONFLICT") return "lost";
+  const [startSeq = 0, endSeq = startSeq] = [messages[0]?.seq, messages.at(-1)?.seq];
+  const task = { claim, scope, threadId, startSeq, endSeq, after: { doneUntil: endSeq, more } };
+  return settleFailure(deps, task, failure);
+}

@@ -1,0 +1,221 @@
+import { randomUUID } from "node:crypto";
+import { changeLine } from "../domain/change-line.js";
+import { searchText } from "../domain/search-text.js";
+import { settleAsk } from "../domain/write-decision.js";
+import type { ResolvedConfig } from "../options.js";
+import type { Deactivation } from "../store/deactivate-memories.js";
+import type { WriteCandidate } from "../store/find-write-candidates.js";
+import type { NewMemory } from "../store/insert-memories.js";
+import type { LockedOwner } from "../store/lock-owner.js";
+import type { MemoryChange } from "../store/record-changes.js";
+import type { MemoryRewrite } from "../store/rewrite-memory.js";
+import { scopeColumns } from "../store/scope-columns.js";
+import type { Sighting } from "../store/touch-memories.js";
+import { decideDraft } from "./decide-draft.js";
+import type { OwnerDraft } from "./draft-waves.js";
+import type { PreparedMemory } from "./prepare-memory.js";
+import type { WriteOutcome } from "./write-memories.js";
+
+interface Context {
+  readonly owner: LockedOwner;
+  readonly config: ResolvedConfig;
+}
+
+/** All that one wave of drafts changes. */
+export interface WritePlan {
+  readonly created: NewMemory[];
+  readonly deactivated: Deactivation[];
+  readonly sightings: Sighting[];
+  readonly rewrites: MemoryRewrite[];
+  readonly changes: MemoryChange[];
+}
+
+/** Adds to `plan` what the drafts that say one and the same do to the memories that bear on them. */
+export function planDraft(
+  context: Context,
+  plan: WritePlan,
+  doubles: OwnerDraft[],
+  rivals: WriteCandidate[],
+): WriteOutcome {
+  const draft = doubles[0] as OwnerDraft;
+  const { memory } = draft;
+  const turn = saidTurn(context, draft);
+  const decision = settleAsk(decideDraft(memory, rivals, { turn, config: context.config }), (id) =>
+    draft.sameAs(rivals.find((rival) => rival.id === id) as WriteCandidate),
+  );
+  if (decision.action === "update") {
+    return planUpdate(
+      context,
+      plan,
+      draft,
+      doubles.length,
+      rivals.find(({ id }) => id === decision.id) as WriteCandidate,
+    );
+  }
+  if (decision.action === "touch") return planSighting(plan, draft, doubles.length, decision, rivals, turn);
+  if (decision.action === "keep") {
+    plan.changes.push(
+      change(memory, decision.id, "UPDATE", null, { refused: memory.text, confidence: memory.confidence }),
+    );
+    return { outcome: "kept", id: decision.id, problems: [] };
+  }
+
+  const id = randomUUID();
+  const created = newMemory(context, draft, id, doubles.length, rivals);
+  if (decision.action === "insert_closed") {
+    const closed = {
+      state: "superseded",
+      validTo: decision.until.toISOString(),
+      supersededBy: decision.id,
+    } as const;
+    plan.created.push({ ...created, ...closed });
+    plan.changes.push(change(memory, id, "ADD", null, content(created)));
+    return { outcome: "closed", id, problems: [] };
+  }
+  plan.created.push(created);
+  if (decision.action === "replace") {
+    const old = rivals.find((rival) => rival.id === decision.id);
+    const validTo = (memory.validFrom ?? new Date()).toISOString();
+    plan.deactivated.push({
+      id: decision.id,
+      state: "superseded",
+      supersededBy: id,
+      validTo,
+      purgeAfterMs: null,
+    });
+    plan.changes.push(
+      change(memory, decision.id, "UPDATE", old && { text: old.text, confidence: old.confidence }, {
+        supersededBy: id,
+      }),
+    );
+  }
+  const event = decision.action === "replace" ? "updated" : "created";
+  plan.changes.push({
+    ...change(memory, id, "ADD", null, content(created)),
+    news: {
+      event,
+      line: changeLine(event, { ...memory, seenCount: doubles.length }),
+      importance: memory.importance,
+    },
+    similarity: rivals.find((rival) => rival.relation === "near")?.similarity ?? null,
+  });
+  return { outcome: decision.action === "replace" ? "replaced" : "created", id, problems: [] };
+}
+
+function planSighting(
+  plan: WritePlan,
+  { memory }: OwnerDraft,
+  times: number,
+  { id, similarity }: { id: string; similarity: number },
+  rivals: WriteCandidate[],
+  assertedTurn: number,
+): WriteOutcome {
+  const known = rivals.find((rival) => rival.id === id) as WriteCandidate;
+  const { confidence, importance } = memory;
+  plan.sightings.push({ id, times, confidence, importance, assertedTurn });
+  const seenCount = known.seenCount + times;
+  const old = { text: known.text, seenCount: known.seenCount };
+  const line = changeLine("merged", { ...memory, text: known.text, seenCount });
+  // The same words again are no news.
+  const news = similarity < 1 ? { event: "merged" as const, line, importance } : null;
+  plan.changes.push({
+    ...change(memory, id, "MERGE", old, { text: memory.text, seenCount }),
+    news,
+    similarity,
+  });
+  return { outcome: "merged", id, problems: [] };
+}
+
+function planUpdate(
+  context: Context,
+  plan: WritePlan,
+  draft: OwnerDraft,
+  times: number,
+  known: WriteCandidate,
+): WriteOutcome {
+  const { memory, vector } = draft;
+  const { id, category, pinned, tags, actorId, similarity } = known;
+  const importance = Math.max(known.importance, memory.importance);
+  const confidence = Math.max(known.confidence, memory.confidence);
+  const seenCount = known.seenCount + times;
+  plan.sightings.push({ id, times, confidence, importance, assertedTurn: saidTurn(context, draft) });
+  plan.rewrites.push({
+    ...memory,
+    ...{ id, category, pinned, tags, importance, confidence, vector },
+    state: "active",
+    value: memory.value ?? known.value,
+    actorTerms: searchText(actorId ?? "", context.config.retrieval.language),
+  });
+  plan.changes.push({
+    ...change(
+      memory,
+      id,
+      "UPDATE",
+      { text: known.text, seenCount: known.seenCount },
+      { text: memory.text, seenCount },
+    ),
+    news: { event: "updated", line: changeLine("updated", { ...memory, category, seenCount }), importance },
+    category,
+    similarity,
+  });
+  return { outcome: "updated", id, problems: [] };
+}
+
+/** The owner's turn at which a draft was said. */
+function saidTurn({ owner }: Context, { turnsAgo }: OwnerDraft): number {
+  return Math.max(0, owner.turns - turnsAgo);
+}
+
+function newMemory(
+  context: Context,
+  draft: OwnerDraft,
+  id: string,
+  seenCount: number,
+  rivals: readonly WriteCandidate[],
+): NewMemory {
+  const { config } = context;
+  const { memory, vector } = draft;
+  const links = rivals
+    .filter(({ relation, similarity }) => relation === "near" && similarity >= config.memories.linkSimilarity)
+    .slice(0, config.memories.links)
+    .map(({ ref, similarity }) => ({ ref, strength: similarity }));
+  return {
+    ...memory,
+    ...scopeColumns(memory.scope),
+    id,
+    key: memory.key ?? null,
+    value: memory.value ?? null,
+    state: "active",
+    agentId: memory.agentId ?? null,
+    runId: memory.runId ?? null,
+    actorId: memory.actorId ?? null,
+    actorTerms: searchText(memory.actorId ?? "", config.retrieval.language),
+    role: memory.role ?? null,
+    threadId: memory.source?.threadId ?? null,
+    sourceSeqs: memory.source?.seqs ?? [],
+    evidence: memory.source?.quote ?? null,
+    turnStart: memory.turns?.start ?? null,
+    turnEnd: memory.turns?.end ?? null,
+    assertedTurn: saidTurn(context, draft),
+    seenCount,
+    validFrom: memory.validFrom?.toISOString() ?? null,
+    validTo: null,
+    supersededBy: null,
+    vector,
+    links,
+  };
+}
+
+function content({ text, category, key, value, importance, confidence }: NewMemory) {
+  return { text, category, key, value, importance, confidence };
+}
+
+function change(
+  { category }: PreparedMemory,
+  memoryId: string,
+  event: MemoryChange["event"],
+  old: unknown,
+  next: unknown,
+): MemoryChange {
+  return { memoryId, event, old: old ?? null, new: next, news: null, category, similarity: null };
+}

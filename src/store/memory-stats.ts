@@ -1,0 +1,102 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { Scope } from "../domain/scope.js";
+import { scopeColumns } from "./scope-columns.js";
+
+/** How memory has worked over the last 30 days. */
+export interface MemoryStats {
+  /**
+   * Share of what models proposed that met the writing constraints as it came, neither cut nor rejected for its
+   * form; null when nothing was proposed. Seed 004 §9 wants 0.95.
+   */
+  readonly firstPassRate: number | null;
+  /** Proposals that became, changed or confirmed a memory. */
+  readonly written: number;
+  /** Proposals that were not written, for whatever reason but that what holds their slot is believed more. */
+  readonly rejected: number;
+  /** Background work that was given up. */
+  readonly deadLetters: number;
+  /** Share of turns in which an agent searched memory by the tool; null without turns. Seed 004 §11 wants < 0.1. */
+  readonly recallToolShare: number | null;
+}
+
+const formProblems = ["empty", "too_long", "pronoun_subject", "instruction", "not_steps"];
+
+/**
+ * The statistics of a scope's user or app, or of all.
+ *
+ * A search belongs to the turn that is recorded next in its thread.
+ */
+export async function memoryStats(db: Connection, scope: Scope | null): Promise<MemoryStats> {
+  const { tenantId, userId, appId } = scope
+    ? scopeColumns(scope)
+    : { tenantId: null, userId: null, appId: null };
+  const { schema } = db;
+  const [row] = await db.query<{
+    accepted: number;
+    untouched: number;
+    malformed: number;
+    written: number;
+    rejected: number;
+    dead_letters: number;
+    turns: number;
+    searched_turns: number;
+  }>(sql`
+    with asked as (
+      select ${tenantId}::text as tenant_id, ${userId}::text as user_id, ${appId}::text as app_id,
+        ${db.now()} - interval '30 days' as since
+    ),
+    classified as (
+      select e.status, coalesce(e.detail, '') as detail
+      from asked a join ${schema}.event e
+        on e.op = 'classify' and e.node in ('extract', 'compress', 'procedure') and e.created_at >= a.since
+        and (a.tenant_id is null or (
+          e.tenant_id = a.tenant_id and a.user_id in ('', e.user_id) and a.app_id in ('', e.app_id)
+        ))
+    ),
+    spoken as (
+      select t.id, t.tenant_id, t.thread_id
+      from asked a join ${schema}.thread t
+        on t.last_activity_at >= a.since
+        and (a.tenant_id is null or (
+          t.tenant_id = a.tenant_id and a.user_id in ('', t.user_id) and a.app_id in ('', t.app_id)
+        ))
+    ),
+    searched as (
+      select distinct s.id, m.seq
+      from asked a join ${schema}.event e on e.node = 'tool' and e.op = 'search' and e.created_at >= a.since
+      join spoken s on s.tenant_id = e.tenant_id and s.thread_id = e.thread_id
+      cross join lateral (
+        select m.seq from ${schema}.message m
+        where m.thread_ref = s.id and m.role = 'user' and m.created_at >= e.created_at order by m.seq limit 1
+      ) m
+    )
+    select
+      count(*) filter (where status = 'ok')::int as accepted,
+      count(*) filter (where status = 'ok' and detail not like '%trimmed')::int as untouched,
+      count(*) filter (where status = 'skipped' and detail = any (${formProblems}::text[]))::int as malformed,
+      count(*) filter (where status = 'ok' and detail not like 'kept%')::int as written,
+      count(*) filter (where status = 'skipped')::int as rejected,
+      (
+        select count(*) from asked a join ${schema}.dead_letter d on d.created_at >= a.since
+        join ${schema}.thread t on t.id = d.thread_ref
+        where a.tenant_id is null
+          or (t.tenant_id = a.tenant_id and a.user_id in ('', t.user_id) and a.app_id in ('', t.app_id))
+      )::int as dead_letters,
+      (
+        select count(*) from asked a, spoken s
+        join ${schema}.message m on m.thread_ref = s.id and m.role = 'user'
+        where m.created_at >= a.since
+      )::int as turns,
+      (select count(*) from searched)::int as searched_turns
+    from classified`);
+  const { accepted = 0, untouched = 0, malformed = 0, turns = 0, searched_turns: searched = 0 } = row ?? {};
+  const proposed = accepted + malformed;
+  return {
+    firstPassRate: proposed === 0 ? null : untouched / proposed,
+    written: row?.written ?? 0,
+    rejected: row?.rejected ?? 0,
+    deadLetters: row?.dead_letters ?? 0,
+    recallToolShare: turns === 0 ? null : searched / turns,
+  };
+}

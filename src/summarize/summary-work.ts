@@ -1,0 +1,27 @@
+import type { Connection } from "../database/connection.js";
+import type { Work, WorkKind } from "../jobs/background-work.js";
+import type { SummaryOptions } from "../options.js";
+import { claimDueSummaries } from "../store/claim-due-summaries.js";
+import type { SummaryClaim } from "../store/claim-summary.js";
+
+/** Summaries as background work. */
+export interface SummaryWorkKind extends WorkKind {
+  /** Making one claimed summary. */
+  of(claim: SummaryClaim): Work;
+}
+
+/** Summaries as background work; `summarize` makes a claimed one. */
+export function createSummaryWork(
+  db: Connection,
+  { leaseMs, maxAttempts }: SummaryOptions,
+  summarize: (claim: SummaryClaim) => Promise<void>,
+): SummaryWorkKind {
+  const of = (claim: SummaryClaim): Work => ({
+    name: `Summary ${claim.summaryId}`,
+    run: () => summarize(claim),
+  });
+  return {
+    of,
+    due: async (limit) => (await claimDueSummaries(db, { leaseMs, maxAttempts, limit })).map(of),
+  };
+}

@@ -1,0 +1,79 @@
+import type { MemoryDraft } from "../domain/memory.js";
+import type { SameFact } from "../domain/same-fact.js";
+import type { Scope } from "../domain/scope.js";
+import { MemoryError } from "../errors.js";
+import { judgeSameFact } from "../llm/judge-same-fact.js";
+import { decideDraft, writeProbe } from "../remember/decide-draft.js";
+import { type PreparedMemory, prepareMemory } from "../remember/prepare-memory.js";
+import { findWriteCandidates } from "../store/find-write-candidates.js";
+import type { UpkeepDeps } from "./upkeep-deps.js";
+
+/** How a draft stands to a stored statement, as `WriteOrigin.sameAs` takes it. */
+export type Comparison = (draft: MemoryDraft, known: { id: string; text: string }) => SameFact;
+
+interface Pair {
+  readonly draft: MemoryDraft;
+  readonly said: string;
+  readonly id: string;
+  readonly known: string;
+}
+
+const allDifferent: Comparison = () => "different";
+
+/**
+ * A model's verdicts on the drafts that are nearly equal to a stored statement: one call for all, before the
+ * transaction. When the model fails, and for statements that changed since, nothing is the same.
+ *
+ * @param input.beforeCall called before the model is; its error ends the work.
+ * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ */
+export async function compareFacts(
+  deps: UpkeepDeps,
+  input: {
+    scope: Scope;
+    ownerRef: number;
+    drafts: readonly MemoryDraft[];
+    beforeCall: () => Promise<void>;
+  },
+): Promise<Comparison> {
+  const pairs = await nearPairs(deps, input);
+  if (pairs.length === 0) return allDifferent;
+  await input.beforeCall();
+  try {
+    const verdicts = await judgeSameFact(deps.model(), pairs, deps.config.upkeep.timeoutMs);
+    return (draft, { id, text }) =>
+      verdicts[pairs.findIndex((pair) => pair.draft === draft && pair.id === id && pair.known === text)] ??
+      "different";
+  } catch (error) {
+    if (!MemoryError.is(error)) throw error;
+    deps.logger.warn(
+      `Statements that are nearly equal stay apart, they could not be compared: ${error.message}`,
+    );
+    return allDifferent;
+  }
+}
+
+async function nearPairs(
+  { db, config, embedder }: UpkeepDeps,
+  { scope, ownerRef, drafts }: { scope: Scope; ownerRef: number; drafts: readonly MemoryDraft[] },
+): Promise<Pair[]> {
+  const prepared = drafts.flatMap((draft) => {
+    const memory = prepareMemory(draft, scope, config);
+    return "problems" in memory ? [] : [{ draft, memory }];
+  });
+  if (prepared.length === 0) return [];
+  const embedded = await embedder?.documents(prepared.map(({ memory }) => memory.text));
+  const candidates = await findWriteCandidates(db, {
+    ownerRef,
+    probes: prepared.map(({ memory }, index) => writeProbe(memory, embedded?.vectors[index] ?? null)),
+    language: config.retrieval.language,
+    space: embedded?.space ?? null,
+  });
+  return prepared.flatMap(({ draft, memory }, index): Pair[] => {
+    const rivals = candidates.filter(({ probe }) => probe === index);
+    // The turn matters for slots only, and slots are never compared.
+    const decision = decideDraft(memory as PreparedMemory, rivals, { turn: 0, config });
+    const known = rivals.find(({ id }) => decision.action === "ask" && id === decision.id);
+    return known ? [{ draft, said: memory.text, id: known.id, known: known.text }] : [];
+  });
+}

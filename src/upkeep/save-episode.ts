@@ -1,0 +1,65 @@
+import type { Connection } from "../database/connection.js";
+import { MemoryError } from "../errors.js";
+import { writeMemories } from "../remember/write-memories.js";
+import type { ThreadTaskClaim } from "../store/claim-thread-task.js";
+import { insertEvents } from "../store/insert-event.js";
+import { completeThreadTask } from "../store/settle-thread-task.js";
+import type { EpisodeWork } from "./load-compression.js";
+import type { UpkeepDeps } from "./upkeep-deps.js";
+
+/** How the audit trail names who writes episodes. */
+const compressor = "worker:compress";
+
+/**
+ * Writes the episode of a claimed thread's turns and moves its cursor past them, together or not at all. Returns
+ * the episode's id, or null when there was one already.
+ *
+ * @param input.trimmed whether the model wrote more than an episode may hold.
+ * @throws MemoryError `CONFLICT` when another worker took the task over; nothing is written then.
+ */
+export async function saveEpisode(
+  deps: UpkeepDeps,
+  input: { claim: ThreadTaskClaim; work: EpisodeWork; text: string; trimmed: boolean },
+): Promise<string | null> {
+  const { claim, work, text, trimmed } = input;
+  const { scope, threadId, turns, messages, more } = work;
+  const complete = (db: Connection) => completeThreadTask(db, claim, { doneUntil: turns.end, more });
+  const writing = writeMemories(deps, {
+    scope,
+    drafts: [
+      {
+        ...{ text, kind: "episode", turns },
+        source: { threadId, seqs: messages.map(({ seq }) => seq) },
+        validFrom: messages[0]?.saidAt,
+      },
+    ],
+    origin: { actor: compressor, node: "worker" },
+    alongside: async (tx, [outcome]) => {
+      if (!(await complete(tx))) throw takenOver();
+      await insertEvents(tx, [
+        {
+          ...{ scope, threadId, node: "compress", op: "classify", status: "ok" },
+          detail: trimmed ? `${outcome?.outcome}, trimmed` : outcome?.outcome,
+        },
+      ]);
+    },
+  });
+  try {
+    const [written] = await writing;
+    return written?.id ?? null;
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    // Someone else has written an episode that begins at this turn.
+    if (!(await complete(deps.db))) throw takenOver();
+    return null;
+  }
+}
+
+function takenOver(): MemoryError {
+  return new MemoryError("CONFLICT", "Another worker took this task over.");
+}
+
+function isTaken(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
+  return cause?.constraint === "memory_episode";
+}

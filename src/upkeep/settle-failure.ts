@@ -1,0 +1,70 @@
+import { retryDelayMs } from "../domain/retry-delay.js";
+import type { Scope } from "../domain/scope.js";
+import type { ThreadTaskClaim } from "../store/claim-thread-task.js";
+import { insertDeadLetter } from "../store/insert-dead-letter.js";
+import { insertEvent } from "../store/insert-event.js";
+import { completeThreadTask, failThreadTask } from "../store/settle-thread-task.js";
+import type { Failure } from "./failure.js";
+import type { TaskStatus } from "./task-status.js";
+import type { UpkeepDeps } from "./upkeep-deps.js";
+
+/** Work on a thread that failed. */
+export interface FailedTask {
+  readonly claim: ThreadTaskClaim;
+  readonly scope: Scope;
+  readonly threadId: string;
+  /** The messages it was about, both ends included. */
+  readonly startSeq: number;
+  readonly endSeq: number;
+  /** Where the cursor goes when the work is given up. */
+  readonly after: { readonly doneUntil: number; readonly more: boolean };
+}
+
+/**
+ * Records a failed try: the task is tried again later, or, after the last try, becomes a dead letter and the
+ * cursor moves on. An event tells of either.
+ */
+export async function settleFailure(
+  deps: UpkeepDeps,
+  task: FailedTask,
+  failure: Failure,
+): Promise<TaskStatus> {
+  const { claim, scope, threadId } = task;
+  const { maxAttempts, maxFailures, retryDelayMs: firstDelayMs } = deps.config.upkeep;
+  const tries = failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures;
+  if (claim.attempt >= tries) return giveUp(deps, task, failure);
+
+  const delayMs = retryDelayMs(claim.attempt, firstDelayMs);
+  if (!(await failThreadTask(deps.db, claim, { error: failure.message, retryDelayMs: delayMs })))
+    return "lost";
+  deps.logger.warn(`${describe(task)} failed: ${failure.message} Next try in ${delayMs} ms.`);
+  await insertEvent(deps.db, {
+    ...{ scope, threadId, node: claim.task, op: "create", status: "error" },
+    detail: failure.code,
+  });
+  deps.onRetry(delayMs);
+  return "failed";
+}
+
+async function giveUp(deps: UpkeepDeps, task: FailedTask, failure: Failure): Promise<TaskStatus> {
+  const { claim, scope, threadId, startSeq, endSeq } = task;
+  const settled = await deps.db.transaction(async (tx) => {
+    if (!(await completeThreadTask(tx, claim, task.after))) return false;
+    const { threadRef, task: name } = claim;
+    const { output, message } = failure;
+    await insertDeadLetter(tx, { threadRef, task: name, startSeq, endSeq, output, error: message });
+    await insertEvent(tx, {
+      ...{ scope, threadId, node: name, op: "create", status: "error" },
+      detail: "DEAD_LETTER",
+    });
+    return true;
+  });
+  if (!settled) return "lost";
+  deps.logger.error(`${describe(task)} was given up after ${claim.attempt} tries: ${failure.message}`);
+  return "dead_letter";
+}
+
+function describe({ claim, threadId, startSeq, endSeq }: FailedTask): string {
+  const work = claim.task === "extract" ? "Extracting facts from" : "Compressing";
+  return `${work} messages ${startSeq}-${endSeq} of ${threadId}`;
+}

@@ -1,0 +1,141 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { HumanMessage } from "@langchain/core/messages";
+import { afterAll, describe, expect, it } from "vitest";
+import { createMemory, type Memory } from "../../src/memory.js";
+import { useChildScripts } from "../support/child-scripts.js";
+import { useDataDirectories } from "../support/data-directories.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { onServer } from "../support/test-database.js";
+
+const folder = useDataDirectories();
+const start = useChildScripts();
+const thread = { scope: { userId: "ana" }, threadId: "t" };
+const open = (dataDir: string): Memory => createMemory({ database: { dataDir }, logger: silentLogger });
+const code = (code: string) => expect.objectContaining({ code });
+
+// A run on a server has no need of them: they are the same there.
+describe.skipIf(onServer())("the embedded database (embedded only)", () => {
+  it("opens again after SIGKILL in mid-write with every committed row, and once more", async () => {
+    const dataDir = folder("killed");
+    let acknowledged = -1;
+    for (let kill = 0; kill < 2; kill++) {
+      const writer = start("write-rounds.ts", [dataDir, "mnemograph", "t", `writer${kill}`]);
+      await writer.line(/^seq/);
+      await sleep(50 + Math.random() * 400);
+      await writer.kill();
+      acknowledged = Number(writer.lines.at(-1)?.slice(4));
+      expect(acknowledged).toBeGreaterThan(0);
+
+      const memory = open(dataDir);
+      const { lastSeq, gap } = await memory.recall(thread);
+      expect(lastSeq).toBeGreaterThanOrEqual(acknowledged);
+      // Without a gap, and no round by half.
+      expect(gap).toHaveLength(lastSeq + 1);
+      expect(lastSeq % 2).toBe(1);
+      await memory.close();
+    }
+  }, 60_000);
+
+  it("is refused to a second process while a first has it open, and free once that was killed", async () => {
+    const dataDir = folder("shared");
+    const first = start("open-data-directory.ts", [dataDir]);
+    first.say("open");
+    await first.line("open");
+    const second = open(dataDir);
+    await expect(second.recall(thread)).rejects.toThrow(code("DATA_DIRECTORY_LOCKED"));
+    await expect(second.setup()).rejects.toThrow(new RegExp(`open in process ${first.pid} on`));
+    await first.kill();
+    expect((await second.recall(thread)).lastSeq).toBe(-1);
+    await second.close();
+  });
+
+  it("opens in exactly one of two processes that start at once on a dead one's lock", async () => {
+    const dataDir = folder("raced");
+    const dead = { pid: 2 ** 30, host: hostname(), startedAt: "1" };
+    writeFileSync(join(dataDir, "mnemograph.lock"), JSON.stringify(dead));
+    const processes = [1, 2].map(() => start("open-data-directory.ts", [dataDir]));
+    await Promise.all(processes.map((each) => each.line("ready")));
+    for (const each of processes) each.say("open");
+    const results = await Promise.all(processes.map((each) => each.line(/^(open|[A-Z_]+)$/)));
+    expect(results.sort()).toEqual(["DATA_DIRECTORY_LOCKED", "open"]);
+    for (const each of processes) each.stop();
+    expect(await Promise.all(processes.map((each) => each.exitCode))).toEqual([0, 0]);
+  });
+
+  it("is refused to a second memory of the same process, by any path, until the first is closed", async () => {
+    const dataDir = folder("with 'quotes' & ünïcödé 日本 #1 %20?");
+    const link = `${dataDir} link`;
+    symlinkSync(dataDir, link);
+    const first = open(dataDir);
+    await first.record({ ...thread, messages: [new HumanMessage("hello")] });
+    const second = open(link);
+    await expect(second.recall(thread)).rejects.toThrow(code("DATA_DIRECTORY_LOCKED"));
+    await expect(second.recall(thread)).rejects.toThrow(/open in this process/);
+    await first.close();
+    expect((await second.recall(thread)).lastSeq).toBe(0);
+    await second.close();
+    expect(readdirSync(dataDir)).not.toContain("mnemograph.lock");
+  });
+
+  it("says so when it does not start, and starts once that is put right", async () => {
+    const dataDir = folder("other version");
+    const version = join(dataDir, "PG_VERSION");
+    const right = readFileSync(version);
+    writeFileSync(version, "9.6\n");
+    const memory = open(dataDir);
+    await expect(memory.setup()).rejects.toThrow(code("DATABASE_UNAVAILABLE"));
+    await expect(memory.recall(thread)).rejects.toThrow(/in .*other version does not start/);
+    writeFileSync(version, right);
+    expect((await memory.recall(thread)).lastSeq).toBe(-1);
+    await memory.close();
+  });
+});
+
+describe("a dataDir that cannot be one", () => {
+  const root = mkdtempSync(join(tmpdir(), "mnemograph-bad-"));
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  it("is refused when it is a file", async () => {
+    const file = join(root, "file");
+    writeFileSync(file, "");
+    const memory = open(file);
+    await expect(memory.setup()).rejects.toThrow(code("INVALID_INPUT"));
+    await expect(memory.recall(thread)).rejects.toThrow(/must be a folder/);
+    await memory.close();
+  });
+
+  it("is refused when it cannot be written to", async () => {
+    const dataDir = join(root, "read-only");
+    mkdirSync(dataDir);
+    chmodSync(dataDir, 0o555);
+    const memory = open(dataDir);
+    await asOrdinaryUser(async () => {
+      await expect(memory.setup()).rejects.toThrow(code("PERMISSION_DENIED"));
+      await expect(memory.recall(thread)).rejects.toThrow(/may not write in dataDir/);
+    });
+    await memory.close();
+  });
+});
+
+/** Root may write anywhere. */
+async function asOrdinaryUser(work: () => Promise<void>): Promise<void> {
+  const root = process.geteuid?.() === 0;
+  if (root) process.seteuid?.(65_534);
+  try {
+    await work();
+  } finally {
+    if (root) process.seteuid?.(0);
+  }
+}

@@ -1,0 +1,115 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { runProgram } from "../support/run-program.js";
+
+/** It starts the embedded database twice. */
+const patienceMs = 180_000;
+
+describe("npm run demo", () => {
+  let output = "";
+  let exitCode: number;
+  let left: string[];
+
+  beforeAll(async () => {
+    const folder = mkdtempSync(join(tmpdir(), "mnemograph-demo-test-"));
+    try {
+      const demo = runProgram(resolve("examples/demo.ts"), { TMPDIR: folder });
+      exitCode = await demo.exited;
+      output = demo.output();
+      left = readdirSync(folder).filter((name) => name.startsWith("mnemograph-"));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }, patienceMs);
+
+  /** The printed lines of one round: its user's line and what is indented below. */
+  const lines = (round: number) =>
+    new RegExp(`^Round ${round} .*(?:\\n\\s+\\S.*)*`, "m").exec(output)?.[0] ?? `no round ${round}`;
+
+  test("ends well and leaves nothing behind", () => {
+    expect(output).not.toMatch(/error|warning/i);
+    expect(exitCode).toBe(0);
+    expect(left).toEqual([]);
+  });
+
+  // Seed 000, "Timeline Overview" and the rounds before it.
+  test.each([
+    [1, "none", "skip: too early"],
+    [2, "none; the raw messages, seq 0-1", "skip: too early"],
+    [3, "none; the raw messages, seq 0-3", "trigger: id=1 (0-5), base null"],
+    [4, "id=1 (seq 0-5), caught up; no gap", "trigger: id=2 (0-7), base 1"],
+    [5, "id=1 (seq 0-5), not caught up, id=2 is processing; gap seq 6-7", "skip: id=2 is still processing"],
+    [6, "id=2 (seq 0-7), caught up; gap seq 8-9", "trigger: id=3 (0-11), base 2"],
+    [7, "id=2 (seq 0-7), not caught up, id=3 is processing; gap seq 8-11", "skip: id=3 is still processing"],
+    [
+      8,
+      "id=3 (seq 0-11), caught up; gap seq 12-13",
+      "trigger: id=4 (2-15), base 3, sliding: seq 0-1 dropped",
+    ],
+    [
+      9,
+      "id=3 (seq 0-11), not caught up, id=4 is processing; gap seq 12-15",
+      "skip: id=4 is still processing",
+    ],
+    [
+      10,
+      "id=4 (seq 2-15), caught up; gap seq 16-17",
+      "trigger: id=5 (6-19), base 4, sliding: seq 0-5 dropped",
+    ],
+  ])("round %i uses the seed's memory and ends as it says", (round, memory, end) => {
+    expect(lines(round)).toMatch(new RegExp(`^ +memory +${literal(memory)}$`, "m"));
+    expect(lines(round)).toMatch(
+      new RegExp(`^ +end +seq ${2 * round - 2}-${2 * round - 1} recorded; ${literal(end)}`, "m"),
+    );
+  });
+
+  test.each([
+    [4, "planner"],
+    [5, "executor"],
+    [6, "planner"],
+    [9, "executor"],
+  ])("round %i is delegated to the %s, and its result is the answer", (round, name) => {
+    expect(lines(round)).toMatch(new RegExp(`task +transfer_to_${name}: "`));
+    const result = new RegExp(`result +${name}: "(.+)"`).exec(lines(round))?.[1] ?? "no result";
+    expect(lines(round)).toMatch(new RegExp(`answer +\\[offline stand-in\\] ${literal(result)}$`, "m"));
+  });
+
+  test("prints the seed's table from the database", () => {
+    const table = output.split("\n").filter((line) => line.startsWith("|"));
+    const cells = table.map((line) =>
+      line
+        .split("|")
+        .map((cell) => cell.trim())
+        .slice(1, -1),
+    );
+    expect(cells[0]).toEqual(["id", "start_seq", "end_seq", "base_id", "status"]);
+    expect(cells[1]?.every((cell) => /^-+$/.test(cell))).toBe(true);
+    expect(cells.slice(2)).toEqual([
+      ["1", "0", "5", "null", "completed"],
+      ["2", "0", "7", "1", "completed"],
+      ["3", "0", "11", "2", "completed"],
+      ["4", "2", "15", "3", "completed"],
+      ["5", "6", "19", "4", "completed"],
+    ]);
+  });
+
+  test("goes on in a second process with the state and the memory of the first", () => {
+    const [, first] = /Process (\d+) has closed the database/.exec(output) ?? [];
+    const [, second, messages] = /Process (\d+) found (\d+) messages in the graph's state/.exec(output) ?? [];
+    expect(Number(second)).toBeGreaterThan(0);
+    expect(second).not.toBe(first);
+    expect(messages).toBe("20");
+    expect(output).toContain("20 in the transcript, and memory id=5 (seq 6-19):");
+    expect(lines(11)).toMatch(/memory +id=5 \(seq 6-19\), caught up; no gap$/m);
+    expect(lines(11)).toMatch(
+      /answer +\[offline stand-in\] From memory: Orders get an index on user and date\.$/m,
+    );
+    expect(lines(11)).toMatch(/end +seq 20-21 recorded; trigger: id=6 \(8-21\), base 5/);
+  });
+});
+
+function literal(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

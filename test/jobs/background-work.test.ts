@@ -1,0 +1,183 @@
+import pg from "pg";
+import { describe, expect, inject, it } from "vitest";
+import { createMemory } from "../../src/memory.js";
+import { createGate, ScriptedChatModel } from "../../src/testing/index.js";
+import { recordingLogger } from "../support/recording-logger.js";
+import { round } from "../support/spoken.js";
+import { summariesOnly, summaryMemory } from "../support/summary-memory.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+const threeRounds = ["1", "2", "3"].flatMap(round);
+
+function held() {
+  const gate = createGate();
+  const replies = { structured: { reasoning: "…", summary: "made" } };
+  return { gate, model: new ScriptedChatModel({ gate, replies: [replies], repeatLast: true }) };
+}
+
+describe("work in the background", () => {
+  it("holds no connection while the model thinks: with only one, everything else goes on", async () => {
+    const connectionString = inject("databaseUrl");
+    const pool = connectionString === null ? db.pool : new pg.Pool({ connectionString, max: 1 });
+    const { gate, model } = held();
+    const memory = summaryMemory(db, {
+      database: pool,
+      model,
+      jobs: "background",
+      config: { jobs: { concurrency: 8 } },
+    });
+    const threads = Array.from({ length: 5 }, (_, index) => ({ scope, threadId: `thinking ${index}` }));
+    for (const thread of threads) await memory.remember({ ...thread, messages: threeRounds });
+    await expect.poll(() => gate.waiting).toBe(5);
+
+    for (const thread of threads) {
+      expect((await memory.recall(thread)).processing).not.toBeNull();
+      const next = await memory.remember({ ...thread, messages: round("4") });
+      expect(next.summary).toEqual({ started: false, reason: "already_running" });
+    }
+    expect(await memory.setup()).toEqual([]);
+    expect((await memory.summaries.stats()).processing).toBe(5);
+    expect(pool.idleCount).toBe(pool.totalCount);
+
+    gate.open();
+    await memory.idle();
+    for (const thread of threads) expect((await memory.recall(thread)).summary?.text).toBe("made");
+    if (pool !== db.pool) await pool.end();
+  });
+
+  it("is waited for by idle and by close, which then lets nothing more start", async () => {
+    const { gate, model } = held();
+    const memory = summaryMemory(db, { model, jobs: "background" });
+    const thread = { scope, threadId: "closing" };
+    await memory.idle();
+    await memory.remember({ ...thread, messages: threeRounds });
+    await expect.poll(() => gate.waiting).toBe(1);
+
+    let idle = false;
+    const idling = memory.idle().then(() => {
+      idle = true;
+    });
+    let closed = false;
+    const closing = memory.close().then(() => {
+      closed = true;
+    });
+    await db.memory().recall(thread);
+    expect([idle, closed]).toEqual([false, false]);
+    gate.open();
+    await Promise.all([idling, closing]);
+    expect((await db.memory().recall(thread)).summary?.text).toBe("made");
+    await expect(memory.recall(thread)).rejects.toThrow(expect.objectContaining({ code: "CLOSED" }));
+  });
+
+  it("of a first turn takes up what a dead process left behind", async () => {
+    let now = Date.parse("2030-01-01T00:00:00Z");
+    const clock = () => new Date(now);
+    const dead = held();
+    const killed = summaryMemory(db, { model: dead.model, jobs: "background", clock });
+    const thread = { scope, threadId: "left behind" };
+    await killed.remember({ ...thread, messages: threeRounds });
+    await expect.poll(() => dead.gate.waiting).toBe(1);
+
+    now += 3_600_000;
+    const alive = held();
+    alive.gate.open();
+    const memory = summaryMemory(db, { model: alive.model, jobs: "background", clock });
+    await memory.remember({ scope, threadId: "somebody else's", messages: round("1") });
+    await memory.idle();
+    expect(await memory.summaries.list(thread)).toMatchObject([{ status: "completed", attempts: 2 }]);
+    dead.gate.open();
+    await killed.idle();
+  });
+
+  it("sweeps again and again", async () => {
+    let now = Date.parse("2031-01-01T00:00:00Z");
+    const clock = () => new Date(now);
+    const { gate, model } = held();
+    gate.open();
+    const config = { jobs: { sweepIntervalMs: 20 } };
+    const memory = summaryMemory(db, { model, jobs: "background", clock, config });
+    await memory.remember({ scope, threadId: "sweeper", messages: round("1") });
+    await memory.idle();
+
+    const broken = new ScriptedChatModel({ replies: [new Error("overloaded")] });
+    const thread = { scope, threadId: "swept" };
+    await summaryMemory(db, { model: broken, clock }).remember({ ...thread, messages: threeRounds });
+    now += 3_600_000;
+    await expect.poll(async () => (await memory.recall(thread)).summary?.text).toBe("made");
+    await memory.close();
+  });
+
+  it("does not happen inline: the summary is there when remember returns", async () => {
+    const { gate, model } = held();
+    gate.open();
+    const memory = summaryMemory(db, { model, jobs: "inline" });
+    const thread = { scope, threadId: "inline" };
+    await memory.remember({ ...thread, messages: threeRounds });
+    expect((await memory.recall(thread)).summary?.text).toBe("made");
+  });
+});
+
+describe("two memories of one process", () => {
+  it("do not meet: each has its own work, logger, clock and end", async () => {
+    const [one, other] = [held(), held()];
+    const [oneLog, otherLog] = [recordingLogger(), recordingLogger()];
+    const database = db.pool;
+    const { schema } = db;
+    const first = createMemory({ database, schema, model: one.model, logger: oneLog, config: summariesOnly });
+    const second = createMemory({
+      database,
+      schema,
+      model: other.model,
+      logger: otherLog,
+      config: summariesOnly,
+    });
+    await first.remember({ scope, threadId: "first's", messages: threeRounds });
+    await expect.poll(() => one.gate.waiting).toBe(1);
+    await second.idle();
+    await second.remember({ scope, threadId: "second's", messages: threeRounds });
+    other.gate.open();
+    await second.close();
+
+    expect(otherLog.lines.join("\n")).toMatch(/Summarized messages 0-5 for second's/);
+    expect(otherLog.lines.join("\n")).not.toMatch(/first's/);
+    expect(await first.summaries.list({ scope, threadId: "first's" })).toMatchObject([
+      { status: "processing" },
+    ]);
+    one.gate.open();
+    await first.close();
+    expect(oneLog.lines.join("\n")).toMatch(/Summarized messages 0-5 for first's/);
+    expect(oneLog.lines.join("\n")).not.toMatch(/second's/);
+    expect([one.model.calls.length, other.model.calls.length]).toEqual([1, 1]);
+  });
+});
+
+describe("the summarization graph by hand", () => {
+  it("summarises a thread now, and says when there is nothing to do", async () => {
+    const { gate, model } = held();
+    gate.open();
+    const memory = summaryMemory(db, { model });
+    const thread = { scope, threadId: "by hand" };
+    const graph = memory.summarizationGraph();
+    expect(await graph.invoke({ ...thread })).toMatchObject({ status: "skipped" });
+    expect(await memory.threads.list({ scope, limit: 1000 })).not.toContainEqual(
+      expect.objectContaining({ threadId: "by hand" }),
+    );
+    await memory.record({ ...thread, messages: threeRounds });
+    expect(await graph.invoke({ ...thread })).toMatchObject({ status: "completed", summary: "made" });
+    expect(await graph.invoke({ ...thread })).toMatchObject({ status: "skipped" });
+    expect(await graph.invoke({ claim: { summaryId: 2 ** 40, attempt: 1 } })).toMatchObject({
+      status: "lost",
+    });
+    await memory.close();
+  });
+
+  it("needs a model", async () => {
+    const thread = { scope, threadId: "no model" };
+    const memory = db.memory();
+    await memory.record({ ...thread, messages: threeRounds });
+    const ended = await memory.summarizationGraph().invoke({ ...thread });
+    expect(ended).toMatchObject({ status: "failed", error: { code: "MODEL_REQUIRED" } });
+  });
+});

@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import {
+  MessagesAnnotation,
+  START,
+  StateGraph,
+  type StateSnapshot,
+  type StreamMode,
+} from "@langchain/langgraph";
+import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
+import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+import type { TestDatabase } from "../support/test-database.js";
+
+/** What tests call on a compiled graph, whatever its state. */
+export interface AnyGraph {
+  invoke(input: unknown, config: object): Promise<{ messages: BaseMessage[]; [key: string]: unknown }>;
+  stream(input: unknown, config: object): Promise<AsyncIterable<unknown>>;
+  getState(config: object, options?: { subgraphs: boolean }): Promise<StateSnapshot>;
+}
+
+/** The configuration of a new thread of a new user. */
+export function newThread(ids: Record<string, unknown> = {}) {
+  return { configurable: { thread_id: randomUUID(), user_id: randomUUID(), ...ids } };
+}
+
+/** The thread of `config` as `Memory` addresses it. */
+export function addressOf({ configurable }: ReturnType<typeof newThread>) {
+  return { scope: { userId: configurable.user_id }, threadId: configurable.thread_id };
+}
+
+/** One round: the state after `text` was said and answered. */
+export function say(graph: unknown, text: string, config: object) {
+  return (graph as AnyGraph).invoke({ messages: [new HumanMessage(text)] }, config);
+}
+
+/** Each message as "type: text"; tool calls as "ai: (tool)". */
+export function lines(messages: readonly BaseMessage[]): string[] {
+  return messages.map((message) => {
+    const calls =
+      "tool_calls" in message && Array.isArray(message.tool_calls)
+        ? (message.tool_calls as { name: string }[])
+        : [];
+    const called = calls.map((call) => `(${call.name})`).join(" ");
+    return `${message.getType()}: ${[message.text, called].filter(Boolean).join(" ")}`;
+  });
+}
+
+/** What the tables hold of a thread, in order. */
+export async function transcript(
+  { pool, schema }: TestDatabase,
+  { configurable }: ReturnType<typeof newThread>,
+) {
+  const { rows } = await pool.query<{ content: string }>(
+    `select m.content from "${schema}".message m join "${schema}".thread t on t.id = m.thread_ref
+     where t.thread_id = $1 and t.user_id = $2 order by m.seq`,
+    [configurable.thread_id, configurable.user_id],
+  );
+  return rows.map((row) => row.content);
+}
+
+/** Everything a stream gives. */
+export async function streamed(
+  graph: unknown,
+  input: unknown,
+  config: { streamMode: StreamMode | StreamMode[]; subgraphs?: boolean; configurable: object },
+) {
+  const chunks: unknown[] = [];
+  for await (const chunk of await (graph as AnyGraph).stream(input, config)) chunks.push(chunk);
+  return chunks;
+}
+
+/** A model that answers "answer 1", "answer 2", … */
+export function answering(): ScriptedChatModel {
+  return new ScriptedChatModel({ replies: (_, index) => `answer ${index + 1}` });
+}
+
+/** A model whose summaries are "summary 1", "summary 2", … */
+export function summarizing(): ScriptedChatModel {
+  return new ScriptedChatModel({
+    replies: (_, index) => ({ structured: { reasoning: "none", summary: `summary ${index + 1}` } }),
+  });
+}
+
+/** A compiled agent of one node, "chat". */
+export function chatAgent(model: ScriptedChatModel) {
+  return new StateGraph(MessagesAnnotation)
+    .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+    .addEdge(START, "chat")
+    .compile();
+}
+
+/** A compiled agent that calls its tools in a loop: nodes "chat" and "tools". */
+export function toolAgent(
+  replies: readonly ScriptedReply[],
+  tools: ConstructorParameters<typeof ToolNode>[0],
+) {
+  const model = new ScriptedChatModel({ replies });
+  const bound = model.bindTools(tools as never);
+  const agent = new StateGraph(MessagesAnnotation)
+    .addNode("chat", async ({ messages }) => ({ messages: [await bound.invoke(messages)] }))
+    .addNode("tools", new ToolNode(tools))
+    .addEdge(START, "chat")
+    .addConditionalEdges("chat", toolsCondition)
+    .addEdge("tools", "chat")
+    .compile();
+  return { agent, model };
+}

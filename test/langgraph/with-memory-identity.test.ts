@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
+import { MessagesValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
+import { createAgent } from "langchain";
+import { describe, expect, it } from "vitest";
+import {
+  type Memory,
+  memoryMiddleware,
+  memoryStateFields,
+  modelView,
+  recallNode,
+  rememberNode,
+  withMemory,
+} from "../../src/index.js";
+import type { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type AnyGraph, answering, chatAgent, lines, newThread, say } from "./conversation.js";
+
+const database = useTestDatabase();
+
+/** The ways to give an agent memory; they identify a run alike. */
+const ways: Record<string, (model: ScriptedChatModel, memory: Memory) => unknown> = {
+  withMemory: (model, memory) =>
+    withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() }),
+  nodes: (model, memory) =>
+    new StateGraph(new StateSchema({ messages: MessagesValue, ...memoryStateFields }))
+      .addNode("recall", recallNode(memory))
+      .addNode("chat", async ({ messages, mnemograph }) => ({
+        messages: [await model.invoke(modelView(messages, mnemograph))],
+      }))
+      .addNode("remember", rememberNode(memory))
+      .addEdge(START, "recall")
+      .addEdge("recall", "chat")
+      .addEdge("chat", "remember")
+      .compile({ checkpointer: memory.checkpointer() }),
+  middleware: (model, memory) =>
+    createAgent({
+      model,
+      tools: [],
+      middleware: [memoryMiddleware(memory)],
+      checkpointer: memory.checkpointer(),
+    }),
+};
+
+describe.each(Object.entries(ways))("a run with %s", (_, build) => {
+  const start = () => {
+    const memory = database.memory();
+    const model = answering();
+    return { memory, model, graph: build(model, memory) as AnyGraph };
+  };
+  const run = (graph: AnyGraph, config: object) => say(graph, "hello", config);
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ["without a scope", { thread_id: "t" }, "SCOPE_REQUIRED"],
+    ["with a blank user", { thread_id: "t", user_id: "  " }, "SCOPE_REQUIRED"],
+    ["with a user id that is a number", { thread_id: "t", user_id: 7 }, "SCOPE_REQUIRED"],
+    ["with a blank app beside a user", { thread_id: "t", user_id: "ana", app_id: "" }, "SCOPE_REQUIRED"],
+    ["with a blank thread", { thread_id: " ", user_id: "ana" }, "THREAD_REQUIRED"],
+  ])("%s is refused before any model call", async (__, configurable, code) => {
+    const { model, graph } = start();
+    await expect(run(graph, { configurable })).rejects.toMatchObject({ name: "MemoryError", code });
+    expect(model.calls).toHaveLength(0);
+  });
+
+  it("on the thread of another user of the tenant is refused before any model call", async () => {
+    const { model, graph, memory } = start();
+    const threadId = randomUUID();
+    await run(graph, { configurable: { thread_id: threadId, user_id: "ana", tenant_id: "acme" } });
+    await expect(
+      run(graph, { configurable: { thread_id: threadId, user_id: "bob", tenant_id: "acme" } }),
+    ).rejects.toMatchObject({ name: "MemoryError", code: "THREAD_FORBIDDEN" });
+    expect(model.calls).toHaveLength(1);
+    const { lastSeq } = await memory.recall({ scope: { userId: "ana", tenantId: "acme" }, threadId });
+    expect(lastSeq).toBe(1);
+  });
+
+  it("takes context before configurable, and ids in either spelling", async () => {
+    const { graph, memory } = start();
+    const [ana, thread] = [randomUUID(), randomUUID()];
+    await (graph as AnyGraph).invoke(
+      { messages: [new HumanMessage("hello")] },
+      {
+        configurable: { thread_id: thread, user_id: "somebody else", appId: "notes" },
+        context: { userId: ana, tenant_id: "acme" },
+      },
+    );
+    expect(await memory.threads.list({ scope: { userId: ana, tenantId: "acme" } })).toMatchObject([
+      { threadId: thread, scope: { userId: ana, tenantId: "acme", appId: "notes" } },
+    ]);
+  });
+
+  it("believes the server's authenticated user before everything", async () => {
+    const { graph, memory } = start();
+    const [ana, thread] = [randomUUID(), randomUUID()];
+    await (graph as AnyGraph).invoke(
+      { messages: [new HumanMessage("hello")] },
+      {
+        configurable: {
+          thread_id: thread,
+          user_id: "eve",
+          langgraph_auth_user: { identity: ana, tenant_id: "acme" },
+        },
+        context: { userId: "eve", tenantId: "other" },
+      },
+    );
+    expect(await memory.threads.list({ scope: { userId: ana, tenantId: "acme" } })).toMatchObject([
+      { threadId: thread },
+    ]);
+  });
+});
+
+describe("a run without a thread", () => {
+  it.each(["withMemory", "nodes", "middleware"])("is refused before any model call (%s)", async (way) => {
+    const memory = database.memory();
+    const model = answering();
+    const graph = ways[way]!(model, memory) as { checkpointer?: unknown };
+    graph.checkpointer = undefined;
+    await expect(say(graph, "hello", { configurable: { user_id: "ana" } })).rejects.toMatchObject({
+      name: "MemoryError",
+      code: "THREAD_REQUIRED",
+    });
+    expect(model.calls).toHaveLength(0);
+  });
+});
+
+it("the same thread id in another tenant is another thread", async () => {
+  const memory = database.memory();
+  const model = answering();
+  const graph = withMemory(chatAgent(model), memory).compile();
+  const { configurable } = newThread();
+  for (const tenant_id of ["acme", "globex", "acme"]) {
+    await say(graph, `from ${tenant_id}`, { configurable: { ...configurable, tenant_id } });
+  }
+  expect(lines(model.calls[1]!.messages)).toEqual(["human: from globex"]);
+  expect(lines(model.calls[2]!.messages)).toEqual(["human: from acme", "ai: answer 1", "human: from acme"]);
+});

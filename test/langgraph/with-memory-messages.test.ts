@@ -1,0 +1,360 @@
+import { AIMessage, HumanMessage, RemoveMessage, SystemMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
+import { END, MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@langchain/langgraph";
+import { createAgent, summarizationMiddleware } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { withMemory } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import {
+  addressOf,
+  answering,
+  chatAgent,
+  lines,
+  newThread,
+  say,
+  summarizing,
+  toolAgent,
+  transcript,
+} from "./conversation.js";
+
+const database = useTestDatabase();
+const everyRound = { summaries: { afterSeq: 1 } };
+
+describe("tool messages", () => {
+  it("stay in the outer state, parallel calls and errors too, and are recorded", async () => {
+    const memory = database.memory();
+    const weather = tool(({ city }) => `sun in ${city}`, {
+      name: "weather",
+      schema: z.object({ city: z.string() }),
+    });
+    const broken = tool(
+      () => {
+        throw new Error("out of order");
+      },
+      { name: "broken", schema: z.object({}) },
+    );
+    const { agent, model } = toolAgent(
+      [
+        {
+          toolCalls: [
+            { name: "weather", args: { city: "Rome" }, id: "call-a" },
+            { name: "weather", args: { city: "Oslo" }, id: "call-b" },
+            { name: "broken", args: {}, id: "call-c" },
+          ],
+        },
+        "sunny",
+        "again",
+      ],
+      [weather, broken],
+    );
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    const { messages } = await say(graph, "weather?", thread);
+    expect(lines(messages)).toEqual([
+      "human: weather?",
+      "ai: (weather) (weather) (broken)",
+      "tool: sun in Rome",
+      "tool: sun in Oslo",
+      expect.stringMatching(/^tool: Error: out of order/),
+      "ai: sunny",
+    ]);
+    const { gap } = await memory.recall(addressOf(thread));
+    expect(lines(gap)).toEqual(lines(messages));
+    expect(gap.map((message) => ("tool_call_id" in message ? message.tool_call_id : null))).toEqual([
+      null,
+      null,
+      "call-a",
+      "call-b",
+      "call-c",
+      null,
+    ]);
+    await say(graph, "and now?", thread);
+    expect(lines(model.calls[2]!.messages)).toEqual([...lines(messages), "human: and now?"]);
+  });
+});
+
+describe("what was recalled", () => {
+  it.each(["system", "user"] as const)("is not recorded, nor summarised again (as %s)", async (injectAs) => {
+    const summarizer = summarizing();
+    const memory = database.memory({ model: summarizer, config: everyRound });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory, { injectAs }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    expect(model.calls[2]!.messages.map((message) => message.text).join()).toContain("summary 2");
+    expect(await transcript(database, thread)).toEqual([
+      "question 1",
+      "answer 1",
+      "question 2",
+      "answer 2",
+      "question 3",
+      "answer 3",
+    ]);
+    const lastInput = summarizer.calls[2]!.messages.at(-1)!.text;
+    expect(lastInput.match(/summary \d/g)).toEqual(["summary 2"]);
+    expect(lastInput.match(/question \d/g)).toEqual(["question 3"]);
+  });
+
+  it("goes in front of the user's words when asked, and leaves the state's message alone", async () => {
+    const memory = database.memory({ model: summarizing(), config: everyRound });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory, { injectAs: "user" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    await say(graph, "question 1", thread);
+    const { messages } = await graph.invoke(
+      { messages: [new HumanMessage({ id: "mine", content: "question 2", name: "ana" })] },
+      thread,
+    );
+    const [shown] = model.calls[1]!.messages;
+    expect(model.calls[1]!.messages).toHaveLength(1);
+    expect(shown).toMatchObject({ id: "mine", name: "ana" });
+    expect(shown!.content).toBe("[Previous context: summary 1]\n\nquestion 2");
+    expect(messages[2]).toMatchObject({ id: "mine", name: "ana", content: "question 2" });
+    expect(messages[2]!.response_metadata).toEqual({});
+  });
+
+  it("goes in front of content of several parts as a part of its own", async () => {
+    const memory = database.memory({ model: summarizing(), config: everyRound });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory, { injectAs: "user" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    await say(graph, "question 1", thread);
+    const content = [
+      { type: "text", text: "what is this?" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
+    ];
+    const { messages } = await graph.invoke({ messages: [new HumanMessage({ content })] }, thread);
+    expect(model.calls[1]!.messages[0]!.content).toEqual([
+      { type: "text", text: "[Previous context: summary 1]\n\n" },
+      ...content,
+    ]);
+    expect(messages[2]!.content).toEqual(content);
+  });
+});
+
+describe("system messages", () => {
+  it.each(["full", "bounded"] as const)("survive a %s session and come first, once", async (session) => {
+    const memory = database.memory({ model: summarizing(), config: everyRound });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory, { session }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    await graph.invoke({ messages: [new SystemMessage("Be kind."), new HumanMessage("question 1")] }, thread);
+    await say(graph, "question 2", thread);
+    await graph.invoke(
+      { messages: [new SystemMessage("Be brief."), new HumanMessage("question 3")] },
+      thread,
+    );
+    const { messages } = await say(graph, "question 4", thread);
+    expect(lines(model.calls[3]!.messages)).toEqual([
+      "system: Be kind.",
+      "system: Be brief.",
+      expect.stringContaining("summary 3"),
+      "human: question 4",
+    ]);
+    const systems = messages.filter((message) => message.getType() === "system");
+    expect(lines(systems)).toEqual(["system: Be kind.", "system: Be brief."]);
+    if (session === "bounded") {
+      expect(lines(messages)).toEqual([
+        "system: Be kind.",
+        "system: Be brief.",
+        "human: question 4",
+        "ai: answer 4",
+      ]);
+    }
+  });
+
+  it("sent with every message by a caller without a checkpointer are shown once", async () => {
+    const memory = database.memory();
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory).compile();
+    const thread = newThread();
+    for (const [round, id] of [undefined, "fixed", "fixed", undefined].entries()) {
+      await graph.invoke(
+        {
+          messages: [
+            new SystemMessage({ content: "Be kind.", ...(id !== undefined && { id }) }),
+            new HumanMessage(`question ${round + 1}`),
+          ],
+        },
+        thread,
+      );
+    }
+    expect(lines(model.calls[3]!.messages)).toEqual([
+      "system: Be kind.",
+      "human: question 1",
+      "ai: answer 1",
+      "human: question 2",
+      "ai: answer 2",
+      "human: question 3",
+      "ai: answer 3",
+      "human: question 4",
+    ]);
+  });
+});
+
+describe("an agent that removes messages", () => {
+  /** Before it answers, it removes all but the last `keep` messages. */
+  function trimming(model: ScriptedChatModel, keep: number) {
+    return new StateGraph(MessagesAnnotation)
+      .addNode("trim", ({ messages }) => ({
+        messages: messages.slice(0, -keep).map(({ id }) => new RemoveMessage({ id: id! })),
+      }))
+      .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+      .addEdge(START, "trim")
+      .addEdge("trim", "chat")
+      .addEdge("chat", END)
+      .compile();
+  }
+
+  it.each(["full", "bounded"] as const)("is not shown them again (%s session)", async (session) => {
+    const memory = database.memory();
+    const model = answering();
+    const graph = withMemory(trimming(model, 3), memory, { session }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    const { messages } = await say(graph, "question 4", thread);
+    expect(lines(model.calls[3]!.messages)).toEqual([
+      "human: question 3",
+      "ai: answer 3",
+      "human: question 4",
+    ]);
+    expect(lines(messages)).toEqual([
+      "human: question 3",
+      "ai: answer 3",
+      "human: question 4",
+      "ai: answer 4",
+    ]);
+    expect(await transcript(database, thread)).toHaveLength(8);
+  });
+
+  it("has what it removed summarised all the same", async () => {
+    const summarizer = summarizing();
+    const memory = database.memory({ model: summarizer });
+    const model = answering();
+    const graph = withMemory(trimming(model, 3), memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    const { messages } = await say(graph, "question 4", thread);
+    expect(summarizer.calls[0]!.messages.at(-1)!.text.match(/(question|answer) \d/g)).toHaveLength(6);
+    expect(lines(model.calls[3]!.messages)).toEqual([
+      expect.stringContaining("summary 1"),
+      "human: question 4",
+    ]);
+    expect(lines(messages)).toEqual([
+      "human: question 2",
+      "ai: answer 2",
+      "human: question 3",
+      "ai: answer 3",
+      "human: question 4",
+      "ai: answer 4",
+    ]);
+  });
+
+  it("has one removed message gone from what it is shown, also when it was the first after a summary", async () => {
+    const memory = database.memory({ model: summarizing() });
+    const model = answering();
+    const redacting = new StateGraph(MessagesAnnotation)
+      .addNode("chat", async ({ messages }) => {
+        const secret = messages.find((message) => message.text.includes("secret"));
+        const answer = await model.invoke(messages);
+        return { messages: secret ? [answer, new RemoveMessage({ id: secret.id! })] : [answer] };
+      })
+      .addEdge(START, "chat")
+      .compile();
+    const graph = withMemory(redacting, memory, { session: "bounded" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    await memory.record({
+      ...addressOf(thread),
+      messages: [new HumanMessage({ id: "other", content: "a secret told elsewhere" })],
+    });
+    const unsummarised = database.memory();
+    const later = withMemory(redacting, unsummarised, { session: "bounded" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    await say(later, "a secret", thread);
+    await say(later, "question 5", thread);
+    await say(later, "question 6", thread);
+    const shown = model.calls.at(-1)!.messages.map((message) => message.text);
+    expect(shown.filter((text) => text.includes("secret"))).toEqual([]);
+    expect(shown.at(-1)).toBe("question 6");
+  });
+
+  it("may put a message in between, which then stays there", async () => {
+    const memory = database.memory();
+    const model = answering();
+    const condensing = new StateGraph(MessagesAnnotation)
+      .addNode("condense", ({ messages }) =>
+        messages.length < 5
+          ? {}
+          : {
+              messages: [
+                new RemoveMessage({ id: REMOVE_ALL_MESSAGES }),
+                new AIMessage({ id: "digest", content: "digest" }),
+                ...messages.slice(-3),
+              ],
+            },
+      )
+      .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+      .addEdge(START, "condense")
+      .addEdge("condense", "chat")
+      .addEdge("chat", END)
+      .compile();
+    const graph = withMemory(condensing, memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    const { values } = await graph.getState(thread);
+    expect(lines(values.messages)).toEqual([
+      "ai: digest",
+      "human: question 2",
+      "ai: answer 2",
+      "human: question 3",
+      "ai: answer 3",
+    ]);
+    expect(lines(model.calls[2]!.messages)).toEqual(lines(values.messages).slice(0, -1));
+  });
+
+  it("may be an agent with a summarizationMiddleware of its own", async () => {
+    const memory = database.memory();
+    const own = new ScriptedChatModel({ replies: (_, index) => `own digest ${index + 1}` });
+    // Its declared types resolve to never and to zod 3 under this project's settings.
+    const ownOptions = { model: own, trigger: { messages: 5 }, keep: { messages: 2 } };
+    const model = answering();
+    const agent = createAgent({
+      model,
+      tools: [],
+      middleware: [summarizationMiddleware(ownOptions as never) as never],
+    });
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    const { messages } = await say(graph, "question 4", thread);
+    expect(lines(model.calls[2]!.messages)).toEqual([
+      expect.stringContaining("own digest 1"),
+      "ai: answer 2",
+      "human: question 3",
+    ]);
+    expect(lines(model.calls[3]!.messages)).toEqual([
+      expect.stringContaining("own digest 2"),
+      "ai: answer 3",
+      "human: question 4",
+    ]);
+    expect(lines(messages)).toEqual([...lines(model.calls[3]!.messages), "ai: answer 4"]);
+    const said = await transcript(database, thread);
+    expect(said).toEqual([1, 2, 3, 4].flatMap((round) => [`question ${round}`, `answer ${round}`]));
+  });
+});

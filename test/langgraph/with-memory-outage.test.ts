@@ -1,0 +1,166 @@
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { HumanMessage } from "@langchain/core/messages";
+import { Command, GraphInterrupt, MemorySaver } from "@langchain/langgraph";
+import { createAgent } from "langchain";
+import pg from "pg";
+import { afterAll, describe, expect, it } from "vitest";
+import { createMemory, type Memory, MemoryError, memoryMiddleware, withMemory } from "../../src/index.js";
+import { recordingLogger } from "../support/recording-logger.js";
+import { useTestDatabase } from "../support/test-database.js";
+import {
+  type AnyGraph,
+  addressOf,
+  answering,
+  chatAgent,
+  lines,
+  newThread,
+  say,
+  streamed,
+  transcript,
+} from "./conversation.js";
+
+const database = useTestDatabase();
+const pools: pg.Pool[] = [];
+afterAll(async () => {
+  for (const pool of pools) await pool.end();
+});
+
+/** A memory whose database does not answer: nothing listens on its port. */
+async function unreachable(logger = recordingLogger()) {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const pool = new pg.Pool({ connectionString: `postgresql://nobody@127.0.0.1:${port}/none` });
+  pools.push(pool);
+  return { memory: createMemory({ database: pool, logger }), logger };
+}
+
+/** A memory that is `first` or `second`, as told: a database that goes down and comes back. */
+function switching(first: Memory, second: Memory) {
+  let current = first;
+  const memory: Memory = new Proxy(first, { get: (_, key) => Reflect.get(current, key) });
+  return { memory, use: (which: Memory) => (current = which), down: second };
+}
+
+const ways = {
+  withMemory: (memory: Memory, checkpointer: MemorySaver, model = answering()) => ({
+    model,
+    graph: withMemory(chatAgent(model), memory).compile({ checkpointer }) as unknown as AnyGraph,
+  }),
+  middleware: (memory: Memory, checkpointer: MemorySaver, model = answering()) => ({
+    model,
+    graph: createAgent({
+      model,
+      tools: [],
+      middleware: [memoryMiddleware(memory)],
+      checkpointer,
+    }) as unknown as AnyGraph,
+  }),
+};
+
+describe.each(Object.entries(ways))("when the database is down, %s", (_, build) => {
+  it("lets the turn go on, says so, and loses nothing", async () => {
+    const up = database.memory();
+    const { memory: down, logger } = await unreachable();
+    const { memory, use } = switching(up, down);
+    const { graph, model } = build(memory, new MemorySaver());
+    const thread = newThread();
+    await say(graph, "question 1", thread);
+
+    use(down);
+    const events = await streamed(
+      graph,
+      { messages: [new HumanMessage("question 2")] },
+      { ...thread, streamMode: "custom" },
+    );
+    expect(events).toEqual([
+      { type: "memory.recall", status: "error" },
+      { type: "memory.remember", status: "error" },
+    ]);
+    expect(logger.lines).toEqual([
+      expect.stringMatching(
+        /^error: recall failed for .* the turn goes on without it: The database does not answer/,
+      ),
+      expect.stringMatching(/^error: remember failed for /),
+    ]);
+    expect(lines(model.calls[1]!.messages)).toEqual([
+      "human: question 1",
+      "ai: answer 1",
+      "human: question 2",
+    ]);
+    expect(await transcript(database, thread)).toHaveLength(2);
+
+    use(up);
+    await say(graph, "question 3", thread);
+    expect(await transcript(database, thread)).toEqual(
+      [1, 2, 3].flatMap((round) => [`question ${round}`, `answer ${round}`]),
+    );
+  });
+});
+
+describe("a failure of memory", () => {
+  it("fails the turn when that is asked for", async () => {
+    const { memory } = await unreachable();
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory, { onError: "throw" }).compile();
+    await expect(say(graph, "hello", newThread())).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" });
+    expect(model.calls).toHaveLength(0);
+  });
+
+  it("that another database error caused is kept as an event", async () => {
+    const memory = database.memory();
+    const failing: Memory = {
+      ...memory,
+      recall: () => Promise.reject(new MemoryError("DATABASE_ERROR", "deadlock detected")),
+      remember: () => Promise.reject(new Error("no idea")),
+    };
+    const graph = withMemory(chatAgent(answering()), failing).compile();
+    const thread = newThread();
+    expect(lines((await say(graph, "hello", thread)).messages)).toEqual(["human: hello", "ai: answer 1"]);
+    const { rows } = await database.pool.query(
+      `select node, op, status, detail from "${database.schema}".event where user_id = $1 order by id`,
+      [thread.configurable.user_id],
+    );
+    expect(rows).toEqual([
+      { node: "recall", op: "search", status: "error", detail: "DATABASE_ERROR" },
+      { node: "remember", op: "create", status: "error", detail: "UNEXPECTED" },
+    ]);
+  });
+
+  it.each(["SETUP_REQUIRED", "PERMISSION_DENIED", "CLOSED"] as const)(
+    "that is a mistake of the program, such as %s, always fails the turn",
+    async (code) => {
+      const failing: Memory = {
+        ...database.memory(),
+        recall: () => Promise.reject(new MemoryError(code, "mistake")),
+      };
+      const model = answering();
+      const graph = withMemory(chatAgent(model), failing).compile();
+      await expect(say(graph, "hello", newThread())).rejects.toMatchObject({ code });
+      expect(model.calls).toHaveLength(0);
+    },
+  );
+
+  it("never hides an interrupt: it stops the run, and the run resumes", async () => {
+    const memory = database.memory();
+    let interrupted = false;
+    const asking: Memory = {
+      ...memory,
+      async remember(input) {
+        if (!interrupted) {
+          interrupted = true;
+          throw new GraphInterrupt([{ value: "wait", id: "0" }]);
+        }
+        return memory.remember(input);
+      },
+    };
+    const graph = withMemory(chatAgent(answering()), asking).compile({ checkpointer: new MemorySaver() });
+    const thread = newThread();
+    expect(await say(graph, "hello", thread)).toMatchObject({ __interrupt__: [{ value: "wait" }] });
+    expect((await graph.getState(thread)).next).toEqual(["memory.remember"]);
+    await graph.invoke(new Command({ resume: "go" }), thread);
+    expect((await memory.recall(addressOf(thread))).lastSeq).toBe(1);
+  });
+});

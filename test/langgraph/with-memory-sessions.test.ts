@@ -1,0 +1,206 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { withMemory } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import {
+  type AnyGraph,
+  addressOf,
+  answering,
+  chatAgent,
+  lines,
+  newThread,
+  say,
+  summarizing,
+  transcript,
+} from "./conversation.js";
+
+const database = useTestDatabase();
+const rounds = (...numbers: number[]) =>
+  numbers.flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
+const recorded = (...numbers: number[]) =>
+  numbers.flatMap((round) => [`question ${round}`, `answer ${round}`]);
+const summary = (number: number) => expect.stringContaining(`summary ${number}`);
+
+async function converse(graph: unknown, thread: object, ...numbers: number[]) {
+  for (const round of numbers) await say(graph, `question ${round}`, thread);
+}
+
+describe("without a checkpointer", () => {
+  it("only the new message is passed, and the conversation comes from the transcript", async () => {
+    const memory = database.memory({ model: summarizing() });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory).compile();
+    const thread = newThread();
+    await converse(graph, thread, 1, 2, 3);
+    expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
+    const { messages } = await say(graph, "question 4", thread);
+    expect(lines(model.calls[3]!.messages)).toEqual([summary(1), "human: question 4"]);
+    expect(lines(messages)).toEqual(rounds(4));
+    expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3, 4));
+  });
+
+  it("a round sent twice is recorded once, and shown once", async () => {
+    const memory = database.memory();
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory).compile();
+    const thread = newThread();
+    await converse(graph, thread, 1);
+    const question = () => ({ messages: [new HumanMessage({ id: "second", content: "question 2" })] });
+    await graph.invoke(question(), thread);
+    await graph.invoke(question(), thread);
+    expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1), "human: question 2"]);
+    expect(await transcript(database, thread)).toEqual([
+      ...recorded(1),
+      "question 2",
+      "answer 2",
+      "answer 3",
+    ]);
+  });
+});
+
+describe("with a checkpointer", () => {
+  it("a full session keeps every message once, and shows what no summary covers", async () => {
+    const memory = database.memory({ model: summarizing() });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    await converse(graph, thread, 1, 2, 3, 4);
+    const { messages } = await say(graph, "question 5", thread);
+    expect(lines(messages)).toEqual(rounds(1, 2, 3, 4, 5));
+    expect(lines(model.calls[4]!.messages)).toEqual([summary(2), "human: question 5"]);
+    expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3, 4, 5));
+  });
+
+  it("a bounded session keeps what no summary covers, and the transcript keeps the rest", async () => {
+    const memory = database.memory({ model: summarizing() });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory, { session: "bounded" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    await converse(graph, thread, 1, 2, 3, 4);
+    expect(lines((await graph.getState(thread)).values.messages)).toEqual(rounds(4));
+    await converse(graph, thread, 5, 6);
+    expect(lines((await graph.getState(thread)).values.messages)).toEqual(rounds(6));
+    expect(lines(model.calls[5]!.messages)).toEqual([summary(3), "human: question 6"]);
+    expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3, 4, 5, 6));
+  });
+
+  it("a bounded session is complete again after the summary was rolled back", async () => {
+    const memory = database.memory({ model: summarizing() });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory, { session: "bounded" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    await converse(graph, thread, 1, 2, 3, 4, 5);
+    const [first] = await memory.summaries.list(addressOf(thread));
+    await memory.summaries.rollback({ ...addressOf(thread), summaryId: first!.id });
+    await converse(graph, thread, 6);
+    expect(lines(model.calls[5]!.messages)).toEqual([summary(1), ...rounds(4, 5), "human: question 6"]);
+  });
+
+  it("a state that was lost is filled in from the transcript", async () => {
+    const memory = database.memory();
+    const model = answering();
+    const agent = withMemory(chatAgent(model), memory);
+    const thread = newThread();
+    await converse(agent.compile({ checkpointer: new MemorySaver() }), thread, 1, 2);
+    await converse(agent.compile({ checkpointer: new MemorySaver() }), thread, 3);
+    expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
+  });
+});
+
+describe.each(["full", "bounded"] as const)("as a subgraph of a bigger graph, a %s session", (session) => {
+  it("is complete; the bigger graph's own messages keep everything", async () => {
+    const memory = database.memory({ model: summarizing() });
+    const model = answering();
+    const inner = withMemory(chatAgent(model), memory, { session }).compile();
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("assistant", inner)
+      .addEdge(START, "assistant")
+      .compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    await converse(graph, thread, 1, 2, 3, 4, 5);
+    const { messages } = await say(graph, "question 6", thread);
+    expect(lines(messages)).toEqual(rounds(1, 2, 3, 4, 5, 6));
+    expect(lines(model.calls[5]!.messages)).toEqual([summary(3), "human: question 6"]);
+    expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3, 4, 5, 6));
+  });
+});
+
+describe.each(["full", "bounded"] as const)("time travel in a %s session", (session) => {
+  /** A conversation of six rounds, the summary after the fourth one failed; and its checkpoints. */
+  async function conversation() {
+    const summarizer = new ScriptedChatModel({
+      replies: (_, index) =>
+        index === 1
+          ? new Error("overloaded")
+          : { structured: { reasoning: "none", summary: `summary ${index === 0 ? 1 : index}` } },
+    });
+    const memory = database.memory({ model: summarizer });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory, { session }).compile({
+      checkpointer: memory.checkpointer(),
+    }) as unknown as AnyGraph & {
+      getStateHistory(config: object): AsyncIterable<{ next: string[]; config: { configurable: object } }>;
+    };
+    const thread = newThread();
+    await converse(graph, thread, 1, 2, 3, 4, 5, 6);
+    const history: { next: string[]; config: { configurable: object } }[] = [];
+    for await (const snapshot of graph.getStateHistory(thread)) history.unshift(snapshot);
+    const at = (next: string | undefined, round: number) =>
+      ({
+        configurable: {
+          ...thread.configurable,
+          ...history.filter((snapshot) => snapshot.next[0] === next)[round - 1]!.config.configurable,
+        },
+      }) as typeof thread;
+    return { memory, model, graph, thread, at };
+  }
+
+  it("to before the first summary: the branch is shown, and nothing of what was abandoned", async () => {
+    const { model, graph, at } = await conversation();
+    await say(graph, "another way", at(undefined, 2));
+    expect(lines(model.calls[6]!.messages)).toEqual([...rounds(1, 2), "human: another way"]);
+  });
+
+  it("to between two summaries: the earlier one is used", async () => {
+    const { model, graph, at } = await conversation();
+    await say(graph, "another way", at(undefined, 4));
+    expect(lines(model.calls[6]!.messages)).toEqual([summary(1), ...rounds(4), "human: another way"]);
+  });
+
+  it("to where a summary ended: that one is used", async () => {
+    const { model, graph, at } = await conversation();
+    await say(graph, "another way", at(undefined, 5));
+    expect(lines(model.calls[6]!.messages)).toEqual([summary(2), "human: another way"]);
+  });
+
+  it("goes on in the new branch, with the branch's own rounds", async () => {
+    const { memory, model, graph, thread, at } = await conversation();
+    await say(graph, "another way", at(undefined, 2));
+    const { messages } = await say(graph, "and on", thread);
+    const shown = lines(model.calls[7]!.messages);
+    expect(shown.at(-1)).toBe("human: and on");
+    expect(shown.join()).not.toMatch(/question [3456]/);
+    expect(lines(messages).slice(-2)).toEqual(["human: and on", "ai: answer 8"]);
+    expect(await transcript(database, thread)).toEqual([
+      ...recorded(1, 2, 3, 4, 5, 6),
+      "another way",
+      "answer 7",
+      "and on",
+      "answer 8",
+    ]);
+    expect((await memory.recall(addressOf(thread))).summary).not.toBeNull();
+  });
+
+  it("replays a round from its own point of view", async () => {
+    const { model, graph, thread, at } = await conversation();
+    await graph.invoke(null, at("agent", 3));
+    expect(lines(model.calls[6]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
+    expect((await transcript(database, thread)).at(-1)).toBe("answer 7");
+  });
+});

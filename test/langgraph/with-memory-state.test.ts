@@ -1,0 +1,388 @@
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import {
+  Annotation,
+  END,
+  MessagesAnnotation,
+  MessagesValue,
+  MessagesZodMeta,
+  ReducedValue,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
+import { createReactAgent } from "@langchain/langgraph/prebuilt";
+import { registry, withLangGraph } from "@langchain/langgraph/zod";
+import { createAgent, createMiddleware, modelCallLimitMiddleware } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { memoryStateFields, withMemory } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type AnyGraph, answering, chatAgent, lines, newThread, say } from "./conversation.js";
+
+const database = useTestDatabase();
+
+const append = (left: string[], right: string | string[]) => left.concat(right);
+const add = (left: number, right: number) => left + right;
+
+/** The same agent, its state defined in each of LangGraph's ways. Every round appends, adds, and sets. */
+function countingAgent(kind: "annotation" | "stateSchema" | "zod") {
+  const chat = async ({ count }: { count: number }) => ({
+    messages: [new HumanMessage({ content: `seen ${count}`, name: "counter" })],
+    log: `round ${count}`,
+    total: 2,
+    count: count + 1,
+  });
+  switch (kind) {
+    case "annotation": {
+      const state = Annotation.Root({
+        ...MessagesAnnotation.spec,
+        log: Annotation<string[], string | string[]>({ reducer: append, default: () => ["begin"] }),
+        total: Annotation<number>({ reducer: add, default: () => 10 }),
+        count: Annotation<number>({ reducer: (_, next) => next, default: () => 0 }),
+        untouched: Annotation<string>(),
+      });
+      return new StateGraph(state).addNode("chat", chat).addEdge(START, "chat").compile();
+    }
+    case "stateSchema": {
+      const state = new StateSchema({
+        messages: MessagesValue,
+        log: new ReducedValue(
+          z.array(z.string()).default(() => ["begin"]),
+          {
+            inputSchema: z.string(),
+            reducer: append,
+          },
+        ),
+        total: new ReducedValue(
+          z.number().default(() => 10),
+          { reducer: add },
+        ),
+        count: z.number().default(0),
+        untouched: z.string().optional(),
+      });
+      return new StateGraph(state).addNode("chat", chat).addEdge(START, "chat").compile();
+    }
+    case "zod": {
+      const state = z.object({
+        messages: withLangGraph(z.custom<BaseMessage[]>(), MessagesZodMeta),
+        log: withLangGraph(z.array(z.string()), {
+          default: () => ["begin"],
+          reducer: { schema: z.string(), fn: append },
+        }),
+        total: withLangGraph(z.number(), { default: () => 10, reducer: { fn: add } }),
+        count: z.number().default(0),
+        untouched: z.string().optional(),
+      });
+      return new StateGraph(state).addNode("chat", chat).addEdge(START, "chat").compile();
+    }
+  }
+}
+
+describe.each(["annotation", "stateSchema", "zod"] as const)("the keys of an agent made with %s", (kind) => {
+  it("are what they would be without memory, round after round", async () => {
+    const memory = database.memory();
+    const checkpointer = memory.checkpointer();
+    const plain = countingAgent(kind) as unknown as AnyGraph;
+    const [bare, wrapped] = [newThread(), newThread()];
+    Object.assign(plain, { checkpointer });
+    const graph = withMemory(countingAgent(kind) as unknown as ReturnType<typeof chatAgent>, memory).compile({
+      checkpointer,
+    });
+
+    for (const round of [1, 2, 3]) {
+      const input = () => ({
+        messages: [new HumanMessage({ id: `${round}`, content: `question ${round}` })],
+        ...(round === 2 && { untouched: "kept", log: "from outside" }),
+      });
+      const { messages: said, ...expected } = await plain.invoke(input(), bare);
+      const { messages, ...state } = await (graph as unknown as AnyGraph).invoke(input(), wrapped);
+      expect(state).toEqual(expected);
+      expect(lines(messages)).toEqual(lines(said));
+    }
+    const { values } = await graph.getState(wrapped);
+    expect(values).toMatchObject({ total: 16, untouched: "kept" });
+    // LangGraph itself sets a zod default anew with every input: then each round is round 0.
+    const rounds = kind === "zod" ? [0, 0, 0] : [0, 1, 2];
+    expect(values.log).toEqual([
+      "begin",
+      `round ${rounds[0]}`,
+      "from outside",
+      `round ${rounds[1]}`,
+      `round ${rounds[2]}`,
+    ]);
+  });
+});
+
+describe("an agent with schemas of its own", () => {
+  it.each(["annotation", "zod"] as const)(
+    "takes its input, gives its output, and keeps the rest (%s)",
+    async (kind) => {
+      const memory = database.memory();
+      const chat = ({ question, visits = 1 }: { question: string; visits?: number | undefined }) => ({
+        messages: [new HumanMessage(question)],
+        answer: `${question} ${visits}`,
+        visits: visits + 1,
+      });
+      const agent =
+        kind === "annotation"
+          ? new StateGraph(
+              Annotation.Root({
+                ...MessagesAnnotation.spec,
+                question: Annotation<string>(),
+                answer: Annotation<string>(),
+                visits: Annotation<number>(),
+              }),
+              {
+                input: Annotation.Root({ question: Annotation<string>() }),
+                output: Annotation.Root({ answer: Annotation<string>() }),
+              },
+            )
+              .addNode("chat", chat)
+              .addEdge(START, "chat")
+              .addEdge("chat", END)
+              .compile()
+          : new StateGraph(
+              z.object({
+                messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta),
+                question: z.string(),
+                answer: z.string(),
+                visits: z.number().optional(),
+              }),
+              { input: z.object({ question: z.string() }), output: z.object({ answer: z.string() }) },
+            )
+              .addNode("chat", chat)
+              .addEdge(START, "chat")
+              .addEdge("chat", END)
+              .compile();
+      const graph = withMemory(agent as unknown as ReturnType<typeof chatAgent>, memory).compile({
+        checkpointer: memory.checkpointer(),
+      }) as unknown as AnyGraph;
+      const thread = newThread();
+      expect(await graph.invoke({ question: "who", secret: "ignored" }, thread)).toEqual({ answer: "who 1" });
+      expect(await graph.invoke({ question: "what" }, thread)).toEqual({ answer: "what 2" });
+      expect(lines((await graph.getState(thread)).values.messages)).toEqual(["human: who", "human: what"]);
+      if (kind === "zod")
+        await expect(graph.invoke({ question: 7 }, thread)).rejects.toThrow(/expected string/);
+    },
+  );
+
+  it("has its input validated by a StateSchema as before", async () => {
+    const memory = database.memory();
+    const state = new StateSchema({ messages: MessagesValue, age: z.number().optional() });
+    const agent = new StateGraph(state)
+      .addNode("chat", () => ({}))
+      .addEdge(START, "chat")
+      .compile();
+    const graph = withMemory(agent, memory).compile() as unknown as AnyGraph;
+    await expect(graph.invoke({ messages: [], age: "old" }, newThread())).rejects.toThrow(/age/);
+  });
+
+  it("gets its context, validated by its own schema", async () => {
+    const memory = database.memory();
+    const contextSchema = z.object({ tone: z.enum(["kind", "curt"]), userId: z.string() });
+    const agent = new StateGraph(MessagesAnnotation, contextSchema)
+      .addNode("chat", (_, { context }) => ({
+        messages: [new HumanMessage(`${context?.tone} ${context?.userId}`)],
+      }))
+      .addEdge(START, "chat")
+      .compile();
+    const graph = withMemory(agent, memory).compile();
+    const { configurable } = newThread({ user_id: undefined });
+    const result = await graph.invoke(
+      { messages: [new HumanMessage("hi")] },
+      { configurable, context: { tone: "kind", userId: "ana" } },
+    );
+    expect(lines(result.messages)).toEqual(["human: hi", "human: kind ana"]);
+    expect(await memory.threads.list({ scope: { userId: "ana" } })).toMatchObject([
+      { threadId: configurable.thread_id },
+    ]);
+    await expect(
+      graph.invoke(
+        { messages: [new HumanMessage("hi")] },
+        { configurable, context: { tone: "rude" } as never },
+      ),
+    ).rejects.toThrow(/tone/);
+  });
+});
+
+describe("agents of all kinds", () => {
+  it("made by createAgent keep the private state of their middleware", async () => {
+    const memory = database.memory();
+    const model = answering();
+    const counter = createMiddleware({
+      name: "counter",
+      stateSchema: z.object({ _calls: z.number().default(0) }),
+      beforeModel: (state) => ({ _calls: state._calls + 1 }),
+      wrapModelCall: (request, handler) =>
+        handler({ ...request, systemPrompt: `call ${request.state._calls}` }),
+    });
+    const limit = modelCallLimitMiddleware({ threadLimit: 2, exitBehavior: "error" } as never);
+    const agent = createAgent({
+      model,
+      tools: [],
+      middleware: [counter, limit as unknown as typeof counter],
+    });
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    for (const round of [1, 2]) await say(graph, `question ${round}`, thread);
+    expect(model.calls.map(({ messages }) => messages[0]!.text)).toEqual(["call 1", "call 2"]);
+    await expect(say(graph, "question 3", thread)).rejects.toThrow(/limit/i);
+    expect(model.calls).toHaveLength(2);
+  });
+
+  it("made by createAgent answer in a structured form", async () => {
+    const memory = database.memory();
+    const model = new ScriptedChatModel({
+      replies: [{ structured: { mood: "good" } }],
+    });
+    const agent = createAgent({ model, tools: [], responseFormat: z.object({ mood: z.string() }) });
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const result = await graph.invoke({ messages: [new HumanMessage("how?")] }, newThread());
+    expect(result.structuredResponse).toEqual({ mood: "good" });
+  });
+
+  it("made by createReactAgent are accepted", async () => {
+    const memory = database.memory();
+    const model = answering();
+    const graph = withMemory(
+      createReactAgent({ llm: model, tools: [], prompt: "Be brief." }),
+      memory,
+    ).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    await say(graph, "question 1", thread);
+    const { messages } = await say(graph, "question 2", thread);
+    expect(lines(messages)).toEqual([
+      "human: question 1",
+      "ai: answer 1",
+      "human: question 2",
+      "ai: answer 2",
+    ]);
+    expect(lines(model.calls[1]!.messages)).toEqual([
+      "system: Be brief.",
+      "human: question 1",
+      "ai: answer 1",
+      "human: question 2",
+    ]);
+  });
+
+  it("may have keys named like the nodes around them", async () => {
+    const memory = database.memory();
+    const state = Annotation.Root({
+      ...MessagesAnnotation.spec,
+      agent: Annotation<string>(),
+      "memory.recall": Annotation<string>(),
+      "memory.remember": Annotation<string>(),
+    });
+    const agent = new StateGraph(state)
+      .addNode("chat", (own) => ({ agent: `${own["memory.recall"]}!`, "memory.remember": "set" }))
+      .addEdge(START, "chat")
+      .compile();
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const result = await graph.invoke({ messages: [], "memory.recall": "mine" }, newThread());
+    expect(result).toMatchObject({ agent: "mine!", "memory.recall": "mine", "memory.remember": "set" });
+  });
+
+  it("keep the ids of messages, and replace a message by its id", async () => {
+    const memory = database.memory();
+    const agent = new StateGraph(MessagesAnnotation)
+      .addNode("edit", ({ messages }) => ({
+        messages: [new HumanMessage({ id: messages.at(-1)!.id!, content: "edited" })],
+      }))
+      .addEdge(START, "edit")
+      .compile();
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    await say(graph, "first", thread);
+    const { messages } = await graph.invoke(
+      { messages: [new HumanMessage({ id: "mine", content: "x" })] },
+      thread,
+    );
+    expect(lines(messages)).toEqual(["human: edited", "human: edited"]);
+    expect(messages[1]!.id).toBe("mine");
+  });
+
+  it("compiled with a checkpointer of their own share the outer one", async () => {
+    const memory = database.memory();
+    const model = answering();
+    const agent = chatAgent(model);
+    Object.assign(agent, { checkpointer: true });
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    expect(lines(model.calls[2]!.messages)).toEqual([
+      "human: question 1",
+      "ai: answer 1",
+      "human: question 2",
+      "ai: answer 2",
+      "human: question 3",
+    ]);
+  });
+});
+
+describe("what cannot be wrapped is refused with the reason", () => {
+  const wrap = (agent: unknown, options = {}) => withMemory(agent as never, database.memory(), options);
+  const refused = (message: RegExp) =>
+    expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringMatching(message) });
+
+  it.each<[string, () => unknown, RegExp]>([
+    ["a graph that is not compiled", () => new StateGraph(MessagesAnnotation), /call \.compile\(\) first/],
+    [
+      "an agent without messages",
+      () =>
+        new StateGraph(Annotation.Root({ text: Annotation<string>() }))
+          .addNode("chat", () => ({}))
+          .addEdge(START, "chat")
+          .compile(),
+      /needs `messages` in the agent's state/,
+    ],
+    [
+      "messages that only pile up",
+      () =>
+        new StateGraph(
+          Annotation.Root({
+            messages: Annotation<BaseMessage[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
+          }),
+        )
+          .addNode("chat", () => ({}))
+          .addEdge(START, "chat")
+          .compile(),
+      /merge by id: give the key messagesStateReducer/,
+    ],
+    [
+      "messages that replace each other",
+      () =>
+        new StateGraph(Annotation.Root({ messages: Annotation<BaseMessage[]> }))
+          .addNode("chat", () => ({}))
+          .addEdge(START, "chat")
+          .compile(),
+      /merge by id/,
+    ],
+    [
+      "an agent that has memory",
+      () =>
+        new StateGraph(new StateSchema({ messages: MessagesValue, ...memoryStateFields }))
+          .addNode("chat", () => ({}))
+          .addEdge(START, "chat")
+          .compile(),
+      /an agent without memory/,
+    ],
+  ])("%s", (_, agent, message) => {
+    expect(() => wrap(agent())).toThrow(refused(message));
+  });
+
+  it.each(["messages", "memory.recall", "memory.remember", "a:b", "a|b", ""])(
+    "the node name %j",
+    (agentNode) => {
+      expect(() => wrap(chatAgent(answering()), { agentNode })).toThrow(refused(/choose another name/));
+    },
+  );
+
+  it("but another name is taken as it is", () => {
+    expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain(
+      "assistant",
+    );
+  });
+});

@@ -1,0 +1,87 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { round } from "../support/spoken.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+import { type WatchedStatement, watchedPool } from "../support/watched-pool.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+const original = { scope, threadId: "original" };
+
+interface Plan {
+  "Node Type": string;
+  "Relation Name"?: string;
+  Plans?: Plan[];
+}
+
+/** Tables that this test fills; a sequential scan is right for an empty one. */
+const filled = new Set(["message", "message_term", "summary", "thread"]);
+
+/** "Seq Scan on message" and so on. */
+async function sequentialScans({ text, values }: WatchedStatement): Promise<string[]> {
+  const { rows } = await db.pool.query(`explain (format json) ${text}`, values);
+  const scansOf = (plan: Plan): string[] => [
+    ...(plan["Node Type"] === "Seq Scan" && filled.has(plan["Relation Name"] ?? "")
+      ? [`Seq Scan on ${plan["Relation Name"]}`]
+      : []),
+    ...(plan.Plans ?? []).flatMap(scansOf),
+  ];
+  return scansOf(rows[0]["QUERY PLAN"][0].Plan);
+}
+
+/** All columns of a table but generated ones, with some replaced. */
+async function copied(
+  table: string,
+  replaced: Record<string, string>,
+): Promise<{ into: string; from: string }> {
+  const { rows } = await db.pool.query<{ name: string }>(
+    `select column_name as name from information_schema.columns
+     where table_schema = $1 and table_name = $2 and is_identity = 'NO' and is_generated = 'NEVER'`,
+    [db.schema, table],
+  );
+  const names = rows.map((row) => row.name);
+  return { into: names.join(", "), from: names.map((name) => replaced[name] ?? `o.${name}`).join(", ") };
+}
+
+describe.skipIf(!onServer())("with a thousand threads of a hundred messages (server only)", () => {
+  beforeAll(async () => {
+    const messages = Array.from({ length: 50 }, (_, index) => round(`r${index}`)).flat();
+    const memory = db.memory({ model: new OfflineChatModel() });
+    await memory.remember({ ...original, messages });
+    const table = (name: string) => `"${db.schema}".${name}`;
+    const thread = await copied("thread", { thread_id: "'copy ' || n", user_id: "'user ' || n % 100" });
+    await db.pool.query(
+      `insert into ${table("thread")} (${thread.into})
+       select ${thread.from} from ${table("thread")} o, generate_series(1, 999) n where o.thread_id = 'original'`,
+    );
+    for (const name of ["message", "message_term", "summary"]) {
+      const { into, from } = await copied(name, { thread_ref: "c.id" });
+      await db.pool.query(
+        `insert into ${table(name)} (${into}) select ${from}
+         from ${table("thread")} c, ${table(name)} o join ${table("thread")} t on t.id = o.thread_ref
+         where c.thread_id like 'copy %' and t.thread_id = 'original'`,
+      );
+    }
+    await db.pool.query("analyze");
+  }, 120_000);
+
+  it("no statement of a turn reads a table from end to end", async () => {
+    const { pool, statements } = watchedPool(db.pool);
+    const memory = db.memory({ database: pool, model: new OfflineChatModel() });
+    await memory.recall(original);
+    await memory.remember({ ...original, messages: [...round("new 1"), ...round("new 2")] });
+    await memory.recall({ scope, threadId: "unknown" });
+    await memory.summaries.list(original);
+    await memory.threads.list({ scope });
+    await memory.upkeep();
+
+    expect(statements.length).toBeGreaterThanOrEqual(8);
+    const scans = await Promise.all(
+      statements.map(async (statement) => ({
+        statement: statement.text.replace(/\s+/g, " ").slice(0, 60),
+        scans: await sequentialScans(statement),
+      })),
+    );
+    expect(scans.filter((each) => each.scans.length > 0)).toEqual([]);
+  });
+});

@@ -1,0 +1,179 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { type DevServer, repository, startDevServer } from "./dev-server.js";
+
+interface Drawing {
+  readonly nodes: { id: string }[];
+  readonly edges: { source: string; target: string }[];
+}
+interface State {
+  readonly messages: { type: string; content: string }[];
+}
+
+/** What the dev server would write into the folder of its configuration. */
+const leftInRepository = () => ({
+  gitignore: readFileSync(join(repository, ".gitignore"), "utf8"),
+  state: statSync(join(repository, ".langgraph_api"), { throwIfNoEntry: false })?.mtimeMs,
+});
+const before = leftInRepository();
+
+let server: DevServer;
+let dropDatabase = async () => {};
+
+/** A database of its own, since the graphs use the default schema; none for the embedded one. */
+async function freshDatabase(): Promise<string | undefined> {
+  const databaseUrl = inject("databaseUrl");
+  if (databaseUrl === null) return undefined;
+  const name = `studio_${randomUUID().slice(0, 8)}`;
+  const run = async (statement: string) => {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
+  await run(`create database ${name}`);
+  dropDatabase = () => run(`drop database ${name} with (force)`);
+  return Object.assign(new URL(databaseUrl), { pathname: `/${name}` }).href;
+}
+
+beforeAll(async () => {
+  server = await startDevServer({ DATABASE_URL: await freshDatabase(), OPENAI_API_KEY: undefined });
+}, 120_000);
+afterAll(async () => {
+  await server?.stop();
+  await dropDatabase();
+});
+
+const newThread = async () => (await server.call<{ thread_id: string }>("POST", "/threads", {})).thread_id;
+const input = (content: string) => ({ messages: [{ role: "user", content }] });
+
+/** The events of memory while `content` is said. */
+async function say(graph: string, threadId: string, content: string, more: object = {}) {
+  const events = await server.stream(`/threads/${threadId}/runs/stream`, {
+    assistant_id: graph,
+    input: input(content),
+    stream_mode: ["custom", "values"],
+    ...more,
+  });
+  expect(events.filter(({ event }) => event === "error")).toEqual([]);
+  const memory = events.flatMap(({ event, data }) =>
+    event === "custom" ? [data as Record<string, unknown>] : [],
+  );
+  const state = events.findLast(({ event }) => event === "values")?.data as State;
+  return {
+    recalled: memory.find(({ type }) => type === "memory.recall")!,
+    remembered: memory.find(({ type }) => type === "memory.remember")!,
+    answer: state.messages.at(-1)!.content,
+  };
+}
+
+describe("the graphs in Studio's dev server", () => {
+  it("are listed", async () => {
+    const assistants = await server.call<{ graph_id: string }[]>("POST", "/assistants/search", {});
+    expect(assistants.map((assistant) => assistant.graph_id).sort()).toEqual([
+      "assistant",
+      "summarization",
+      "supervisor",
+    ]);
+    expect(server.output()).toContain("offline stand-in, not a language model");
+  });
+
+  it.each([
+    ["assistant", ["memory.recall", "assistant:model_request", "assistant:tools", "memory.remember"]],
+    [
+      "supervisor",
+      [
+        "memory.recall",
+        "supervisor:supervisor",
+        "supervisor:planner",
+        "supervisor:executor",
+        "memory.remember",
+      ],
+    ],
+    ["summarization", ["load", "summarize", "validate", "save"]],
+  ])("are drawn with their inner nodes: %s", async (graph, expected) => {
+    const { nodes } = await server.call<Drawing>("GET", `/assistants/${graph}/graph?xray=true`);
+    const ids = nodes.map(({ id }) => id);
+    for (const id of expected)
+      expect(
+        ids.some((drawn) => drawn === id || drawn.startsWith(`${id}:`)),
+        id,
+      ).toBe(true);
+  });
+
+  it.each(["assistant", "supervisor"])(
+    "take messages, says the schema: %s",
+    async (graph) => {
+      const { input_schema } = await server.call<{ input_schema: unknown }>(
+        "GET",
+        `/assistants/${graph}/schemas`,
+      );
+      expect(JSON.stringify(input_schema)).toContain('"messages"');
+      expect(JSON.stringify(input_schema)).not.toContain("mnemograph");
+      // Where a state has no schema at run time, the server has TypeScript work it out.
+    },
+    120_000,
+  );
+
+  it.each(["assistant", "supervisor"])("remember a conversation over REST: %s", async (graph) => {
+    const threadId = await newThread();
+    const first = await server.call<State>("POST", `/threads/${threadId}/runs/wait`, {
+      assistant_id: graph,
+      input: input("My dog is called Rex."),
+    });
+    expect(first.messages.map(({ type }) => type)).toEqual(["human", "ai"]);
+    for (const text of ["I live in Rome.", "My sister is called Ida.", "I like tea."]) {
+      await server.call("POST", `/threads/${threadId}/runs/wait`, {
+        assistant_id: graph,
+        input: input(text),
+      });
+    }
+    // The summary is made in the background after the third round; it is there soon, if not at once.
+    let round = await say(graph, threadId, "What is my dog called?");
+    for (let more = 0; more < 20 && round.recalled.summaryId === null; more++) {
+      round = await say(graph, threadId, "What is my dog called?");
+    }
+    expect(round.recalled).toMatchObject({ status: "ok", summaryId: expect.any(Number) });
+    expect(round.remembered).toMatchObject({ status: "ok", recorded: 2 });
+    expect(round.answer).toContain("Rex");
+    expect(round.answer).toContain("From memory");
+  });
+
+  it("keep users apart, and refuse a thread of another user", async () => {
+    const threadId = await newThread();
+    await say("assistant", threadId, "Hello.", { context: { userId: "ana" } });
+    const events = await server.stream(`/threads/${threadId}/runs/stream`, {
+      assistant_id: "assistant",
+      input: input("Hello?"),
+      stream_mode: ["values"],
+      config: { configurable: { user_id: "bob" } },
+    });
+    expect(JSON.stringify(events.find(({ event }) => event === "error")?.data)).toContain(
+      "belongs to another scope",
+    );
+  });
+
+  it("summarise one conversation when asked, and background work goes on after that", async () => {
+    const threadId = await newThread();
+    for (const text of ["One.", "Two.", "Three."]) await say("assistant", threadId, text);
+    const done = await server.call<{ status: string }>("POST", "/runs/wait", {
+      assistant_id: "summarization",
+      input: { scope: { appId: "studio" }, threadId },
+    });
+    expect(["completed", "skipped"]).toContain(done.status);
+    let round = await say("assistant", threadId, "Four.");
+    const { summaryId } = round.recalled;
+    for (let more = 0; more < 20 && round.recalled.summaryId === summaryId; more++) {
+      round = await say("assistant", threadId, "More.");
+    }
+    expect(round.recalled.summaryId).toBeGreaterThan(summaryId as number);
+  });
+});
+
+it("the repository is left as it was", () => {
+  expect(before.gitignore).toContain(".langgraph_api");
+  expect(leftInRepository()).toEqual(before);
+});

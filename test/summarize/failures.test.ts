@@ -1,0 +1,100 @@
+import { AIMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+import { recordingLogger } from "../support/recording-logger.js";
+import { round } from "../support/spoken.js";
+import { summaryMemory } from "../support/summary-memory.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+const good = (summary: string): ScriptedReply => ({ structured: { reasoning: "…", summary } });
+const threeRounds = [...round("1"), ...round("2"), ...round("3")];
+let next = 0;
+const fresh = () => ({ scope, threadId: `failing ${next++}` });
+
+const events = async (threadId: string) => {
+  const { rows } = await db.pool.query(
+    `select node, op, status, detail from "${db.schema}".event where thread_id = $1 order by id`,
+    [threadId],
+  );
+  return rows;
+};
+
+/** Replies of a model, and what the failed row and its event say. */
+const failures: [string, ScriptedReply[], RegExp, string][] = [
+  ["throws", [new Error("overloaded")], /The model call failed: overloaded/, "MODEL_FAILED"],
+  ["throws what quotes the prompt", [new Error("bad: question of 4")], /question of 4/, "MODEL_FAILED"],
+  ["answers with an empty summary", [good("")], /empty summary/, "MODEL_OUTPUT_INVALID"],
+  ["answers with white space", [good(" \n\t ")], /empty summary/, "MODEL_OUTPUT_INVALID"],
+  ["answers with dots", [good("…")], /empty summary/, "MODEL_OUTPUT_INVALID"],
+  ["answers with NUL characters", [good("\u0000\u0000")], /empty summary/, "MODEL_OUTPUT_INVALID"],
+  ["returns nothing, twice", ["", ""], /twice gave an answer that is not a valid/, "MODEL_OUTPUT_INVALID"],
+  ["answers in prose, twice", ["Sure! It is:", "As I said"], /twice gave an answer/, "MODEL_OUTPUT_INVALID"],
+  ["returns broken JSON, twice", ['{"summary": "x', "}{"], /twice gave an answer/, "MODEL_OUTPUT_INVALID"],
+  [
+    "returns another shape, twice",
+    [{ structured: { text: "x" } }, { structured: { reasoning: 1, summary: ["x"] } }],
+    /twice gave an answer/,
+    "MODEL_OUTPUT_INVALID",
+  ],
+  ["hangs", ["hang"], /did not answer within 50 ms/, "MODEL_TIMEOUT"],
+];
+
+describe("a summary whose model", () => {
+  it.each(failures)("%s is failed, and the previous one stays in use", async (_, replies, error, code) => {
+    const model = new ScriptedChatModel({ replies: [good("the first"), ...replies] });
+    const logger = recordingLogger();
+    const memory = summaryMemory(db, { model, logger, config: { summaries: { timeoutMs: 50 } } });
+    const thread = fresh();
+    await memory.remember({ ...thread, messages: threeRounds });
+    const { summary } = await memory.remember({ ...thread, messages: round("4") });
+    expect(summary).toMatchObject({ started: true });
+
+    const [, failed] = await memory.summaries.list(thread);
+    expect(failed).toMatchObject({ status: "failed", text: null, attempts: 1, leaseUntil: null });
+    expect(failed?.error).toMatch(error);
+    expect(failed?.retryAt).toBeInstanceOf(Date);
+    expect(model.calls).toHaveLength(1 + replies.length);
+
+    const recalled = await memory.recall(thread);
+    expect(recalled.summary).toMatchObject({ text: "the first", endSeq: 5 });
+    expect(recalled.gap.map((message) => message.id)).toEqual(["4-q", "4-a"]);
+    expect(recalled.processing).toBeNull();
+    expect(await events(thread.threadId)).toEqual([
+      { node: "summarize", op: "create", status: "ok", detail: null },
+      { node: "summarize", op: "create", status: "error", detail: code },
+    ]);
+    expect(logger.lines.filter((line) => line.startsWith("warn"))).toEqual([
+      expect.stringMatching(
+        /^warn: Summarizing messages 0-7 for failing \d+ failed: .*next try in 30000 ms\.$/s,
+      ),
+    ]);
+    expect(logger.lines).toContain(`debug: Memory ${failed?.id} status updated to failed`);
+  });
+
+  it("answers in prose at first gets its answer back once, and may still make the summary", async () => {
+    const model = new ScriptedChatModel({
+      replies: ["Here is a summary: they talked.", good("They talked.")],
+    });
+    const memory = summaryMemory(db, { model });
+    const thread = fresh();
+    await memory.remember({ ...thread, messages: threeRounds });
+    expect((await memory.recall(thread)).summary?.text).toBe("They talked.");
+    const repair = model.calls[1]?.messages ?? [];
+    expect(repair.slice(0, 2)).toEqual(model.calls[0]?.messages);
+    expect(repair[2]).toBeInstanceOf(AIMessage);
+    expect(repair[2]?.text).toContain("Here is a summary");
+    expect(repair[3]?.text).toMatch(/cannot be used.*conversation_summary/);
+  });
+
+  it("says more than fits is cut at the end of a sentence", async () => {
+    const model = new ScriptedChatModel({ replies: [good("One fact. ".repeat(100))] });
+    const memory = summaryMemory(db, { model, config: { summaries: { maxCharacters: 200 } } });
+    const thread = fresh();
+    await memory.remember({ ...thread, messages: threeRounds });
+    const text = (await memory.recall(thread)).summary?.text ?? "";
+    expect(text.length).toBeLessThanOrEqual(200);
+    expect(text).toMatch(/One fact\.$/);
+  });
+});

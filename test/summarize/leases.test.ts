@@ -1,0 +1,192 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { beforeEach, describe, expect, it } from "vitest";
+import { createGate, type Gate, ScriptedChatModel } from "../../src/testing/index.js";
+import { round } from "../support/spoken.js";
+import { summaryMemory } from "../support/summary-memory.js";
+import { summaryTable } from "../support/summary-table.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+// Upkeep looks at every thread: each test leaves nothing behind that is due.
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+const leaseMs = 1_000;
+let now = Date.parse("2030-01-01T00:00:00Z");
+let next = 0;
+const fresh = () => ({ scope, threadId: `leased ${next++}` });
+const threeRounds = [...round("1"), ...round("2"), ...round("3")];
+
+beforeEach(() => {
+  now += 86_400_000;
+});
+
+/** A memory whose clock all share, as machines share the database's, and whose model waits at `gate`. */
+function worker(name: string, gate: Gate, options: { model?: ScriptedChatModel; maxAttempts?: number } = {}) {
+  const model =
+    options.model ??
+    new ScriptedChatModel({
+      gate,
+      replies: (_, index) => ({ structured: { reasoning: "…", summary: `${name} ${index + 1}` } }),
+    });
+  const { maxAttempts = 5 } = options;
+  const memory = summaryMemory(db, {
+    model,
+    jobs: "background",
+    clock: () => new Date(now),
+    config: { summaries: { leaseMs, maxAttempts, inputBudgetTokens: 200 } },
+  });
+  return { memory, model, gate };
+}
+
+describe("a lease", () => {
+  it("keeps others away until it runs out; then the summary is another's, and a late result is refused", async () => {
+    const slow = worker("slow", createGate());
+    const quick = worker("quick", createGate({ open: true }));
+    const thread = fresh();
+    await slow.memory.remember({ ...thread, messages: threeRounds });
+    await expect.poll(() => slow.gate.waiting).toBe(1);
+
+    now += leaseMs - 1;
+    expect(await quick.memory.upkeep()).toBe(0);
+    expect((await quick.memory.recall(thread)).processing).toMatchObject({ startSeq: 0, endSeq: 5 });
+    now += 1;
+    expect((await quick.memory.recall(thread)).processing).toBeNull();
+    expect(await quick.memory.upkeep()).toBe(1);
+    await quick.memory.idle();
+    const healed = { status: "completed", attempts: 2, text: "quick 1", leaseUntil: null };
+    expect(await quick.memory.summaries.list(thread)).toMatchObject([healed]);
+
+    slow.gate.open();
+    await slow.memory.idle();
+    expect(slow.model.calls).toHaveLength(1);
+    expect(await quick.memory.summaries.list(thread)).toMatchObject([healed]);
+  });
+
+  it("that ran out does not let a late failure undo another's summary either", async () => {
+    const gate = createGate();
+    const failing = new ScriptedChatModel({ gate, replies: [new Error("too late")] });
+    const slow = worker("slow", gate, { model: failing });
+    const quick = worker("quick", createGate({ open: true }));
+    const thread = fresh();
+    await slow.memory.remember({ ...thread, messages: threeRounds });
+    now += leaseMs;
+    expect(await quick.memory.upkeep()).toBe(1);
+    await quick.memory.idle();
+    gate.open();
+    await slow.memory.idle();
+    expect(await quick.memory.summaries.list(thread)).toMatchObject([
+      { status: "completed", text: "quick 1" },
+    ]);
+    expect(await quick.memory.upkeep()).toBe(0);
+  });
+
+  it("that ran out is ended by the next round, which starts its own summary", async () => {
+    const slow = worker("slow", createGate());
+    const quick = worker("quick", createGate({ open: true }));
+    const thread = fresh();
+    await slow.memory.remember({ ...thread, messages: threeRounds });
+    await expect.poll(() => slow.gate.waiting).toBe(1);
+    const early = await quick.memory.remember({ ...thread, messages: round("4") });
+    expect(early.summary).toEqual({ started: false, reason: "already_running" });
+    now += leaseMs;
+    const late = await quick.memory.remember({ ...thread, messages: round("5") });
+    expect(late.summary).toMatchObject({ started: true, window: { startSeq: 0, endSeq: 9 } });
+    await quick.memory.idle();
+    slow.gate.open();
+    await slow.memory.idle();
+    expect(await summaryTable(quick.memory, thread)).toEqual([
+      [1, 0, 5, null, "failed"],
+      [2, 0, 9, null, "completed"],
+    ]);
+    expect((await quick.memory.summaries.list(thread))[0]?.error).toBe(
+      "the worker stopped before it was done",
+    );
+    expect(await quick.memory.upkeep()).toBe(0);
+  });
+
+  it("of the last attempt that ran out is given up, not left processing for ever", async () => {
+    const slow = worker("slow", createGate(), { maxAttempts: 1 });
+    const thread = fresh();
+    await slow.memory.remember({ ...thread, messages: threeRounds });
+    await expect.poll(() => slow.gate.waiting).toBe(1);
+    now += leaseMs;
+    expect(await slow.memory.upkeep()).toBe(0);
+    expect(await slow.memory.summaries.list(thread)).toMatchObject([
+      { status: "failed", attempts: 1, text: null },
+    ]);
+    slow.gate.open();
+    await slow.memory.idle();
+    expect(await slow.memory.summaries.list(thread)).toMatchObject([{ status: "failed" }]);
+  });
+
+  it("is renewed between the pieces of a long stretch", async () => {
+    const slow = worker("slow", createGate());
+    const other = worker("other", createGate({ open: true }));
+    const thread = fresh();
+    const long = [1, 2, 3].map(
+      (part) => new HumanMessage({ id: `${part}`, content: `${part} `.repeat(380) }),
+    );
+    await slow.memory.record({ ...thread, messages: [...round("1"), ...long] });
+    await slow.memory.remember({ ...thread, messages: round("2") });
+    for (let piece = 1; piece <= 3; piece++) {
+      await expect.poll(() => slow.model.calls.length).toBe(piece);
+      now += leaseMs - 1;
+      expect(await other.memory.upkeep()).toBe(0);
+      slow.gate.open();
+      slow.gate.close();
+    }
+    slow.gate.open();
+    await slow.memory.idle();
+    expect(other.model.calls).toHaveLength(0);
+    expect(await other.memory.summaries.list(thread)).toMatchObject([{ status: "completed", attempts: 1 }]);
+  });
+
+  it("lost between two pieces ends the work at once", async () => {
+    const slow = worker("slow", createGate());
+    const other = worker("other", createGate({ open: true }));
+    const thread = fresh();
+    const long = [1, 2, 3].map(
+      (part) => new HumanMessage({ id: `${part}`, content: `${part} `.repeat(380) }),
+    );
+    await slow.memory.record({ ...thread, messages: [...round("1"), ...long] });
+    await slow.memory.remember({ ...thread, messages: round("2") });
+    await expect.poll(() => slow.gate.waiting).toBe(1);
+    now += leaseMs;
+    expect(await other.memory.upkeep()).toBe(1);
+    await other.memory.idle();
+    slow.gate.open();
+    await slow.memory.idle();
+    expect(slow.model.calls).toHaveLength(1);
+    expect((await other.memory.summaries.list(thread))[0]?.text).toMatch(/^other/);
+  });
+});
+
+describe("two workers", () => {
+  it("that sweep at once never take the same summary", async () => {
+    const broken = new ScriptedChatModel({ replies: Array<Error>(12).fill(new Error("overloaded")) });
+    const config = { summaries: { retryDelayMs: 0 } };
+    const failing = summaryMemory(db, { model: broken, config, clock: () => new Date(now) });
+    const threads = Array.from({ length: 12 }, fresh);
+    for (const thread of threads) await failing.remember({ ...thread, messages: threeRounds });
+    now += 1;
+    const workers = [1, 2, 3].map((number) => worker(`${number}`, createGate({ open: true })));
+    const claimed = await Promise.all(workers.map((each) => each.memory.upkeep()));
+    await Promise.all(workers.map((each) => each.memory.idle()));
+    expect(claimed.reduce((sum, each) => sum + each, 0)).toBe(12);
+    for (const thread of threads) {
+      expect(await failing.summaries.list(thread)).toMatchObject([{ status: "completed", attempts: 2 }]);
+    }
+    expect(workers.flatMap((each) => each.model.calls)).toHaveLength(12);
+  });
+
+  it("that end the same round at once start one summary", async () => {
+    const workers = [1, 2, 3, 4].map((number) => worker(`${number}`, createGate({ open: true })));
+    const thread = fresh();
+    const ended = await Promise.all(
+      workers.map((each) => each.memory.remember({ ...thread, messages: threeRounds })),
+    );
+    await Promise.all(workers.map((each) => each.memory.idle()));
+    expect(ended.filter((each) => each.summary.started)).toHaveLength(1);
+    expect(ended.reduce((sum, each) => sum + each.recorded, 0)).toBe(6);
+    expect(await summaryTable(workers[0]!.memory, thread)).toEqual([[1, 0, 5, null, "completed"]]);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, inject, it } from "vitest";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { useChildScripts } from "../support/child-scripts.js";
+import { summaryMemory } from "../support/summary-memory.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const start = useChildScripts();
+const scope = { userId: "ana" };
+
+/** A process that ends `rounds` rounds of a thread. */
+function agent(threadId: string, writer: string, rounds: number, model: "quick" | "hang", leaseMs = 60_000) {
+  const url = inject("databaseUrl") ?? "";
+  return start("remember-rounds.ts", [url, db.schema, threadId, writer, `${rounds}`, `${leaseMs}`, model]);
+}
+
+describe.skipIf(!onServer())("processes that share a thread (server only)", () => {
+  it("recording and triggering at once: one summary in the making, no gap, a sound chain", async () => {
+    const thread = { scope, threadId: "shared" };
+    const memory = db.memory();
+    const agents = ["one", "two"].map((writer) => agent(thread.threadId, writer, 40, "quick"));
+    let running = true;
+    const ended = Promise.all(agents.map((each) => each.exitCode)).finally(() => {
+      running = false;
+    });
+    let mostAtOnce = 0;
+    while (running) {
+      const { rows } = await db.pool.query(
+        `select count(*)::int as count from "${db.schema}".summary where status = 'processing'`,
+      );
+      mostAtOnce = Math.max(mostAtOnce, rows[0].count);
+    }
+    expect(await ended).toEqual([0, 0]);
+    expect(mostAtOnce).toBe(1);
+
+    const { rows } = await db.pool.query(
+      `select array_agg(seq order by seq) as seqs, count(distinct message_id)::int as ids
+       from "${db.schema}".message`,
+    );
+    expect(rows[0].seqs).toEqual(Array.from({ length: 160 }, (_, seq) => seq));
+    expect(rows[0].ids).toBe(160);
+
+    const summaries = await memory.summaries.list(thread);
+    expect(summaries.length).toBeGreaterThan(3);
+    expect(new Set(summaries.map((summary) => summary.status))).toEqual(new Set(["completed"]));
+    for (const [index, { startSeq, endSeq, baseId, baseEndSeq }] of summaries.entries()) {
+      const before = summaries[index - 1];
+      expect(baseId).toBe(before?.id ?? null);
+      expect(endSeq).toBeGreaterThan(baseEndSeq ?? -1);
+      expect(startSeq).toBeGreaterThanOrEqual(before?.startSeq ?? 0);
+      expect(endSeq - startSeq + 1).toBeLessThanOrEqual(14);
+    }
+  });
+
+  it("killed in mid-summary: another process heals it once the lease has run out", async () => {
+    const thread = { scope, threadId: "killed" };
+    const leaseMs = 3_000;
+    const killed = agent(thread.threadId, "killed", 3, "hang", leaseMs);
+    await killed.line("summarizing");
+    await killed.kill();
+    const memory = summaryMemory(db, { model: new OfflineChatModel() });
+    const [left] = await memory.summaries.list(thread);
+    expect(left).toMatchObject({ status: "processing", attempts: 1 });
+
+    // Everything said is there, and the conversation goes on meanwhile.
+    expect((await memory.recall(thread)).gap).toHaveLength(6);
+    expect(await memory.upkeep()).toBe(0);
+    await expect.poll(() => memory.upkeep(), { timeout: 20_000, interval: 100 }).toBe(1);
+    expect(Date.now()).toBeGreaterThanOrEqual(left?.leaseUntil?.getTime() ?? Number.POSITIVE_INFINITY);
+    expect(await memory.summaries.list(thread)).toMatchObject([
+      { id: left?.id, status: "completed", attempts: 2, startSeq: 0, endSeq: 5 },
+    ]);
+    expect((await memory.recall(thread)).gap).toEqual([]);
+  });
+});

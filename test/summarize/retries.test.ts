@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+import { recordingLogger } from "../support/recording-logger.js";
+import { round } from "../support/spoken.js";
+import { summaryMemory } from "../support/summary-memory.js";
+import { summaryTable } from "../support/summary-table.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+// Upkeep looks at every thread: each test leaves nothing behind that is due.
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+const good = (summary: string): ScriptedReply => ({ structured: { reasoning: "…", summary } });
+const threeRounds = [...round("1"), ...round("2"), ...round("3")];
+let next = 0;
+const fresh = () => ({ scope, threadId: `retried ${next++}` });
+
+const eventStatuses = async (threadId: string) => {
+  const { rows } = await db.pool.query(
+    `select status from "${db.schema}".event where thread_id = $1 order by id`,
+    [threadId],
+  );
+  return rows.map((row) => row.status as string);
+};
+
+describe("a failed summary", () => {
+  const config = { summaries: { maxAttempts: 3, retryDelayMs: 1_000 } };
+
+  it("is tried again after a wait that doubles, with the same window", async () => {
+    let now = Date.parse("2030-01-01T00:00:00Z");
+    const broken = new Error("overloaded");
+    const model = new ScriptedChatModel({ replies: [broken, broken, good("at last")] });
+    const memory = summaryMemory(db, { model, config, clock: () => new Date(now) });
+    const thread = fresh();
+    await memory.remember({ ...thread, messages: threeRounds });
+
+    now += 999;
+    expect(await memory.upkeep()).toBe(0);
+    now += 1;
+    expect(await memory.upkeep()).toBe(1);
+    expect(await memory.summaries.list(thread)).toMatchObject([{ status: "failed", attempts: 2 }]);
+    now += 1_999;
+    expect(await memory.upkeep()).toBe(0);
+    now += 1;
+    expect(await memory.upkeep()).toBe(1);
+    expect(await memory.summaries.list(thread)).toMatchObject([
+      {
+        status: "completed",
+        attempts: 3,
+        text: "at last",
+        startSeq: 0,
+        endSeq: 5,
+        error: null,
+        retryAt: null,
+      },
+    ]);
+    expect(await memory.upkeep()).toBe(0);
+    expect(await eventStatuses(thread.threadId)).toEqual(["error", "error", "ok"]);
+  });
+
+  it("is given up after the last attempt, and the next round starts a fresh one", async () => {
+    let now = Date.parse("2030-01-01T00:00:00Z");
+    const model = new ScriptedChatModel({
+      replies: [good("the first"), ...Array<Error>(3).fill(new Error("overloaded")), good("the next")],
+    });
+    const logger = recordingLogger();
+    const memory = summaryMemory(db, { model, config, logger, clock: () => new Date(now) });
+    const thread = fresh();
+    await memory.remember({ ...thread, messages: threeRounds });
+    await memory.remember({ ...thread, messages: round("4") });
+    for (const wait of [1_000, 2_000, 4_000, 3_600_000]) {
+      now += wait;
+      await memory.upkeep();
+    }
+    const [, failed] = await memory.summaries.list(thread);
+    expect(failed).toMatchObject({ status: "failed", attempts: 3, retryAt: null });
+    expect(logger.lines.at(-1)).toMatch(/no further try\.$/);
+
+    await memory.remember({ ...thread, messages: round("5") });
+    expect(await summaryTable(memory, thread)).toEqual([
+      [1, 0, 5, null, "completed"],
+      [2, 0, 7, 1, "failed"],
+      [3, 0, 9, 1, "completed"],
+    ]);
+    expect((await memory.recall(thread)).summary?.text).toBe("the next");
+  });
+
+  it("is not tried again once a newer round has started another", async () => {
+    let now = Date.parse("2030-01-01T00:00:00Z");
+    const model = new ScriptedChatModel({ replies: [new Error("overloaded"), good("newer")] });
+    const memory = summaryMemory(db, { model, config, clock: () => new Date(now) });
+    const thread = fresh();
+    await memory.remember({ ...thread, messages: threeRounds });
+    await memory.remember({ ...thread, messages: round("4") });
+    now += 3_600_000;
+    expect(await memory.upkeep()).toBe(0);
+    expect(await summaryTable(memory, thread)).toEqual([
+      [1, 0, 5, null, "failed"],
+      [2, 0, 7, null, "completed"],
+    ]);
+  });
+
+  it("is tried again in the background by itself", async () => {
+    const broken = new Error("overloaded");
+    const model = new ScriptedChatModel({ replies: [broken, broken, good("by itself")] });
+    const memory = summaryMemory(db, {
+      model,
+      jobs: "background",
+      config: { summaries: { retryDelayMs: 20 } },
+    });
+    const thread = fresh();
+    await memory.remember({ ...thread, messages: threeRounds });
+    await expect
+      .poll(async () => (await memory.recall(thread)).summary?.text, { timeout: 10_000 })
+      .toBe("by itself");
+  });
+
+  it("is left alone by a memory without a model", async () => {
+    const failing = summaryMemory(db, {
+      model: new ScriptedChatModel({ replies: [new Error("overloaded")] }),
+      config: { summaries: { retryDelayMs: 0 } },
+    });
+    const thread = fresh();
+    await failing.remember({ ...thread, messages: threeRounds });
+    expect(await db.memory().upkeep()).toBe(0);
+  });
+});

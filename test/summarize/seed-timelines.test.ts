@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { createGate, type Gate, ScriptedChatModel } from "../../src/testing/index.js";
+import { recordingLogger } from "../support/recording-logger.js";
+import { round } from "../support/spoken.js";
+import { summaryMemory } from "../support/summary-memory.js";
+import { summaryPrompt } from "../support/summary-prompt.js";
+import { summaryTable } from "../support/summary-table.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+
+/** A model that says "summary 1", "summary 2"… once the gate lets it. */
+const numbered = (gate: Gate) =>
+  new ScriptedChatModel({
+    gate,
+    replies: (_, index) => ({ structured: { reasoning: "…", summary: `summary ${index + 1}` } }),
+  });
+
+/** Lets the summary that is being made complete, as when the user pauses to think. */
+async function complete(memory: Memory, gate: Gate): Promise<void> {
+  gate.open();
+  await memory.idle();
+  gate.close();
+}
+
+const seqsOf = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+describe("seed 000's simulation of ten rounds", () => {
+  it("uses, triggers and skips as the seed says, and ends with the seed's table", async () => {
+    const gate = createGate();
+    const memory = summaryMemory(db, { model: numbered(gate), jobs: "background" });
+    const thread = { scope, threadId: "seed 000" };
+    const caughtUpBefore = new Set([4, 6, 8, 10]);
+    const timeline: unknown[] = [];
+    for (let number = 1; number <= 10; number++) {
+      if (caughtUpBefore.has(number)) await complete(memory, gate);
+      const { summary, gap, processing } = await memory.recall(thread);
+      const { summary: made } = await memory.remember({ ...thread, messages: round(`r${number}`) });
+      timeline.push([
+        number,
+        summary?.text ?? null,
+        gap.map((message) => message.id).join(" "),
+        processing !== null,
+        made.started ? `${made.window.startSeq}-${made.window.endSeq}` : made.reason,
+      ]);
+    }
+    expect(timeline).toEqual([
+      [1, null, "", false, "too_early"],
+      [2, null, "r1-q r1-a", false, "too_early"],
+      [3, null, "r1-q r1-a r2-q r2-a", false, "0-5"],
+      [4, "summary 1", "", false, "0-7"],
+      [5, "summary 1", "r4-q r4-a", true, "already_running"],
+      [6, "summary 2", "r5-q r5-a", false, "0-11"],
+      [7, "summary 2", "r5-q r5-a r6-q r6-a", true, "already_running"],
+      [8, "summary 3", "r7-q r7-a", false, "2-15"],
+      [9, "summary 3", "r7-q r7-a r8-q r8-a", true, "already_running"],
+      [10, "summary 4", "r9-q r9-a", false, "6-19"],
+    ]);
+    expect(await summaryTable(memory, thread)).toEqual([
+      [1, 0, 5, null, "completed"],
+      [2, 0, 7, 1, "completed"],
+      [3, 0, 11, 2, "completed"],
+      [4, 2, 15, 3, "completed"],
+      [5, 6, 19, 4, "processing"],
+    ]);
+    await complete(memory, gate);
+    expect((await summaryTable(memory, thread)).at(-1)).toEqual([5, 6, 19, 4, "completed"]);
+  });
+});
+
+describe("seed 001's timeline", () => {
+  it("makes the seed's table from the seed's incremental inputs, and logs its lines", async () => {
+    const gate = createGate();
+    const model = numbered(gate);
+    const logger = recordingLogger();
+    const memory = summaryMemory(db, { model, jobs: "background", logger });
+    const thread = { scope, threadId: "seed 001" };
+    // Round 4 and 9 begin before the summary is ready.
+    const caughtUpBefore = new Set([5, 7, 8, 10]);
+    for (let number = 1; number <= 10; number++) {
+      if (caughtUpBefore.has(number)) await complete(memory, gate);
+      await memory.remember({ ...thread, messages: round(`r${number}`) });
+    }
+    await complete(memory, gate);
+    expect(await summaryTable(memory, thread)).toEqual([
+      [1, 0, 5, null, "completed"],
+      [2, 0, 9, 1, "completed"],
+      [3, 0, 13, 2, "completed"],
+      [4, 2, 15, 3, "completed"],
+      [5, 6, 19, 4, "completed"],
+    ]);
+
+    const inputs = model.calls.map((call) => {
+      const { previous, added, dropped, dropBefore } = summaryPrompt(call);
+      return { previous, added, dropped, dropBefore };
+    });
+    const previous = (covers: string, number: number) => ({ covers, text: `summary ${number}` });
+    expect(inputs).toEqual([
+      { previous: null, added: seqsOf(0, 5), dropped: [], dropBefore: null },
+      { previous: previous("0-5", 1), added: seqsOf(6, 9), dropped: [], dropBefore: null },
+      { previous: previous("0-9", 2), added: seqsOf(10, 13), dropped: [], dropBefore: null },
+      { previous: previous("0-13", 3), added: [14, 15], dropped: [0, 1], dropBefore: 2 },
+      { previous: previous("2-15", 4), added: seqsOf(16, 19), dropped: seqsOf(2, 5), dropBefore: 6 },
+    ]);
+    expect(summaryPrompt(model.calls[1]).text).toContain('seq="6" role="user">question of r4</message>');
+
+    const ids = (await memory.summaries.list(thread)).map((summary) => summary.id);
+    const untimed = logger.lines.map((line) => line.replace(/in \d+ms$/, "in {ms}ms"));
+    expect(untimed).toEqual([
+      `debug: Memory ${ids[0]} status updated to processing`,
+      "debug: Summarization already in progress for seed 001",
+      `debug: Memory ${ids[0]} status updated to completed`,
+      "info: Summarized messages 0-5 for seed 001 in {ms}ms",
+      `debug: Memory ${ids[1]} status updated to processing`,
+      "debug: Summarization already in progress for seed 001",
+      `debug: Memory ${ids[1]} status updated to completed`,
+      "info: Summarized messages 0-9 for seed 001 in {ms}ms",
+      `debug: Memory ${ids[2]} status updated to processing`,
+      `debug: Memory ${ids[2]} status updated to completed`,
+      "info: Summarized messages 0-13 for seed 001 in {ms}ms",
+      `debug: Memory ${ids[3]} status updated to processing`,
+      "debug: Summarization already in progress for seed 001",
+      `debug: Memory ${ids[3]} status updated to completed`,
+      "info: Summarized messages 2-15 for seed 001 in {ms}ms",
+      "info: Sliding window: dropping seq 0-1 for seed 001",
+      `debug: Memory ${ids[4]} status updated to processing`,
+      `debug: Memory ${ids[4]} status updated to completed`,
+      "info: Summarized messages 6-19 for seed 001 in {ms}ms",
+      "info: Sliding window: dropping seq 0-5 for seed 001",
+    ]);
+  });
+
+  it("logs when a round brought nothing new, and calls no model for it", async () => {
+    const gate = createGate({ open: true });
+    const model = numbered(gate);
+    const logger = recordingLogger();
+    const memory = summaryMemory(db, { model, logger });
+    const thread = { scope, threadId: "nothing new" };
+    const messages = [...round("1"), ...round("2"), ...round("3")];
+    await memory.remember({ ...thread, messages });
+    const again = await memory.remember({ ...thread, messages });
+    expect(again).toEqual({ recorded: 0, lastSeq: 5, summary: { started: false, reason: "nothing_new" } });
+    expect(logger.lines.at(-1)).toBe("debug: No new messages to summarize for nothing new");
+    expect(model.calls).toHaveLength(1);
+  });
+});

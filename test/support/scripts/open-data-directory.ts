@@ -1,0 +1,20 @@
+/**
+ * Opens an embedded database when told to by a line on standard input, and keeps it open until that ends.
+ *
+ * argv: dataDir. Prints "ready", then "open" or the code of the error.
+ */
+import { createInterface } from "node:readline/promises";
+import { MemoryError } from "../../../src/errors.js";
+import { createMemory } from "../../../src/memory.js";
+
+const memory = createMemory({ database: { dataDir: process.argv[2] ?? "" } });
+console.log("ready");
+for await (const _ of createInterface({ input: process.stdin })) {
+  try {
+    await memory.summaries.stats();
+    console.log("open");
+  } catch (error) {
+    console.log(MemoryError.is(error) ? error.code : String(error));
+  }
+}
+await memory.close();

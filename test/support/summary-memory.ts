@@ -1,0 +1,14 @@
+import type { Memory, MemoryOptions } from "../../src/memory.js";
+import type { MemoryConfig } from "../../src/options.js";
+import type { TestDatabase } from "./test-database.js";
+
+/** What turns off all background work but summaries, so that a scripted model is asked for nothing else. */
+export const summariesOnly = { memories: { extract: false, episodes: false } } satisfies MemoryConfig;
+
+/** A memory on `db` that makes summaries and nothing else. */
+export function summaryMemory(
+  db: TestDatabase,
+  options: Omit<MemoryOptions, "config"> & { readonly config?: MemoryConfig } = {},
+): Memory {
+  return db.memory({ ...options, config: { ...options.config, ...summariesOnly } });
+}
