@@ -49,7 +49,8 @@ try {
   await peers?.close();
 
   const growthP95 = connectionString ? await measureGrowth(memory, memories) : null;
-  if (!connectionString) console.log("\nDATABASE_URL is not set: PostgresStore and growth to 1,000,000 rows are skipped.");
+  if (!connectionString)
+    console.log("\nDATABASE_URL is not set: PostgresStore and growth to 1,000,000 rows are skipped.");
   await memory.close();
   console.log(`\n${JSON.stringify({ speedup, growthP95, roundTrips, ...writes })}`);
 } finally {
@@ -88,7 +89,10 @@ function asked(size: number, memories: readonly LoadedMemory[]): string[] {
   );
 }
 
-async function times(queries: readonly string[], search: (query: string) => Promise<unknown>): Promise<number[]> {
+async function times(
+  queries: readonly string[],
+  search: (query: string) => Promise<unknown>,
+): Promise<number[]> {
   const result: number[] = [];
   for (const [index, query] of queries.entries()) {
     const startedAt = performance.now();
@@ -130,7 +134,9 @@ async function compare(
     })),
   );
   const theirs = measured["LangGraph PostgresStore: vector search"];
-  return theirs ? percentile(theirs, 0.5) / percentile(measured["Mnemograph: whole recall"], 0.5) : Number.NaN;
+  return theirs
+    ? percentile(theirs, 0.5) / percentile(measured["Mnemograph: whole recall"], 0.5)
+    : Number.NaN;
 }
 
 async function countRoundTrips(memory: Memory): Promise<number> {
@@ -142,7 +148,11 @@ async function countRoundTrips(memory: Memory): Promise<number> {
     return original.apply(pool, args);
   }) as typeof pool.query;
   try {
-    await memory.recall({ scope: { userId: userOf(1_000) }, threadId: "thread-user1000", query: "What is planned?" });
+    await memory.recall({
+      scope: { userId: userOf(1_000) },
+      threadId: "thread-user1000",
+      query: "What is planned?",
+    });
     return count;
   } finally {
     pool.query = original;

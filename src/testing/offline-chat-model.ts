@@ -2,6 +2,10 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { toolName } from "./bound-tools.js";
 import { answerFromMessages } from "./offline/answer-from-messages.js";
 import { chooseSubagent } from "./offline/choose-subagent.js";
+import { compareFacts } from "./offline/compare-facts.js";
+import { compressTurns } from "./offline/compress-turns.js";
+import { extractFacts } from "./offline/extract-facts.js";
+import { procedureSteps } from "./offline/procedure-steps.js";
 import { STAND_IN_MARK } from "./offline/stand-in-mark.js";
 import { subagentResult } from "./offline/subagent-result.js";
 import { summarizeRounds } from "./offline/summarize-rounds.js";
@@ -20,7 +24,8 @@ export interface OfflineChatModelParams extends StandInParams {
  * A stand-in for a chat model that needs no key and no network: it follows rules, always the same way, and says so in front of
  * every answer. For demos, tests and offline use; the library never chooses it by itself.
  *
- * - The structured output `conversation_summary` is a line for each round.
+ * - The structured output `conversation_summary` is a line for each round. `fact_extraction`, `episode_summary`, `same_fact` and
+ *   `procedure_steps` follow rules of the same kind, for English.
  * - With `planner` and `executor` (or `transfer_to_…`) bound, a message about planning or doing goes there, once a round;
  *   what comes back is the answer.
  * - Anything else is looked up in the messages and memories it was shown.
@@ -36,7 +41,7 @@ export class OfflineChatModel extends StandInChatModel {
 
   constructor({ structured, ...params }: OfflineChatModelParams = {}) {
     super(params);
-    this.#structured = new Map(Object.entries({ conversation_summary: summarize, ...structured }));
+    this.#structured = new Map(Object.entries({ ...RULES, ...structured }));
   }
 
   static override lc_name(): string {
@@ -62,10 +67,19 @@ export class OfflineChatModel extends StandInChatModel {
   }
 }
 
-function summarize(messages: readonly BaseMessage[]): Record<string, unknown> {
-  const prompt = messages.findLast((message) => message.type === "human")?.text ?? "";
-  return {
+const onPrompt =
+  (rule: (prompt: string) => Record<string, unknown>): OfflineRule =>
+  (messages) =>
+    rule(messages.findLast((message) => message.type === "human")?.text ?? "");
+
+/** By the names of the library's own structured outputs. */
+const RULES: Record<string, OfflineRule> = {
+  conversation_summary: onPrompt((prompt) => ({
     reasoning: "Made by rule, without a model: the first sentences of each round.",
     summary: summarizeRounds(prompt),
-  };
-}
+  })),
+  fact_extraction: onPrompt(extractFacts),
+  episode_summary: onPrompt(compressTurns),
+  same_fact: onPrompt(compareFacts),
+  procedure_steps: onPrompt(procedureSteps),
+};

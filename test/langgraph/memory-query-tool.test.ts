@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Memory } from "../../src/index.js";
+import { memoryQueryTool } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+// Seed 004 §5, as printed there.
+const seedYaml = `
+categories:
+  system:
+    - name: profile
+      context: all
+    - name: event
+      context: rag
+      rag_length: 30
+    - name: activity
+      context: rag
+      rag_length: 50
+  custom: []
+allowlists:
+  supervisor: [profile, goals, preferences, event, activity, relationships, tasks]
+  planner:    [goals, tasks, projects]
+  stylist:    [preferences, tone, style]
+  researcher: [knowledge, interests, history]
+  executor:   [tasks, recent_activity, constraints]
+`;
+
+const db = useTestDatabase();
+const folder = mkdtempSync(join(tmpdir(), "mnemograph-policy-"));
+const config = join(folder, "memory.yaml");
+let memory: Memory;
+const scope = { tenantId: "acme", userId: "ana" };
+const run = { configurable: { thread_id: "t", user_id: "ana", tenant_id: "acme" } };
+
+beforeAll(async () => {
+  writeFileSync(config, seedYaml);
+  memory = db.memory({ config });
+  await memory.memories.add(
+    [
+      { category: "tasks", text: "The deployment plan for Phoenix is due on Friday.", agentId: "planner" },
+      { category: "preferences", text: "Ana prefers deployment plans as bullet points." },
+      { category: "tasks", text: "The deployment server was rebooted by Ana.", importance: 1 },
+    ],
+    { scope },
+  );
+  await memory.memories.add(
+    { category: "tasks", text: "The deployment plan of the other tenant is secret." },
+    { scope: { tenantId: "other", userId: "ana" } },
+  );
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const ask = async (agent: string, input: Record<string, unknown>): Promise<string> =>
+  memoryQueryTool(memory, { agent }).invoke({ query: "deployment plan", ...input }, run);
+
+describe("memory.query", () => {
+  it("answers within the agent's allowlist, with id, category, similarity and reason", async () => {
+    const hits = JSON.parse(await ask("planner", {}));
+    expect(hits[0]).toMatchObject({
+      id: expect.any(String),
+      category: "tasks",
+      text: "[tasks] The deployment plan for Phoenix is due on Friday.",
+      similarity: expect.any(Number),
+      reason: expect.stringContaining("same words"),
+    });
+    expect(hits.map((hit: { category: string }) => hit.category)).not.toContain("preferences");
+  });
+
+  it("refuses a category outside the allowlist with a message a model can act on, and keeps an event", async () => {
+    const answer = await ask("planner", { categories: ["preferences"] });
+    expect(answer).toBe(
+      'Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects.',
+    );
+    const { rows } = await db.pool.query(
+      `select status, detail from "${db.schema}".event where node = 'tool' and status = 'error'`,
+    );
+    expect(rows).toContainEqual({ status: "error", detail: "CATEGORY_DENIED" });
+  });
+
+  it("refuses an agent without an allowlist, once there are any", async () => {
+    expect(await ask("stranger", { categories: ["tasks"] })).toContain("It may read: nothing");
+    expect(await ask("stranger", {})).toContain("No memory fits");
+  });
+
+  it("refuses a category filter that the allowlist does not have", async () => {
+    expect(await ask("planner", { filters: { category: "preferences" } })).toContain("Refused");
+  });
+
+  it("refuses unknown filters and categories instead of ignoring them", async () => {
+    await expect(ask("planner", { filters: { user_id: "ben" } })).rejects.toThrow();
+    expect(await ask("planner", { categories: ["taskz"] })).toContain('There is no category "taskz"');
+  });
+
+  it("filters in the database and fills up from what is left", async () => {
+    const hits = JSON.parse(await ask("planner", { filters: { agent_id: "planner" }, top_k: 1 }));
+    expect(hits).toHaveLength(1);
+    expect(hits[0].text).toContain("Phoenix");
+    const important = JSON.parse(await ask("planner", { filters: { importance_min: 2 } }));
+    expect(important).toHaveLength(1);
+  });
+
+  it("returns metadata on request, and stays within the token budget", async () => {
+    const [hit] = JSON.parse(await ask("planner", { return: "full", top_k: 1 }));
+    expect(hit).toMatchObject({
+      text: "The deployment plan for Phoenix is due on Friday.",
+      metadata: { kind: "fact", importance: 3, agentId: "planner" },
+    });
+    expect(JSON.parse(await ask("planner", { budget_tokens: 16 }))).toHaveLength(1);
+  });
+
+  it("takes the scope from the run, never from the model, and never another tenant's", async () => {
+    const answer = await ask("planner", { top_k: 20, scope: { tenantId: "other", userId: "ana" } });
+    expect(answer).not.toContain("secret");
+    await expect(memoryQueryTool(memory).invoke({ query: "plan" }, {})).rejects.toThrow(/userId or an appId/);
+  });
+
+  it("answers plainly when nothing fits", async () => {
+    expect(await ask("planner", { query: "violin lessons" })).toContain("No memory fits");
+  });
+
+  it("refuses a wire name that providers refuse", () => {
+    expect(() => memoryQueryTool(memory, { name: "memory.query" })).toThrow(/cannot be a tool's name/);
+    expect(memoryQueryTool(memory).name).toBe("memory_query");
+  });
+
+  it("says in its description when to use it", () => {
+    expect(memoryQueryTool(memory, { agent: "planner" }).description).toContain("most turns need no call");
+  });
+});
