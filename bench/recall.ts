@@ -21,7 +21,8 @@ try {
   const embeddings = new HashingEmbeddings({ dimensions: 384 });
   const memories = await makeMemories(embeddings);
   const memory = createMemory({
-    database: database.pool,
+    // A connection string where there is one: pools made by the library keep plans.
+    database: connectionString ?? database.pool,
     schema: database.schema,
     embeddings,
     model: new OfflineChatModel(),
@@ -44,7 +45,7 @@ try {
     : null;
   const speedup: Record<string, number> = {};
   for (const size of sizes) speedup[size] = await compare(memory, peers, size, memories);
-  const roundTrips = await countRoundTrips(memory);
+  const roundTrips = await countRoundTrips();
   const writes = await measureWrites(memory, peers?.postgres ?? null);
   await peers?.close();
 
@@ -139,8 +140,9 @@ async function compare(
     : Number.NaN;
 }
 
-async function countRoundTrips(memory: Memory): Promise<number> {
-  const { pool } = database;
+async function countRoundTrips(): Promise<number> {
+  const { pool, schema } = database;
+  const memory = createMemory({ database: pool, schema });
   const original = pool.query;
   let count = 0;
   pool.query = ((...args: Parameters<typeof original>) => {

@@ -40,3 +40,4 @@ export type { HistoryEntry } from "./store/list-history.js";
 export type { Summary } from "./store/list-summaries.js";
 export type { Thread } from "./store/list-threads.js";
 export type { SummaryStats } from "./store/summary-stats.js";
+export type { Reembedded, ReembedOptions, ReembedProgress } from "./upkeep/reembed.js";

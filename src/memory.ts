@@ -28,6 +28,7 @@ import { type MemoryStats, memoryStats } from "./store/memory-stats.js";
 import { createSummariesApi, type SummariesApi, type ThreadAddress } from "./summarize/summaries-api.js";
 import { createSummaryWork } from "./summarize/summary-work.js";
 import { createProceduresApi, type ProceduresApi } from "./upkeep/procedures-api.js";
+import { type Reembedded, type ReembedOptions, reembed } from "./upkeep/reembed.js";
 import { createThreadTaskWork } from "./upkeep/thread-task-work.js";
 
 /** How to create a memory. */
@@ -97,6 +98,13 @@ export interface Memory {
    * worker left. Returns how many pieces were due.
    */
   upkeep(): Promise<number>;
+  /**
+   * Gives every active memory of all scopes that lacks one a vector of the configured embeddings, after they were
+   * added or changed. What is done stays done when it is interrupted.
+   *
+   * @throws MemoryError `INVALID_INPUT` without embeddings, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+   */
+  reembed(options?: ReembedOptions): Promise<Reembedded>;
   /** Which categories there are, and which agents may read them. */
   readonly policy: CategoryPolicy;
   /** Keeps an event, without content; its failure is logged and goes no further. */
@@ -202,6 +210,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     compressionGraph: () => compression.withConfig({}),
     stats: async ({ scope } = {}) => memoryStats(db, scope === undefined ? null : parseScope(scope)),
     upkeep: background.upkeep,
+    reembed: (how) => reembed(write, how),
     policy: config.policy,
     emit,
     async reportError({ node, error, scope, threadId }) {

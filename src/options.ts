@@ -123,9 +123,6 @@ export type ResolvedConfig = Omit<ParsedConfig, "categories" | "allowlists"> & {
   readonly policy: CategoryPolicy;
 };
 
-/** How durable memories are written. */
-export type MemoryWriteOptions = ResolvedConfig["memories"];
-
 /** How background work on memories is done: extraction, episodes, procedures. */
 export type UpkeepOptions = ResolvedConfig["upkeep"];
 

@@ -2,6 +2,7 @@ import { createGate } from "../../src/testing/index.js";
 import { address, openShop } from "./open-shop.js";
 import { playRound } from "./play-round.js";
 import { nextRound, rounds } from "./rounds.js";
+import { playSecondPart } from "./second-part.js";
 
 // The demo's second process: node … continue.ts <folder of the first one>.
 
@@ -22,3 +23,4 @@ try {
 } finally {
   await shop.memory.close();
 }
+await playSecondPart(folder);

@@ -23,6 +23,8 @@ export async function openShop(folder: string, summaries: Gate) {
   const memory = createMemory({
     database: { dataDir: join(folder, "database") },
     model: new OfflineChatModel({ gate: summaries }),
+    // This part is about summaries alone.
+    config: { memories: { extract: false, episodes: false } },
   });
   await memory.setup();
 

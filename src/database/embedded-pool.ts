@@ -4,6 +4,7 @@ import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { MemoryError } from "../errors.js";
 import { lockDataDirectory } from "./data-directory-lock.js";
+import { preferKeptPlans } from "./prefer-kept-plans.js";
 
 /** How to open the embedded database. */
 export interface EmbeddedPoolOptions {
@@ -73,7 +74,11 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
     override connect(): Promise<pg.Client>;
     override connect(callback: (error: Error) => void): void;
     override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
-      const connected = started().then(() => super.connect());
+      const connected = started()
+        .then(() => super.connect())
+        // All clients share the engine's one session, and a new one does not know what those before it prepared.
+        .then(() => super.query("deallocate all"))
+        .then(() => this);
       if (!callback) return connected;
       const succeed = callback as () => void;
       connected.then(() => succeed(), callback);
@@ -81,6 +86,7 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
     }
   }
   const pool = new pg.Pool({ Client: EmbeddedClient, max: 1, idleTimeoutMillis: 0 } as pg.PoolConfig);
+  preferKeptPlans(pool);
 
   return {
     pool,

@@ -4,12 +4,13 @@ import { MemoryError } from "../errors.js";
 import type { Logger } from "../logger.js";
 import { createDatabase, type Database, type DatabaseSettings } from "./database.js";
 import { openEmbeddedPool } from "./embedded-pool.js";
+import { preferKeptPlans } from "./prefer-kept-plans.js";
 
 /** A pool of the caller's, a connection string, or a folder for the embedded database. */
 export type DatabaseOption = pg.Pool | string | { readonly dataDir: string };
 
 /** Where the embedded database lives when nothing is said. */
-const defaultDataDir = ".mnemograph";
+export const defaultDataDir = ".mnemograph";
 
 /** The database that `option` names; it connects at its first statement. Only pools made here are ended. */
 export function openDatabase(
@@ -63,5 +64,6 @@ function openServer(connectionString: string, settings: DatabaseSettings, logger
   // the loss, while the checkpointer has it checked out between two statements only the client does.
   pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${error.message}`));
   pool.on("connect", (client) => client.on("error", () => {}));
+  preferKeptPlans(pool);
   return createDatabase(pool, settings, () => pool.end());
 }

@@ -7,7 +7,7 @@ export type ChangeEvent = "created" | "updated" | "merged" | "deleted" | "soft_d
 const mostCharacters = 160;
 
 /** `category` for people: "app_notes" → "App notes". */
-export function categoryLabel(category: string): string {
+function categoryLabel(category: string): string {
   const words = category.replaceAll(/[_-]+/g, " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

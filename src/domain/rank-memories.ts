@@ -6,7 +6,6 @@ import { recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-we
 export interface MemorySignals {
   readonly memory: MemoryItem;
   readonly lexical: number;
-  readonly coverage: number;
   readonly source: number;
   readonly thread: number;
   readonly similarity: number | null;
@@ -55,7 +54,7 @@ export function rankMemories(
       (question.dates.some((date) => fitsDate(memory.validFrom, date)) ? weights.date : 0) +
       weights.importance * ((memory.importance - 1) / 4) +
       weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays);
-    const similarity = Math.max(candidate.similarity ?? 0, candidate.coverage);
+    const similarity = Math.max(candidate.similarity ?? 0, alikeWords(candidate.lexical));
     return {
       memory,
       similarity,
@@ -67,6 +66,11 @@ export function rankMemories(
   return hits
     .filter((hit, index) => alike(hit, candidates[index] as MemorySignals))
     .toSorted((first, second) => second.score - first.score);
+}
+
+/** 1 for a text of average length that has every word asked for once. */
+function alikeWords(lexical: number): number {
+  return Math.min(1, lexical * (1 + weights.memory.k1));
 }
 
 function reasonOf({ lexical, similarity, source, relation }: MemorySignals, named: boolean): string {

@@ -1,31 +1,52 @@
 import { fitsDate, type NamedDate } from "./question-dates.js";
-import { retrievalWeights as weights } from "./retrieval-weights.js";
+import { substanceCharacters, retrievalWeights as weights } from "./retrieval-weights.js";
 
-/** A message as its final rank needs it. */
+/** A message as its final rank needs it: see `TranscriptCandidate`. */
 export interface RankedMessage {
+  readonly threadId: string;
+  readonly seq: number;
   readonly actor: string | null;
   readonly text: string;
   readonly saidAt: Date;
+  readonly fit: number;
+  readonly own: number;
   readonly score: number;
 }
 
 /**
- * `candidates` in their final order: what a named speaker said, or what was said at a named date, gains; what
- * only asks loses. Those below `floor` (a share of the best lexical match) are left out, so the answer may be empty.
+ * `candidates` in their final order: what a named speaker said, what was said at a named date, what answers
+ * a question that fits, and what says more than a few words gains; what only asks loses.
+ *
+ * Those whose `fit` is below `threshold` are left out, so the answer may be empty.
  */
 export function rankTranscript<Candidate extends RankedMessage>(
   candidates: readonly Candidate[],
   question: { readonly dates: readonly NamedDate[]; readonly names: (actor: string) => boolean },
-  floor: number,
+  threshold: number,
 ): (Candidate & { readonly named: boolean })[] {
+  const asked = new Map<string, Map<number, number>>();
+  for (const { threadId, seq, text, own } of candidates) {
+    if (!asks(text)) continue;
+    const thread = asked.get(threadId) ?? new Map<number, number>();
+    asked.set(threadId, thread.set(seq, own));
+  }
   return candidates
+    .filter((candidate) => candidate.fit >= threshold)
     .map((candidate) => {
-      const named = candidate.actor !== null && question.names(candidate.actor);
-      const dated = question.dates.some((date) => fitsDate(candidate.saidAt, date)) ? weights.date : 0;
-      const asks = candidate.text.trimEnd().endsWith("?") ? weights.question : 0;
-      const score = candidate.score * (named ? 1 + weights.speaker : 1) + dated - asks;
+      const { actor, text, saidAt } = candidate;
+      const named = actor !== null && question.names(actor);
+      const before = asked.get(candidate.threadId)?.get(candidate.seq - 1) ?? 0;
+      const found = candidate.score + weights.answer * before;
+      const score =
+        found * (named ? 1 + weights.speaker : 1) +
+        (question.dates.some((date) => fitsDate(saidAt, date)) ? weights.date : 0) +
+        weights.substance * Math.min(1, text.length / substanceCharacters) -
+        (asks(text) ? weights.question : 0);
       return { ...candidate, named, score };
     })
-    .filter((candidate) => candidate.score >= floor)
     .toSorted((first, second) => second.score - first.score);
+}
+
+function asks(text: string): boolean {
+  return /[?？؟]\s*$/u.test(text);
 }

@@ -1,30 +1,33 @@
 /**
  * Every weight of retrieval, in one place.
  *
- * Scores of a signal are divided by the greatest one of the question, so weights are comparable: 1 is the
- * best lexical match. Values were set by hand from published ablations on LoCoMo (Maharana et al., ACL 2024)
- * before the benchmark of this project was run, then frozen; `npm run bench:locomo` reports what they give.
+ * Scores are shares of what a text would get that has every word of the question endlessly often, so they can be
+ * compared between questions and a weight means the same in each.
  */
 export const retrievalWeights = {
-  /** BM25's saturation and length norm. Short texts want less of both than the customary 1.2 and 0.75. */
-  k1: 0.9,
-  b: 0.4,
-  /** What the turns around a turn add to it: the answer to a question says little of what was asked. */
-  previousTurn: 0.5,
-  nextTurn: 0.25,
+  /** BM25's saturation and length norm (customary: 1.2 and 0.75). Chat wants less of both, being short. */
+  message: { k1: 0.6, b: 0.3 },
+  memory: { k1: 1.2, b: 0.3 },
+  /** What a word counts for in the turns around its own: the answer says little of what was asked. */
+  previousTurn: 0.4,
+  nextTurn: 0.2,
   secondPreviousTurn: 0.2,
   secondNextTurn: 0.1,
-  /** What the whole conversation's score adds to each of its turns. */
+  /** What a word of a fact counts for in the turns that it was learned from. */
+  factWord: 0.5,
+  /** What a turn gains from the one before it, if that asks. */
+  answer: 0.2,
+  /** What the score of the whole conversation adds to each of its turns, and to what was learned in it. */
   thread: 0.2,
   /** What a named speaker's own turns and memories gain. */
-  speaker: 0.4,
+  speaker: 0.5,
   /** What a date named in the question adds to what was said then. */
   date: 0.3,
-  /** What a turn that only asks loses. */
-  question: 0.1,
-  /** What a fact's score adds to the turns it was learned from, and those to the fact. */
-  fact: 0.5,
-  source: 0.5,
+  /** What a turn that only asks loses, and one that says more than a few words gains. */
+  question: 0.05,
+  substance: 0.05,
+  /** What the turns that a fact was learned from add to it. */
+  source: 0.8,
   /** Cosine similarity, for memories with vectors. */
   vector: 0.5,
   /** Small boosts of a memory: importance 5 against 1, said today against long ago, its strongest link. */
@@ -37,3 +40,6 @@ export const retrievalWeights = {
 
 /** Half-life of the recency boost, in days. */
 export const recencyHalfLifeDays = 30;
+
+/** Characters from which a turn says enough to get all of `substance`: two sentences. */
+export const substanceCharacters = 150;

@@ -4,7 +4,7 @@ import { MemoryError } from "../errors.js";
 import { memoryKey } from "./memory-state.js";
 
 /** A state definition: names of keys and their channels. */
-export type Definition = Readonly<Record<string, unknown>>;
+type Definition = Readonly<Record<string, unknown>>;
 
 /** What is read of the builder behind a compiled graph; it is not part of LangGraph's typed interface. */
 export interface AgentBuilder {

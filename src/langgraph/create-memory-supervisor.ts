@@ -2,14 +2,16 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { MessagesAnnotation, StateDefinition, StateGraph } from "@langchain/langgraph";
 import type { Memory } from "../memory.js";
+import { memoryQueryTool } from "./memory-query-tool.js";
 import type { NamedSubagent, Subagent } from "./subagent.js";
 import type { Delegations } from "./supervisor-delegations.js";
 import { supervisorWithHandoffs } from "./supervisor-handoff.js";
+import { supervisorName } from "./supervisor-parts.js";
 import { supervisorWithTools } from "./supervisor-tools.js";
 import { type WithMemoryOptions, withMemory } from "./with-memory.js";
 
 /** How to create a supervisor. */
-export interface MemorySupervisorOptions extends WithMemoryOptions {
+export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent"> {
   /** The supervisor's model, and that of every subagent that names none. It must be able to call tools. */
   readonly model: BaseChatModel;
   readonly memory: Memory;
@@ -34,6 +36,12 @@ export interface MemorySupervisorOptions extends WithMemoryOptions {
    * of the supervisor's subgraph. @default "recorded"
    */
   readonly delegations?: Delegations;
+  /**
+   * Whether the supervisor, and each subagent that is not a graph yet, gets the tool `memory_query`, bound to its
+   * own name: "supervisor", "planner", … . Their models must then be able to call tools. Who brings a tool of
+   * that name keeps it. @default true
+   */
+  readonly memoryTools?: boolean;
 }
 
 /** A supervisor's graph, not compiled yet. */
@@ -58,15 +66,24 @@ What they answer is for you: tell the user the outcome in your own words.`;
  * The supervisor is shown the summary, what came after it, and the current message. A subagent is shown its
  * task and nothing else of the conversation; only its last message comes back.
  *
+ * Where allowlists are configured, each reads the categories of its own: "supervisor", "planner", "executor", and
+ * the names of the others. One that has none reads nothing.
+ *
  * @throws MemoryError `PEER_MISSING` naming the package to install; `INVALID_INPUT` for a subagent that is no
  *   agent, or whose name cannot be used.
  */
 export async function createMemorySupervisor(options: MemorySupervisorOptions): Promise<MemorySupervisor> {
   const { model, memory, planner, executor, agents = [], tools = [] } = options;
   const build = options.mode === "tools" ? supervisorWithTools : supervisorWithHandoffs;
+  const toolsOf = (agent: string, own: readonly StructuredToolInterface[]) => {
+    const query = memoryQueryTool(memory, { agent });
+    const asks = (options.memoryTools ?? true) && !own.some(({ name }) => name === query.name);
+    return asks ? [...own, query] : [...own];
+  };
   const supervisor = await build({
     model,
     tools,
+    toolsOf,
     prompt: options.prompt ?? defaultPrompt,
     delegations: options.delegations ?? "recorded",
     subagents: [
@@ -75,5 +92,5 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
       ...agents,
     ],
   });
-  return withMemory(supervisor, memory, options);
+  return withMemory(supervisor, memory, { ...options, agent: supervisorName });
 }

@@ -20,13 +20,21 @@ export interface MemoryQueryToolOptions {
   readonly name?: string;
 }
 
+/** Dates as text only: a JSON schema, which is what models are given, has no others. `query` checks them. */
+const isoText = z.string().nullish().describe("ISO 8601: 2025-07-01, or with a time.");
+const wireFilterSchema = memoryFilterSchema.extend({ updated_after: isoText, updated_before: isoText });
+
+// No defaults in the schema: JSON schema would list those fields as required.
 const argumentsSchema = z.object({
   query: z.string().min(1).max(2_000).describe("What you want to know, in the words of a question."),
-  categories: z.array(z.string()).optional().describe("Only these categories. Leave out to search all you may read."),
-  filters: memoryFilterSchema.optional().describe("Only memories with these properties."),
-  top_k: z.int().min(1).max(20).default(3).describe("Most memories to return."),
-  return: z.enum(["bullets", "full"]).default("bullets").describe('"full" adds metadata.'),
-  budget_tokens: z.int().min(16).max(8_000).default(512).describe("Longest answer."),
+  categories: z
+    .array(z.string())
+    .optional()
+    .describe("Only these categories. Leave out to search all you may read."),
+  filters: wireFilterSchema.optional().describe("Only memories with these properties."),
+  top_k: z.int().min(1).max(20).optional().describe("Most memories to return; 3 unless told."),
+  return: z.enum(["bullets", "full"]).optional().describe('"full" adds metadata; "bullets" unless told.'),
+  budget_tokens: z.int().min(16).max(8_000).optional().describe("Longest answer; 512 unless told."),
   threshold: z.number().min(0).max(1).optional().describe("Least similarity of a result, 0 to 1."),
 });
 
@@ -55,7 +63,7 @@ export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions 
         query: input.query,
         categories: input.categories,
         filters: input.filters,
-        topK: input.top_k,
+        topK: input.top_k ?? 3,
         ...(options.agent !== undefined && { agent: options.agent }),
         ...(input.threshold !== undefined && { threshold: input.threshold }),
       };
@@ -64,7 +72,8 @@ export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions 
         const hits = await memory.query(query);
         await memory.emit({ ...event, status: "ok", similarity: hits[0]?.similarity });
         if (hits.length === 0) return "No memory fits. Ask the user if you need to know.";
-        return JSON.stringify(withinBudget(hits.map(input.return === "full" ? full : bullet), input.budget_tokens));
+        const answers = hits.map(input.return === "full" ? full : bullet);
+        return JSON.stringify(withinBudget(answers, input.budget_tokens ?? 512));
       } catch (error) {
         if (!MemoryError.is(error, "CATEGORY_DENIED") && !MemoryError.is(error, "INVALID_INPUT")) throw error;
         await memory.emit({ ...event, status: "error", detail: error.code });
@@ -100,7 +109,8 @@ function bullet({ memory, similarity, reason }: MemoryHit) {
 }
 
 function full(hit: MemoryHit) {
-  const { kind, key, value, importance, confidence, pinned, tags, agentId, runId, actorId, role, turns } = hit.memory;
+  const { kind, key, value, importance, confidence, pinned, tags, agentId, runId, actorId, role, turns } =
+    hit.memory;
   const { validFrom, createdAt, updatedAt, source } = hit.memory;
   return {
     ...bullet(hit),

@@ -8,9 +8,10 @@ export interface ResolvedSubagent {
   readonly graph: SubagentGraph;
 }
 
-/** Names of other nodes, and state keys, which LangGraph refuses as names of nodes. */
+/** Names of other nodes and tools, and state keys, which LangGraph refuses as names of nodes. */
 const takenNames = [
   "supervisor",
+  "memory_query",
   "hide_delegations",
   "messages",
   "structuredResponse",

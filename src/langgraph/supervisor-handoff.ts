@@ -49,7 +49,7 @@ export async function supervisorWithHandoffs(parts: SupervisorParts): Promise<Su
     const agent = createReactAgent({
       name,
       llm: model,
-      tools: [...tools],
+      tools: parts.toolsOf(name, tools),
       ...(prompt !== undefined && { prompt }),
     });
     return agent as unknown as SubagentGraph;
@@ -59,7 +59,7 @@ export async function supervisorWithHandoffs(parts: SupervisorParts): Promise<Su
     agents: [],
     llm: parts.model,
     prompt: parts.prompt,
-    tools: [...parts.tools, ...subagents.map(handoffTool)],
+    tools: parts.toolsOf(supervisorName, [...parts.tools, ...subagents.map(handoffTool)]),
     supervisorName,
   }) as unknown as LooseGraph;
   for (const subagent of subagents) {

@@ -9,6 +9,8 @@ export interface SupervisorParts {
   readonly model: BaseChatModel;
   readonly prompt: string;
   readonly tools: readonly StructuredToolInterface[];
+  /** The tools of an agent that was given `tools`: the same, and those to ask memory with in its name. */
+  readonly toolsOf: (agent: string, tools: readonly StructuredToolInterface[]) => StructuredToolInterface[];
   readonly subagents: readonly NamedSubagent[];
   readonly delegations: Delegations;
 }

@@ -18,14 +18,18 @@ export async function supervisorWithTools(parts: SupervisorParts): Promise<Super
   const { createAgent, createMiddleware } = await loadSupervisorPeer("langchain", () => import("langchain"));
   const subagents = resolveSubagents(parts.subagents, (name, { tools = [], prompt, model = parts.model }) => {
     const systemPrompt = prompt === undefined ? {} : { systemPrompt: prompt };
-    return createAgent({ name, model, tools: [...tools], ...systemPrompt }).graph as unknown as SubagentGraph;
+    const agent = createAgent({ name, model, tools: parts.toolsOf(name, tools), ...systemPrompt });
+    return agent.graph as unknown as SubagentGraph;
   });
   const team = teamGraph(subagents);
   const { graph } = createAgent({
     name: supervisorName,
     model: parts.model,
     systemPrompt: parts.prompt,
-    tools: [...parts.tools, ...subagents.map((subagent) => taskTool(subagent, team))],
+    tools: parts.toolsOf(supervisorName, [
+      ...parts.tools,
+      ...subagents.map((subagent) => taskTool(subagent, team)),
+    ]),
     middleware:
       parts.delegations === "hidden"
         ? [createMiddleware({ name: "hide_delegations", afterAgent: removeDelegations })]

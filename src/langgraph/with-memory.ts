@@ -33,6 +33,8 @@ export interface WithMemoryOptions {
   readonly onError?: OnError;
   /** Name of the agent's node. @default the agent's own name, else "agent" */
   readonly agentNode?: string;
+  /** Who the agent is in the configured allowlists: only those categories are recalled. @default no restriction */
+  readonly agent?: string;
 }
 
 /** What `createAgent` of `langchain` returns, as far as `withMemory` uses it. */

@@ -88,7 +88,7 @@ export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promis
       },
       vector,
       everything:
-        input.agent !== undefined ||
+        (input.agent !== undefined && deps.config.policy.allowlists !== null) ||
         input.categories !== undefined ||
         input.kinds !== undefined ||
         input.filters !== undefined,
@@ -107,7 +107,7 @@ export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promis
 }
 
 /** The categories to search. @throws MemoryError `CATEGORY_DENIED` */
-export function allowedCategories(
+function allowedCategories(
   policy: CategoryPolicy,
   agent: string | null,
   requested: readonly string[] | undefined,

@@ -105,7 +105,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
             filter: noFilter,
             vector,
             limit: candidateLimit,
-            everything: input.agent !== undefined,
+            everything: input.agent !== undefined && policy.allowlists !== null,
           },
     profile: {
       categories,

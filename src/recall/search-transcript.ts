@@ -76,7 +76,7 @@ export async function searchTranscript(
     threshold,
   )
     .slice(0, topK)
-    .map(({ own, named, ...hit }) => ({ ...hit, reason: reasonOf(own, named) }));
+    .map(({ own, fit, named, ...hit }) => ({ ...hit, reason: reasonOf(own, named) }));
 }
 
 function reasonOf(own: number, named: boolean): string {

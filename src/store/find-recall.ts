@@ -86,9 +86,9 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
         select k.ref from ${schema}.memory k
         where k.owner_ref in (select id from seer) and k.state = 'active' and k.key is not null
         union
-        select w.ref from ${schema}.memory w
-        where w.owner_ref in (select id from seer) and w.state = 'active' and w.kind = 'fact'
-          and w.category = any (${profile.shownWhole}::text[])
+        select w.ref from seer s cross join unnest(${profile.shownWhole}::text[]) as whole (category)
+        join ${schema}.memory w on w.owner_ref = s.id and w.kind = 'fact' and w.category = whole.category
+          and w.state = 'active'
       ) shown
       join ${schema}.memory m on m.ref = shown.ref
       where m.kind = 'fact' and m.app_id in ('', ${appId}) and m.importance >= ${profile.minImportance}

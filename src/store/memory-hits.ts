@@ -3,6 +3,7 @@ import type { Connection } from "../database/connection.js";
 import type { MemoryKind } from "../domain/memory.js";
 import type { StoreFilter } from "../domain/memory-filter.js";
 import type { Scope } from "../domain/scope.js";
+import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 import { type MemoryJson, memoryJson } from "./memory-row.js";
 import { scopeColumns } from "./scope-columns.js";
@@ -24,16 +25,14 @@ export interface HitSelection {
   readonly everything: boolean;
 }
 
-/** A memory that may answer a question, with the signals for its final rank. Shares are of the greatest one. */
+/** A memory that may answer a question, with the signals for its final rank. */
 export interface MemoryCandidate {
   readonly memory: MemoryJson;
-  /** BM25, as a share. */
+  /** How well its text fits the question, 0 to 1: comparable between questions. */
   readonly lexical: number;
-  /** BM25 as a share of what a text with every word of the question would score: comparable between questions. */
-  readonly coverage: number;
-  /** Context score of the best message it was learned from. */
+  /** The same of the best message it was learned from, with those around that. */
   readonly source: number;
-  /** Score of the thread it was learned in, as a share. */
+  /** The same of the thread it was learned in. */
   readonly thread: number;
   /** 1 − cosine distance; null without a vector. */
   readonly similarity: number | null;
@@ -70,27 +69,30 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
     ),
     near as (${vector ? nearRows(db, vector) : sql`select null::bigint as ref, null::float8 as similarity where false`}),
     merged as (
-      select ref, max(lexical) as lexical, max(coverage) as coverage, max(source) as source,
+      select ref, max(lexical) as lexical, max(source) as source,
         max(similarity) as similarity
       from (
-        select ref, score as lexical, coverage, 0::float8 as source, null::float8 as similarity from memory_own
+        (
+          select ref, score as lexical, 0::float8 as source, null::float8 as similarity from memory_own
+          order by score desc limit ${selection.everything ? sql`null` : sql`${shortlist}`}
+        )
         union all
-        select ref, 0, 0, source, null from lift
+        select ref, 0, source, null from lift
         union all
-        select ref, 0, 0, 0, similarity from near
+        select ref, 0, 0, similarity from near
       ) signal
       group by ref
     ),
     found as (
       select * from merged
-      order by lexical + source / 2 + coalesce(similarity, 0) desc
-      limit ${selection.everything ? sql`null` : shortlist}
+      order by ${foundBy(sql`lexical`, sql`source`, sql`similarity`)} desc
+      limit ${selection.everything ? sql`null` : sql`${shortlist}`}
     ),
     chosen as materialized (
-      select m.ref, s.lexical, s.coverage, s.source, s.similarity
+      select m.ref, s.lexical, s.source, s.similarity
       from found s join ${schema}.memory m on m.ref = s.ref
       where ${visible(selection, appId)}
-      order by s.lexical + s.source / 2 + coalesce(s.similarity, 0) desc
+      order by ${foundBy(sql`s.lexical`, sql`s.source`, sql`s.similarity`)} desc
       limit ${selection.limit}
     ),
     link as (
@@ -106,7 +108,7 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
     ),
     candidate as (
       select json_build_object(
-        'memory', ${memoryJson}, 'lexical', c.lexical, 'coverage', c.coverage, 'source', c.source,
+        'memory', ${memoryJson}, 'lexical', c.lexical, 'source', c.source,
         'thread', coalesce(h.score, 0),
         'similarity', ${vector ? similarityOf(db, vector) : sql`null`},
         'relation', coalesce(b.relation, 0),
@@ -121,6 +123,11 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
       left join thread_own h on h.thread_ref = m.thread_ref
       left join bond b on b.ref = c.ref
     )`;
+}
+
+/** What decides which memories are looked at: the signals that find them, as `rankMemories` weighs them. */
+function foundBy(lexical: Sql, source: Sql, similarity: Sql): Sql {
+  return sql`${lexical} + ${weights.source}::float8 * ${source} + ${weights.vector}::float8 * coalesce(${similarity}, 0)`;
 }
 
 type Vector = NonNullable<HitSelection["vector"]>;

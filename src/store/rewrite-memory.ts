@@ -37,7 +37,7 @@ export async function rewriteMemory(
   const { schema } = tx;
   await tx.query(sql`
     with target as (
-      select ref, state from ${schema}.memory where id = ${rewrite.id} and owner_ref = ${ownerRef}
+      select ref, state, content from ${schema}.memory where id = ${rewrite.id} and owner_ref = ${ownerRef}
     ),
     rewritten as (
       update ${schema}.memory m
@@ -62,6 +62,10 @@ export async function rewriteMemory(
             insert into ${schema}.memory_embedding (space_ref, memory_ref, owner_ref, embedding)
             select ${space.ref}, ref, ${ownerRef}, ${rewrite.vector}::${space.type} from rewritten
             on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
+          ),
+          outdated as (
+            delete from ${schema}.memory_embedding e using target
+            where e.memory_ref = target.ref and e.space_ref <> ${space.ref} and target.content <> ${rewrite.text}
           ),`
         : empty
     }

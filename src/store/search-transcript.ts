@@ -13,10 +13,12 @@ export interface TranscriptCandidate {
   readonly actor: string | null;
   readonly text: string;
   readonly saidAt: Date;
-  /** Weighted sum of the message's own score, its neighbours', its thread's and its facts'. */
-  readonly score: number;
-  /** The same for the message alone, 0 to 1. */
+  /** How well it fits with what was said around it and learned from it, 0 to 1. */
+  readonly fit: number;
+  /** How well it fits alone, 0 to 1. */
   readonly own: number;
+  /** `fit` and what its whole thread adds. */
+  readonly score: number;
 }
 
 /**
@@ -33,27 +35,12 @@ export async function searchTranscript(
   return db.query<TranscriptCandidate>(
     sql`
     with ${questionTerms(db, input)},
-    ${messageScores(db, input.scope.appId ?? "")},
     ${memoryScores(db)},
-    fact as (
-      select m.thread_ref, cited.seq, max(o.score) as score
-      from memory_own o join ${schema}.memory m on m.ref = o.ref
-      cross join lateral unnest(m.source_seqs) as cited (seq)
-      where m.thread_ref is not null and m.kind = 'fact'
-      group by m.thread_ref, cited.seq
-    ),
-    scored as (
-      select thread_ref, seq, sum(score) as score, max(own) as own from (
-        select thread_ref, seq, score, own from message_context
-        union all
-        select thread_ref, seq, score * ${weights.fact}::float8, 0 from fact
-      ) signal
-      group by thread_ref, seq
-    )
+    ${messageScores(db, input.scope.appId ?? "", "facts")}
     select t.thread_id as "threadId", m.seq, m.message_id as "messageId", m.role, m.actor, m.content as text,
-      m.said_at as "saidAt", s.own::float8 as own,
+      m.said_at as "saidAt", s.own, s.score as fit,
       s.score + ${weights.thread}::float8 * coalesce(h.score, 0) as score
-    from scored s
+    from message_context s
     join ${schema}.message m on m.thread_ref = s.thread_ref and m.seq = s.seq and m.role in ('user', 'assistant')
     join ${schema}.thread t on t.id = s.thread_ref
     left join thread_own h on h.thread_ref = s.thread_ref

@@ -264,9 +264,10 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
       "tool: executed b",
       "tool: (Proof_reader-2 finished without an answer.)",
     ]);
-    expect(model.calls[0]?.toolNames).toEqual(
-      ["planner", "executor", "Proof_reader-2"].map((name) => delegate(mode, name, "").name),
-    );
+    expect(model.calls[0]?.toolNames).toEqual([
+      ...["planner", "executor", "Proof_reader-2"].map((name) => delegate(mode, name, "").name),
+      "memory_query",
+    ]);
     expect(model.calls[0]?.tools[2]).toMatchObject({
       description: "Reads proofs. Proof_reader-2 sees nothing of this conversation, only `task`.",
     });

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Memory } from "../../src/index.js";
 import { memoryQueryTool } from "../../src/index.js";
@@ -123,6 +124,23 @@ describe("memory.query", () => {
   it("refuses a wire name that providers refuse", () => {
     expect(() => memoryQueryTool(memory, { name: "memory.query" })).toThrow(/cannot be a tool's name/);
     expect(memoryQueryTool(memory).name).toBe("memory_query");
+  });
+
+  it("has a JSON schema, which models are given, that demands the question alone", () => {
+    const { parameters } = convertToOpenAITool(memoryQueryTool(memory)).function;
+    expect(parameters).toMatchObject({ required: ["query"], additionalProperties: false });
+    expect(parameters).toHaveProperty("properties.filters.properties.updated_after");
+    expect(parameters).toHaveProperty("properties.filters.additionalProperties", false);
+  });
+
+  it("filters by dates as text, and refuses text that is no date", async () => {
+    expect(await ask("planner", { filters: { updated_after: "2125-01-01" } })).toContain("No memory fits");
+    expect(await ask("planner", { filters: { updated_before: "2125-01-01T00:00:00Z" } })).toContain(
+      "Phoenix",
+    );
+    expect(await ask("planner", { filters: { updated_after: "next year" } })).toMatch(
+      /^Refused: Invalid filters/,
+    );
   });
 
   it("says in its description when to use it", () => {

@@ -1,6 +1,6 @@
 import { type AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { Command, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { withMemory } from "../../src/index.js";
@@ -15,7 +15,6 @@ import {
   streamed,
   summarizing,
   toolAgent,
-  transcript,
 } from "./conversation.js";
 
 const database = useTestDatabase();
@@ -138,177 +137,5 @@ describe("streams", () => {
     )) as Record<string, { messages: AIMessageChunk[] }>[];
     const agent = updates.find((update) => "agent" in update);
     expect(lines(agent!.agent!.messages)).toEqual(["ai: answer 2"]);
-  });
-});
-
-describe("an interrupt in the agent", () => {
-  function asking() {
-    const runs: string[] = [];
-    const model = answering();
-    const agent = new StateGraph(MessagesAnnotation)
-      .addNode("prepare", () => {
-        runs.push("prepare");
-        return {};
-      })
-      .addNode("ask", () => {
-        runs.push("ask");
-        const answer = interrupt<string, string>("May I?");
-        return { messages: [new HumanMessage({ content: `[${answer}]`, name: "reviewer" })] };
-      })
-      .addNode("chat", async ({ messages }) => {
-        runs.push("chat");
-        return { messages: [await model.invoke(messages)] };
-      })
-      .addEdge(START, "prepare")
-      .addEdge("prepare", "ask")
-      .addEdge("ask", "chat")
-      .compile();
-    return { agent, model, runs };
-  }
-
-  it("surfaces, resumes where it stopped, and the round is recorded once", async () => {
-    const memory = database.memory({ model: summarizing() });
-    const { agent, model, runs } = asking();
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
-
-    const stopped = await say(graph, "question 1", thread);
-    expect(stopped).toMatchObject({ __interrupt__: [{ value: "May I?" }] });
-    expect((await memory.recall(addressOf(thread))).lastSeq).toBe(-1);
-    const state = await graph.getState(thread, { subgraphs: true });
-    expect(state.next).toEqual(["agent"]);
-    expect(state.tasks[0]!.state).toMatchObject({ next: ["ask"] });
-
-    const done = await graph.invoke(new Command({ resume: "yes" }), thread);
-    expect(runs).toEqual(["prepare", "ask", "ask", "chat"]);
-    expect(lines(done.messages)).toEqual(["human: question 1", "human: [yes]", "ai: answer 1"]);
-    expect(lines(model.calls[0]!.messages)).toEqual(["human: question 1", "human: [yes]"]);
-    const { gap } = await memory.recall(addressOf(thread));
-    expect(lines(gap)).toEqual(lines(done.messages));
-  });
-
-  it("resumes in another process, after what it was shown became a summary", async () => {
-    const unsummarised = database.memory();
-    const thread = newThread();
-    const stateless = withMemory(chatAgent(answering()), unsummarised).compile();
-    for (const round of [1, 2]) await say(stateless, `question ${round}`, thread);
-
-    const { agent, model } = asking();
-    const paused = withMemory(agent, unsummarised).compile({ checkpointer: unsummarised.checkpointer() });
-    await say(paused, "question 3", thread);
-
-    const memory = database.memory({ model: summarizing(), config });
-    await memory.summarizationGraph().invoke(addressOf(thread));
-    expect((await memory.recall(addressOf(thread))).summary).toMatchObject({ endSeq: 3, text: "summary 1" });
-    const resumed = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const done = await resumed.invoke(new Command({ resume: "yes" }), thread);
-    expect(lines(model.calls[0]!.messages)).toEqual([
-      "human: question 1",
-      "ai: answer 1",
-      "human: question 2",
-      "ai: answer 2",
-      "human: question 3",
-      "human: [yes]",
-    ]);
-    expect(lines(done.messages)).toEqual(["human: question 3", "human: [yes]", "ai: answer 1"]);
-    expect(await transcript(database, thread)).toEqual([
-      "question 1",
-      "answer 1",
-      "question 2",
-      "answer 2",
-      "question 3",
-      "[yes]",
-      "answer 1",
-    ]);
-  });
-
-  it.each(["full", "bounded"] as const)(
-    "leaves a %s session's state as a round without one does",
-    async (session) => {
-      const memory = database.memory({ model: summarizing() });
-      const checkpointer = memory.checkpointer();
-      const thread = newThread();
-      const calm = withMemory(chatAgent(answering()), memory, { session }).compile({ checkpointer });
-      for (const round of [1, 2, 3]) await say(calm, `question ${round}`, thread);
-
-      const { agent, model } = asking();
-      const paused = withMemory(agent, memory, { session }).compile({ checkpointer });
-      const stopped = await say(paused, "question 4", thread);
-      expect(stopped.messages).toHaveLength(7);
-      const done = await paused.invoke(new Command({ resume: "yes" }), thread);
-      expect(lines(model.calls[0]!.messages)).toEqual([
-        expect.stringContaining("summary 1"),
-        "human: question 4",
-        "human: [yes]",
-      ]);
-      const earlier = stopped.messages.slice(0, 6);
-      expect(lines(done.messages)).toEqual([
-        ...(session === "full" ? lines(earlier) : []),
-        "human: question 4",
-        "human: [yes]",
-        "ai: answer 1",
-      ]);
-      expect(Object.keys((await paused.getState(thread)).values)).toEqual(["messages"]);
-      expect(await transcript(database, thread)).toHaveLength(9);
-    },
-  );
-
-  it("works without withMemory's own node re-running a finished tool", async () => {
-    const memory = database.memory();
-    const ran: string[] = [];
-    const done = tool(
-      () => {
-        ran.push("done");
-        return "done";
-      },
-      { name: "done", schema: z.object({}) },
-    );
-    const ask = tool(() => interrupt<string, string>("Which?"), { name: "ask", schema: z.object({}) });
-    const { agent } = toolAgent(
-      [{ toolCalls: [{ name: "done", args: {} }] }, { toolCalls: [{ name: "ask", args: {} }] }, "finished"],
-      [done, ask],
-    );
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
-    await say(graph, "go", thread);
-    const result = await graph.invoke(new Command({ resume: "this one" }), thread);
-    expect(ran).toEqual(["done"]);
-    expect(lines(result.messages)).toEqual([
-      "human: go",
-      "ai: (done)",
-      "tool: done",
-      "ai: (ask)",
-      "tool: this one",
-      "ai: finished",
-    ]);
-    expect((await memory.recall(addressOf(thread))).lastSeq).toBe(5);
-  });
-});
-
-describe("what was recalled", () => {
-  it("is in no checkpoint of the outer graph, also while it waits", async () => {
-    const memory = database.memory({ model: summarizing(), config });
-    const agent = new StateGraph(MessagesAnnotation)
-      .addNode("ask", ({ messages }) => {
-        if (messages.at(-1)?.text === "wait") interrupt("?");
-        return { messages: [new HumanMessage("noted")] };
-      })
-      .addEdge(START, "ask")
-      .compile();
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
-    await say(graph, "question 1", thread);
-    await say(graph, "wait", thread);
-    for (const table of ["checkpoint_blobs", "checkpoint_writes"]) {
-      const { rows } = await database.pool.query(
-        `select convert_from(blob, 'utf8') as text from "${database.schema}".${table}
-         where thread_id = $1 and checkpoint_ns = '' and blob is not null`,
-        [thread.configurable.thread_id],
-      );
-      expect(rows.length).toBeGreaterThan(0);
-      expect(rows.filter((row) => row.text.includes("summary 1"))).toEqual([]);
-    }
-    const { values } = await graph.getState(thread);
-    expect(Object.keys(values)).toEqual(["messages"]);
   });
 });

@@ -48,14 +48,22 @@ describe.skipIf(!onServer())("with a thousand threads of a hundred messages (ser
     const messages = Array.from({ length: 50 }, (_, index) => round(`r${index}`)).flat();
     const memory = db.memory({ model: new OfflineChatModel() });
     await memory.remember({ ...original, messages });
+    // A hundred users with ten threads each.
+    const users = Array.from({ length: 100 }, (_, user) => `user ${user}`);
+    for (const userId of users) await memory.record({ scope: { userId }, threadId: userId, messages: [] });
     const table = (name: string) => `"${db.schema}".${name}`;
-    const thread = await copied("thread", { thread_id: "'copy ' || n", user_id: "'user ' || n % 100" });
+    const user = "'user ' || n % 100";
+    const thread = await copied("thread", {
+      thread_id: "'copy ' || n",
+      user_id: user,
+      owner_ref: `(select u.owner_ref from ${table("thread")} u where u.thread_id = ${user})`,
+    });
     await db.pool.query(
       `insert into ${table("thread")} (${thread.into})
        select ${thread.from} from ${table("thread")} o, generate_series(1, 999) n where o.thread_id = 'original'`,
     );
     for (const name of ["message", "message_term", "summary"]) {
-      const { into, from } = await copied(name, { thread_ref: "c.id" });
+      const { into, from } = await copied(name, { thread_ref: "c.id", owner_ref: "c.owner_ref" });
       await db.pool.query(
         `insert into ${table(name)} (${into}) select ${from}
          from ${table("thread")} c, ${table(name)} o join ${table("thread")} t on t.id = o.thread_ref

@@ -90,11 +90,11 @@ const RULES: FactRule[] = [
     statement("goals", 4, (what) => `The user's goal is ${what}.`),
   ),
   rule(
-    String.raw`^(?:please )?always`,
+    "^(?:please )?always",
     statement("instructions", 4, (what) => `The user wants the assistant to always ${what}.`),
   ),
   rule(
-    String.raw`^(?:please )?never`,
+    "^(?:please )?never",
     statement("instructions", 4, (what) => `The user wants the assistant to never ${what}.`),
   ),
 ];

@@ -1,0 +1,41 @@
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { modelView } from "../../src/index.js";
+import { ana, type Office } from "./open-office.js";
+import { printColumns } from "./print-columns.js";
+
+/** One round of a new conversation, printed: what memory shows the supervisor, what the planner asks, the answer. */
+export async function askOffice({ memory, graph }: Office, says: string): Promise<void> {
+  const threadId = "monday";
+  printColumns("Monday", "user", says);
+  const recalled = await memory.recall({ scope: ana, threadId, query: says, agent: "supervisor" });
+  const block = modelView([new HumanMessage(says)], recalled).find(
+    (message) => message.getType() === "system",
+  );
+  for (const line of (block?.text ?? "").split("\n")) {
+    if (line !== "") printColumns("", "shown", line);
+  }
+
+  const running = await graph.stream(
+    { messages: [new HumanMessage(says)] },
+    {
+      configurable: { thread_id: threadId, user_id: ana.userId },
+      streamMode: "updates",
+      subgraphs: true,
+    },
+  );
+  let answer = "";
+  for await (const [namespace, update] of running as AsyncIterable<Chunk>) {
+    const messages = Object.values(update).flatMap((value) => value?.messages ?? []);
+    if (namespace.at(-1)?.startsWith("planner:")) messages.forEach(printPlanner);
+    if (update.supervisor) answer = messages.at(-1)?.text ?? answer;
+  }
+  printColumns("", "answer", answer);
+}
+
+type Chunk = readonly [namespace: string[], update: Record<string, { messages?: BaseMessage[] } | null>];
+
+function printPlanner(message: BaseMessage): void {
+  const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
+  for (const { name, args } of calls) printColumns("", "planner", `${name} ${JSON.stringify(args)}`);
+  if (message.getType() === "tool") printColumns("", "memory", message.text);
+}

@@ -1,0 +1,23 @@
+/** What the user said in twenty turns; some of it is worth remembering. */
+export const officeTurns: readonly string[] = [
+  "My name is Ana and I work as a product manager.",
+  "My goal is to launch the web shop in May.",
+  "We booked the Alfama hall for the launch party.",
+  "I prefer short answers.",
+  "My favourite editor is Vim.",
+  "The caterer is called Dona Rosa.",
+  "Can you draft the invitation?",
+  "It goes out on 3 April.",
+  "Forty guests are invited so far.",
+  "The party may cost 2000 euros.",
+  "The band starts at nine.",
+  "Is there parking nearby?",
+  "The photographer wants half in advance.",
+  "Actually, my favourite editor is Helix.",
+  "Six guests have declined.",
+  "Please count them again.",
+  "The posters are printed.",
+  "How many chairs does that make?",
+  "The florist has called.",
+  "That is all for this week.",
+];

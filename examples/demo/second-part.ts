@@ -1,0 +1,65 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { askOffice } from "./ask-office.js";
+import { officeTurns } from "./office-turns.js";
+import { ana, type Office, openOffice } from "./open-office.js";
+import { printColumns } from "./print-columns.js";
+
+/** The demo's second part on the embedded database in `folder`: what lasts beyond a conversation. */
+export async function playSecondPart(folder: string): Promise<void> {
+  console.log("\nPart two: what lasts beyond a conversation, on the same database.\n");
+  const office = await openOffice(folder);
+  try {
+    await recordTurns(office);
+    await printMemories(office);
+    await answerFromEpisode(office);
+    await planFromTasks(office);
+  } finally {
+    await office.memory.close();
+  }
+}
+
+async function recordTurns({ memory }: Office): Promise<void> {
+  console.log("Twenty turns of a thread, recorded without an agent; the background work is the same:\n");
+  for (const [index, says] of officeTurns.entries()) {
+    printColumns(`Turn ${index + 1}`, "user", says);
+    const messages = [new HumanMessage(says), new AIMessage("Noted.")];
+    await memory.remember({ scope: ana, threadId: "office", messages });
+  }
+  await memory.idle();
+}
+
+async function printMemories({ memory }: Office): Promise<void> {
+  const stored = await memory.memories.list({ scope: ana, states: ["active", "superseded"] });
+  console.log("\nWhat the background work made of it: facts and an episode, and who may read them:\n");
+  for (const { kind, category, key, value, text, turns, state } of stored.toReversed()) {
+    const what = key === null ? text : `${key} = ${value}`;
+    const where = turns === null ? "" : `turns ${turns.start}-${turns.end}: `;
+    const readers = [...(memory.policy.allowlists ?? [])].filter(([, names]) => names.has(category));
+    const notes = [state === "active" ? [] : state, readers.map(([agent]) => agent).join(", ")].flat();
+    printColumns(kind, category, `${where}${what} (${notes.join("; ")})`);
+  }
+}
+
+async function answerFromEpisode(office: Office): Promise<void> {
+  const says = "Which hall did we book for the launch party?";
+  console.log("\nA new conversation. What memory.query finds, and what becomes of the question:\n");
+  const [hit] = await office.memory.query({ scope: ana, query: says, agent: "supervisor", topK: 1 });
+  if (!hit) throw new Error("Nothing was found.");
+  const { memory, similarity, reason } = hit;
+  printColumns("hit", memory.kind, `similarity ${similarity.toFixed(2)}, reason: ${reason}`);
+  await askOffice(office, says);
+}
+
+async function planFromTasks(office: Office): Promise<void> {
+  console.log(
+    "\nAnother program adds two tasks. The next round is told of them; the planner may read them:\n",
+  );
+  await office.memory.memories.add(
+    [
+      { category: "tasks", text: "Before the launch the checkout is tested.", importance: 4 },
+      { category: "tasks", text: "For the launch the guests get a discount code." },
+    ],
+    { scope: ana, actor: "tracker" },
+  );
+  await askOffice(office, "Plan the launch.");
+}

@@ -1,0 +1,94 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Database } from "../database/database.js";
+import { type MigrationStatus, migrationStatus } from "../database/migration-status.js";
+import { openDatabase } from "../database/open-database.js";
+import { MemoryError } from "../errors.js";
+import { defaultLogger } from "../logger.js";
+import { countTranscripts } from "../store/count-transcripts.js";
+import { listStuckSummaries } from "../store/list-summaries.js";
+import { summaryStats } from "../store/summary-stats.js";
+import { type ChosenDatabase, chooseDatabase, type DatabaseFlags } from "./database-flags.js";
+
+/** As `memory.summaries.stuck()` has it. */
+const stuckAfterMs = 300_000;
+
+interface Contents {
+  readonly threads: number;
+  readonly messages: number;
+  readonly summaries: { readonly completed: number; readonly processing: number; readonly failed: number };
+  /** Summaries `processing` for more than five minutes. */
+  readonly stuck: number;
+}
+
+/**
+ * `mnemograph status`: what is set up and what it holds. Changes nothing.
+ *
+ * @throws MemoryError `SETUP_REQUIRED` or `SCHEMA_TOO_NEW`, after printing, when the tables are not up to date.
+ */
+export async function statusCommand(flags: DatabaseFlags): Promise<void> {
+  const chosen = chooseDatabase(flags, process.env);
+  refuseMissingFolder(chosen);
+  const database = openDatabase(chosen.option, { schemaName: flags.schema }, defaultLogger);
+  try {
+    const migrations = await migrationStatus(database);
+    const current = migrations.pending.length === 0 && migrations.unknown.length === 0;
+    const contents = current ? await readContents(database) : null;
+    const status = { database: chosen.place, schema: flags.schema, migrations, ...contents };
+    console.log(flags.json ? JSON.stringify(status) : describe(chosen, flags, migrations, contents));
+    if (!current) throw outdated(flags.schema, migrations);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Opening it would make one. */
+function refuseMissingFolder({ option }: ChosenDatabase): void {
+  if (typeof option !== "object" || !("dataDir" in option)) return;
+  if (existsSync(join(option.dataDir, "PG_VERSION"))) return;
+  throw new MemoryError(
+    "SETUP_REQUIRED",
+    `There is no database in ${option.dataDir}. Run \`mnemograph migrate\`.`,
+  );
+}
+
+async function readContents(database: Database): Promise<Contents> {
+  const { completed, processing, failed } = await summaryStats(database);
+  const stuck = await listStuckSummaries(database, stuckAfterMs);
+  const transcripts = await countTranscripts(database);
+  return { ...transcripts, summaries: { completed, processing, failed }, stuck: stuck.length };
+}
+
+function describe(
+  { place }: ChosenDatabase,
+  { schema }: DatabaseFlags,
+  { applied, pending }: MigrationStatus,
+  contents: Contents | null,
+): string {
+  const lines = [
+    `Database    ${place}`,
+    `Schema      ${schema}`,
+    `Migrations  ${applied.length} applied, ${pending.length} pending`,
+  ];
+  if (contents) {
+    const { threads, messages, summaries, stuck } = contents;
+    lines.push(
+      `Threads     ${threads}`,
+      `Messages    ${messages}`,
+      `Summaries   ${summaries.completed} completed, ${summaries.processing} processing, ${summaries.failed} failed`,
+      `Stuck       ${stuck} (processing for more than 5 minutes)`,
+    );
+  }
+  return lines.join("\n");
+}
+
+function outdated(schema: string, { applied, pending, unknown }: MigrationStatus): MemoryError {
+  if (unknown.length > 0) {
+    return new MemoryError(
+      "SCHEMA_TOO_NEW",
+      `Schema "${schema}" was set up by a newer mnemograph: this one does not know ${unknown.join(", ")}. Update the package.`,
+    );
+  }
+  const state = applied.length === 0 ? "is not set up" : `lacks ${pending.join(", ")}`;
+  return new MemoryError("SETUP_REQUIRED", `Schema "${schema}" ${state}. Run \`mnemograph migrate\`.`);
+}

@@ -1,0 +1,96 @@
+import { z } from "zod";
+import type { Connection } from "../database/connection.js";
+import { MemoryError } from "../errors.js";
+import type { Embedder } from "../llm/embedder.js";
+import type { EmbeddingSpace } from "../store/embedding-space.js";
+import { countReembedWork, findReembedWork } from "../store/find-reembed-work.js";
+import { insertReembedded } from "../store/insert-reembedded.js";
+
+/** How far a re-embedding has come, counted in memories of this run. */
+export interface ReembedProgress {
+  readonly done: number;
+  /** Grows while others write memories without vectors of this space. */
+  readonly total: number;
+}
+
+/** How to re-embed. */
+export interface ReembedOptions {
+  /** Memories embedded in one call and stored in one statement, 1 to 1000. @default 100 */
+  readonly batchSize?: number | undefined;
+  /** Told at the start and after each batch. */
+  readonly onProgress?: ((progress: ReembedProgress) => void) | undefined;
+}
+
+/** What a re-embedding did. */
+export interface Reembedded {
+  /** The embedding space that was filled, and the length of its vectors. */
+  readonly space: string;
+  readonly dimensions: number;
+  /** Vectors made by this run. */
+  readonly embedded: number;
+  /** Active memories that still have none: others were changing them. Run it again. */
+  readonly remaining: number;
+}
+
+const batchSizeSchema = z.int().min(1).max(1_000).default(100);
+
+/**
+ * Gives every active memory of all scopes that lacks one a vector in the embedder's space, batch by batch.
+ *
+ * Each batch is kept once it is stored: a run that was interrupted goes on where it was. Holds no connection
+ * while the model works, and runs beside readers and writers.
+ *
+ * @throws MemoryError `INVALID_INPUT` also without embeddings, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`,
+ *   `SETUP_REQUIRED`
+ */
+export async function reembed(
+  { db, embedder }: { db: Connection; embedder: Embedder | null },
+  options: ReembedOptions = {},
+): Promise<Reembedded> {
+  const batchSize = batchSizeSchema.safeParse(options.batchSize);
+  if (!batchSize.success) {
+    throw new MemoryError("INVALID_INPUT", "`batchSize` must be a whole number from 1 to 1000.");
+  }
+  if (!embedder) {
+    throw new MemoryError("INVALID_INPUT", "Re-embedding needs embeddings: createMemory({ embeddings }).");
+  }
+  // The length of its vectors, which belongs to the space, is known only from a vector.
+  const { space } = await embedder.documents(["dimensions"]);
+  let embedded = 0;
+  let remaining = await countReembedWork(db, space);
+  options.onProgress?.({ done: 0, total: remaining });
+
+  const pass = async () => {
+    const before = embedded;
+    const total = embedded + remaining;
+    for await (const count of batches(db, { embedder, space, batchSize: batchSize.data })) {
+      embedded += count;
+      options.onProgress?.({ done: embedded, total: Math.max(total, embedded) });
+    }
+    remaining = await countReembedWork(db, space);
+    return embedded > before;
+  };
+  // Again for what others changed meanwhile, as long as that leads anywhere.
+  while (remaining > 0 && (await pass())) {}
+  return { space: space.name, dimensions: space.dimensions, embedded, remaining };
+}
+
+/** One pass over what lacks a vector; gives the number stored of each batch. */
+async function* batches(
+  db: Connection,
+  { embedder, space, batchSize }: { embedder: Embedder; space: EmbeddingSpace; batchSize: number },
+): AsyncGenerator<number> {
+  let after = "0";
+  for (;;) {
+    const work = await findReembedWork(db, { space, after, limit: batchSize });
+    const last = work.at(-1);
+    if (!last) return;
+    const { vectors } = await embedder.documents(work.map(({ text }) => text));
+    yield await insertReembedded(db, {
+      space,
+      vectors: work.map((memory, index) => ({ ...memory, vector: vectors[index] as string })),
+    });
+    if (work.length < batchSize) return;
+    after = last.ref;
+  }
+}

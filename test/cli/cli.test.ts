@@ -1,0 +1,181 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, inject, it } from "vitest";
+import { createMemory } from "../../src/memory.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { round } from "../support/spoken.js";
+import { summariesOnly } from "../support/summary-memory.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const source = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+const built = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const tsx = import.meta.resolve("tsx");
+const folder = mkdtempSync(join(tmpdir(), "mnemograph-cli-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the command in an empty folder, without DATABASE_URL unless given. */
+function run(
+  args: string[],
+  env: NodeJS.ProcessEnv = {},
+  program = ["--import", tsx, source],
+): Promise<Ended> {
+  const { DATABASE_URL: _, ...inherited } = process.env;
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [...program, ...args],
+      { cwd: folder, env: { ...inherited, ...env } },
+      (error, out, err) => {
+        const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
+        resolve({ code, out: out.trim(), err: err.trim() });
+      },
+    );
+  });
+}
+
+const shipped = readdirSync(fileURLToPath(new URL("../../migrations", import.meta.url)))
+  .filter((file) => file.endsWith(".sql"))
+  .map((file) => file.replace(".sql", ""))
+  .sort();
+
+describe("mnemograph", () => {
+  it("explains itself, with examples", async () => {
+    const help = await run(["--help"]);
+    expect(help).toMatchObject({ code: 0, err: "" });
+    expect(help.out).toMatch(/migrate .*[\s\S]*status .*[\s\S]*Examples:\n +\$ mnemograph migrate/);
+    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    expect(await run(["--version"])).toEqual({ code: 0, out: version, err: "" });
+  });
+
+  it.concurrent.each<[string, string[], NodeJS.ProcessEnv, RegExp]>([
+    ["an unknown command", ["migrat"], {}, /^error: unknown command 'migrat'/],
+    ["an unknown flag", ["status", "--verbose"], {}, /^error: unknown option '--verbose'/],
+    [
+      "no database there",
+      ["status"],
+      {},
+      /^mnemograph: There is no database in .*\.mnemograph\. Run `mnemograph migrate`\.$/,
+    ],
+    [
+      "two databases",
+      ["migrate", "--database", "postgresql://h/d", "--data-dir", "d"],
+      {},
+      /^mnemograph: --database and --data-dir name two/,
+    ],
+    [
+      "a bad connection string",
+      ["migrate"],
+      { DATABASE_URL: "localhost" },
+      /^mnemograph: .*must start with postgresql:/,
+    ],
+    [
+      "a closed port",
+      ["status"],
+      { DATABASE_URL: "postgresql://ana:secret@127.0.0.1:1/db" },
+      /^mnemograph: The database does not answer/,
+    ],
+    ["a bad schema", ["migrate", "--schema", 'a"b'], {}, /^mnemograph: .*cannot be a schema name/],
+  ])("says in one line what is wrong: %s", async (_, args, env, message) => {
+    const { code, out, err } = await run(args, env);
+    expect(code).toBe(1);
+    expect(out).toBe("");
+    expect(err).toMatch(message);
+    expect(err.replace(/\n\(Did you mean .*\)$/, "")).not.toMatch(/\n|secret|at .*\.[jt]s:/);
+    expect(existsSync(join(folder, ".mnemograph"))).toBe(false);
+  });
+
+  it.skipIf(!existsSync(built))("runs as built, where there is a build", async () => {
+    const help = await run(["--help"], {}, [built]);
+    expect(help).toMatchObject({ code: 0, err: "" });
+    expect((await run(["status"], {}, [built])).err).toMatch(/^mnemograph: There is no database in/);
+    expect(readFileSync(built, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+});
+
+describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)", () => {
+  it("sets up a folder once, and shows what it holds", async () => {
+    const first = await run(["migrate", "--data-dir", "data"]);
+    const place = join(folder, "data");
+    expect(first).toEqual({
+      code: 0,
+      out: `Applied to "mnemograph" in ${place}: ${shipped.join(", ")}`,
+      err: "",
+    });
+
+    const database = { dataDir: place };
+    const model = new OfflineChatModel();
+    const memory = createMemory({
+      database,
+      model,
+      jobs: "inline",
+      logger: silentLogger,
+      config: summariesOnly,
+    });
+    const messages = ["1", "2", "3"].flatMap(round);
+    await memory.remember({ scope: { userId: "ana" }, threadId: "t", messages });
+    const open = await run(["status", "--data-dir", "data"]);
+    expect(open).toMatchObject({ code: 1, out: "" });
+    expect(open.err).toMatch(/^mnemograph: The embedded database in .* is open in process \d+/);
+    await memory.close();
+
+    const status = await run(["status", "--data-dir", "data"]);
+    expect(status).toMatchObject({ code: 0, err: "" });
+    expect(status.out.split("\n")).toEqual([
+      `Database    ${place}`,
+      "Schema      mnemograph",
+      `Migrations  ${shipped.length} applied, 0 pending`,
+      "Threads     1",
+      "Messages    6",
+      "Summaries   1 completed, 0 processing, 0 failed",
+      "Stuck       0 (processing for more than 5 minutes)",
+    ]);
+  }, 120_000);
+});
+
+describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
+  const db = useTestDatabase();
+  const server = () => ({ DATABASE_URL: inject("databaseUrl") ?? "" });
+
+  it("sets up a schema once, and shows what it holds, or what is missing", async () => {
+    const schema = `${db.schema}_cli`;
+    const before = await run(["status", "--schema", schema, "--json"], server());
+    expect(before.code).toBe(1);
+    expect(before.err).toBe(`mnemograph: Schema "${schema}" is not set up. Run \`mnemograph migrate\`.`);
+    expect(JSON.parse(before.out)).toMatchObject({
+      migrations: { applied: [], pending: shipped, unknown: [] },
+    });
+
+    const migrated = await run(["migrate", "--schema", schema, "--json"], server());
+    expect(migrated).toEqual({ code: 0, out: JSON.stringify({ schema, applied: shipped }), err: "" });
+    const url = server().DATABASE_URL;
+    const status = await run(["status", "--schema", schema, "--database", url, "--json"]);
+    const { host, pathname } = new URL(url);
+    expect(status.code).toBe(0);
+    expect(JSON.parse(status.out)).toEqual({
+      database: `PostgreSQL ${host}${pathname}`,
+      schema,
+      migrations: { applied: shipped, pending: [], unknown: [] },
+      threads: 0,
+      messages: 0,
+      summaries: { completed: 0, processing: 0, failed: 0 },
+      stuck: 0,
+    });
+
+    await db.pool.query(`insert into "${schema}".migration (name, run_on) values ('9999_future', now())`);
+    const newer = await run(["status", "--schema", schema], server());
+    expect(newer.code).toBe(1);
+    expect(newer.err).toMatch(/set up by a newer mnemograph.*9999_future.*Update the package\.$/);
+    expect((await run(["migrate", "--schema", schema], server())).code).toBe(1);
+    await db.pool.query(`drop schema "${schema}" cascade`);
+  }, 120_000);
+});

@@ -1,0 +1,200 @@
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import {
+  Annotation,
+  MessagesAnnotation,
+  MessagesValue,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
+import { createReactAgent } from "@langchain/langgraph/prebuilt";
+import { createAgent, createMiddleware, modelCallLimitMiddleware } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { memoryStateFields, withMemory } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { answering, chatAgent, lines, newThread, say } from "./conversation.js";
+
+const database = useTestDatabase();
+
+describe("agents of all kinds", () => {
+  it("made by createAgent keep the private state of their middleware", async () => {
+    const memory = database.memory();
+    const model = answering();
+    const counter = createMiddleware({
+      name: "counter",
+      stateSchema: z.object({ _calls: z.number().default(0) }),
+      beforeModel: (state) => ({ _calls: state._calls + 1 }),
+      wrapModelCall: (request, handler) =>
+        handler({ ...request, systemPrompt: `call ${request.state._calls}` }),
+    });
+    const limit = modelCallLimitMiddleware({ threadLimit: 2, exitBehavior: "error" } as never);
+    const agent = createAgent({
+      model,
+      tools: [],
+      middleware: [counter, limit as unknown as typeof counter],
+    });
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    for (const round of [1, 2]) await say(graph, `question ${round}`, thread);
+    expect(model.calls.map(({ messages }) => messages[0]!.text)).toEqual(["call 1", "call 2"]);
+    await expect(say(graph, "question 3", thread)).rejects.toThrow(/limit/i);
+    expect(model.calls).toHaveLength(2);
+  });
+
+  it("made by createAgent answer in a structured form", async () => {
+    const memory = database.memory();
+    const model = new ScriptedChatModel({
+      replies: [{ structured: { mood: "good" } }],
+    });
+    const agent = createAgent({ model, tools: [], responseFormat: z.object({ mood: z.string() }) });
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const result = await graph.invoke({ messages: [new HumanMessage("how?")] }, newThread());
+    expect(result.structuredResponse).toEqual({ mood: "good" });
+  });
+
+  it("made by createReactAgent are accepted", async () => {
+    const memory = database.memory();
+    const model = answering();
+    const graph = withMemory(
+      createReactAgent({ llm: model, tools: [], prompt: "Be brief." }),
+      memory,
+    ).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    await say(graph, "question 1", thread);
+    const { messages } = await say(graph, "question 2", thread);
+    expect(lines(messages)).toEqual([
+      "human: question 1",
+      "ai: answer 1",
+      "human: question 2",
+      "ai: answer 2",
+    ]);
+    expect(lines(model.calls[1]!.messages)).toEqual([
+      "system: Be brief.",
+      "human: question 1",
+      "ai: answer 1",
+      "human: question 2",
+    ]);
+  });
+
+  it("may have keys named like the nodes around them", async () => {
+    const memory = database.memory();
+    const state = Annotation.Root({
+      ...MessagesAnnotation.spec,
+      agent: Annotation<string>(),
+      "memory.recall": Annotation<string>(),
+      "memory.remember": Annotation<string>(),
+    });
+    const agent = new StateGraph(state)
+      .addNode("chat", (own) => ({ agent: `${own["memory.recall"]}!`, "memory.remember": "set" }))
+      .addEdge(START, "chat")
+      .compile();
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const result = await graph.invoke({ messages: [], "memory.recall": "mine" }, newThread());
+    expect(result).toMatchObject({ agent: "mine!", "memory.recall": "mine", "memory.remember": "set" });
+  });
+
+  it("keep the ids of messages, and replace a message by its id", async () => {
+    const memory = database.memory();
+    const agent = new StateGraph(MessagesAnnotation)
+      .addNode("edit", ({ messages }) => ({
+        messages: [new HumanMessage({ id: messages.at(-1)!.id!, content: "edited" })],
+      }))
+      .addEdge(START, "edit")
+      .compile();
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    await say(graph, "first", thread);
+    const { messages } = await graph.invoke(
+      { messages: [new HumanMessage({ id: "mine", content: "x" })] },
+      thread,
+    );
+    expect(lines(messages)).toEqual(["human: edited", "human: edited"]);
+    expect(messages[1]!.id).toBe("mine");
+  });
+
+  it("compiled with a checkpointer of their own share the outer one", async () => {
+    const memory = database.memory();
+    const model = answering();
+    const agent = chatAgent(model);
+    Object.assign(agent, { checkpointer: true });
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    expect(lines(model.calls[2]!.messages)).toEqual([
+      "human: question 1",
+      "ai: answer 1",
+      "human: question 2",
+      "ai: answer 2",
+      "human: question 3",
+    ]);
+  });
+});
+
+describe("what cannot be wrapped is refused with the reason", () => {
+  const wrap = (agent: unknown, options = {}) => withMemory(agent as never, database.memory(), options);
+  const refused = (message: RegExp) =>
+    expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringMatching(message) });
+
+  it.each<[string, () => unknown, RegExp]>([
+    ["a graph that is not compiled", () => new StateGraph(MessagesAnnotation), /call \.compile\(\) first/],
+    [
+      "an agent without messages",
+      () =>
+        new StateGraph(Annotation.Root({ text: Annotation<string>() }))
+          .addNode("chat", () => ({}))
+          .addEdge(START, "chat")
+          .compile(),
+      /needs `messages` in the agent's state/,
+    ],
+    [
+      "messages that only pile up",
+      () =>
+        new StateGraph(
+          Annotation.Root({
+            messages: Annotation<BaseMessage[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
+          }),
+        )
+          .addNode("chat", () => ({}))
+          .addEdge(START, "chat")
+          .compile(),
+      /merge by id: give the key messagesStateReducer/,
+    ],
+    [
+      "messages that replace each other",
+      () =>
+        new StateGraph(Annotation.Root({ messages: Annotation<BaseMessage[]> }))
+          .addNode("chat", () => ({}))
+          .addEdge(START, "chat")
+          .compile(),
+      /merge by id/,
+    ],
+    [
+      "an agent that has memory",
+      () =>
+        new StateGraph(new StateSchema({ messages: MessagesValue, ...memoryStateFields }))
+          .addNode("chat", () => ({}))
+          .addEdge(START, "chat")
+          .compile(),
+      /an agent without memory/,
+    ],
+  ])("%s", (_, agent, message) => {
+    expect(() => wrap(agent())).toThrow(refused(message));
+  });
+
+  it.each(["messages", "memory.recall", "memory.remember", "a:b", "a|b", ""])(
+    "the node name %j",
+    (agentNode) => {
+      expect(() => wrap(chatAgent(answering()), { agentNode })).toThrow(refused(/choose another name/));
+    },
+  );
+
+  it("but another name is taken as it is", () => {
+    expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain(
+      "assistant",
+    );
+  });
+});

@@ -1,0 +1,167 @@
+import { AIMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
+import { END, MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@langchain/langgraph";
+import { createAgent, summarizationMiddleware } from "langchain";
+import { describe, expect, it } from "vitest";
+import { withMemory } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { addressOf, answering, lines, newThread, say, summarizing, transcript } from "./conversation.js";
+
+const database = useTestDatabase();
+
+describe("an agent that removes messages", () => {
+  /** Before it answers, it removes all but the last `keep` messages. */
+  function trimming(model: ScriptedChatModel, keep: number) {
+    return new StateGraph(MessagesAnnotation)
+      .addNode("trim", ({ messages }) => ({
+        messages: messages.slice(0, -keep).map(({ id }) => new RemoveMessage({ id: id! })),
+      }))
+      .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+      .addEdge(START, "trim")
+      .addEdge("trim", "chat")
+      .addEdge("chat", END)
+      .compile();
+  }
+
+  it.each(["full", "bounded"] as const)("is not shown them again (%s session)", async (session) => {
+    const memory = database.memory();
+    const model = answering();
+    const graph = withMemory(trimming(model, 3), memory, { session }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    const { messages } = await say(graph, "question 4", thread);
+    expect(lines(model.calls[3]!.messages)).toEqual([
+      "human: question 3",
+      "ai: answer 3",
+      "human: question 4",
+    ]);
+    expect(lines(messages)).toEqual([
+      "human: question 3",
+      "ai: answer 3",
+      "human: question 4",
+      "ai: answer 4",
+    ]);
+    expect(await transcript(database, thread)).toHaveLength(8);
+  });
+
+  it("has what it removed summarised all the same", async () => {
+    const summarizer = summarizing();
+    const memory = database.memory({ model: summarizer });
+    const model = answering();
+    const graph = withMemory(trimming(model, 3), memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    const { messages } = await say(graph, "question 4", thread);
+    expect(summarizer.calls[0]!.messages.at(-1)!.text.match(/(question|answer) \d/g)).toHaveLength(6);
+    expect(lines(model.calls[3]!.messages)).toEqual([
+      expect.stringContaining("summary 1"),
+      "human: question 4",
+    ]);
+    expect(lines(messages)).toEqual([
+      "human: question 2",
+      "ai: answer 2",
+      "human: question 3",
+      "ai: answer 3",
+      "human: question 4",
+      "ai: answer 4",
+    ]);
+  });
+
+  it("has one removed message gone from what it is shown, also when it was the first after a summary", async () => {
+    const memory = database.memory({ model: summarizing() });
+    const model = answering();
+    const redacting = new StateGraph(MessagesAnnotation)
+      .addNode("chat", async ({ messages }) => {
+        const secret = messages.find((message) => message.text.includes("secret"));
+        const answer = await model.invoke(messages);
+        return { messages: secret ? [answer, new RemoveMessage({ id: secret.id! })] : [answer] };
+      })
+      .addEdge(START, "chat")
+      .compile();
+    const graph = withMemory(redacting, memory, { session: "bounded" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    await memory.record({
+      ...addressOf(thread),
+      messages: [new HumanMessage({ id: "other", content: "a secret told elsewhere" })],
+    });
+    const unsummarised = database.memory();
+    const later = withMemory(redacting, unsummarised, { session: "bounded" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    await say(later, "a secret", thread);
+    await say(later, "question 5", thread);
+    await say(later, "question 6", thread);
+    const shown = model.calls.at(-1)!.messages.map((message) => message.text);
+    expect(shown.filter((text) => text.includes("secret"))).toEqual([]);
+    expect(shown.at(-1)).toBe("question 6");
+  });
+
+  it("may put a message in between, which then stays there", async () => {
+    const memory = database.memory();
+    const model = answering();
+    const condensing = new StateGraph(MessagesAnnotation)
+      .addNode("condense", ({ messages }) =>
+        messages.length < 5
+          ? {}
+          : {
+              messages: [
+                new RemoveMessage({ id: REMOVE_ALL_MESSAGES }),
+                new AIMessage({ id: "digest", content: "digest" }),
+                ...messages.slice(-3),
+              ],
+            },
+      )
+      .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+      .addEdge(START, "condense")
+      .addEdge("condense", "chat")
+      .addEdge("chat", END)
+      .compile();
+    const graph = withMemory(condensing, memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    const { values } = await graph.getState(thread);
+    expect(lines(values.messages)).toEqual([
+      "ai: digest",
+      "human: question 2",
+      "ai: answer 2",
+      "human: question 3",
+      "ai: answer 3",
+    ]);
+    expect(lines(model.calls[2]!.messages)).toEqual(lines(values.messages).slice(0, -1));
+  });
+
+  it("may be an agent with a summarizationMiddleware of its own", async () => {
+    const memory = database.memory();
+    const own = new ScriptedChatModel({ replies: (_, index) => `own digest ${index + 1}` });
+    // Its declared types resolve to never and to zod 3 under this project's settings.
+    const ownOptions = { model: own, trigger: { messages: 5 }, keep: { messages: 2 } };
+    const model = answering();
+    const agent = createAgent({
+      model,
+      tools: [],
+      middleware: [summarizationMiddleware(ownOptions as never) as never],
+    });
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    const { messages } = await say(graph, "question 4", thread);
+    expect(lines(model.calls[2]!.messages)).toEqual([
+      expect.stringContaining("own digest 1"),
+      "ai: answer 2",
+      "human: question 3",
+    ]);
+    expect(lines(model.calls[3]!.messages)).toEqual([
+      expect.stringContaining("own digest 2"),
+      "ai: answer 3",
+      "human: question 4",
+    ]);
+    expect(lines(messages)).toEqual([...lines(model.calls[3]!.messages), "ai: answer 4"]);
+    const said = await transcript(database, thread);
+    expect(said).toEqual([1, 2, 3, 4].flatMap((round) => [`question ${round}`, `answer ${round}`]));
+  });
+});

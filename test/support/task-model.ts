@@ -1,0 +1,70 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import { toolName } from "../../src/testing/bound-tools.js";
+import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+
+/** Replies by the name of the structured output that is asked for; `call` counts those of that name from 0. */
+export type TaskReplies = Partial<
+  Record<string, (prompt: string, call: number) => ScriptedReply | Promise<ScriptedReply>>
+>;
+
+const defaults: TaskReplies = {
+  conversation_summary: () => ({ structured: { reasoning: "", summary: "They talked." } }),
+  fact_extraction: () => ({ structured: { reasoning: "", facts: [] } }),
+  episode_summary: (_, call) => ({
+    structured: { reasoning: "", summary: `They talked about subject ${call}.` },
+  }),
+  same_fact: () => ({ structured: { reasoning: "", verdicts: [] } }),
+};
+
+/** A model for background work that answers each task by its script. */
+export function taskModel(replies: TaskReplies) {
+  const counts = new Map<string, number>();
+  const model = new ScriptedChatModel({
+    replies: async (messages, _, { tools = [] }) => {
+      const name = toolName(tools[0]!);
+      const call = counts.get(name) ?? 0;
+      counts.set(name, call + 1);
+      const reply = replies[name] ?? defaults[name];
+      if (!reply) throw new Error(`no reply for ${name}`);
+      return reply(promptOf(messages), call);
+    },
+  });
+  return Object.assign(model, {
+    /** The prompts of the calls for one structured output, in order. */
+    prompts: (name: string) =>
+      model.calls.filter((call) => call.toolNames[0] === name).map((call) => promptOf(call.messages)),
+  });
+}
+
+/** The block of material that a call was given. */
+function promptOf(messages: readonly BaseMessage[]): string {
+  return messages.find((message) => message.type === "human")?.text ?? "";
+}
+
+/** A candidate as the extracting model gives it, with what is not said filled in. */
+export function candidate(
+  text: string,
+  quote: string,
+  fields: Partial<{
+    category: string;
+    key: string | null;
+    value: string | null;
+    importance: number;
+    confidence: number;
+    message: number;
+    correction: boolean;
+    updates: number | null;
+  }> = {},
+) {
+  const { message = 1, ...rest } = fields;
+  return {
+    ...{ category: "knowledge", key: null, value: null, importance: 3, confidence: 0.9 },
+    ...{ text, evidence: { message, quote }, correction: false, updates: null },
+    ...rest,
+  };
+}
+
+/** The extracting model's answer. */
+export function facts(...candidates: readonly Record<string, unknown>[]): ScriptedReply {
+  return { structured: { reasoning: "none", facts: candidates } };
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from "node:crypto";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import type { Memory } from "../../src/memory.js";
+import type { TestDatabase } from "./test-database.js";
+
+/** A thread of a user. */
+export interface Address {
+  readonly scope: { readonly userId: string };
+  readonly threadId: string;
+}
+
+/** A thread of a new user. */
+export const newAddress = (): Address => ({ scope: { userId: randomUUID() }, threadId: randomUUID() });
+
+/** One round of a thread. */
+export function say(memory: Memory, thread: Address, says: string, answer = "I see.") {
+  return memory.remember({ ...thread, messages: [new HumanMessage(says), new AIMessage(answer)] });
+}
+
+/** The texts of what is known of a thread's user, oldest first. */
+export async function textsOf(memory: Memory, { scope }: Address): Promise<string[]> {
+  return (await memory.memories.list({ scope })).map(({ text }) => text).toReversed();
+}
+
+/** The events of a thread's background work as "op status detail", in order. */
+export async function eventsOf({ pool, schema }: TestDatabase, { scope, threadId }: Address, node: string) {
+  const { rows } = await pool.query<{ op: string; status: string; detail: string | null }>(
+    `select op, status, detail from "${schema}".event
+     where user_id = $1 and thread_id = $2 and node = $3 order by id`,
+    [scope.userId, threadId, node],
+  );
+  return rows.map(({ op, status, detail }) => `${op} ${status} ${detail}`);
+}
+
+/** A thread's task as the table has it. */
+export async function taskOf({ pool, schema }: TestDatabase, { threadId }: Address, task: string) {
+  const { rows } = await pool.query<{
+    done_until: number;
+    attempts: number;
+    lease_until: Date | null;
+    retry_at: Date | null;
+    error: string | null;
+  }>(
+    `select k.done_until, k.attempts, k.lease_until, k.retry_at, k.error from "${schema}".thread_task k
+     join "${schema}".thread t on t.id = k.thread_ref where t.thread_id = $1 and k.task = $2`,
+    [threadId, task],
+  );
+  return rows[0];
+}
+
+/** A thread's dead letters, oldest first. */
+export async function deadLettersOf({ pool, schema }: TestDatabase, { threadId }: Address) {
+  const { rows } = await pool.query<{
+    task: string;
+    start_seq: number;
+    end_seq: number;
+    output: string | null;
+    error: string;
+  }>(
+    `select d.task, d.start_seq, d.end_seq, d.output, d.error from "${schema}".dead_letter d
+     join "${schema}".thread t on t.id = d.thread_ref where t.thread_id = $1 order by d.id`,
+    [threadId],
+  );
+  return rows;
+}

@@ -1,0 +1,246 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { createGate, OfflineChatModel } from "../../src/testing/index.js";
+import { recordingLogger } from "../support/recording-logger.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { deadLettersOf, eventsOf, newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const configured = (upkeep: Record<string, number> = {}) => ({ memories: { extract: true }, upkeep });
+const ana = facts(
+  candidate("The user's name is Ana.", "Ana", { category: "profile", key: "name", value: "Ana" }),
+);
+
+describe("output that cannot be used", () => {
+  it("is sent back once, and is no failure when the second answer can", async () => {
+    const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? "Ana, I think" : ana) });
+    const memory = db.memory({ model, config: configured() });
+    const thread = newAddress();
+    await say(memory, thread, "I am Ana.");
+    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
+    expect(await eventsOf(db, thread, "extract")).toEqual(["classify ok created"]);
+    expect(model.calls[1]?.messages.map((message) => message.getType())).toEqual([
+      "system",
+      "human",
+      "ai",
+      "human",
+    ]);
+  });
+
+  it("becomes a dead letter with what the model said, and the cursor moves on", async () => {
+    const model = taskModel({
+      fact_extraction: (prompt) =>
+        prompt.includes("poison") ? { structured: { facts: [{ text: "The user is \u0000 bad." }] } } : ana,
+    });
+    const logger = recordingLogger();
+    const memory = db.memory({ model, logger, config: configured({ maxAttempts: 2, retryDelayMs: 0 }) });
+    const thread = newAddress();
+    await say(memory, thread, "poison");
+    expect(await deadLettersOf(db, thread)).toEqual([
+      {
+        ...{ task: "extract", start_seq: 0, end_seq: 0 },
+        output: '[{"facts":[{"text":"The user is \\u0000 bad."}]}]',
+        error: expect.stringContaining("twice gave an answer that is not a valid fact_extraction"),
+      },
+    ]);
+    expect(await eventsOf(db, thread, "extract")).toEqual([
+      "create error MODEL_OUTPUT_INVALID",
+      "create error DEAD_LETTER",
+    ]);
+    // Two tries of two answers each.
+    expect(model.calls).toHaveLength(4);
+    expect(logger.lines.join("\n")).toContain("was given up after 2 tries");
+    expect(logger.lines.join("\n")).not.toContain("is \u0000 bad");
+
+    await say(memory, thread, "I am Ana.");
+    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
+    expect(await memory.stats({ scope: thread.scope })).toMatchObject({ deadLetters: 1, written: 1 });
+  });
+
+  it("takes no other message with it", async () => {
+    const thread = newAddress();
+    const failing = db.memory({
+      model: taskModel({ fact_extraction: () => new Error("overloaded") }),
+      config: configured({ retryDelayMs: 3_600_000 }),
+    });
+    for (const says of ["I am Ana.", "poison", "I live in Porto."]) await say(failing, thread, says);
+    expect(await taskOf(db, thread, "extract")).toMatchObject({ done_until: -1, attempts: 1 });
+
+    await db.pool.query(`update "${db.schema}".thread_task set retry_at = now()`);
+    const model = taskModel({
+      fact_extraction: (prompt) => {
+        if (prompt.includes("poison")) return "no JSON";
+        const number = (words: string) => Number(/number="(\d+)"[^>]*>$/.exec(prompt.split(words)[0]!)?.[1]);
+        return facts(
+          ...(prompt.includes("Ana")
+            ? [candidate("The user is Ana.", "I am Ana", { message: number("I am Ana") })]
+            : []),
+          ...(prompt.includes("Porto")
+            ? [
+                candidate("The user lives in Porto.", "I live in Porto", {
+                  message: number("I live in Porto"),
+                }),
+              ]
+            : []),
+        );
+      },
+    });
+    const memory = db.memory({ model, config: configured({ maxAttempts: 2, retryDelayMs: 0 }) });
+    await memory.upkeep();
+    expect(await textsOf(memory, thread)).toEqual(["The user is Ana.", "The user lives in Porto."]);
+    expect(await deadLettersOf(db, thread)).toMatchObject([{ start_seq: 2, end_seq: 2, output: "no JSON" }]);
+    expect(await taskOf(db, thread, "extract")).toMatchObject({ done_until: 4, attempts: 0, retry_at: null });
+  });
+});
+
+describe("a model that fails", () => {
+  it("is tried again later, without end to an outage's facts", async () => {
+    const model = taskModel({ fact_extraction: (_, call) => (call < 5 ? new Error("overloaded") : ana) });
+    const memory = db.memory({ model, config: configured({ retryDelayMs: 0, maxAttempts: 2 }) });
+    const thread = newAddress();
+    await say(memory, thread, "I am Ana.");
+    expect(await eventsOf(db, thread, "extract")).toEqual([
+      ...Array(5).fill("create error MODEL_FAILED"),
+      "classify ok created",
+    ]);
+    expect(await deadLettersOf(db, thread)).toEqual([]);
+  });
+
+  it("is waited for twice as long each time, and given up at last", async () => {
+    const memory = db.memory({
+      model: taskModel({ fact_extraction: () => new Error("overloaded") }),
+      config: configured({ retryDelayMs: 60_000, maxFailures: 3 }),
+    });
+    const thread = newAddress();
+    const waits: number[] = [];
+    await say(memory, thread, "I am Ana.");
+    for (let tries = 1; tries < 3; tries++) {
+      const { retry_at: retryAt, error } = (await taskOf(db, thread, "extract"))!;
+      waits.push(Math.round((retryAt!.getTime() - Date.now()) / 60_000));
+      expect(error).toContain("overloaded");
+      // Not due yet, whatever is said meanwhile.
+      expect(await memory.upkeep()).toBe(0);
+      await say(memory, thread, "I am still Ana.");
+      expect((await taskOf(db, thread, "extract"))!.attempts).toBe(tries);
+      await db.pool.query(`update "${db.schema}".thread_task set retry_at = now() where retry_at > now()`);
+      expect(await memory.upkeep()).toBe(1);
+    }
+    expect(waits).toEqual([1, 2]);
+    // The third try looked at one message only.
+    expect(await deadLettersOf(db, thread)).toMatchObject([{ start_seq: 0, end_seq: 0, output: null }]);
+  });
+
+  it("holds no connection while it hangs", async () => {
+    const gate = createGate();
+    const memory = db.memory({
+      model: new OfflineChatModel({ gate }),
+      config: configured(),
+      jobs: "background",
+    });
+    const thread = newAddress();
+    await say(memory, thread, "My name is Ana.");
+    while (gate.waiting === 0) await sleep(5);
+    expect(db.pool.idleCount).toBe(db.pool.totalCount);
+    await memory.recall(thread);
+    gate.open();
+    await memory.idle();
+    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
+  });
+
+  it("that does not answer in time is tried again in the background", async () => {
+    const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? "hang" : ana) });
+    const memory = db.memory({
+      model,
+      jobs: "background",
+      config: configured({ timeoutMs: 30, retryDelayMs: 20 }),
+    });
+    const thread = newAddress();
+    await say(memory, thread, "I am Ana.");
+    await memory.idle();
+    await expect.poll(() => textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
+    expect(await eventsOf(db, thread, "extract")).toEqual([
+      "create error MODEL_TIMEOUT",
+      "classify ok created",
+    ]);
+  });
+});
+
+describe("a worker that is gone", () => {
+  it("before it began leaves its work to others", async () => {
+    const thread = newAddress();
+    const gate = createGate();
+    const blocked = db.memory({
+      model: new OfflineChatModel({ gate }),
+      jobs: "background",
+      config: { ...configured({ leaseMs: 600_000 }), jobs: { concurrency: 1 } },
+    });
+    // The only worker is busy with another thread, so this one is never claimed.
+    await say(blocked, newAddress(), "My name is Bo.");
+    while (gate.waiting === 0) await sleep(5);
+    await say(blocked, thread, "My name is Ana.");
+
+    const memory = db.memory({ model: new OfflineChatModel(), config: configured() });
+    expect(await memory.upkeep()).toBe(1);
+    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
+    gate.open();
+    await blocked.idle();
+    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
+  });
+
+  it("in the midst of it loses its lease, and cannot write any more", async () => {
+    const thread = newAddress();
+    const gate = createGate();
+    const slow = db.memory({
+      model: new OfflineChatModel({ gate }),
+      jobs: "background",
+      config: configured({ leaseMs: 1 }),
+    });
+    await say(slow, thread, "I like tea.");
+    while (gate.waiting === 0) await sleep(5);
+
+    const memory = db.memory({ model: new OfflineChatModel(), config: configured() });
+    expect(await memory.upkeep()).toBe(1);
+    expect(await textsOf(memory, thread)).toEqual(["The user likes tea."]);
+    gate.open();
+    await slow.idle();
+    const [tea, ...others] = await memory.memories.list({ scope: thread.scope });
+    expect([tea?.seenCount, others]).toEqual([1, []]);
+    expect(await eventsOf(db, thread, "extract")).toEqual(["classify ok created"]);
+    expect(await taskOf(db, thread, "extract")).toMatchObject({
+      done_until: 0,
+      attempts: 0,
+      lease_until: null,
+    });
+  });
+
+  it("again and again is given up", async () => {
+    const thread = newAddress();
+    const memory = db.memory({ model: new OfflineChatModel(), config: configured({ maxFailures: 4 }) });
+    await say(db.memory({ model: taskModel({}), config: configured() }), thread, "Hi.");
+    await db.pool.query(
+      `update "${db.schema}".thread_task k set done_until = -1, attempts = 4, lease_until = now() - interval '1 s'
+       from "${db.schema}".thread t where t.id = k.thread_ref and t.thread_id = $1`,
+      [thread.threadId],
+    );
+    expect(await memory.upkeep()).toBe(1);
+    expect(await deadLettersOf(db, thread)).toMatchObject([
+      { output: null, error: "The worker stopped before it was done." },
+    ]);
+    expect(await taskOf(db, thread, "extract")).toMatchObject({ done_until: 0, attempts: 0 });
+  });
+
+  it("is replaced by one of many that look at once", async () => {
+    const thread = newAddress();
+    const down = db.memory({
+      model: taskModel({ fact_extraction: () => new Error("down") }),
+      config: configured({ retryDelayMs: 3_600_000 }),
+    });
+    await say(down, thread, "I like tea.");
+    await db.pool.query(`update "${db.schema}".thread_task set retry_at = now() where retry_at is not null`);
+    const model = new OfflineChatModel({ latencyMs: 20 });
+    await Promise.all(Array.from({ length: 10 }, () => db.memory({ model, config: configured() }).upkeep()));
+    const [tea] = await down.memories.list({ scope: thread.scope });
+    expect([tea?.text, tea?.seenCount]).toEqual(["The user likes tea.", 1]);
+  });
+});
