@@ -1,6 +1,7 @@
 import { createMemory, createMemorySupervisor, type Logger, type Memory } from "../src/index.js";
 import { chatModels } from "./chat/chat-models.js";
 import { explainError } from "./chat/explain-error.js";
+import { printMemories } from "./chat/print-memories.js";
 import { streamAnswer } from "./chat/stream-answer.js";
 import { openTerminal } from "./chat/terminal.js";
 
@@ -9,7 +10,10 @@ import { openTerminal } from "./chat/terminal.js";
 // OPENAI_API_KEY, OPENAI_BASE_URL     any OpenAI-compatible endpoint; without a key an offline stand-in
 // MNEMOGRAPH_CHAT_MODEL, MNEMOGRAPH_SUMMARY_MODEL     default gpt-4.1-mini
 // DATABASE_URL                        default: an embedded database in ./.mnemograph
+// MNEMOGRAPH_CONFIG                   a YAML file with settings of the memory, like ./demo/memory.yaml
 // MNEMOGRAPH_THREAD, MNEMOGRAPH_USER  default "chat", "me"
+//
+// The line "/memories" lists what is remembered of the user.
 
 const { env } = process;
 const scope = { userId: env.MNEMOGRAPH_USER || "me" };
@@ -33,6 +37,7 @@ try {
   const memory = createMemory({
     database: env.DATABASE_URL || { dataDir: ".mnemograph" },
     model: summaryModel,
+    ...(env.MNEMOGRAPH_CONFIG && { config: env.MNEMOGRAPH_CONFIG }),
     logger,
   });
   try {
@@ -68,6 +73,10 @@ async function chat(memory: Memory, model: Awaited<ReturnType<typeof chatModels>
   for await (const says of terminal.lines()) {
     if (ending) break;
     if (says.trim() === "") continue;
+    if (says.trim() === "/memories") {
+      await printMemories(memory, scope, terminal);
+      continue;
+    }
     round = new AbortController();
     try {
       await streamAnswer(graph, says, { configurable, signal: round.signal }, terminal);

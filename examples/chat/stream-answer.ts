@@ -38,7 +38,7 @@ function showTasks(update: Update, terminal: Terminal): void {
   for (const message of Object.values(update).flatMap((value) => value?.messages ?? [])) {
     for (const { name, args } of (AIMessage.isInstance(message) && message.tool_calls) || []) {
       terminal.endLine();
-      terminal.note(`→ ${name.replace("transfer_to_", "")}: ${args.task}`);
+      terminal.note(`→ ${name.replace("transfer_to_", "")}: ${args.task ?? args.query}`);
     }
   }
 }

@@ -12,7 +12,8 @@ export async function askOffice({ memory, graph }: Office, says: string): Promis
     (message) => message.getType() === "system",
   );
   for (const line of (block?.text ?? "").split("\n")) {
-    if (line !== "") printColumns("", "shown", line);
+    if (line !== "")
+      console.log(`${" ".repeat(10)}shown     ${line.slice(0, 100)}${line.length > 100 ? "…" : ""}`);
   }
 
   const running = await graph.stream(

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -35,7 +35,7 @@ test(
   "offline: says what it is, remembers over rounds and restarts, shows what happens in the background",
   async () => {
     const first = chat();
-    first.write("My dog is Rex.\n\nPlan a walk.\nThe vet is on Tuesday.\n");
+    first.write("My dog is Rex.\n\nPlan a walk.\nThe vet is on Tuesday.\nMy name is Ana.\n");
     await first.printed("Memory 1 status updated to completed");
     first.end();
     expect(await first.exited).toBe(0);
@@ -55,10 +55,11 @@ test(
     );
 
     const second = chat();
-    second.write("What is my dog?\n");
+    second.write("/memories\nWhat is my dog?\n");
     second.end();
     expect(await second.exited).toBe(0);
-    expect(second.output()).toMatch(/^Thread "chat" of me: 8 messages, summary of seq 0-\d/m);
+    expect(second.output()).toMatch(/^Thread "chat" of me: 10 messages, summary of seq 0-\d/m);
+    expect(second.output()).toContain("> /memories\n- [profile] name: Ana\n");
     expect(second.output()).toContain("[offline stand-in] From memory: My dog is Rex.");
   },
   patienceMs,
@@ -67,7 +68,11 @@ test(
 test(
   "with a key: streams, survives a refused key and a failed summary; Ctrl-C loses nothing",
   async () => {
+    // Facts would use up the script of the endpoint.
+    const config = join(folder, "memory.yaml");
+    writeFileSync(config, "memories: { extract: false, episodes: false }");
     const env = {
+      MNEMOGRAPH_CONFIG: config,
       OPENAI_API_KEY: "sk-test",
       OPENAI_BASE_URL: stub.baseURL,
       MNEMOGRAPH_CHAT_MODEL: "chat-model",

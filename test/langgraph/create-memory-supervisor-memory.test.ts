@@ -136,7 +136,7 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
       const { messages } = await supervisor.compile().invoke(say("Go."), { configurable });
       expect(messages.at(-1)?.text).toBe("Ok.");
       return [lead, planner, executor].map(({ calls }) =>
-        calls[0]?.tools.filter(({ name }) => name === own.name),
+        (calls[0]?.tools as { name: string }[] | undefined)?.filter(({ name }) => name === own.name),
       );
     };
 
