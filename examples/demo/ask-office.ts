@@ -11,9 +11,8 @@ export async function askOffice({ memory, graph }: Office, says: string): Promis
   const block = modelView([new HumanMessage(says)], recalled).find(
     (message) => message.getType() === "system",
   );
-  for (const line of (block?.text ?? "").split("\n")) {
-    if (line !== "")
-      console.log(`${" ".repeat(10)}shown     ${line.slice(0, 100)}${line.length > 100 ? "…" : ""}`);
+  for (const line of (block?.text ?? "").split("\n").filter(Boolean)) {
+    printColumns("", "shown", line.length > 100 ? `${line.slice(0, 99).trimEnd()}…` : line);
   }
 
   const running = await graph.stream(

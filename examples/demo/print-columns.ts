@@ -3,12 +3,11 @@ const width = 100;
 /** A line in three columns, the third one wrapped. */
 export function printColumns(first: string, second: string, text: string): void {
   const start = `${first.padEnd(9)} ${second.padEnd(9)} `;
-  const lines = wrap(text).join(`\n${" ".repeat(start.length)}`);
-  console.log(`${start}${lines}`);
+  console.log(start + wrapped(text).join(`\n${" ".repeat(start.length)}`));
 }
 
-/** `text` in lines of at most `width` characters, but for longer words. */
-function wrap(text: string): string[] {
+/** `text` in lines of at most `width` characters; words longer than that stay whole. */
+function wrapped(text: string): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const last = lines.at(-1);

@@ -36,7 +36,7 @@ async function printMemories({ memory }: Office): Promise<void> {
     const where = turns === null ? "" : `turns ${turns.start}-${turns.end}: `;
     const readers = [...(memory.policy.allowlists ?? [])].filter(([, names]) => names.has(category));
     const notes = [state === "active" ? [] : state, readers.map(([agent]) => agent).join(", ")].flat();
-    printColumns(kind, category, `${where}${what} (${notes.join("; ")})`);
+    printColumns("", kind, `[${category}] ${where}${what} (${notes.join("; ")})`);
   }
 }
 
@@ -45,8 +45,9 @@ async function answerFromEpisode(office: Office): Promise<void> {
   console.log("\nA new conversation. What memory.query finds, and what becomes of the question:\n");
   const [hit] = await office.memory.query({ scope: ana, query: says, agent: "supervisor", topK: 1 });
   if (!hit) throw new Error("Nothing was found.");
-  const { memory, similarity, reason } = hit;
-  printColumns("hit", memory.kind, `similarity ${similarity.toFixed(2)}, reason: ${reason}`);
+  const { kind, turns } = hit.memory;
+  const what = `the ${kind} of turns ${turns?.start}-${turns?.end}`;
+  printColumns("", "hit", `${what}, similarity ${hit.similarity.toFixed(2)}: ${hit.reason}`);
   await askOffice(office, says);
 }
 

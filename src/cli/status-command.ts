@@ -1,19 +1,20 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Database } from "../database/database.js";
 import { type MigrationStatus, migrationStatus } from "../database/migration-status.js";
 import { openDatabase } from "../database/open-database.js";
 import { MemoryError } from "../errors.js";
 import { defaultLogger } from "../logger.js";
+import { countMemories, type MemoryCounts } from "../store/count-memories.js";
 import { countTranscripts } from "../store/count-transcripts.js";
 import { listStuckSummaries } from "../store/list-summaries.js";
 import { summaryStats } from "../store/summary-stats.js";
-import { type ChosenDatabase, chooseDatabase, type DatabaseFlags } from "./database-flags.js";
+import { aligned } from "./aligned.js";
+import type { ChosenDatabase, DatabaseFlags } from "./database-flags.js";
+import { existingDatabase } from "./existing-database.js";
 
 /** As `memory.summaries.stuck()` has it. */
 const stuckAfterMs = 300_000;
 
-interface Contents {
+interface Contents extends MemoryCounts {
   readonly threads: number;
   readonly messages: number;
   readonly summaries: { readonly completed: number; readonly processing: number; readonly failed: number };
@@ -27,8 +28,7 @@ interface Contents {
  * @throws MemoryError `SETUP_REQUIRED` or `SCHEMA_TOO_NEW`, after printing, when the tables are not up to date.
  */
 export async function statusCommand(flags: DatabaseFlags): Promise<void> {
-  const chosen = chooseDatabase(flags, process.env);
-  refuseMissingFolder(chosen);
+  const chosen = existingDatabase(flags, process.env);
   const database = openDatabase(chosen.option, { schemaName: flags.schema }, defaultLogger);
   try {
     const migrations = await migrationStatus(database);
@@ -42,21 +42,11 @@ export async function statusCommand(flags: DatabaseFlags): Promise<void> {
   }
 }
 
-/** Opening it would make one. */
-function refuseMissingFolder({ option }: ChosenDatabase): void {
-  if (typeof option !== "object" || !("dataDir" in option)) return;
-  if (existsSync(join(option.dataDir, "PG_VERSION"))) return;
-  throw new MemoryError(
-    "SETUP_REQUIRED",
-    `There is no database in ${option.dataDir}. Run \`mnemograph migrate\`.`,
-  );
-}
-
 async function readContents(database: Database): Promise<Contents> {
   const { completed, processing, failed } = await summaryStats(database);
   const stuck = await listStuckSummaries(database, stuckAfterMs);
-  const transcripts = await countTranscripts(database);
-  return { ...transcripts, summaries: { completed, processing, failed }, stuck: stuck.length };
+  const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
+  return { ...counts, summaries: { completed, processing, failed }, stuck: stuck.length };
 }
 
 function describe(
@@ -65,21 +55,28 @@ function describe(
   { applied, pending }: MigrationStatus,
   contents: Contents | null,
 ): string {
-  const lines = [
-    `Database    ${place}`,
-    `Schema      ${schema}`,
-    `Migrations  ${applied.length} applied, ${pending.length} pending`,
+  const rows: (string | number)[][] = [
+    ["Database", place],
+    ["Schema", schema],
+    ["Migrations", `${applied.length} applied, ${pending.length} pending`],
   ];
   if (contents) {
-    const { threads, messages, summaries, stuck } = contents;
-    lines.push(
-      `Threads     ${threads}`,
-      `Messages    ${messages}`,
-      `Summaries   ${summaries.completed} completed, ${summaries.processing} processing, ${summaries.failed} failed`,
-      `Stuck       ${stuck} (processing for more than 5 minutes)`,
+    const { threads, messages, memories, summaries, stuck, deadLetters } = contents;
+    const { completed, processing, failed } = summaries;
+    rows.push(
+      ["Threads", threads],
+      ["Messages", messages],
+      ["Memories", listed(memories.map(({ kind, state, count }) => `${count} ${kind} ${state}`))],
+      ["Summaries", `${completed} completed, ${processing} processing, ${failed} failed`],
+      ["Stuck", `${stuck} (processing for more than 5 minutes)`],
+      ["Given up", listed(deadLetters.map(({ task, count }) => `${count} ${task}`))],
     );
   }
-  return lines.join("\n");
+  return aligned(rows).join("\n");
+}
+
+function listed(counts: readonly string[]): string {
+  return counts.length > 0 ? counts.join(", ") : "none";
 }
 
 function outdated(schema: string, { applied, pending, unknown }: MigrationStatus): MemoryError {

@@ -108,6 +108,45 @@ describe("npm run demo", () => {
     );
     expect(lines(11)).toMatch(/end +seq 20-21 recorded; trigger: id=6 \(8-21\), base 5/);
   });
+
+  describe("part two", () => {
+    /** The lines below the headline that begins with `start`. */
+    const section = (start: string) =>
+      new RegExp(`^${start}.*:\\n\\n((?:.+\\n)+)`, "m").exec(output)?.[1] ?? `no ${start}`;
+
+    test("facts and an episode come of twenty turns, each with those who may read it", () => {
+      expect(output.match(/^Turn \d+ +user /gm)).toHaveLength(20);
+      const stored = section("What the background work made of it");
+      expect(stored).toMatch(/ fact +\[profile\] name = Ana \(supervisor\)$/m);
+      expect(stored).toMatch(/ fact +\[goals\] The user's goal is .* \(supervisor, planner\)$/m);
+      expect(stored).toMatch(/ fact .* favourite_editor = Vim \(superseded; supervisor, stylist\)$/m);
+      expect(stored).toMatch(/ fact .* favourite_editor = Helix \(supervisor, stylist\)$/m);
+      expect(stored).toMatch(/ episode +\[activity\] turns 1-10: The user said: My name is Ana/);
+      expect(stored.match(/^ +(?:fact|episode) /gm)).toHaveLength(7);
+    });
+
+    test("a question in a new conversation is answered from the episode", () => {
+      const monday = section("A new conversation");
+      expect(monday).toMatch(/ hit +the episode of turns 1-10, similarity 0\.\d\d: same words/);
+      expect(monday).toMatch(/ shown +- turns 1-10: /);
+      const [, answer = ""] = / answer +\[offline stand-in\] From memory: ([\s\S]*)/.exec(monday) ?? [];
+      expect(answer.replaceAll(/\s+/g, " ")).toContain("We booked the Alfama hall for the launch party");
+    });
+
+    test("the next round is told what changed; the planner reads tasks and is refused preferences", () => {
+      const [shown = "", asked = ""] = section("Another program adds two tasks").split(/(?<=<\/memory>\n)/);
+      expect(shown).toMatch(/<memory>\n +shown +Memory updates since rev \d+:\n/);
+      expect(shown).toMatch(/ shown +- \+created: \[Tasks\] Before the launch the checkout is tested/);
+      expect(shown).toMatch(/ shown +- \+created: \[Tasks\] For the launch the guests get/);
+      expect(asked).toMatch(
+        /"categories":\["preferences"\]\}\n +memory +Refused: Agent "planner" may not read preferences\./,
+      );
+      expect(asked).toMatch(/"categories":\["tasks"\]\}\n +memory +\[\{"id":/);
+      expect(asked).toMatch(
+        / answer +\[offline stand-in\] 1\) Before the launch the checkout is tested\. 2\) /,
+      );
+    });
+  });
 });
 
 function literal(text: string): string {

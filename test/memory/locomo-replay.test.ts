@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { withMemory } from "../../src/langgraph/with-memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { summaryMemory } from "../support/summary-memory.js";
@@ -66,7 +66,11 @@ describe.skipIf(missing)("a real conversation of 419 turns in a bounded session 
       })
       .addEdge(START, "answer")
       .compile();
-    const memory = summaryMemory(db, { model: new OfflineChatModel() });
+    // A pool of the package's own where there is a server: it keeps plans, which a caller's pool may not.
+    const memory = summaryMemory(db, {
+      database: inject("databaseUrl") ?? db.pool,
+      model: new OfflineChatModel(),
+    });
     const graph = withMemory(agent, memory, { session: "bounded" }).compile({
       checkpointer: memory.checkpointer(),
     });

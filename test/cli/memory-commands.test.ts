@@ -1,0 +1,203 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { HumanMessage } from "@langchain/core/messages";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { createMemory } from "../../src/memory.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const source = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+const embeddings = fileURLToPath(new URL("../support/embeddings-module.ts", import.meta.url));
+const tsx = import.meta.resolve("tsx");
+const folder = mkdtempSync(join(tmpdir(), "mnemograph-cli-"));
+const schema = `cli_${randomUUID().slice(0, 8)}`;
+const odd = `a:b%_'";$(x) 日本 -- \u202e`;
+const message = "I told you about my green tea.\n\u001b[31mIn red.";
+let target: string[] = [];
+let id = "";
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `mnemograph` in an empty folder on the database of these tests. */
+function run(args: readonly string[], on: readonly string[] = target): Promise<Ended> {
+  const { DATABASE_URL: _, ...env } = process.env;
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      ["--import", tsx, source, ...args, ...on],
+      { cwd: folder, env, timeout: 60_000 },
+      (error, out, err) => {
+        const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
+        resolve({ code, out: out.trimEnd(), err: err.trimEnd() });
+      },
+    );
+  });
+}
+
+beforeAll(async () => {
+  const url = inject("databaseUrl");
+  const database = url ?? { dataDir: join(folder, "data") };
+  target = [...(url === null ? ["--data-dir", "data"] : ["--database", url]), "--schema", schema];
+  const memory = createMemory({ database, schema, logger: silentLogger });
+  await memory.setup();
+  const scope = { userId: odd, tenantId: odd };
+  const [written] = await memory.memories.add({ text: "Ana prefers green tea.", importance: 4 }, { scope });
+  id = written?.id ?? "";
+  await memory.memories.update(id, { text: "Ana prefers green tea in the morning." }, { scope });
+  await memory.memories.add({ text: "Ana plays chess.", kind: "fact" }, { scope: { userId: "other" } });
+  await memory.record({
+    scope,
+    threadId: "t 1",
+    messages: [new HumanMessage({ id: "m", content: message })],
+  });
+  await memory.close();
+}, 120_000);
+afterAll(async () => {
+  if (onServer()) await db.pool.query(`drop schema if exists "${schema}" cascade`);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const ana = [`--user=${odd}`, `--tenant=${odd}`];
+
+describe("mnemograph search", () => {
+  it("prints memories, one a line, or as JSON", async () => {
+    const found = await run(["search", "green tea", ...ana]);
+    expect(found).toMatchObject({ code: 0, err: "" });
+    expect(found.out).toMatch(
+      /^\d\.\d\d {2}\S{36} {2}fact {2}\w+ {2}Ana prefers green tea in the morning\.$/,
+    );
+    expect(found.out).toContain(id);
+    const [hit, ...others] = JSON.parse((await run(["search", "green tea", ...ana, "--json"])).out);
+    expect(hit).toMatchObject({ memory: { id, importance: 4, scope: { userId: odd, tenantId: odd } } });
+    expect(others).toEqual([]);
+  }, 120_000);
+
+  it("sees no other scope's memories, and says when nothing fits", async () => {
+    expect(await run(["search", "chess", ...ana])).toEqual({ code: 0, out: "Nothing fits.", err: "" });
+    expect(JSON.parse((await run(["search", "chess", ...ana, "--json"])).out)).toEqual([]);
+    expect((await run(["search", "chess", "--user", "other"])).out).toContain("Ana plays chess.");
+  }, 120_000);
+
+  it("prints messages on one line each, without what they would do to a terminal", async () => {
+    const found = await run(["search", "tea", ...ana, "--transcript"]);
+    expect(found).toMatchObject({ code: 0, err: "" });
+    expect(found.out).toMatch(/ {2}t 1#0 {2}user {2}I told you about my green tea\. \ufffd\[31mIn red\.$/);
+    expect(found.out.split("\n")).toHaveLength(1);
+    const [hit] = JSON.parse((await run(["search", "tea", ...ana, "--transcript", "--json"])).out);
+    expect(hit).toMatchObject({ text: message, seq: 0, threadId: "t 1" });
+  }, 120_000);
+});
+
+describe("mnemograph history", () => {
+  it("prints who changed what, newest first, and tells when there is no such memory", async () => {
+    const shown = await run(["history", id, ...ana]);
+    expect(shown).toMatchObject({ code: 0, err: "" });
+    expect(shown.out.split("\n")).toEqual([
+      expect.stringMatching(
+        /rev 2 {2}UPDATE {2}api {2}text: "Ana prefers green tea\." → "Ana .* morning\."$/,
+      ),
+      expect.stringMatching(/rev 1 {2}ADD {5}api {2}/),
+    ]);
+    const entries = JSON.parse((await run(["history", id, ...ana, "--json"])).out);
+    expect(entries).toMatchObject([{ event: "UPDATE", revision: 2 }, { event: "ADD" }]);
+    const foreign = await run(["history", id, "--user", "other"]);
+    expect(foreign).toEqual({
+      code: 1,
+      out: "",
+      err: `mnemograph: There is no memory ${id} in this scope.`,
+    });
+  }, 120_000);
+});
+
+describe("mnemograph status", () => {
+  it("counts memories by kind and state", async () => {
+    const shown = await run(["status"]);
+    expect(shown).toMatchObject({ code: 0, err: "" });
+    expect(shown.out).toMatch(/^Memories {4}2 fact active$/m);
+    expect(JSON.parse((await run(["status", "--json"])).out)).toMatchObject({
+      memories: [{ kind: "fact", state: "active", count: 2 }],
+      deadLetters: [],
+      messages: 1,
+    });
+  }, 120_000);
+});
+
+describe("mnemograph reembed", () => {
+  it("asks for the tables of vectors, fills them, and has nothing to do after that", async () => {
+    const command = ["reembed", "--embeddings", embeddings];
+    const before = await run(command);
+    expect(before.code).toBe(1);
+    expect(before.err).toMatch(/^mnemograph: .*Run `mnemograph migrate --vectors`\.$/);
+    expect((await run(["migrate", "--vectors"])).code).toBe(0);
+    expect(await run([...command, "--batch-size", "1"])).toEqual({
+      ...{ code: 0, out: "Embedded 2 memories in hashing-1 (32 dimensions).", err: "" },
+    });
+    const again = await run([...command, "--json"]);
+    expect(again.err).toBe("");
+    expect(JSON.parse(again.out)).toEqual({ space: "hashing-1", dimensions: 32, embedded: 0, remaining: 0 });
+    const byMeaning = await run(["search", "tea in the mornings", ...ana, "--embeddings", embeddings]);
+    expect(byMeaning).toMatchObject({ code: 0, err: "" });
+  }, 180_000);
+
+  it("says in one line what is wrong with a module", async () => {
+    writeFileSync(join(folder, "nothing.mjs"), "export default 1;");
+    for (const [module, problem] of [
+      ["./nothing.mjs", /nothing\.mjs exports no embeddings: export an instance/],
+      ["./missing.mjs", /missing\.mjs cannot be loaded: Cannot find/],
+      ["no-such-package", /no-such-package cannot be loaded: Cannot find/],
+    ] as const) {
+      const { code, out, err } = await run(["reembed", "--embeddings", module]);
+      expect([code, out]).toEqual([2, ""]);
+      expect(err).toMatch(problem);
+      expect(err).not.toMatch(/\n/);
+    }
+  }, 120_000);
+});
+
+describe("mnemograph, used wrongly", () => {
+  it.each<[string, string[], RegExp]>([
+    ["no scope", ["search", "tea"], /^mnemograph: A scope needs a userId or an appId/],
+    ["a blank user", ["history", "x", "--user", " "], /^mnemograph: Invalid scope: userId must not be blank/],
+    ["no query", ["search", "--user", "ana"], /^error: missing required argument 'query'/],
+    ["no module", ["reembed"], /^mnemograph: reembed needs --embeddings/],
+    [
+      "a bad number",
+      ["search", "tea", "--user", "ana", "--top", "0"],
+      /^error: .*whole number from 1 to 200/,
+    ],
+  ])(
+    "says so in one line and ends with 2: %s",
+    async (_, args, problem) => {
+      const { code, out, err } = await run(args);
+      expect([code, out]).toEqual([2, ""]);
+      expect(err).toMatch(problem);
+      expect(err).not.toMatch(/\n/);
+    },
+    60_000,
+  );
+
+  it("names `mnemograph migrate` where nothing is set up, and makes nothing", async () => {
+    const empty = onServer()
+      ? [...target.slice(0, 2), "--schema", `${schema}_none`]
+      : ["--data-dir", "none", "--schema", schema];
+    for (const args of [
+      ["search", "tea", "--user", "ana"],
+      ["history", "x", "--user", "ana"],
+      ["reembed", "--embeddings", embeddings],
+    ]) {
+      const { code, out, err } = await run(args, empty);
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toMatch(/^mnemograph: .*mnemograph migrate/);
+    }
+    expect(existsSync(join(folder, "none"))).toBe(false);
+  }, 120_000);
+});

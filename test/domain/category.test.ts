@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { findCategory, readableCategories, requireCategory } from "../../src/domain/category.js";
+import { factCategories } from "../../src/domain/choose-facts.js";
+import { resolveConfig } from "../../src/options.js";
+
+const { policy } = resolveConfig({
+  categories: {
+    custom: [
+      { name: "garden", context: "all", level: "app" },
+      { name: "event", rag_length: 3 },
+    ],
+  },
+  allowlists: { planner: ["goals", "preference"], executor: [] },
+});
+
+describe("categories", () => {
+  it("have seed 002's names as aliases, and are otherwise exact", () => {
+    expect(findCategory(policy, "identity")?.name).toBe("profile");
+    expect(findCategory(policy, "instruction")?.name).toBe("instructions");
+    expect(findCategory(policy, "Profile")).toBeNull();
+    expect(findCategory(policy, "__proto__")).toBeNull();
+    expect(() => requireCategory(policy, "hobbies")).toThrow(/no category "hobbies".*profile/);
+  });
+
+  it("are added to the default ones, or take their place", () => {
+    expect(findCategory(policy, "garden")).toMatchObject({ context: "all", level: "app" });
+    expect(findCategory(policy, "event")).toMatchObject({ rag_length: 3, context: "rag" });
+    expect(findCategory(policy, "activity")).toMatchObject({ rag_length: 50 });
+  });
+
+  it("that facts may go to are not those of other kinds", () => {
+    const names = factCategories(policy);
+    expect(names).toEqual(expect.arrayContaining(["profile", "preferences", "garden", "event"]));
+    for (const other of ["activity", "app_notes", "relationship_dynamic", "procedural"])
+      expect(names).not.toContain(other);
+  });
+});
+
+describe("allowlists", () => {
+  it("let an agent read what they name, and an unknown agent nothing", () => {
+    expect([...readableCategories(policy, "planner")]).toEqual(["goals", "preferences"]);
+    expect([...readableCategories(policy, "executor")]).toEqual([]);
+    expect([...readableCategories(policy, "nobody")]).toEqual([]);
+    expect(readableCategories(policy, null).has("garden")).toBe(true);
+  });
+
+  it("that are not there let everyone read everything", () => {
+    const open = resolveConfig({}).policy;
+    expect(readableCategories(open, "anyone")).toEqual(new Set(open.categories.keys()));
+  });
+
+  it.each([
+    [{ allowlists: { planner: ["hobbies"] } }, /names the category "hobbies"/],
+    [{ categories: { custom: [{ name: "two words" }] } }, /one word/],
+    [{ categories: { system: [{ name: "garden" }], custom: [{ name: "garden" }] } }, /configured twice/],
+    [{ categories: { custom: [{ name: "garden", color: "green" }] } }, /color/],
+  ])("refuse %j", (config, message) => {
+    expect(() => resolveConfig(config as Parameters<typeof resolveConfig>[0])).toThrow(message);
+  });
+});

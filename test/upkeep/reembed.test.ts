@@ -1,0 +1,202 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, describe, expect, it } from "vitest";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const made: string[] = [];
+afterAll(async () => {
+  for (const schema of made) await db.pool.query(`drop schema if exists "${schema}" cascade`);
+});
+
+/** Another model, of another name; it can be told to fail, and says how many texts it was given at a time. */
+class NewModel extends HashingEmbeddings {
+  // @ts-expect-error: the base names its own model for good
+  override readonly model: string;
+  readonly batches: number[] = [];
+  failAfter = Number.POSITIVE_INFINITY;
+  meanwhile: () => Promise<unknown> = async () => {};
+
+  constructor(model = "new", dimensions = 48) {
+    super({ dimensions });
+    this.model = model;
+  }
+
+  override async embedDocuments(documents: string[]) {
+    if (this.batches.length >= this.failAfter) throw new Error("quota used up");
+    this.batches.push(documents.length);
+    await this.meanwhile();
+    return super.embedDocuments(documents);
+  }
+}
+
+/** A schema of its own, as re-embedding is of all scopes, with `count` memories that `HashingEmbeddings` embedded. */
+async function schemaWith(count: number) {
+  const schema = `reembed_${randomUUID().slice(0, 8)}`;
+  made.push(schema);
+  const scope = { userId: "ana" };
+  const old = db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 64 }) });
+  await old.setup();
+  const texts = Array.from({ length: count }, (_, index) => `Ana keeps box ${index} in cellar ${index * 7}.`);
+  if (count > 0)
+    await old.memories.add(
+      texts.map((text) => ({ text })),
+      { scope },
+    );
+  const vectorsOf = async (space: string) => {
+    const { rows } = await db.pool.query(
+      `select m.content from "${schema}".memory_embedding e join "${schema}".memory m on m.ref = e.memory_ref
+       join "${schema}".embedding_space s on s.id = e.space_ref where s.name = $1 and e.active order by m.ref`,
+      [space],
+    );
+    return rows.map((row) => row.content as string);
+  };
+  return { schema, scope, old, texts, vectorsOf };
+}
+
+describe("reembed", () => {
+  it("makes memories of an older model findable by the vectors of a new one", async () => {
+    const { schema, scope, old, vectorsOf } = await schemaWith(0);
+    await old.memories.add({ text: "Ana photographs waterfalls." }, { scope });
+    const memory = db.memory({ schema, embeddings: new NewModel("new", 384) });
+    // Only a part of a word is alike, which lexical search does not see.
+    const byMeaning = { scope, query: "underwater" };
+    expect(await memory.query(byMeaning)).toEqual([]);
+    expect(await memory.query({ scope, query: "photographs" })).toMatchObject([
+      { memory: { text: "Ana photographs waterfalls." } },
+    ]);
+
+    expect(await memory.reembed()).toEqual({ space: "new", dimensions: 384, embedded: 1, remaining: 0 });
+
+    expect(await memory.query(byMeaning)).toMatchObject([
+      { memory: { text: "Ana photographs waterfalls." } },
+    ]);
+    expect(await vectorsOf("hashing-1")).toHaveLength(1);
+    expect(await old.query(byMeaning)).toHaveLength(1);
+    expect(await memory.reembed()).toMatchObject({ embedded: 0, remaining: 0 });
+  });
+
+  it("keeps what is done when it is interrupted, and goes on there", async () => {
+    const { schema, texts, vectorsOf } = await schemaWith(23);
+    const broken = new NewModel();
+    broken.failAfter = 3;
+    const interrupted = db.memory({ schema, embeddings: broken }).reembed({ batchSize: 5 });
+    await expect(interrupted).rejects.toMatchObject({
+      code: "EMBEDDING_FAILED",
+      message: expect.stringContaining("quota used up"),
+    });
+    expect(await vectorsOf("new")).toEqual(texts.slice(0, 10));
+
+    const model = new NewModel();
+    const progress: string[] = [];
+    const result = await db.memory({ schema, embeddings: model }).reembed({
+      batchSize: 5,
+      onProgress: ({ done, total }) => progress.push(`${done}/${total}`),
+    });
+    expect(result).toMatchObject({ embedded: 13, remaining: 0 });
+    expect(progress).toEqual(["0/13", "5/13", "10/13", "13/13"]);
+    expect(model.batches).toEqual([1, 5, 5, 3]);
+    expect(await vectorsOf("new")).toEqual(texts);
+  });
+
+  it("embeds 100 at a time unless told otherwise", async () => {
+    const { schema } = await schemaWith(120);
+    const model = new NewModel();
+    await db.memory({ schema, embeddings: model }).reembed();
+    expect(model.batches).toEqual([1, 100, 20]);
+  });
+
+  it("leaves out hidden memories, and finds those that came back", async () => {
+    const { schema, scope, vectorsOf } = await schemaWith(2);
+    const memory = db.memory({ schema, embeddings: new NewModel() });
+    const plain = db.memory({ schema });
+    const [second] = await memory.memories.list({ scope });
+    await memory.memories.remove(second!.id, { scope });
+    expect(await memory.reembed()).toMatchObject({ embedded: 1 });
+    await plain.memories.restore(second!.id, { scope });
+    expect(await memory.reembed()).toMatchObject({ embedded: 1, remaining: 0 });
+    expect(await vectorsOf("new")).toContain(second!.text);
+  });
+
+  it("never stores the vector of a text that changed meanwhile", async () => {
+    const { schema, scope, old, vectorsOf } = await schemaWith(3);
+    const model = new NewModel();
+    const [changed] = await old.memories.list({ scope });
+    const text = "Ana moved to Porto.";
+    model.meanwhile = async () => {
+      if (model.batches.length === 2) await old.memories.update(changed!.id, { text }, { scope });
+    };
+    const memory = db.memory({ schema, embeddings: model });
+    expect(await memory.reembed()).toMatchObject({ embedded: 3, remaining: 0 });
+    expect(model.batches).toEqual([1, 3, 1]);
+    expect(await vectorsOf("new")).toContain(text);
+    const [hit] = await memory.query({ scope, query: text, topK: 1 });
+    expect(hit?.similarity).toBeGreaterThan(0.99);
+  });
+
+  it("is needed after a text was changed with another model: its old vector is gone", async () => {
+    const { schema, scope, old, vectorsOf } = await schemaWith(1);
+    const memory = db.memory({ schema, embeddings: new NewModel() });
+    const [known] = await memory.memories.list({ scope });
+    await memory.memories.update(known!.id, { text: "Ana moved to Porto." }, { scope });
+    expect(await vectorsOf("hashing-1")).toEqual([]);
+    expect(await old.reembed()).toMatchObject({ space: "hashing-1", embedded: 1 });
+    expect(await vectorsOf("hashing-1")).toEqual(["Ana moved to Porto."]);
+  });
+
+  it("may run twice at once", async () => {
+    const { schema, texts, vectorsOf } = await schemaWith(12);
+    const runs = [1, 2].map(() =>
+      db.memory({ schema, embeddings: new NewModel() }).reembed({ batchSize: 4 }),
+    );
+    for (const result of await Promise.all(runs)) expect(result.remaining).toBe(0);
+    expect(await vectorsOf("new")).toEqual(texts);
+  });
+
+  it("refuses another dimension under the same name, at writing, querying and re-embedding", async () => {
+    const { schema, scope } = await schemaWith(1);
+    const memory = db.memory({ schema, embeddings: new NewModel("hashing-1", 48) });
+    const mismatch = { code: "DIMENSION_MISMATCH", message: expect.stringMatching(/\b64 dim.*\b48\b/) };
+    await expect(memory.memories.add({ text: "Ana likes tea." }, { scope })).rejects.toMatchObject(mismatch);
+    await expect(memory.query({ scope, query: "tea" })).rejects.toMatchObject(mismatch);
+    await expect(memory.reembed()).rejects.toMatchObject(mismatch);
+    const apart = db.memory({
+      ...{ schema, embeddings: new NewModel("hashing-1", 48) },
+      embeddingSpace: "hashing-1 in 48",
+    });
+    expect(await apart.reembed()).toMatchObject({ space: "hashing-1 in 48", embedded: 1 });
+  });
+
+  it("needs embeddings, a batch size in range, and the tables of vectors", async () => {
+    const { schema } = await schemaWith(0);
+    const invalid = { code: "INVALID_INPUT" };
+    await expect(db.memory({ schema }).reembed()).rejects.toMatchObject(invalid);
+    const memory = db.memory({ schema, embeddings: new NewModel() });
+    for (const batchSize of [0, 1.5, 1_001]) {
+      await expect(memory.reembed({ batchSize })).rejects.toMatchObject(invalid);
+    }
+  });
+});
+
+describe("without embeddings", () => {
+  it("setup makes nothing of vectors, and everything else works", async () => {
+    const schema = `reembed_${randomUUID().slice(0, 8)}`;
+    made.push(schema);
+    const memory = db.memory({ schema });
+    expect((await memory.setup()).join()).not.toContain("embeddings");
+    const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [schema]);
+    const tables = rows.map((row) => row.tablename as string);
+    expect(tables).toContain("memory");
+    expect(tables.filter((table) => /embedding|vector/.test(table))).toEqual([]);
+
+    const scope = { userId: "ana" };
+    const [tea] = await memory.memories.add({ text: "Ana likes tea." }, { scope });
+    await memory.memories.update(tea!.id!, { text: "Ana likes green tea." }, { scope });
+    await memory.memories.remove(tea!.id!, { scope });
+    await memory.memories.restore(tea!.id!, { scope });
+    expect(await memory.query({ scope, query: "green tea" })).toHaveLength(1);
+    await expect(db.memory({ schema, embeddings: new NewModel() }).reembed()).rejects.toMatchObject({
+      code: "SETUP_REQUIRED",
+    });
+  });
+});
