@@ -85,8 +85,10 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
       return undefined;
     }
   }
-  const pool = new pg.Pool({ Client: EmbeddedClient, max: 1, idleTimeoutMillis: 0 } as pg.PoolConfig);
-  preferKeptPlans(pool);
+  const pool = new pg.Pool({
+    ...{ Client: EmbeddedClient, max: 1, idleTimeoutMillis: 0 },
+    onConnect: preferKeptPlans,
+  } as pg.PoolConfig);
 
   return {
     pool,

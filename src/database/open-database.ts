@@ -59,11 +59,14 @@ function openServer(connectionString: string, settings: DatabaseSettings, logger
       `\`database\` is a connection string that cannot be used: ${detail}.`,
     );
   }
-  const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 10_000 });
+  const pool = new pg.Pool({
+    connectionString,
+    connectionTimeoutMillis: 10_000,
+    onConnect: preferKeptPlans,
+  });
   // Without listeners, a server restart would end the process: while a connection is idle the pool reports
   // the loss, while the checkpointer has it checked out between two statements only the client does.
   pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${error.message}`));
   pool.on("connect", (client) => client.on("error", () => {}));
-  preferKeptPlans(pool);
   return createDatabase(pool, settings, () => pool.end());
 }

@@ -17,6 +17,8 @@ export interface MemoryMiddlewareOptions {
   readonly injectAs?: InjectAs;
   /** Whether a failed recall or remember ends the turn. @default "continue" */
   readonly onError?: OnError;
+  /** The agent that reads what is recalled: only categories of its allowlist. @default all */
+  readonly agent?: string;
 }
 
 /** A middleware for `createAgent` of `langchain`. Its types are written out, since that package is optional. */

@@ -8,7 +8,7 @@ export interface SubagentGraph {
   invoke(input: { messages: never }, config?: LangGraphRunnableConfig): Promise<unknown>;
 }
 
-/** What a subagent is made of when it is not a graph yet. */
+/** What a subagent is made of when it is not a graph yet; it is given `memory_query` besides (`memoryTools`). */
 export interface SubagentDefinition {
   readonly tools?: readonly StructuredToolInterface[];
   /** Its instructions. */

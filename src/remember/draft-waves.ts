@@ -13,25 +13,47 @@ export interface OwnerDraft {
 /**
  * Drafts in groups that can be written at once: within a wave, no two share a slot or say the same.
  *
- * Drafts that say the same are one entry; drafts for the same slot come one wave after another.
+ * Drafts that say the same are one entry, unless their slot was given another value in between. Drafts for the
+ * same slot come one wave after another.
  */
 export function draftWaves(drafts: readonly OwnerDraft[]): OwnerDraft[][][] {
-  const entries = new Map<string, OwnerDraft[]>();
+  const entries: OwnerDraft[][] = [];
+  const latest = new Map<string, OwnerDraft[]>();
   for (const draft of drafts) {
-    const { kind, contentHash, scope, key } = draft.memory;
-    const same = JSON.stringify([kind, contentHash, scope.appId ?? null, key ?? null]);
-    entries.set(same, [...(entries.get(same) ?? []), draft]);
+    const claims = claimsOf(draft);
+    const [entry, ...others] = new Set(claims.map((claim) => latest.get(claim)));
+    // All claims lead to one entry: it says the same, and nothing came in between.
+    if (entry !== undefined && others.length === 0 && isSame(entry[0] as OwnerDraft, draft)) {
+      entry.push(draft);
+      continue;
+    }
+    const opened = [draft];
+    entries.push(opened);
+    for (const claim of claims) latest.set(claim, opened);
   }
-  const result: OwnerDraft[][][] = [];
+  return inWaves(entries);
+}
+
+/** Each entry in the wave after the last one that shares a claim, so that later drafts meet earlier ones. */
+function inWaves(entries: readonly OwnerDraft[][]): OwnerDraft[][][] {
+  const waves: OwnerDraft[][][] = [];
   const taken: Set<string>[] = [];
-  for (const entry of entries.values()) {
-    const { scope, category, key, kind, contentHash } = (entry[0] as OwnerDraft).memory;
-    const claims = [JSON.stringify(["same", scope.appId, kind, contentHash])];
-    if (key !== undefined) claims.push(JSON.stringify(["slot", scope.appId, category, key]));
-    // After the last wave that shares a claim, so that later drafts meet earlier ones in their order.
+  for (const entry of entries) {
+    const claims = claimsOf(entry[0] as OwnerDraft);
     const at = taken.findLastIndex((wave) => claims.some((claim) => wave.has(claim))) + 1;
-    result[at] = [...(result[at] ?? []), entry];
+    waves[at] = [...(waves[at] ?? []), entry];
     taken[at] = new Set([...(taken[at] ?? []), ...claims]);
   }
-  return result;
+  return waves;
+}
+
+/** What no two drafts of a wave may share: the statement, and the slot. */
+function claimsOf({ memory }: OwnerDraft): string[] {
+  const { kind, contentHash, scope, category, key } = memory;
+  const same = JSON.stringify(["same", scope.appId, kind, contentHash]);
+  return key === undefined ? [same] : [same, JSON.stringify(["slot", scope.appId, category, key])];
+}
+
+function isSame({ memory: first }: OwnerDraft, { memory: second }: OwnerDraft): boolean {
+  return first.contentHash === second.contentHash && first.key === second.key;
 }

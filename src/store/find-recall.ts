@@ -98,7 +98,7 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
     note as (
       select m.* from ${schema}.memory m
       where m.owner_ref in (select id from seer where not is_user) and m.kind = 'note' and m.state = 'active'
-        and (select allowed from allowed)
+        and m.category = any (${profile.categories}::text[]) and (select allowed from allowed)
       order by m.updated_at desc limit ${input.notes}
     ),
     change as (

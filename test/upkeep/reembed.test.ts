@@ -60,7 +60,7 @@ describe("reembed", () => {
     await old.memories.add({ text: "Ana photographs waterfalls." }, { scope });
     const memory = db.memory({ schema, embeddings: new NewModel("new", 384) });
     // Only a part of a word is alike, which lexical search does not see.
-    const byMeaning = { scope, query: "underwater" };
+    const byMeaning = { scope, query: "photography of waterfowl" };
     expect(await memory.query(byMeaning)).toEqual([]);
     expect(await memory.query({ scope, query: "photographs" })).toMatchObject([
       { memory: { text: "Ana photographs waterfalls." } },

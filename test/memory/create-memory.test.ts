@@ -1,0 +1,65 @@
+import { describe, expect, it, vi } from "vitest";
+import { MemoryError } from "../../src/errors.js";
+import { createMemory } from "../../src/memory.js";
+import { resolveConfig } from "../../src/options.js";
+import { useChildScripts } from "../support/child-scripts.js";
+
+const start = useChildScripts();
+const database = "postgresql://ana@127.0.0.1/db";
+
+describe("the config", () => {
+  it("has the seeds' settings by default", () => {
+    expect(resolveConfig(undefined).summaries).toMatchObject({
+      windowMessages: 14,
+      afterSeq: 5,
+      timeoutMs: 30_000,
+      maxAttempts: 5,
+    });
+    expect(resolveConfig({ summaries: { afterSeq: 9 } }).summaries).toMatchObject({
+      windowMessages: 14,
+      afterSeq: 9,
+    });
+  });
+
+  it.each<[unknown, RegExp]>([
+    [{ summaries: { windowMesages: 10 } }, /windowMesages/],
+    [{ summary: {} }, /summary/],
+    [{ summaries: { windowMessages: 0 } }, /windowMessages/],
+    [{ summaries: { windowMessages: 7.5 } }, /windowMessages/],
+    [{ summaries: { timeoutMs: "30s" } }, /timeoutMs/],
+    [{ summaries: { inputBudgetTokens: 10 } }, /inputBudgetTokens/],
+    [{ jobs: { concurrency: 0 } }, /concurrency/],
+  ])("is refused at once, naming what is wrong: %j", (config, message) => {
+    const create = () => createMemory({ database, config: config as never });
+    expect(create).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
+    expect(create).toThrow(message);
+  });
+});
+
+describe("MemoryError", () => {
+  it("is recognised by code, also across two copies of the package", async () => {
+    vi.resetModules();
+    const copy = await import("../../src/errors.js");
+    expect(copy.MemoryError).not.toBe(MemoryError);
+    const error: unknown = new copy.MemoryError("CONFLICT", "no", { cause: new Error("why") });
+    expect(error).not.toBeInstanceOf(MemoryError);
+    expect(MemoryError.is(error)).toBe(true);
+    expect(MemoryError.is(error, "CONFLICT")).toBe(true);
+    expect(MemoryError.is(error, "CLOSED")).toBe(false);
+    expect(error).toMatchObject({ name: "MemoryError", message: "no", cause: new Error("why") });
+  });
+
+  it.each([null, undefined, "CLOSED", { code: "CLOSED" }, new Error("CLOSED")])("is not %j", (error) => {
+    expect(MemoryError.is(error)).toBe(false);
+  });
+});
+
+describe("the embedded database's package", () => {
+  it("is named with the command that installs it when it is missing, and not needed for a server", async () => {
+    const script = start("without-pglite.ts");
+    expect(await script.exitCode).toBe(0);
+    expect(script.lines[0]).toBe("PEER_MISSING");
+    expect(script.lines[1]).toContain("npm install @electric-sql/pglite");
+    expect(script.stderr()).toBe("");
+  });
+});

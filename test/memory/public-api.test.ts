@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import * as main from "../../src/index.js";
+import * as testing from "../../src/testing/index.js";
+
+// A name that goes away breaks somebody; a name that comes is to be kept for good. Either is a decision.
+describe("the names the package exports", () => {
+  it("from its entry point", () => {
+    expect(Object.keys(main).sort()).toEqual([
+      "MemoryError",
+      "createMemory",
+      "createMemorySupervisor",
+      "memoryAnnotation",
+      "memoryMiddleware",
+      "memoryQueryTool",
+      "memoryStateFields",
+      "modelView",
+      "recallNode",
+      "rememberNode",
+      "withMemory",
+    ]);
+  });
+
+  it("from mnemograph/testing", () => {
+    expect(Object.keys(testing).sort()).toEqual([
+      "HashingEmbeddings",
+      "OfflineChatModel",
+      "ScriptedChatModel",
+      "createGate",
+    ]);
+  });
+});

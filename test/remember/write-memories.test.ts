@@ -1,0 +1,220 @@
+import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import type { MemoryDraft } from "../../src/index.js";
+import type { Memory } from "../../src/memory.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const newUser = () => ({ scope: { userId: randomUUID() } });
+type User = ReturnType<typeof newUser>;
+
+const name = (value: string, confidence = 1): MemoryDraft => ({
+  ...{ category: "profile", key: "name", value, confidence },
+  text: `The user's name is ${value}.`,
+});
+const everything = (memory: Memory, { scope }: User) =>
+  memory.memories.list({ scope, states: ["active", "superseded", "merged", "soft_deleted"], limit: 1_000 });
+
+async function revisionOf({ scope }: User): Promise<{ revision: number; memories: number; length: number }> {
+  const { rows } = await db.pool.query(
+    `select o.revision::int, o.memory_count::int as memories, o.memory_length::int as length
+     from "${db.schema}".owner o where o.user_id = $1`,
+    [scope.userId],
+  );
+  return rows[0];
+}
+
+describe("concurrent writers", () => {
+  it("of one statement leave one memory that was seen fifty times", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    const drafts = Array.from({ length: 50 }, (_, index) => ({
+      text: index % 2 === 0 ? "The user likes green tea." : "The user  likes GREEN tea",
+    }));
+    const outcomes = await Promise.all(drafts.map((draft) => memory.memories.add(draft, user)));
+    const [tea, ...others] = await everything(memory, user);
+    expect([tea?.seenCount, others]).toEqual([50, []]);
+    expect(new Set(outcomes.map(([outcome]) => outcome?.id))).toEqual(new Set([tea?.id]));
+    expect(outcomes.filter(([outcome]) => outcome?.outcome === "created")).toHaveLength(1);
+    expect(outcomes.filter(([outcome]) => outcome?.outcome === "merged")).toHaveLength(49);
+    const history = await memory.memories.history(tea!.id, user);
+    expect(history.map(({ event }) => event)).toEqual([...Array(49).fill("MERGE"), "ADD"]);
+    expect(await revisionOf(user)).toMatchObject({ revision: 1, memories: 1 });
+  });
+
+  it("that contradict each other leave one active value and a full trail", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    const values = Array.from({ length: 20 }, (_, index) => `Name${index}`);
+    await Promise.all(values.map((value) => memory.memories.add(name(value), user)));
+    const all = await everything(memory, user);
+    expect(all.map(({ value }) => value).toSorted()).toEqual(values.toSorted());
+    const [active, ...others] = all.filter(({ state }) => state === "active");
+    expect(others).toEqual([]);
+    // Each closed one leads to the next, and the last to the active one.
+    const next = new Map(all.map(({ id, supersededBy }) => [id, supersededBy]));
+    const chain: string[] = [];
+    const heads = new Set(all.map(({ supersededBy }) => supersededBy));
+    for (let id = all.find((memory) => !heads.has(memory.id))?.id ?? null; id; id = next.get(id) ?? null)
+      chain.push(id);
+    expect([chain.length, chain.at(-1)]).toEqual([20, active?.id]);
+    for (const closed of all.filter(({ state }) => state !== "active")) {
+      expect(closed.validTo).not.toBeNull();
+      const trail = await memory.memories.history(closed.id, user);
+      expect(trail.map(({ event }) => event)).toEqual(["UPDATE", "ADD"]);
+    }
+    expect(await revisionOf(user)).toMatchObject({ revision: 20, memories: 1 });
+  });
+
+  it("of batches in opposite orders do not block each other, and nothing is lost", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    const texts = Array.from({ length: 10 }, (_, index) => ({ text: `The user owns item number ${index}.` }));
+    await Promise.all(
+      Array.from({ length: 12 }, (_, writer) =>
+        memory.memories.add(writer % 2 === 0 ? texts : texts.toReversed(), user),
+      ),
+    );
+    const all = await everything(memory, user);
+    expect(all.map(({ seenCount }) => seenCount)).toEqual(Array(10).fill(12));
+  });
+
+  it("and rounds that were shown the same memories do not block each other", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    const [tea] = await memory.memories.add({ text: "The user likes tea." }, user);
+    const shown = { revision: 1, memoryIds: [tea!.id!] };
+    const rounds = Array.from({ length: 20 }, (_, round) =>
+      memory.remember({
+        ...{ ...user, threadId: `${user.scope.userId}-${round % 3}`, shown },
+        messages: [new HumanMessage({ id: `${round}`, content: "Hi" })],
+      }),
+    );
+    const writes = Array.from({ length: 20 }, () =>
+      memory.memories.add({ text: "The user likes tea." }, user),
+    );
+    await Promise.all([...rounds, ...writes]);
+    expect((await memory.memories.get(tea!.id!, user))?.seenCount).toBe(21);
+  });
+});
+
+describe("a batch", () => {
+  it("has its outcomes in the order of its drafts", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    await memory.memories.add(name("Alex"), user);
+    const outcomes = await memory.memories.add(
+      [
+        { text: "The user likes tea." },
+        { text: "I like tea." },
+        name("Al", 0.6),
+        { text: "the user likes TEA" },
+        name("Alexander"),
+        name("Zed", 0.1),
+        { text: "" },
+        { ...name("Alix"), validFrom: new Date("2001-01-01") },
+      ],
+      user,
+    );
+    expect(outcomes.map(({ outcome, problems }) => [outcome, ...problems])).toEqual([
+      ["created"],
+      ["rejected", "pronoun_subject"],
+      ["kept"],
+      ["created"],
+      ["replaced"],
+      ["kept"],
+      ["rejected", "empty"],
+      ["closed"],
+    ]);
+    expect(outcomes[0]?.id).toBe(outcomes[3]?.id);
+    expect(outcomes[5]?.id).toBe(outcomes[4]?.id);
+    const [tea] = await memory.memories.list({ scope: user.scope, categories: ["knowledge"] });
+    expect(tea).toMatchObject({ id: outcomes[0]?.id, seenCount: 2 });
+    expect((await memory.memories.get(outcomes[7]!.id!, user))?.state).toBe("superseded");
+  });
+
+  it("that gives a slot several values ends with the last", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    const outcomes = await memory.memories.add([name("Ana"), name("Ana"), name("Bo"), name("Ana")], user);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "created", "replaced", "replaced"]);
+    const all = await everything(memory, user);
+    expect(all.map(({ value, state, seenCount }) => `${value} ${state} ${seenCount}`)).toEqual([
+      "Ana active 1",
+      "Bo superseded 1",
+      "Ana superseded 2",
+    ]);
+  });
+
+  it("near one stored statement counts it once for each draft", async () => {
+    const memory = db.memory({ config: { memories: { mergeSimilarity: 0.6 } } });
+    const user = newUser();
+    await memory.memories.add({ text: "The user drinks black coffee every morning." }, user);
+    const outcomes = await memory.memories.add(
+      [
+        { text: "The user drinks black coffee each morning." },
+        { text: "Every morning the user drinks strong black coffee." },
+      ],
+      user,
+    );
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["merged", "merged"]);
+    const [coffee, ...others] = await everything(memory, user);
+    expect([coffee?.seenCount, others]).toEqual([3, []]);
+  });
+
+  it("with one draft that is invalid writes nothing", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    const invalid: MemoryDraft[] = [
+      { text: "The user bakes.", category: "hobbies" },
+      { text: "The user bakes.", importance: 9 },
+      { text: "The user bakes.", confidence: -1 },
+      { text: "The user bakes.", key: "…" },
+      { text: "A lesson.", kind: "note" },
+    ];
+    for (const draft of invalid) {
+      await expect(memory.memories.add([{ text: "The user hikes." }, draft], user)).rejects.toThrow();
+    }
+    expect(await everything(memory, user)).toEqual([]);
+  });
+});
+
+describe("a key", () => {
+  it("is one slot however it is written, within its category", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    const city = (key: string, value: string, category = "profile"): MemoryDraft => ({
+      ...{ key, value, category, text: `The ${key} of the user's ${category} is ${value}.` },
+    });
+    await memory.memories.add(city("Current City", "Rome"), user);
+    await memory.memories.add(city("location", "Porto"), user);
+    await memory.memories.add(city("location", "Hall 3", "tasks"), user);
+    const active = await memory.memories.list({ scope: user.scope });
+    expect(active.map(({ category, key, value }) => `${category} ${key} ${value}`)).toEqual([
+      "tasks location Hall 3",
+      "profile city Porto",
+    ]);
+  });
+});
+
+describe("writing", () => {
+  it("is undone as a whole when a part of it fails", async () => {
+    const user = newUser();
+    const memory = db.memory({ embeddings: new HashingEmbeddings() });
+    await memory.setup();
+    await memory.memories.add({ text: "The user likes tea." }, user);
+    const before = await revisionOf(user);
+    const failing = new HashingEmbeddings();
+    failing.embedDocuments = async () => [[Number.NaN]];
+    const broken = db.memory({ embeddings: failing });
+    await expect(broken.memories.add({ text: "The user likes rye." }, user)).rejects.toMatchObject({
+      code: "EMBEDDING_FAILED",
+    });
+    const long = { text: "The user hikes.", source: { threadId: "t", seqs: [2 ** 40] } };
+    await expect(memory.memories.add([{ text: "The user swims." }, long], user)).rejects.toThrow();
+    expect(await revisionOf(user)).toEqual(before);
+    expect(await everything(memory, user)).toHaveLength(1);
+  });
+});
