@@ -39,5 +39,7 @@ export type { WriteOutcome } from "./remember/write-memories.js";
 export type { HistoryEntry } from "./store/list-history.js";
 export type { Summary } from "./store/list-summaries.js";
 export type { Thread } from "./store/list-threads.js";
+export type { MemoryStats } from "./store/memory-stats.js";
 export type { SummaryStats } from "./store/summary-stats.js";
+export type { ProcedureInput, ProceduresApi } from "./upkeep/procedures-api.js";
 export type { Reembedded, ReembedOptions, ReembedProgress } from "./upkeep/reembed.js";

@@ -1,15 +1,22 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import type { Memory } from "../../src/index.js";
+import type { Memory, Scope } from "../../src/index.js";
 import type { LocomoConversation } from "./locomo-data.js";
 
 /** Turn id → where it was recorded. */
-export type TurnPlaces = ReadonlyMap<string, { readonly threadId: string; readonly seq: number }>;
+type TurnPlaces = ReadonlyMap<string, { readonly threadId: string; readonly seq: number }>;
 
-/** Whose memories a conversation is loaded as. */
-export const scopeOf = (conversation: LocomoConversation) => ({ userId: conversation.id });
+/** Memory id → ids of the turns that it stands for. */
+export type CitedTurns = ReadonlyMap<string, readonly string[]>;
+
+/** Longest piece of a summary, in characters: an episode holds no more. */
+const longestPiece = 600;
 
 /** Records a conversation's turns: a thread for each session, the speakers as user and assistant. */
-export async function loadTurns(memory: Memory, conversation: LocomoConversation): Promise<TurnPlaces> {
+export async function loadTurns(
+  memory: Memory,
+  conversation: LocomoConversation,
+  scope: Scope,
+): Promise<TurnPlaces> {
   const places = new Map<string, { threadId: string; seq: number }>();
   for (const session of new Set(conversation.turns.map((turn) => turn.session))) {
     const turns = conversation.turns.filter((turn) => turn.session === session);
@@ -20,18 +27,18 @@ export async function loadTurns(memory: Memory, conversation: LocomoConversation
       const fields = { content, id: turn.id, name: turn.speaker };
       return turn.speaker === conversation.speakers[0] ? new HumanMessage(fields) : new AIMessage(fields);
     });
-    await memory.record({ scope: scopeOf(conversation), threadId, messages, saidAt: dateOf(turns[0]?.date) });
+    await memory.record({ scope, threadId, messages, saidAt: dateOf(turns[0]?.date) });
   }
   return places;
 }
 
-/** Adds a conversation's observations as facts with evidence. Returns memory id → ids of the turns it cites. */
+/** Adds a conversation's observations as facts with evidence in the turns at `places`. */
 export async function loadObservations(
   memory: Memory,
-  conversation: LocomoConversation,
+  { observations }: LocomoConversation,
+  scope: Scope,
   places: TurnPlaces,
-): Promise<Map<string, string[]>> {
-  const { observations } = conversation;
+): Promise<CitedTurns> {
   const outcomes = await memory.memories.add(
     observations.map((observation) => {
       const cited = observation.evidence.flatMap((id) => places.get(id) ?? []);
@@ -41,29 +48,61 @@ export async function loadObservations(
         actorId: observation.speaker,
         validFrom: dateOf(observation.date),
         ...(threadId !== undefined && {
-          source: { threadId, seqs: cited.filter((place) => place.threadId === threadId).map(({ seq }) => seq) },
+          source: {
+            threadId,
+            seqs: cited.filter((place) => place.threadId === threadId).map(({ seq }) => seq),
+          },
         }),
       };
     }),
-    { scope: scopeOf(conversation) },
+    { scope },
   );
-  const cites = new Map<string, string[]>();
-  for (const [index, { id }] of outcomes.entries()) {
-    if (id !== null) cites.set(id, [...(cites.get(id) ?? []), ...(observations[index]?.evidence ?? [])]);
-  }
-  return cites;
+  return citedBy(
+    outcomes,
+    observations.map(({ evidence }) => evidence),
+  );
 }
 
-/** Adds a conversation's session summaries as episodes. */
-export async function loadSummaries(memory: Memory, conversation: LocomoConversation): Promise<void> {
-  await memory.memories.add(
-    conversation.summaries.map((summary) => ({
-      kind: "episode" as const,
-      text: summary.text,
-      validFrom: dateOf(summary.date),
-    })),
-    { scope: scopeOf(conversation) },
+/** Adds a conversation's session summaries as episodes; each stands for all turns of its session. */
+export async function loadSummaries(
+  memory: Memory,
+  { summaries, turns }: LocomoConversation,
+  scope: Scope,
+): Promise<CitedTurns> {
+  const pieces = summaries.flatMap(({ session, date, text }) =>
+    piecesOf(text).map((piece) => ({ session, date, text: piece })),
   );
+  const outcomes = await memory.memories.add(
+    pieces.map(({ text, date }) => ({ kind: "episode" as const, text, validFrom: dateOf(date) })),
+    { scope },
+  );
+  return citedBy(
+    outcomes,
+    pieces.map(({ session }) => turns.filter((turn) => turn.session === session).map(({ id }) => id)),
+  );
+}
+
+/** Two texts may have become one memory: it then stands for the turns of both. */
+function citedBy(
+  outcomes: readonly { readonly id: string | null }[],
+  turns: readonly (readonly string[])[],
+): CitedTurns {
+  const cited = new Map<string, string[]>();
+  for (const [index, { id }] of outcomes.entries()) {
+    if (id !== null) cited.set(id, [...(cited.get(id) ?? []), ...(turns[index] ?? [])]);
+  }
+  return cited;
+}
+
+function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  for (const sentence of text.match(/[^.!?]+[.!?]*\s*/g) ?? [text]) {
+    const last = pieces.at(-1);
+    if (last !== undefined && last.length + sentence.length <= longestPiece)
+      pieces.splice(-1, 1, last + sentence);
+    else pieces.push(sentence);
+  }
+  return pieces;
 }
 
 function dateOf(date: string | undefined): Date | undefined {

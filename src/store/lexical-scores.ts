@@ -15,6 +15,9 @@ export interface LexicalQuestion {
   readonly language: string;
 }
 
+/** Each costs some milliseconds: hundreds of edits to stem and to look up. */
+const mostCorrected = 6;
+
 /**
  * CTEs `seer`, `name`, `q`: whose memories are searched, which words name a speaker, and the terms asked for.
  *
@@ -46,7 +49,7 @@ export function questionTerms(db: Connection, question: LexicalQuestion): Sql {
       select word from unnest(${question.words}::text[]) word where ${known(sql`'@' || word`)}
     ),
     plain as materialized (
-      select lexeme, ${known(sql`lexeme`)} as known from (
+      select asked.lexeme, ${known(sql`asked.lexeme`)} as known from (
         select lexeme from unnest(to_tsvector(${question.language}::regconfig, ${question.terms}))
         except
         select v.lexeme from name
@@ -54,23 +57,28 @@ export function questionTerms(db: Connection, question: LexicalQuestion): Sql {
       ) asked
     ),
     misspelt as materialized (
-      select distinct v.lexeme as term from unnest(${question.correctable}::text[]) word
+      select word, v.lexeme as term from unnest(${question.correctable}::text[]) word
       cross join lateral unnest(to_tsvector(${question.language}::regconfig, word)) v
       join plain using (lexeme)
-      where not plain.known and (select count(*) filter (where known) <= count(*) filter (where not known) from plain)
+      where not plain.known and (select sum(memory_count + message_count) > 0 from seer)
+        and (select count(*) filter (where known) <= count(*) filter (where not known) from plain)
+      limit ${mostCorrected}
     ),
     edit as (
-      select term, left(term, i - 1) || substr(term, i + 1) as lexeme
-      from misspelt, generate_series(1, length(term)) i
-      union
-      select term, left(term, i - 1) || substr(term, i + 1, 1) || substr(term, i, 1) || substr(term, i + 2)
-      from misspelt, generate_series(1, length(term) - 1) i
-      union
-      select term, left(term, i) || chr(c) || substr(term, i + 1 + skip)
-      from misspelt, generate_series(0, length(term)) i, generate_series(97, 122) c, generate_series(0, 1) skip
+      select term, left(word, i - 1) || substr(word, i + 1) as word
+      from misspelt, generate_series(1, length(word)) i
+      union all
+      select term, left(word, i - 1) || substr(word, i + 1, 1) || substr(word, i, 1) || substr(word, i + 2)
+      from misspelt, generate_series(1, length(word) - 1) i
+      union all
+      select term, left(word, i) || chr(c) || substr(word, i + 1 + skip)
+      from misspelt, generate_series(0, length(word)) i, generate_series(97, 122) c, generate_series(0, 1) skip
     ),
     corrected as materialized (
-      select term, lexeme from edit where ${known(sql`lexeme`)}
+      select e.term, v.lexeme
+      from (select term, string_agg(word, ' ') as words from edit group by term) e
+      cross join lateral unnest(to_tsvector(${question.language}::regconfig, e.words)) v
+      where ${known(sql`v.lexeme`)}
     ),
     q as materialized (
       select row_number() over () as n, term, lexeme, weight from (

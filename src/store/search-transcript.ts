@@ -21,6 +21,9 @@ export interface TranscriptCandidate {
   readonly score: number;
 }
 
+/** Rows looked at for each candidate: neighbours of what fits may be no messages, or tool output. */
+const unspokenShare = 2;
+
 /**
  * The messages of a user's (in an app: of that app's) threads that fit the question best, best first.
  *
@@ -36,16 +39,23 @@ export async function searchTranscript(
     sql`
     with ${questionTerms(db, input)},
     ${memoryScores(db)},
-    ${messageScores(db, input.scope.appId ?? "", "facts")}
+    ${messageScores(db, input.scope.appId ?? "", "facts")},
+    best as materialized (
+      select c.thread_ref, c.seq, c.own, c.score as fit,
+        c.score + ${weights.thread}::float8 * coalesce(h.score, 0) as score
+      from message_context c left join thread_own h using (thread_ref)
+      where ${input.threadId ?? null}::text is null or exists (
+        select from ${schema}.thread t where t.id = c.thread_ref and t.thread_id = ${input.threadId ?? null}
+      )
+      order by score desc, c.thread_ref, c.seq
+      limit ${input.limit * unspokenShare}
+    )
     select t.thread_id as "threadId", m.seq, m.message_id as "messageId", m.role, m.actor, m.content as text,
-      m.said_at as "saidAt", s.own, s.score as fit,
-      s.score + ${weights.thread}::float8 * coalesce(h.score, 0) as score
-    from message_context s
-    join ${schema}.message m on m.thread_ref = s.thread_ref and m.seq = s.seq and m.role in ('user', 'assistant')
-    join ${schema}.thread t on t.id = s.thread_ref
-    left join thread_own h on h.thread_ref = s.thread_ref
-    where ${input.threadId ?? null}::text is null or t.thread_id = ${input.threadId ?? null}
-    order by score desc, m.said_at desc, m.seq
+      m.said_at as "saidAt", b.own, b.fit, b.score
+    from best b
+    join ${schema}.message m on m.thread_ref = b.thread_ref and m.seq = b.seq and m.role in ('user', 'assistant')
+    join ${schema}.thread t on t.id = b.thread_ref
+    order by b.score desc, m.said_at desc, m.seq
     limit ${input.limit}`,
     { prepare: true },
   );

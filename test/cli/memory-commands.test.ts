@@ -164,7 +164,7 @@ describe("mnemograph reembed", () => {
 });
 
 describe("mnemograph, used wrongly", () => {
-  it.each<[string, string[], RegExp]>([
+  it.concurrent.each<[string, string[], RegExp]>([
     ["no scope", ["search", "tea"], /^mnemograph: A scope needs a userId or an appId/],
     ["a blank user", ["history", "x", "--user", " "], /^mnemograph: Invalid scope: userId must not be blank/],
     ["no query", ["search", "--user", "ana"], /^error: missing required argument 'query'/],

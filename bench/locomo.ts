@@ -1,0 +1,19 @@
+import { existsSync } from "node:fs";
+import { openBenchDatabase } from "./bench-database.js";
+import { runLocomo } from "./locomo/run-locomo.js";
+
+const [file] = process.argv.slice(2);
+if (file === undefined || !existsSync(file)) {
+  console.log(
+    `${file === undefined ? "No file given" : `There is no ${file}`}: skipped. npm run bench:locomo -- FILE reads LoCoMo ` +
+      "(Maharana et al., ACL 2024; CC BY-NC 4.0, not part of this package) in the form of bench/locomo/locomo-data.ts.",
+  );
+} else {
+  const database = await openBenchDatabase();
+  console.log(`Database: ${database.name}`);
+  try {
+    await runLocomo(database, file);
+  } finally {
+    await database.close();
+  }
+}
