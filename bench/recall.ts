@@ -26,6 +26,8 @@ try {
     schema: database.schema,
     embeddings,
     model: new OfflineChatModel(),
+    // No memories but those that are loaded.
+    config: { memories: { extract: false, episodes: false } },
   });
   await memory.setup();
   // The first vector makes the space that the rows are loaded into.

@@ -14,7 +14,11 @@ const batch = 2_000;
  *
  * Adding looks for doubles and links of each memory, which is measured on its own.
  */
-export async function loadMemories(pool: pg.Pool, schema: string, memories: readonly LoadedMemory[]): Promise<void> {
+export async function loadMemories(
+  pool: pg.Pool,
+  schema: string,
+  memories: readonly LoadedMemory[],
+): Promise<void> {
   const users = [...new Set(memories.map((memory) => memory.user))];
   await pool.query(
     `insert into "${schema}".owner (tenant_id, user_id, app_id) select '', unnest($1::text[]), ''`,

@@ -15,14 +15,12 @@ export interface WriteCost {
 }
 
 /** Memories added a second: one by one, and in batches of 100, beside `PostgresStore.put` with the same vectors. */
-export async function measureWrites(
-  memory: Memory,
-  store: PostgresStore | null,
-): Promise<WriteCost> {
+export async function measureWrites(memory: Memory, store: PostgresStore | null): Promise<WriteCost> {
   const random = seeded(99);
   const scope = { userId: "writer" };
   const single = await perSecond(singles, async () => {
-    for (let index = 0; index < singles; index++) await memory.memories.add({ text: sentence(random) }, { scope });
+    for (let index = 0; index < singles; index++)
+      await memory.memories.add({ text: sentence(random) }, { scope });
   });
   const batch = await perSecond(batches * batchSize, async () => {
     for (let index = 0; index < batches; index++) {

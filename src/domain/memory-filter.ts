@@ -56,7 +56,8 @@ export const noFilter: StoreFilter = {
  */
 export function parseFilter(filter: MemoryFilter | undefined): StoreFilter {
   const parsed = memoryFilterSchema.safeParse(filter ?? {});
-  if (!parsed.success) throw new MemoryError("INVALID_INPUT", `Invalid filters: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new MemoryError("INVALID_INPUT", `Invalid filters: ${z.prettifyError(parsed.error)}`);
   const { data } = parsed;
   const toDate = (value: string | Date | null | undefined) => (value == null ? null : new Date(value));
   return {

@@ -15,7 +15,10 @@ export interface MemorySignals {
 /** A memory that was found. */
 export interface MemoryHit {
   readonly memory: MemoryItem;
-  /** How alike question and memory are, 0 to 1: the greater of cosine similarity and share of the question's words. */
+  /**
+   * How alike question and memory are, 0 to 1: cosine similarity, or the share of the question's words that it has
+   * (rare ones count more), or half of that share in the messages it was learned from; the greatest of them.
+   */
   readonly similarity: number;
   /** What it is ranked by; comparable within one search. */
   readonly score: number;
@@ -25,11 +28,10 @@ export interface MemoryHit {
 
 const dayMs = 86_400_000;
 
-/**
- * Hits in their final order: a weighted sum of normalised signals, without those less alike than `threshold`.
- *
- * What only its context speaks for (nothing of its own text, a message around it) needs half a best match.
- */
+/** What is said around a memory's source speaks for the memory half as much as its own words. */
+const contextShare = 0.8;
+
+/** Hits in their final order: a weighted sum of the signals, without those less alike than `threshold`. */
 export function rankMemories(
   candidates: readonly MemorySignals[],
   question: {
@@ -39,7 +41,7 @@ export function rankMemories(
     readonly threshold: number;
   },
 ): MemoryHit[] {
-  const bestSimilarity = Math.max(1e-9, ...candidates.map(({ similarity }) => similarity ?? 0));
+  const nearness = nearnessAmong(candidates);
   const hits = candidates.map((candidate): MemoryHit => {
     const { memory } = candidate;
     const named = memory.actorId !== null && question.names(memory.actorId);
@@ -48,13 +50,17 @@ export function rankMemories(
       candidate.lexical +
       weights.source * candidate.source +
       weights.thread * candidate.thread +
-      weights.vector * (Math.max(0, candidate.similarity ?? 0) / bestSimilarity) +
+      weights.vector * nearness(candidate.similarity) +
       weights.relation * candidate.relation;
     const boosts =
       (question.dates.some((date) => fitsDate(memory.validFrom, date)) ? weights.date : 0) +
       weights.importance * ((memory.importance - 1) / 4) +
       weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays);
-    const similarity = Math.max(candidate.similarity ?? 0, alikeWords(candidate.lexical));
+    const similarity = Math.max(
+      candidate.similarity ?? 0,
+      shareOfWords(candidate.lexical, weights.memory.k1),
+      contextShare * shareOfWords(candidate.source, weights.message.k1),
+    );
     return {
       memory,
       similarity,
@@ -62,15 +68,25 @@ export function rankMemories(
       reason: reasonOf(candidate, named),
     };
   });
-  const alike = (hit: MemoryHit, { source }: MemorySignals) => hit.similarity >= question.threshold || source >= 0.5;
   return hits
-    .filter((hit, index) => alike(hit, candidates[index] as MemorySignals))
+    .filter((hit) => hit.similarity >= question.threshold)
     .toSorted((first, second) => second.score - first.score);
 }
 
-/** 1 for a text of average length that has every word asked for once. */
-function alikeWords(lexical: number): number {
-  return Math.min(1, lexical * (1 + weights.memory.k1));
+/**
+ * Similarity as 0 (the farthest candidate, or none) to 1 (the nearest): unrelated texts have 0.1 with one model
+ * and 0.7 with another, so only differences can be compared with the other signals.
+ */
+function nearnessAmong(candidates: readonly MemorySignals[]): (similarity: number | null) => number {
+  const known = candidates.flatMap(({ similarity }) => similarity ?? []);
+  const least = Math.min(...known);
+  const range = Math.max(...known) - least;
+  return (similarity) => (similarity === null || !(range > 0) ? 0 : (similarity - least) / range);
+}
+
+/** A score as BM25 gives it → 1 for a text of average length that has every word asked for once. */
+function shareOfWords(score: number, k1: number): number {
+  return Math.min(1, score * (1 + k1));
 }
 
 function reasonOf({ lexical, similarity, source, relation }: MemorySignals, named: boolean): string {

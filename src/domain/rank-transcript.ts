@@ -1,6 +1,16 @@
 import { fitsDate, type NamedDate } from "./question-dates.js";
 import { substanceCharacters, retrievalWeights as weights } from "./retrieval-weights.js";
 
+/** What its final rank adds to a message. */
+export interface TranscriptRank {
+  /** Share of the question's words that it has or that were said around it, 0 to 1; rare ones count more. */
+  readonly similarity: number;
+  /** What it is ranked by; comparable within one search. */
+  readonly score: number;
+  /** Whether someone who is asked about said it. */
+  readonly named: boolean;
+}
+
 /** A message as its final rank needs it: see `TranscriptCandidate`. */
 export interface RankedMessage {
   readonly threadId: string;
@@ -17,13 +27,13 @@ export interface RankedMessage {
  * `candidates` in their final order: what a named speaker said, what was said at a named date, what answers
  * a question that fits, and what says more than a few words gains; what only asks loses.
  *
- * Those whose `fit` is below `threshold` are left out, so the answer may be empty.
+ * Those less similar than `threshold` are left out, so the answer may be empty.
  */
 export function rankTranscript<Candidate extends RankedMessage>(
   candidates: readonly Candidate[],
   question: { readonly dates: readonly NamedDate[]; readonly names: (actor: string) => boolean },
   threshold: number,
-): (Candidate & { readonly named: boolean })[] {
+): (Candidate & TranscriptRank)[] {
   const asked = new Map<string, Map<number, number>>();
   for (const { threadId, seq, text, own } of candidates) {
     if (!asks(text)) continue;
@@ -31,7 +41,6 @@ export function rankTranscript<Candidate extends RankedMessage>(
     asked.set(threadId, thread.set(seq, own));
   }
   return candidates
-    .filter((candidate) => candidate.fit >= threshold)
     .map((candidate) => {
       const { actor, text, saidAt } = candidate;
       const named = actor !== null && question.names(actor);
@@ -42,8 +51,14 @@ export function rankTranscript<Candidate extends RankedMessage>(
         (question.dates.some((date) => fitsDate(saidAt, date)) ? weights.date : 0) +
         weights.substance * Math.min(1, text.length / substanceCharacters) -
         (asks(text) ? weights.question : 0);
-      return { ...candidate, named, score };
+      return {
+        ...candidate,
+        named,
+        score,
+        similarity: Math.min(1, candidate.fit * (1 + weights.message.k1)),
+      };
     })
+    .filter(({ similarity }) => similarity >= threshold)
     .toSorted((first, second) => second.score - first.score);
 }
 

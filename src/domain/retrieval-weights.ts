@@ -28,8 +28,8 @@ export const retrievalWeights = {
   substance: 0.05,
   /** What the turns that a fact was learned from add to it. */
   source: 0.8,
-  /** Cosine similarity, for memories with vectors. */
-  vector: 0.5,
+  /** What the nearest vector adds against the farthest, for memories with vectors. */
+  vector: 0.3,
   /** Small boosts of a memory: importance 5 against 1, said today against long ago, its strongest link. */
   importance: 0.05,
   recency: 0.05,

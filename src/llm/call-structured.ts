@@ -45,11 +45,14 @@ export async function callStructured<Output extends Record<string, unknown>>(
   throw new MemoryError(
     "MODEL_OUTPUT_INVALID",
     `The model twice gave an answer that is not a valid ${call.name}: ${second.problem}.`,
-    { cause: malformed(second.raw) },
+    { cause: malformed(second.output) },
   );
 }
 
-type Answer<Output> = { valid: true; output: Output } | { valid: false; raw: string; problem: string };
+type Answer<Output> =
+  | { valid: true; output: Output }
+  /** `raw` is what the model is reminded of, `output` what is kept of it. */
+  | { valid: false; raw: string; output: string; problem: string };
 
 async function ask<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
@@ -66,8 +69,9 @@ async function ask<Output extends Record<string, unknown>>(
     );
   } catch (cause) {
     if (MemoryError.is(cause)) throw cause;
-    if (isParserError(cause))
-      return { valid: false, raw: parsedText(cause), problem: "it is not valid JSON" };
+    if (isParserError(cause)) {
+      return { valid: false, raw: "(unreadable)", output: unparsed(cause), problem: "it is not valid JSON" };
+    }
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw new MemoryError("MODEL_FAILED", `The model call failed: ${detail}`, { cause });
   }
@@ -75,7 +79,8 @@ async function ask<Output extends Record<string, unknown>>(
   if (parsed.success) return { valid: true, output: parsed.data };
   const problem =
     answer.parsed == null ? "it is not the JSON that was asked for" : z.prettifyError(parsed.error);
-  return { valid: false, raw: rawText(answer.raw), problem };
+  const raw = rawText(answer.raw);
+  return { valid: false, raw, output: raw, problem };
 }
 
 /** ChatOpenAI throws what its parser says, where other models return `parsed: null`. */
@@ -84,10 +89,10 @@ function isParserError(error: unknown): boolean {
   return error instanceof Error && (names.includes(error.name) || names.includes(error.constructor.name));
 }
 
-/** What a parser could not read, where it says so. */
-function parsedText(error: unknown): string {
-  const { llmOutput } = error as { llmOutput?: unknown };
-  return typeof llmOutput === "string" && llmOutput !== "" ? llmOutput : "(unreadable)";
+/** What a parser could not read. OpenAI's client keeps it to itself: then the error's words are all there is. */
+function unparsed(error: unknown): string {
+  const { llmOutput, message } = error as { llmOutput?: unknown; message: string };
+  return typeof llmOutput === "string" && llmOutput !== "" ? llmOutput : message;
 }
 
 /** The malformed answer as text: it may be prose, or a tool call with wrong arguments. */

@@ -23,6 +23,8 @@ export interface ExtractInput {
   readonly candidatesPerTurn: number;
 }
 
+/** Characters shown of a known value: it is to be recognised, not read. */
+const knownCharacters = 200;
 /** Characters shown of what the assistant said: enough to understand "yes, that one". */
 const contextCharacters = 500;
 
@@ -100,7 +102,7 @@ function knownBlock({ known }: ExtractInput): string {
   if (known.length === 0) return "";
   const lines = known.map(
     ({ category, key, value, text }, index) =>
-      `<fact number="${index + 1}" category="${escapeAttribute(category)}" key="${escapeAttribute(key)}">${escapeMarkup(value ?? text)}</fact>`,
+      `<fact number="${index + 1}" category="${escapeAttribute(category)}" key="${escapeAttribute(key)}">${escapeMarkup(head(value ?? text))}</fact>`,
   );
   return ["<known_facts>", ...lines, "</known_facts>"].join("\n");
 }
@@ -119,4 +121,8 @@ function messagesBlock({ messages }: ExtractInput): string {
 function contextLine(before: string): string {
   const end = before.slice(-contextCharacters).replace(/^[\uDC00-\uDFFF]/, "");
   return `<context_only role="assistant">${escapeMarkup(end)}</context_only>`;
+}
+
+function head(text: string): string {
+  return text.slice(0, knownCharacters).replace(/[\uD800-\uDBFF]$/, "");
 }

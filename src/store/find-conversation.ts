@@ -5,7 +5,7 @@ import type { TranscriptMessage } from "../domain/transcript-message.js";
 import { scopeColumns } from "./scope-columns.js";
 
 /** A completed summary, as recall needs it. */
-export interface ConversationSummary {
+interface ConversationSummary {
   readonly id: number;
   readonly startSeq: number;
   readonly endSeq: number;

@@ -99,7 +99,7 @@ describe("the extraction of facts", () => {
   });
 
   it("hands on what the model said instead of an answer", async () => {
-    const prose = "The user lives in Porto.";
+    const prose = "Porto it is.";
     const failing = extractFacts(await openai({ text: prose }, { text: prose }), input, 5_000);
     const error = await failing.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "MODEL_OUTPUT_INVALID" });

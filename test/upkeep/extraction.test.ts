@@ -3,6 +3,7 @@ import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { withMemory } from "../../src/index.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
+import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { eventsOf, newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
@@ -49,6 +50,45 @@ describe("what a user says", () => {
     expect([city?.value, others]).toEqual(["Faro", []]);
   });
 
+  it("in many threads at once ends as one memory, and nobody is in another's way", async () => {
+    const logger = recordingLogger();
+    const settings = {
+      jobs: { concurrency: 8 },
+      memories: { extract: true, episodes: true, episodeEveryTurns: 4 },
+    };
+    const memory = db.memory({
+      model: new OfflineChatModel({ latencyMs: 2 }),
+      ...{ jobs: "background", logger },
+      config: { ...settings, memories: { ...settings.memories, episodeKeepTurns: 1, writesPerDay: 1_000 } },
+    });
+    const user = newAddress();
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, thread) => {
+        const address = { ...user, threadId: `${user.threadId}-${thread}` };
+        for (let turn = 0; turn < 8; turn++) {
+          const { memories, changes } = await memory.recall({ ...address, query: "What do I like?" });
+          const memoryIds = [...memories.profile, ...memories.relevant.map((hit) => hit.memory)].map(
+            ({ id }) => id,
+          );
+          const messages = [
+            new HumanMessage(`My name is Ana. I like thing ${turn}.`),
+            new AIMessage("I see."),
+          ];
+          await memory.remember({ ...address, messages, shown: { revision: changes.revision, memoryIds } });
+        }
+      }),
+    );
+    await memory.idle();
+    expect(logger.lines.filter((line) => /^(?:warn|error)/.test(line))).toEqual([]);
+    const known = await memory.memories.list({ scope: user.scope, kinds: ["fact"] });
+    expect(known.map(({ text, seenCount }) => `${seenCount}x ${text}`).toSorted()).toEqual([
+      "64x The user's name is Ana.",
+      ...Array.from({ length: 8 }, (_, turn) => `8x The user likes thing ${turn}.`),
+    ]);
+    const episodes = await memory.memories.list({ scope: user.scope, kinds: ["episode"] });
+    expect(episodes).toHaveLength(16);
+  });
+
   it("is the only material: neither system, tool nor assistant messages are", async () => {
     const model = taskModel({});
     const memory = db.memory({ model, config });
@@ -84,6 +124,26 @@ describe("what a user says", () => {
     await memory.remember({ ...on, messages: [new AIMessage("Anybody there?")] });
     expect([model.calls.length, await taskOf(db, off, "extract")]).toEqual([0, undefined]);
     expect(await taskOf(db, on, "extract")).toMatchObject({ done_until: 0, retry_at: null });
+  });
+
+  it("is read to the end, however long it is", async () => {
+    const model = taskModel({
+      fact_extraction: (prompt) =>
+        facts(
+          ...["I live in Porto", "I am a baker"]
+            .filter((words) => prompt.includes(words))
+            .map((words) => candidate(`The user said: ${words}.`, words)),
+        ),
+    });
+    const memory = db.memory({ model, config: { ...config, upkeep: { inputBudgetTokens: 200 } } });
+    const thread = newAddress();
+    const filler = "word ".repeat(200);
+    await say(memory, thread, `I live in Porto. ${filler} ${filler} I am a baker.`);
+    expect(model.prompts("fact_extraction").length).toBeGreaterThan(2);
+    expect(await textsOf(memory, thread)).toEqual([
+      "The user said: I live in Porto.",
+      "The user said: I am a baker.",
+    ]);
   });
 
   it("before extraction was on is made up for", async () => {

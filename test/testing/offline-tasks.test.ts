@@ -1,0 +1,129 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { compressTurns } from "../../src/llm/compress-turns.js";
+import { extractFacts } from "../../src/llm/extract-facts.js";
+import { judgeSameFact } from "../../src/llm/judge-same-fact.js";
+import { writeProcedure } from "../../src/llm/write-procedure.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
+
+const model = new OfflineChatModel();
+const saidAt = new Date("2025-03-01T12:00:00Z");
+const extract = (texts: readonly string[], known: Parameters<typeof extractFacts>[1]["known"] = []) =>
+  extractFacts(
+    model,
+    {
+      messages: texts.map((text) => ({ text, actor: null, saidAt, before: "My name is Bot." })),
+      ...{ known, categories: ["profile"], candidatesPerTurn: 5 },
+    },
+    1_000,
+  );
+const turn = (role: "user" | "assistant", text: string, seq = 0) => ({
+  seq,
+  role,
+  actor: null,
+  text,
+  saidAt,
+});
+
+describe("facts", () => {
+  test.each([
+    ["My name is Ana.", "profile name Ana", "The user's name is Ana."],
+    ["Please call me Al!", "profile preferred_name Al", "The user's preferred name is Al."],
+    ["I live in São Paulo, Brazil.", "profile city São Paulo", "The user lives in São Paulo."],
+    ["I work as a nurse.", "profile job a nurse", "The user works as a nurse."],
+    ["I work for Acme & Sons.", "profile employer Acme & Sons", "The user works for Acme & Sons."],
+    ["I'm allergic to peanuts.", "constraints null null", "The user is allergic to peanuts."],
+    ["I prefer tea to coffee", "preferences null null", "The user prefers tea to coffee."],
+    ["I really love <b>jazz</b>.", "preferences null null", "The user likes <b>jazz</b>."],
+    [
+      "My favourite dark tea is Pu'er.",
+      "preferences favourite_dark_tea Pu'er",
+      "The user's favourite dark tea is Pu'er.",
+    ],
+    [
+      "Always answer in French.",
+      "instructions null null",
+      "The user wants the assistant to always answer in French.",
+    ],
+    ["Never use emojis.", "instructions null null", "The user wants the assistant to never use emojis."],
+  ])("%s", async (said, slot, text) => {
+    const [fact, ...others] = await extract([said]);
+    expect([`${fact?.category} ${fact?.key} ${fact?.value}`, fact?.text, others]).toEqual([slot, text, []]);
+    expect(said).toContain(fact?.evidence.quote);
+    expect(fact).toMatchObject({ evidence: { message: 1 }, correction: false, updates: null });
+  });
+
+  test("of several messages and sentences name their message", async () => {
+    const found = await extract(["Hi.", "My name is Ana and I live in Porto. I like rye; I hate figs."]);
+    expect(found.map(({ text, evidence }) => [text, evidence.message])).toEqual([
+      ["The user's name is Ana.", 2],
+      ["The user lives in Porto.", 2],
+      ["The user likes rye.", 2],
+      ["The user dislikes figs.", 2],
+    ]);
+  });
+
+  test("are none in questions, small talk, and what the assistant said", async () => {
+    expect(
+      await extract(["Do you think my name is Ana?", "Where do I live?", "Thanks, I don't like that."]),
+    ).toEqual([]);
+  });
+
+  test("that correct what is known say so", async () => {
+    const known = [{ category: "profile", key: "city", value: "Rome", text: "The user lives in Rome." }];
+    const [moved] = await extract(["No, I live in Porto."], known);
+    expect(moved).toMatchObject({ value: "Porto", correction: true, updates: 1 });
+  });
+});
+
+test("an episode is what the user said, and goes on in the next piece", async () => {
+  const compress = (previous: string | null, ...texts: string[]) =>
+    compressTurns(
+      model,
+      {
+        turns: { start: 1, end: 3 },
+        previous,
+        messages: texts.map((text) => turn("user", text)),
+        maxCharacters: 600,
+      },
+      1_000,
+    );
+  const first = await compress(null, "Let us build a shop. Soon.", "Which database?");
+  expect(first).toBe("The user said: Let us build a shop; Which database?.");
+  expect(await compress(first, "PostgreSQL!")).toBe(
+    "The user said: Let us build a shop; Which database?; PostgreSQL.",
+  );
+  const long = await compress(
+    null,
+    ...Array.from({ length: 60 }, (_, index) => `Sentence number ${index} of many.`),
+  );
+  expect(long.length).toBeLessThanOrEqual(600);
+});
+
+test("statements are compared by their words", async () => {
+  const pairs = [
+    { known: "The user likes green tea.", said: "The user liked tea that is green." },
+    { known: "The user has a dog.", said: "The user has a dog called <Rex>." },
+    { known: "The user has a dog.", said: "The user has a cat." },
+  ];
+  expect(await judgeSameFact(model, pairs, 1_000)).toEqual(["same", "says_more", "different"]);
+});
+
+test("steps are the assistant's numbered lines, or what was asked for", async () => {
+  const steps = (messages: ReturnType<typeof turn>[], title: string | null = null) =>
+    writeProcedure(model, { title, previous: null, messages }, 1_000);
+  expect(
+    await steps([turn("user", "Deploy & test it."), turn("assistant", "Plan:\n1. Build it.\n2) Push it.")]),
+  ).toEqual({ title: "Deploy & test it", steps: ["Build it.", "Push it."] });
+  expect(await steps([turn("user", "How? Build it."), turn("user", "Push it.")], "Ship")).toEqual({
+    ...{ title: "Ship", steps: ["Build it.", "Push it."] },
+  });
+});
+
+test("rules of one's own take their place", async () => {
+  const own = new OfflineChatModel({ structured: { fact_extraction: () => ({ reasoning: "", facts: [] }) } });
+  const schema = z.object({ reasoning: z.string(), facts: z.array(z.unknown()) });
+  const asked = own.withStructuredOutput(schema, { name: "fact_extraction" });
+  expect(await asked.invoke([new HumanMessage("My name is Ana.")])).toEqual({ reasoning: "", facts: [] });
+});
