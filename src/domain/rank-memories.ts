@@ -1,3 +1,4 @@
+import { aboveFloor } from "./above-floor.js";
 import type { MemoryItem } from "./memory.js";
 import { fitsDate, type NamedDate } from "./question-dates.js";
 import { recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-weights.js";
@@ -17,7 +18,7 @@ export interface MemoryHit {
   readonly memory: MemoryItem;
   /**
    * How alike question and memory are, 0 to 1: cosine similarity, or the share of the question's words that it has
-   * (rare ones count more), or half of that share in the messages it was learned from; the greatest of them.
+   * (rare ones count more), or most of that share in the messages it was learned from; the greatest of them.
    */
   readonly similarity: number;
   /** What it is ranked by; comparable within one search. */
@@ -28,17 +29,14 @@ export interface MemoryHit {
 
 const dayMs = 86_400_000;
 
-/** What is said around a memory's source speaks for the memory half as much as its own words. */
-const contextShare = 0.8;
-
-/** Hits in their final order: a weighted sum of the signals, without those less alike than `threshold`. */
+/** Hits in their final order: a weighted sum of the signals, without those below the threshold (see `aboveFloor`). */
 export function rankMemories(
   candidates: readonly MemorySignals[],
   question: {
     readonly dates: readonly NamedDate[];
     readonly names: (actor: string) => boolean;
     readonly now: Date;
-    readonly threshold: number;
+    readonly threshold: number | undefined;
   },
 ): MemoryHit[] {
   const nearness = nearnessAmong(candidates);
@@ -59,7 +57,7 @@ export function rankMemories(
     const similarity = Math.max(
       candidate.similarity ?? 0,
       shareOfWords(candidate.lexical, weights.memory.k1),
-      contextShare * shareOfWords(candidate.source, weights.message.k1),
+      weights.source * shareOfWords(candidate.source, weights.message.k1),
     );
     return {
       memory,
@@ -68,9 +66,7 @@ export function rankMemories(
       reason: reasonOf(candidate, named),
     };
   });
-  return hits
-    .filter((hit) => hit.similarity >= question.threshold)
-    .toSorted((first, second) => second.score - first.score);
+  return aboveFloor(hits, question.threshold).toSorted((first, second) => second.score - first.score);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { aboveFloor } from "./above-floor.js";
 import { fitsDate, type NamedDate } from "./question-dates.js";
 import { substanceCharacters, retrievalWeights as weights } from "./retrieval-weights.js";
 
@@ -27,12 +28,12 @@ export interface RankedMessage {
  * `candidates` in their final order: what a named speaker said, what was said at a named date, what answers
  * a question that fits, and what says more than a few words gains; what only asks loses.
  *
- * Those less similar than `threshold` are left out, so the answer may be empty.
+ * Those below the threshold are left out, so the answer may be empty: see `aboveFloor`.
  */
 export function rankTranscript<Candidate extends RankedMessage>(
   candidates: readonly Candidate[],
   question: { readonly dates: readonly NamedDate[]; readonly names: (actor: string) => boolean },
-  threshold: number,
+  threshold: number | undefined,
 ): (Candidate & TranscriptRank)[] {
   const asked = new Map<string, Map<number, number>>();
   for (const { threadId, seq, text, own } of candidates) {
@@ -40,26 +41,24 @@ export function rankTranscript<Candidate extends RankedMessage>(
     const thread = asked.get(threadId) ?? new Map<number, number>();
     asked.set(threadId, thread.set(seq, own));
   }
-  return candidates
-    .map((candidate) => {
-      const { actor, text, saidAt } = candidate;
-      const named = actor !== null && question.names(actor);
-      const before = asked.get(candidate.threadId)?.get(candidate.seq - 1) ?? 0;
-      const found = candidate.score + weights.answer * before;
-      const score =
-        found * (named ? 1 + weights.speaker : 1) +
-        (question.dates.some((date) => fitsDate(saidAt, date)) ? weights.date : 0) +
-        weights.substance * Math.min(1, text.length / substanceCharacters) -
-        (asks(text) ? weights.question : 0);
-      return {
-        ...candidate,
-        named,
-        score,
-        similarity: Math.min(1, candidate.fit * (1 + weights.message.k1)),
-      };
-    })
-    .filter(({ similarity }) => similarity >= threshold)
-    .toSorted((first, second) => second.score - first.score);
+  const ranked = candidates.map((candidate) => {
+    const { actor, text, saidAt } = candidate;
+    const named = actor !== null && question.names(actor);
+    const before = asked.get(candidate.threadId)?.get(candidate.seq - 1) ?? 0;
+    const found = candidate.score + weights.answer * before;
+    const score =
+      found * (named ? 1 + weights.speaker : 1) +
+      (question.dates.some((date) => fitsDate(saidAt, date)) ? weights.date : 0) +
+      weights.substance * Math.min(1, text.length / substanceCharacters) -
+      (asks(text) ? weights.question : 0);
+    return {
+      ...candidate,
+      named,
+      score,
+      similarity: Math.min(1, candidate.fit * (1 + weights.message.k1)),
+    };
+  });
+  return aboveFloor(ranked, threshold).toSorted((first, second) => second.score - first.score);
 }
 
 function asks(text: string): boolean {

@@ -35,7 +35,7 @@ export const retrievalWeights = {
   recency: 0.05,
   relation: 0.1,
   /** A misspelt word's reading, against a word as written. */
-  correction: 0.6,
+  correction: 0.8,
 } as const;
 
 /** Half-life of the recency boost, in days. */
@@ -43,3 +43,10 @@ export const recencyHalfLifeDays = 30;
 
 /** Characters from which a turn says enough to get all of `substance`: two sentences. */
 export const substanceCharacters = 150;
+
+/**
+ * Similarity below which nothing is found, when the caller asks for none: by the best hit, or there is no answer at
+ * all, and by each. Of LoCoMo's questions 1 in 100 falls below `best`; of questions that have nothing to do with
+ * the conversation, every second one. A higher `each` would cost recall: context finds much that is hardly alike.
+ */
+export const defaultFloor = { best: 0.15, each: 0.05 } as const;

@@ -29,7 +29,7 @@ export interface MemoryQuery {
   readonly kinds?: readonly MemoryKind[] | undefined;
   /** 1 to 200. @default 5 */
   readonly topK?: number | undefined;
-  /** Least similarity of a hit, 0 to 1. @default 0.1 */
+  /** Least similarity of a hit, 0 to 1. @default 0.05, and nothing at all when even the best hit is below 0.15 */
   readonly threshold?: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface QueryDeps {
 const querySchema = z.object({
   query: z.string().max(10_000),
   topK: z.int().min(1).max(200).default(5),
-  threshold: z.number().min(0).max(1).default(0.1),
+  threshold: z.number().min(0).max(1).optional(),
 });
 
 /** Kinds that are found unasked: procedures are found by their category only. */

@@ -18,7 +18,7 @@ export interface TranscriptQuery {
   readonly threadId?: string | undefined;
   /** 1 to 200. @default 10 */
   readonly topK?: number | undefined;
-  /** Least similarity of a hit, 0 to 1. @default 0.2 */
+  /** Least similarity of a hit, 0 to 1. @default 0.05, and nothing at all when even the best hit is below 0.15 */
   readonly threshold?: number | undefined;
 }
 
@@ -39,16 +39,10 @@ export interface TranscriptHit {
   readonly reason: string;
 }
 
-/**
- * Questions that a transcript answers have a hit above it in 98 of 100 cases; of questions about something else
- * entirely, every second one has none (LoCoMo's, and twenty made up).
- */
-const defaultThreshold = 0.2;
-
 const querySchema = z.object({
   query: z.string().max(10_000),
   topK: z.int().min(1).max(200).default(10),
-  threshold: z.number().min(0).max(1).default(defaultThreshold),
+  threshold: z.number().min(0).max(1).optional(),
 });
 
 /** Candidates ranked for each hit wanted: the final signals reorder the head of the list only. */

@@ -92,9 +92,12 @@ export function questionTerms(db: Connection, question: LexicalQuestion): Sql {
     )`;
 }
 
-/** Rarity of a term that `found` of `all` texts have (Lucene's idf, which is never negative). */
+/**
+ * Rarity of a term that `found` of `all` texts have (Lucene's idf, which is never negative). A term that none has is
+ * as rare as one that a single text has: else unknown words would weigh most where little is known.
+ */
 function rarity(all: Sql, found: Sql): Sql {
-  return sql`ln(1 + (greatest(${all}, ${found}) - ${found} + 0.5) / (${found} + 0.5))`;
+  return sql`ln(1 + (greatest(${all}, ${found}, 1) - greatest(${found}, 1) + 0.5) / (greatest(${found}, 1) + 0.5))`;
 }
 
 /**
