@@ -49,4 +49,4 @@ export const substanceCharacters = 150;
  * all, and by each. Of LoCoMo's questions 1 in 100 falls below `best`; of questions that have nothing to do with
  * the conversation, every second one. A higher `each` would cost recall: context finds much that is hardly alike.
  */
-export const defaultFloor = { best: 0.15, each: 0.05 } as const;
+export const defaultFloor = { best: 0.1, each: 0.05 } as const;

@@ -8,7 +8,7 @@ import { withDeadline } from "./with-deadline.js";
 /** Texts as vectors of one space, written as pgvector reads them. */
 export interface Embedded {
   readonly space: EmbeddingSpace;
-  /** In the order of the texts. */
+  /** Of length 1, in the order of the texts. */
   readonly vectors: readonly string[];
 }
 
@@ -50,7 +50,10 @@ export function createEmbedder(
     if (wrong)
       throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
     const spaces = await Promise.all(vectors.map((vector) => spaceFor(vector.length)));
-    return { space: spaces[0] as EmbeddingSpace, vectors: vectors.map((vector) => toSql(vector) as string) };
+    return {
+      space: spaces[0] as EmbeddingSpace,
+      vectors: vectors.map((vector) => toSql(unit(vector)) as string),
+    };
   };
 
   const failed = (cause: unknown): MemoryError => {
@@ -77,6 +80,12 @@ export function createEmbedder(
       }
     },
   };
+}
+
+/** At length 1, as the store compares them; a vector of zeros, which is like nothing, stays. */
+function unit(vector: readonly number[]): number[] {
+  const length = Math.hypot(...vector) || 1;
+  return vector.map((value) => value / length);
 }
 
 function modelName(embeddings: EmbeddingsInterface): string {

@@ -13,7 +13,6 @@ import { MemoryError } from "../errors.js";
 import type { Embedder } from "../llm/embedder.js";
 import type { Logger } from "../logger.js";
 import type { ResolvedConfig } from "../options.js";
-import { memoryOf } from "../store/memory-row.js";
 import { searchMemories } from "../store/search-memories.js";
 
 /** What is asked of memory (seed 004 §6). */
@@ -29,7 +28,7 @@ export interface MemoryQuery {
   readonly kinds?: readonly MemoryKind[] | undefined;
   /** 1 to 200. @default 5 */
   readonly topK?: number | undefined;
-  /** Least similarity of a hit, 0 to 1. @default 0.05, and nothing at all when even the best hit is below 0.15 */
+  /** Least similarity of a hit, 0 to 1. @default 0.05, and nothing at all when even the best hit is below 0.1 */
   readonly threshold?: number | undefined;
 }
 
@@ -95,15 +94,12 @@ export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promis
       limit: Math.max(50, topK * candidatesPerHit),
     },
   );
-  return rankMemories(
-    candidates.map((candidate) => ({ ...candidate, memory: memoryOf(candidate.memory) })),
-    {
-      dates: questionDates(query),
-      names: namesActor(asked, language),
-      now: (deps.clock ?? (() => new Date()))(),
-      threshold,
-    },
-  ).slice(0, topK);
+  return rankMemories(candidates, {
+    dates: questionDates(query),
+    names: namesActor(asked, language),
+    now: (deps.clock ?? (() => new Date()))(),
+    threshold,
+  }).slice(0, topK);
 }
 
 /** The categories to search. @throws MemoryError `CATEGORY_DENIED` */

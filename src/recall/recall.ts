@@ -10,7 +10,6 @@ import { searchText } from "../domain/search-text.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import type { Conversation } from "../store/find-conversation.js";
 import { findRecall, type RecalledChange, type RecallResult } from "../store/find-recall.js";
-import { memoryOf } from "../store/memory-row.js";
 import { decodeMessage } from "../store/message-codec.js";
 import { fitBudget } from "./fit-budget.js";
 import { defaultKinds, embedQuestion, type QueryDeps } from "./query-memories.js";
@@ -133,7 +132,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
 
 const askedKinds = defaultKinds.filter((kind) => kind !== "note");
 /** Enough for the hits and episodes shown to be the best ones. */
-const candidateLimit = 40;
+const candidateLimit = 30;
 const unseen: Conversation = { summary: null, processing: null, gap: [], lastSeq: -1, lastMessageId: null };
 
 function selectMemories(
@@ -143,13 +142,11 @@ function selectMemories(
   found: RecallResult,
 ): RecalledMemories {
   const { retrieval } = config;
-  const profile = found.profile.map(memoryOf);
+  const { profile, notes } = found;
   const shown = new Set(profile.map(({ id }) => id));
   const linked = new Map(found.candidates.map(({ memory, linked: link }) => [memory.id, link]));
   const hits = rankMemories(
-    found.candidates
-      .filter(({ memory }) => !shown.has(memory.id))
-      .map((candidate) => ({ ...candidate, memory: memoryOf(candidate.memory) })),
+    found.candidates.filter(({ memory }) => !shown.has(memory.id)),
     {
       dates: questionDates(query),
       names: namesActor(asked, retrieval.language),
@@ -163,7 +160,6 @@ function selectMemories(
   const relevant = hits.filter(({ memory }) => memory.kind !== "episode").slice(0, retrieval.topK);
   const related = relevant
     .flatMap(({ memory }) => linked.get(memory.id) ?? [])
-    .map(memoryOf)
     .filter(({ id }, index, all) => !shown.has(id) && all.findIndex((other) => other.id === id) === index)
     .slice(0, shownRelated);
   return fitBudget(
@@ -174,7 +170,7 @@ function selectMemories(
         .filter((hit) => hit.memory.kind === "episode" && nearEnough(hit))
         .slice(0, retrieval.topEpisodes),
       related,
-      notes: found.notes.map(memoryOf),
+      notes,
     },
     retrieval.budgetTokens,
   );

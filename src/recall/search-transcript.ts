@@ -5,6 +5,7 @@ import { namesActor, questionWords } from "../domain/question-words.js";
 import { rankTranscript } from "../domain/rank-transcript.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { searchText } from "../domain/search-text.js";
+import { parseThreadId } from "../domain/thread-id.js";
 import type { MessageRole } from "../domain/transcript-message.js";
 import { MemoryError } from "../errors.js";
 import type { RetrievalOptions } from "../options.js";
@@ -18,7 +19,7 @@ export interface TranscriptQuery {
   readonly threadId?: string | undefined;
   /** 1 to 200. @default 10 */
   readonly topK?: number | undefined;
-  /** Least similarity of a hit, 0 to 1. @default 0.05, and nothing at all when even the best hit is below 0.15 */
+  /** Least similarity of a hit, 0 to 1. @default 0.05, and nothing at all when even the best hit is below 0.1 */
   readonly threshold?: number | undefined;
 }
 
@@ -69,7 +70,7 @@ export async function searchTranscript(
     terms,
     ...asked,
     language,
-    threadId: input.threadId,
+    threadId: input.threadId === undefined ? undefined : parseThreadId(input.threadId),
     limit: Math.max(200, topK * candidatesPerHit),
   });
   return rankTranscript(

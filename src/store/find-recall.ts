@@ -1,6 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { ChangeEvent } from "../domain/change-line.js";
+import type { MemoryItem } from "../domain/memory.js";
 import {
   type Conversation,
   type ConversationAddress,
@@ -9,8 +10,15 @@ import {
   conversationRow,
 } from "./find-conversation.js";
 import { type LexicalQuestion, memoryScores, messageScores, questionTerms } from "./lexical-scores.js";
-import { type HitSelection, type MemoryCandidate, memoryHits } from "./memory-hits.js";
-import { type MemoryJson, memoryJson } from "./memory-row.js";
+import {
+  candidatesOf,
+  type FoundMemory,
+  foundJson,
+  type HitSelection,
+  type MemoryCandidate,
+  memoryHits,
+} from "./memory-hits.js";
+import { memoryOf } from "./memory-row.js";
 
 /** What one recall asks for. */
 export interface RecallStatement {
@@ -49,9 +57,9 @@ export interface RecallResult {
   /** The most important changes since, most important first. */
   readonly changes: readonly RecalledChange[];
   /** Most important first. */
-  readonly profile: readonly MemoryJson[];
+  readonly profile: readonly MemoryItem[];
   /** The app's notes, latest first. */
-  readonly notes: readonly MemoryJson[];
+  readonly notes: readonly MemoryItem[];
   readonly candidates: readonly MemoryCandidate[];
 }
 
@@ -60,9 +68,7 @@ interface Row {
   revision: number | null;
   change_count: number;
   changes: RecalledChange[];
-  profile: MemoryJson[];
-  notes: MemoryJson[];
-  candidates: MemoryCandidate[];
+  memories: FoundMemory[];
 }
 
 /** Everything the prompt of a turn needs, in one round trip. */
@@ -70,6 +76,7 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
   const { schema } = db;
   const { profile } = input;
   const appId = input.question.scope.appId ?? "";
+  const inProfile = sql`m.kind = 'fact' and m.app_id in ('', ${appId}) and m.importance >= ${profile.minImportance}`;
   const [row] = await db.query<Row>(
     sql`
     with conversation as materialized (${conversationRow(db, input.address)}),
@@ -82,24 +89,28 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
     ),
     ${input.selection ? hits(db, input.selection, appId) : empty}
     slot as (
-      select m.* from (
-        select k.ref from ${schema}.memory k
-        where k.owner_ref in (select id from seer) and k.state = 'active' and k.key is not null
-        union
-        select w.ref from seer s cross join unnest(${profile.shownWhole}::text[]) as whole (category)
-        join ${schema}.memory w on w.owner_ref = s.id and w.kind = 'fact' and w.category = whole.category
-          and w.state = 'active'
-      ) shown
-      join ${schema}.memory m on m.ref = shown.ref
-      where m.kind = 'fact' and m.app_id in ('', ${appId}) and m.importance >= ${profile.minImportance}
-        and m.category = any (${profile.categories}::text[]) and (select allowed from allowed)
-      order by m.importance desc, m.updated_at desc limit ${profile.limit}
+      select m.ref, m.importance, m.updated_at from seer s join ${schema}.memory m on m.owner_ref = s.id
+      where m.state = 'active' and m.key is not null and m.category = any (${profile.categories}::text[]) and ${inProfile}
+      union all
+      select w.ref, w.importance, w.updated_at from seer s cross join unnest(${profile.shownWhole}::text[]) as whole (category)
+      cross join lateral (
+        select m.ref, m.importance, m.updated_at from ${schema}.memory m
+        where m.owner_ref = s.id and m.category = whole.category and m.state = 'active' and m.key is null and ${inProfile}
+        order by m.importance desc, m.updated_at desc limit ${profile.limit}
+      ) w
     ),
     note as (
-      select m.* from ${schema}.memory m
+      select m.ref, m.updated_at from ${schema}.memory m
       where m.owner_ref in (select id from seer where not is_user) and m.kind = 'note' and m.state = 'active'
-        and m.category = any (${profile.categories}::text[]) and (select allowed from allowed)
+        and m.category = any (${profile.categories}::text[])
       order by m.updated_at desc limit ${input.notes}
+    ),
+    listed as (
+      select 'profile' as list, ref, to_json(row_number() over (order by importance desc, updated_at desc)) as signals
+      from (select * from slot order by importance desc, updated_at desc limit ${profile.limit}) s
+      union all
+      select 'note', ref, to_json(row_number() over (order by updated_at desc)) from note
+      ${input.selection ? sql`union all select list, ref, signals from found` : empty}
     ),
     change as (
       select c.rev, c.event, c.line, c.importance
@@ -116,18 +127,12 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
         ) c
       ), '[]') as changes,
       coalesce((
-        select json_agg(${memoryJson} order by m.importance desc, m.updated_at desc)
-        from slot m left join ${schema}.thread t on t.id = m.thread_ref
-      ), '[]') as profile,
-      coalesce((
-        select json_agg(${memoryJson} order by m.updated_at desc)
-        from note m left join ${schema}.thread t on t.id = m.thread_ref
-      ), '[]') as notes,
-      ${
-        input.selection
-          ? sql`coalesce((select json_agg(hit) from candidate where (select allowed from allowed)), '[]')`
-          : sql`'[]'::json`
-      } as candidates`,
+        select json_agg(f) from (
+          select ${foundJson}
+          from listed f join ${schema}.memory m on m.ref = f.ref left join ${schema}.thread t on t.id = m.thread_ref
+          where (select allowed from allowed)
+        ) f
+      ), '[]') as memories`,
     { prepare: true },
   );
   const found = row as Row;
@@ -138,12 +143,20 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
     revSeen: found.conversation?.rev_seen ?? found.revision ?? 0,
     changeCount: found.change_count,
     changes: found.changes,
-    profile: found.profile,
-    notes: found.notes,
-    candidates: found.candidates,
+    profile: listOf(found.memories, "profile"),
+    notes: listOf(found.memories, "note"),
+    candidates: candidatesOf(found.memories),
   };
 }
 
 function hits(db: Connection, selection: HitSelection, appId: string): Sql {
   return sql`${messageScores(db, appId)}, ${memoryScores(db)}, ${memoryHits(db, selection)},`;
+}
+
+/** The memories of one list, in its order. */
+function listOf(rows: readonly FoundMemory[], name: string): MemoryItem[] {
+  return rows
+    .filter(({ list }) => list === name)
+    .toSorted((first, second) => Number(first.signals) - Number(second.signals))
+    .map(({ memory }) => memoryOf(memory));
 }

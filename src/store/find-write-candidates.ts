@@ -91,11 +91,11 @@ function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): 
   return sql`near as (
     select p.index as probe, n.ref, n.similarity
     from probe p cross join lateral (
-      select m.ref, 1 - (e.embedding ${space.distance} p.vector::${space.type}) as similarity
+      select m.ref, least(1, -(e.embedding ${space.product} p.vector::${space.type})) as similarity
       from ${db.schema}.memory_embedding e join ${db.schema}.memory m on m.ref = e.memory_ref
       where e.owner_ref = ${ownerRef} and e.space_ref = ${space.ref} and e.active
         and m.app_id = p."appId"
-      order by e.embedding ${space.distance} p.vector::${space.type} limit ${neighbours}
+      order by e.embedding ${space.product} p.vector::${space.type} limit ${neighbours}
     ) n
   )`;
 }

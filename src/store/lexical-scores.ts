@@ -92,12 +92,30 @@ export function questionTerms(db: Connection, question: LexicalQuestion): Sql {
     )`;
 }
 
+/** Texts without any of the words, added to those there are: rarity among three texts says next to nothing. */
+const unseenTexts = 20;
+
 /**
  * Rarity of a term that `found` of `all` texts have (Lucene's idf, which is never negative). A term that none has is
- * as rare as one that a single text has: else unknown words would weigh most where little is known.
+ * as rare as one that a single text has: else unknown words would weigh most.
  */
-function rarity(all: Sql, found: Sql): Sql {
-  return sql`ln(1 + (greatest(${all}, ${found}, 1) - greatest(${found}, 1) + 0.5) / (greatest(${found}, 1) + 0.5))`;
+function rarity(all: Sql, found: Sql, unseen = unseenTexts): Sql {
+  return sql`ln(1 + (greatest(${all}, ${found}, 1) + ${unseen}::int - greatest(${found}, 1) + 0.5)
+    / (greatest(${found}, 1) + 0.5))`;
+}
+
+/**
+ * Of a long question, the words that are to be found: who tells a story and asks about one thing in it does not
+ * expect an answer with all of its words.
+ */
+const expectedTerms = 6;
+
+/** What a text scores that has the rarest terms of the question endlessly often; scores are shares of it. */
+function ideal(weighted: Sql): Sql {
+  return sql`
+    select sum(gain) as gain from (
+      select max(gain) as gain from ${weighted} group by term order by 1 desc limit ${expectedTerms}
+    ) rarest`;
 }
 
 /**
@@ -149,7 +167,7 @@ export function messageScores(db: Connection, appId: string, facts: "facts" | "a
       where not w.common
     ),
     message_ideal as materialized (
-      select sum(gain) as gain from (select max(gain) as gain from message_weight group by term) term
+      ${ideal(sql`message_weight`)}
     ),
     message_match as materialized (
       select t.thread_ref, t.seq, w.n, w.gain, w.weight, w.threads, t.frequency,
@@ -176,9 +194,9 @@ export function messageScores(db: Connection, appId: string, facts: "facts" | "a
       from message_field group by thread_ref, seq, n
     ),
     message_context as materialized (
-      select t.thread_ref, t.seq, sum(t.gain * ${saturated(sql`t.frequency`, k1)}) / max(i.gain) as score,
-        sum(t.gain * ${saturated(sql`t.own`, k1)}) / max(i.gain) as own
-      from message_term_score t cross join message_ideal i
+      select t.thread_ref, t.seq, sum(t.gain * ${saturated(sql`t.frequency`, k1)}) / (select gain from message_ideal) as score,
+        sum(t.gain * ${saturated(sql`t.own`, k1)}) / (select gain from message_ideal) as own
+      from message_term_score t
       group by t.thread_ref, t.seq
     ),
     thread_match as (
@@ -195,16 +213,15 @@ export function messageScores(db: Connection, appId: string, facts: "facts" | "a
     thread_total as materialized (
       select count(*)::float8 as threads from ${schema}.thread h where h.owner_ref in (select id from seer)
     ),
-    thread_ideal as materialized (
-      select sum(gain) as gain from (
-        select max(w.weight * ${rarity(sql`n.threads`, sql`w.threads`)}) as gain
-        from message_weight w cross join thread_total n group by w.term
-      ) term
+    thread_weight as (
+      select w.term, w.weight * ${rarity(sql`n.threads`, sql`w.threads`, 0)} as gain
+      from message_weight w cross join thread_total n
     ),
+    thread_ideal as materialized (${ideal(sql`thread_weight`)}),
     thread_own as materialized (
-      select m.thread_ref, sum(m.weight * ${rarity(sql`n.threads`, sql`m.threads`)}
-        * ${saturated(sql`(${normed(sql`m.frequency`, sql`z.messages`, sql`z.average`, b)})`, k1)}) / max(i.gain) as score
-      from thread_match m join thread_size z using (thread_ref) cross join thread_total n cross join thread_ideal i
+      select m.thread_ref, sum(m.weight * ${rarity(sql`n.threads`, sql`m.threads`, 0)}
+        * ${saturated(sql`(${normed(sql`m.frequency`, sql`z.messages`, sql`z.average`, b)})`, k1)}) / (select gain from thread_ideal) as score
+      from thread_match m join thread_size z using (thread_ref) cross join thread_total n
       group by m.thread_ref
     )`;
 }
@@ -233,6 +250,8 @@ export function memoryScores(db: Connection): Sql {
         select q.n, q.term, q.lexeme, s.id as owner_ref,
           q.weight * ${rarity(sql`s.memory_count`, sql`f.memories`)} as gain,
           greatest(1, s.memory_length::float8 / greatest(1, s.memory_count)) as average,
+          ${k1 * (1 - b)}::float8 as base,
+          ${k1 * b}::float8 / greatest(1, s.memory_length::float8 / greatest(1, s.memory_count)) as slope,
           ${common(sql`f.memories`, sql`s.memory_count`)} as common
         from seer s cross join q cross join lateral (
           select count(*)::float8 as memories from ${db.schema}.memory_term t
@@ -242,16 +261,14 @@ export function memoryScores(db: Connection): Sql {
       where not w.common
     ),
     memory_ideal as materialized (
-      select sum(gain) as gain from (select max(gain) as gain from memory_weight group by term) term
+      ${ideal(sql`memory_weight`)}
     ),
-    memory_own as materialized (
-      select t.memory_ref as ref, sum(w.gain * ${saturated(
-        sql`(${normed(sql`t.frequency`, sql`t.length`, sql`w.average`, b)})`,
-        k1,
-      )}) / max(i.gain) as score
+    memory_own as (
+      -- BM25's saturated and normed frequency, with all that is the same for a term computed once.
+      select t.memory_ref as ref,
+        sum(w.gain * t.frequency / (t.frequency + w.base + w.slope * t.length)) / (select gain from memory_ideal) as score
       from memory_weight w
       join ${db.schema}.memory_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
-      cross join memory_ideal i
       group by t.memory_ref
     )`;
 }

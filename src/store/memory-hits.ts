@@ -1,11 +1,11 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
-import type { MemoryKind } from "../domain/memory.js";
+import type { MemoryItem, MemoryKind } from "../domain/memory.js";
 import type { StoreFilter } from "../domain/memory-filter.js";
 import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
 import type { Scope } from "../domain/scope.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
-import { type MemoryJson, memoryJson } from "./memory-row.js";
+import { type MemoryJson, memoryJson, memoryOf } from "./memory-row.js";
 import { scopeColumns } from "./scope-columns.js";
 
 /** Which memories a search may return. */
@@ -27,7 +27,7 @@ export interface HitSelection {
 
 /** A memory that may answer a question, with the signals for its final rank. */
 export interface MemoryCandidate {
-  readonly memory: MemoryJson;
+  readonly memory: MemoryItem;
   /** How well its text fits the question, 0 to 1: comparable between questions. */
   readonly lexical: number;
   /** The same of the best message it was learned from, with those around that. */
@@ -39,7 +39,7 @@ export interface MemoryCandidate {
   /** Strength of its strongest link to another candidate; 0 without. */
   readonly relation: number;
   /** Its strongest link that is no candidate itself. */
-  readonly linked: MemoryJson | null;
+  readonly linked: MemoryItem | null;
 }
 
 /** Nearest vectors taken as candidates. */
@@ -49,15 +49,17 @@ const nearest = 100;
 const shortlist = 400;
 
 /**
- * CTE `candidate` with one row of JSON a memory (`hit`), for `MemoryCandidate`.
+ * CTE `found` (list, ref, signals) with a row for each candidate ("hit") and for each memory that one of them is
+ * most strongly linked to ("link").
  *
  * Needs the CTEs of `questionTerms`, `messageScores` and `memoryScores`. Filters hold before anything is cut
  * off, so the best of what they leave is never missed.
  */
 export function memoryHits(db: Connection, selection: HitSelection): Sql {
   const { schema } = db;
-  const { appId } = scopeColumns(selection.scope);
   const { vector } = selection;
+  const shown = visible(selection);
+  const cut = selection.everything ? empty : sql`limit ${shortlist}`;
   return sql`
     lift as (
       select m.ref, max(c.score) as source
@@ -67,98 +69,126 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
         and m.owner_ref in (select id from seer)
       group by m.ref
     ),
-    near as (${vector ? nearRows(db, vector) : sql`select null::bigint as ref, null::float8 as similarity where false`}),
-    merged as (
-      select ref, max(lexical) as lexical, max(source) as source,
-        max(similarity) as similarity
-      from (
-        (
-          select ref, score as lexical, 0::float8 as source, null::float8 as similarity from memory_own
-          order by score desc limit ${selection.everything ? sql`null` : sql`${shortlist}`}
-        )
-        union all
-        select ref, 0, source, null from lift
-        union all
-        select ref, 0, 0, similarity from near
-      ) signal
-      group by ref
+    signal as (
+      (select ref, score as lexical, 0::float8 as source, null::float8 as similarity from memory_own
+        order by score desc ${cut})
+      union all
+      select ref, 0, source, null from lift
+      ${vector ? nearRows(db, vector) : empty}
     ),
-    found as (
-      select * from merged
-      order by ${foundBy(sql`lexical`, sql`source`, sql`similarity`)} desc
-      limit ${selection.everything ? sql`null` : sql`${shortlist}`}
+    best as (
+      select ref, max(lexical) as lexical, max(source) as source, max(similarity) as similarity
+      from signal group by ref
+      order by max(lexical) + ${weights.source}::float8 * max(source)
+        + ${weights.vector}::float8 * coalesce(max(similarity), 0) desc
+      ${cut}
     ),
     chosen as materialized (
-      select m.ref, s.lexical, s.source, s.similarity
-      from found s join ${schema}.memory m on m.ref = s.ref
-      where ${visible(selection, appId)}
-      order by ${foundBy(sql`s.lexical`, sql`s.source`, sql`s.similarity`)} desc
+      select m.ref, m.thread_ref, s.lexical, s.source, s.similarity
+      from best s join ${schema}.memory m on m.ref = s.ref
+      where ${shown}
+      order by s.lexical + ${weights.source}::float8 * s.source
+        + ${weights.vector}::float8 * coalesce(s.similarity, 0) desc
       limit ${selection.limit}
     ),
-    link as (
-      select c.ref, r.to_ref as other, r.strength from chosen c join ${schema}.relation r on r.from_ref = c.ref
-      union all
-      select c.ref, r.from_ref, r.strength from chosen c join ${schema}.relation r on r.to_ref = c.ref
-    ),
     bond as materialized (
-      select l.ref, max(l.strength) filter (where o.ref is not null) as relation,
-        (array_agg(l.other order by l.strength desc) filter (where o.ref is null))[1] as linked
-      from link l left join chosen o on o.ref = l.other
-      group by l.ref
-    ),
-    candidate as (
-      select json_build_object(
-        'memory', ${memoryJson}, 'lexical', c.lexical, 'source', c.source,
-        'thread', coalesce(h.score, 0),
-        'similarity', ${vector ? similarityOf(db, vector) : sql`null`},
-        'relation', coalesce(b.relation, 0),
-        'linked', (
-          select ${memoryJson} from ${schema}.memory m left join ${schema}.thread t on t.id = m.thread_ref
-          where m.ref = b.linked and ${visible(selection, appId)}
-        )
-      ) as hit
+      select c.ref, max(l.strength) filter (where o.ref is not null) as relation,
+        (array_agg(m.ref order by l.strength desc) filter (where o.ref is null and ${shown}))[1] as linked
       from chosen c
-      join ${schema}.memory m on m.ref = c.ref
-      left join ${schema}.thread t on t.id = m.thread_ref
-      left join thread_own h on h.thread_ref = m.thread_ref
+      join lateral (
+        select r.to_ref as other, r.strength from ${schema}.relation r where r.from_ref = c.ref
+        union all
+        select r.from_ref, r.strength from ${schema}.relation r where r.to_ref = c.ref
+      ) l on true
+      join ${schema}.memory m on m.ref = l.other
+      left join chosen o on o.ref = l.other
+      group by c.ref
+    ),
+    found as (
+      select 'hit' as list, c.ref, json_build_array(
+        c.lexical, c.source, coalesce(h.score, 0), ${vector ? similarityOf(db, vector) : sql`null`},
+        coalesce(b.relation, 0), b.linked
+      ) as signals
+      from chosen c
+      left join thread_own h on h.thread_ref = c.thread_ref
       left join bond b on b.ref = c.ref
+      union all
+      select distinct on (b.linked) 'link', b.linked, null from bond b where b.linked is not null
     )`;
 }
 
-/** What decides which memories are looked at: the signals that find them, as `rankMemories` weighs them. */
-function foundBy(lexical: Sql, source: Sql, similarity: Sql): Sql {
-  return sql`${lexical} + ${weights.source}::float8 * ${source} + ${weights.vector}::float8 * coalesce(${similarity}, 0)`;
+/** A row of `found` with its memory. */
+export interface FoundMemory {
+  readonly list: string;
+  readonly ref: number;
+  /** Of a "hit"; of other lists, the place in them. */
+  readonly signals: Signals | number | null;
+  readonly memory: MemoryJson;
 }
+
+/** The row `f` of `found`, joined with its memory `m` and that one's source thread `t`, as `FoundMemory`. */
+export const foundJson = sql`f.list, m.ref::float8 as ref, f.signals, ${memoryJson} as memory`;
+
+/** The candidates among `rows`, in no order. */
+export function candidatesOf(rows: readonly FoundMemory[]): MemoryCandidate[] {
+  const links = new Map(rows.filter(({ list }) => list === "link").map((row) => [row.ref, row.memory]));
+  return rows
+    .filter(({ list }) => list === "hit")
+    .map(({ memory, signals }) => {
+      const [lexical, source, thread, similarity, relation, linked] = signals as Signals;
+      const link = linked === null ? undefined : links.get(linked);
+      const scores = { lexical, source, thread, similarity, relation };
+      return { ...scores, memory: memoryOf(memory), linked: link ? memoryOf(link) : null };
+    });
+}
+
+type Signals = readonly [
+  lexical: number,
+  source: number,
+  thread: number,
+  similarity: number | null,
+  relation: number,
+  linked: number | null,
+];
 
 type Vector = NonNullable<HitSelection["vector"]>;
 
 function nearRows(db: Connection, { space, value }: Vector): Sql {
-  const distance = sql`e.embedding ${space.distance} ${value}::${space.type}`;
+  const product = sql`e.embedding ${space.product} ${value}::${space.type}`;
   return sql`
-    select e.memory_ref as ref, (1 - (${distance}))::float8 as similarity
-    from seer s join ${db.schema}.memory_embedding e on e.owner_ref = s.id and e.space_ref = ${space.ref} and e.active
-    order by ${distance} limit ${nearest}`;
+    union all
+    (select e.memory_ref, 0, 0, least(1, -(${product}))
+      from seer s join ${db.schema}.memory_embedding e on e.owner_ref = s.id and e.space_ref = ${space.ref} and e.active
+      order by ${product} limit ${nearest})`;
 }
 
 function similarityOf(db: Connection, { space, value }: Vector): Sql {
   return sql`coalesce(c.similarity, (
-    select (1 - (e.embedding ${space.distance} ${value}::${space.type}))::float8
+    select least(1, -(e.embedding ${space.product} ${value}::${space.type}))
     from ${db.schema}.memory_embedding e where e.memory_ref = c.ref and e.space_ref = ${space.ref}
   ))`;
 }
 
 /** Active, of this user or app, of the kinds and categories allowed, and as filtered. */
-function visible({ kinds, categories, filter }: HitSelection, appId: string): Sql {
-  return sql`m.state = 'active' and m.app_id in ('', ${appId})
-    and m.kind = any (${kinds}::text[]) and m.category = any (${categories}::text[])
-    and (${filter.agentId}::text is null or m.agent_id = ${filter.agentId})
-    and (${filter.runId}::text is null or m.run_id = ${filter.runId})
-    and (${filter.actorId}::text is null or m.actor_id = ${filter.actorId})
-    and (${filter.role}::text is null or m.role = ${filter.role})
-    and (${filter.category}::text is null or m.category = ${filter.category})
-    and (${filter.pinned}::boolean is null or m.pinned = ${filter.pinned})
-    and (${filter.importanceMin}::real is null or m.importance >= ${filter.importanceMin})
-    and (${filter.importanceMax}::real is null or m.importance <= ${filter.importanceMax})
-    and (${filter.updatedAfter}::timestamptz is null or m.updated_at >= ${filter.updatedAfter})
-    and (${filter.updatedBefore}::timestamptz is null or m.updated_at < ${filter.updatedBefore})`;
+function visible({ scope, kinds, categories, filter }: HitSelection): Sql {
+  const { appId } = scopeColumns(scope);
+  const { agentId, runId, actorId, role, category, pinned } = filter;
+  const { importanceMin, importanceMax, updatedAfter, updatedBefore } = filter;
+  return join(
+    [
+      sql`m.state = 'active' and m.app_id in ('', ${appId})`,
+      sql`m.kind = any (${kinds}::text[]) and m.category = any (${categories}::text[])`,
+      ...(agentId === null ? [] : [sql`m.agent_id = ${agentId}`]),
+      ...(runId === null ? [] : [sql`m.run_id = ${runId}`]),
+      ...(actorId === null ? [] : [sql`m.actor_id = ${actorId}`]),
+      ...(role === null ? [] : [sql`m.role = ${role}`]),
+      ...(category === null ? [] : [sql`m.category = ${category}`]),
+      ...(pinned === null ? [] : [sql`m.pinned = ${pinned}`]),
+      ...(importanceMin === null ? [] : [sql`m.importance >= ${importanceMin}::real`]),
+      ...(importanceMax === null ? [] : [sql`m.importance <= ${importanceMax}::real`]),
+      ...(updatedAfter === null ? [] : [sql`m.updated_at >= ${updatedAfter}::timestamptz`]),
+      ...(updatedBefore === null ? [] : [sql`m.updated_at < ${updatedBefore}::timestamptz`]),
+    ],
+    " and ",
+  );
 }

@@ -1,7 +1,14 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import { type LexicalQuestion, memoryScores, messageScores, questionTerms } from "./lexical-scores.js";
-import { type HitSelection, type MemoryCandidate, memoryHits } from "./memory-hits.js";
+import {
+  candidatesOf,
+  type FoundMemory,
+  foundJson,
+  type HitSelection,
+  type MemoryCandidate,
+  memoryHits,
+} from "./memory-hits.js";
 
 /** The memories that may answer a question, in no order. One round trip. */
 export async function searchMemories(
@@ -9,14 +16,17 @@ export async function searchMemories(
   question: LexicalQuestion,
   selection: HitSelection,
 ): Promise<MemoryCandidate[]> {
-  const rows = await db.query<{ hit: MemoryCandidate }>(
+  const rows = await db.query<FoundMemory & Record<string, unknown>>(
     sql`
     with ${questionTerms(db, question)},
     ${messageScores(db, question.scope.appId ?? "")},
     ${memoryScores(db)},
     ${memoryHits(db, selection)}
-    select hit from candidate`,
+    select ${foundJson}
+    from found f
+    join ${db.schema}.memory m on m.ref = f.ref
+    left join ${db.schema}.thread t on t.id = m.thread_ref`,
     { prepare: true },
   );
-  return rows.map((row) => row.hit);
+  return candidatesOf(rows);
 }

@@ -1,0 +1,223 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Memory, MemoryFilter, MemoryQuery } from "../../src/index.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+let memory: Memory;
+let now = new Date("2024-01-01T00:00Z");
+
+const ask = (query: string, more: Partial<MemoryQuery> = {}) => memory.query({ scope, query, ...more });
+const texts = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).map((hit) => hit.memory.text);
+
+const plain = "Ana grows tomatoes on the balcony.";
+const marked = "Ana dislikes raw tomatoes in salads.";
+const late = "Ana cooked tomatoes with basil for Ben.";
+
+beforeAll(async () => {
+  memory = db.memory({ clock: () => now });
+  await memory.memories.add([{ text: plain, importance: 2 }], { scope });
+  now = new Date("2024-02-01T00:00Z");
+  await memory.memories.add(
+    {
+      text: marked,
+      importance: 5,
+      category: "preferences",
+      pinned: true,
+      agentId: "cook",
+      runId: "run-1",
+      actorId: "Ana",
+      role: "user",
+    },
+    { scope },
+  );
+  now = new Date("2024-03-01T00:00Z");
+  await memory.memories.add({ text: late, importance: 3, category: "activity" }, { scope });
+  await memory.memories.add(
+    { text: "1. Wash the tomatoes.\n2. Cut the tomatoes.", kind: "procedure" },
+    { scope },
+  );
+});
+
+describe("memory.query", () => {
+  it("gives each hit with its memory, likeness and reason, best first", async () => {
+    const hits = await ask("Which raw tomatoes does Ana dislike?");
+    expect(hits[0]).toMatchObject({
+      memory: { text: marked, category: "preferences", importance: 5, scope },
+      reason: "same words, about who is asked about",
+    });
+    expect(hits[0]?.similarity).toBeGreaterThan(0.8);
+    const scores = hits.map(({ score }) => score);
+    expect(scores).toEqual(scores.toSorted((first, second) => second - first));
+  });
+
+  it.each<[MemoryFilter, string[]]>([
+    [{ agent_id: "cook" }, [marked]],
+    [{ run_id: "run-1" }, [marked]],
+    [{ actor_id: "Ana" }, [marked]],
+    [{ role: "user" }, [marked]],
+    [{ category: "preferences" }, [marked]],
+    [{ category: "preference" }, [marked]],
+    [{ pinned: true }, [marked]],
+    [{ pinned: false }, [plain, late]],
+    [{ importance_min: 3 }, [marked, late]],
+    [{ importance_max: 3 }, [plain, late]],
+    [{ importance_min: 3, importance_max: 4 }, [late]],
+    [{ updated_after: "2024-02-01" }, [marked, late]],
+    [{ updated_after: new Date("2024-02-01T00:00:00.001Z") }, [late]],
+    [{ updated_before: "2024-02-01T00:00:00Z" }, [plain]],
+    [{ updated_after: "2024-01-15", updated_before: "2024-02-15" }, [marked]],
+    [{ agent_id: "cook", pinned: false }, []],
+    [{ agent_id: "coo" }, []],
+    [{ agent_id: "%" }, []],
+    [{ agent_id: null, category: null, pinned: null, importance_min: null }, [plain, marked, late]],
+    [{}, [plain, marked, late]],
+  ])("filters by %j", async (filters, expected) => {
+    expect((await texts("tomatoes", { filters })).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it.each<[unknown]>([
+    [{ agent: "cook" }],
+    [{ agentId: "cook" }],
+    [{ user_id: "ben" }],
+    [{ category: "preferences", nonsense: 1 }],
+    [{ pinned: "yes" }],
+    [{ importance_min: 0 }],
+    [{ importance_max: 6 }],
+    [{ updated_after: "soon" }],
+    [{ agent_id: "co\u0000ok" }],
+    ["pinned"],
+  ])("refuses the filters %j", async (filters) => {
+    await expect(ask("tomatoes", { filters: filters as MemoryFilter })).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    });
+  });
+
+  it("refuses categories that do not exist", async () => {
+    await expect(ask("tomatoes", { categories: ["vegetables"] })).rejects.toThrow(/no category "vegetables"/);
+    await expect(ask("tomatoes", { filters: { category: "vegetables" } })).rejects.toThrow(/no category/);
+  });
+
+  it("returns procedures only when asked for by category or kind", async () => {
+    const steps = "1. Wash the tomatoes.\n2. Cut the tomatoes.";
+    expect(await texts("wash tomatoes")).not.toContain(steps);
+    expect(await texts("wash tomatoes", { categories: ["procedural"] })).toEqual([steps]);
+    expect(await texts("wash tomatoes", { kinds: ["procedure"] })).toEqual([steps]);
+  });
+
+  it("fills the hits asked for with what filters leave, however much better the others fit", async () => {
+    const crowd = { userId: "crowd" };
+    const better = Array.from({ length: 450 }, (_, index) => ({
+      text: `Lilac lilac lilac number ${index} blooms.`,
+    }));
+    const wanted = Array.from({ length: 7 }, (_, index) => ({
+      text: `In a long year with many other things in it one lilac was planted in garden ${index}, far away.`,
+      agentId: "gardener",
+    }));
+    await memory.memories.add([...better, ...wanted], { scope: crowd });
+    const query = { scope: crowd, query: "lilac", topK: 5 };
+    const hits = await memory.query({ ...query, filters: { agent_id: "gardener" } });
+    expect(hits.map((hit) => hit.memory.agentId)).toEqual(Array(5).fill("gardener"));
+    expect(await memory.query({ ...query, topK: 200 })).toHaveLength(200);
+    const unfiltered = await memory.query(query);
+    expect(unfiltered.map((hit) => hit.memory.agentId)).toEqual(Array(5).fill(null));
+  });
+
+  it("lets nothing below the threshold through", async () => {
+    const all = await ask("raw tomatoes", { threshold: 0 });
+    for (const threshold of [0.1, 0.5, 0.9, 1]) {
+      const hits = await ask("raw tomatoes", { threshold });
+      expect(hits).toEqual(all.filter(({ similarity }) => similarity >= threshold));
+    }
+    expect(all.length).toBe(3);
+  });
+
+  it("finds nothing when nothing fits", async () => {
+    expect(await texts("How do I configure a reverse proxy?")).toEqual([]);
+    expect(await texts("tomatoes", { scope: { userId: "nobody" } })).toEqual([]);
+  });
+
+  it.each(["", " \n", "what is it that you did?", `'"%_\\ & | ! <-> :*`, "\u0000", "🍅"])(
+    "of %j finds nothing",
+    async (query) => {
+      expect(await ask(query)).toEqual([]);
+      expect(await ask(query, { threshold: 0 })).toEqual([]);
+    },
+  );
+
+  it.each([
+    "tomatoes & (basil) | !x",
+    "'tomatoes'; drop table memory; --",
+    'to"ma tomatoes%',
+    "tomatoes\u0000",
+  ])("reads %j as words", async (query) => {
+    expect((await texts(query)).length).toBeGreaterThan(0);
+  });
+
+  it("takes ten thousand characters, and no more", async () => {
+    const long = `tomatoes ${"with something else entirely ".repeat(400)}`.slice(0, 10_000);
+    expect(await ask(long, { threshold: 0 })).not.toEqual([]);
+    await expect(ask("x".repeat(10_001))).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  });
+
+  it.each([{ topK: 0 }, { topK: 201 }, { topK: 2.5 }, { threshold: -1 }, { threshold: 2 }])(
+    "refuses %j",
+    async (more) => {
+      await expect(ask("tomatoes", more)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    },
+  );
+
+  it("is helped by what was said around the message a fact was learned from", async () => {
+    const talk = { userId: "talk" };
+    const messages = [
+      new HumanMessage({ content: "Do you remember my holiday in Portugal?", name: "Ana" }),
+      new AIMessage({ content: "Yes, which part of it?", name: "Ben" }),
+      new HumanMessage({ content: "We rented a boat there.", name: "Ana" }),
+      new AIMessage({ content: "That must have been fun.", name: "Ben" }),
+    ];
+    await memory.record({ scope: talk, threadId: "talk", messages });
+    await memory.memories.add(
+      [
+        { text: "Ana rented a boat.", source: { threadId: "talk", seqs: [2] } },
+        { text: "Ana rented a car.", source: { threadId: "talk", seqs: [] } },
+      ],
+      { scope: talk },
+    );
+    const hits = await memory.query({ scope: talk, query: "What was rented in Portugal on holiday?" });
+    expect(hits[0]).toMatchObject({
+      memory: { text: "Ana rented a boat." },
+      reason: "same words, said in a fitting context",
+    });
+    expect(hits[0]?.score).toBeGreaterThan(1.5 * (hits[1]?.score ?? 0));
+  });
+
+  it("finds misspelt words", async () => {
+    expect((await texts("tomatose balcny"))[0]).toBe(plain);
+    expect((await texts("disslikes raaw"))[0]).toBe(marked);
+  });
+});
+
+describe("memory.query with vectors", () => {
+  it("finds parts of words that no stem shares, and keeps to its filters", async () => {
+    const vectors = db.memory({ embeddings: new HashingEmbeddings({ dimensions: 384 }) });
+    await vectors.setup();
+    const own = { userId: "vectors" };
+    await vectors.memories.add(
+      [
+        { text: "Ana studies palaeobotany in Oslo.", agentId: "school" },
+        { text: "Ben repairs bicycles on Mondays.", agentId: "work" },
+        { text: "Chloe sings in a choir.", agentId: "school" },
+      ],
+      { scope: own },
+    );
+    const query = { scope: own, query: "palaeobotanists" };
+    expect((await memory.query(query)).map((hit) => hit.memory.text)).toEqual([]);
+    const [hit] = await vectors.query(query);
+    expect(hit?.memory.text).toBe("Ana studies palaeobotany in Oslo.");
+    const others = await vectors.query({ ...query, filters: { agent_id: "work" }, threshold: 0 });
+    expect(others.map(({ memory: found }) => found.text)).toEqual(["Ben repairs bicycles on Mondays."]);
+    expect(await vectors.query({ ...query, threshold: 0.99 })).toEqual([]);
+  });
+});

@@ -1,0 +1,96 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import type { MemoryConfig } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+
+/** Adds `texts` as facts and as messages of a user of their own, and asks both. */
+async function find(texts: readonly string[], query: string, config: MemoryConfig = {}) {
+  const memory = db.memory({ config });
+  const scope = { userId: JSON.stringify([texts, query, config]) };
+  await memory.memories.add(
+    texts.map((text) => ({ text })),
+    { scope },
+  );
+  const messages = texts.map((content, index) => new HumanMessage({ id: `m${index}`, content }));
+  await memory.record({ scope, threadId: scope.userId, messages });
+  const [memories, said] = await Promise.all([
+    memory.query({ scope, query }),
+    memory.transcript.search({ scope, query }),
+  ]);
+  return { memories: memories.map((hit) => hit.memory.text), said: said.map((hit) => hit.text) };
+}
+
+const japanese = [
+  "猫の名前はタマです。",
+  "毎朝コーヒーを飲みます。",
+  "大阪に住んでいます。",
+  "妹は医者です。",
+];
+const chinese = ["我每天早上喝绿茶。", "她住在上海的旧城区。", "他的狗叫小黑。", "周末我们去爬山。"];
+const korean = [
+  "커피를 매일 마셔요.",
+  "서울에서 살고 있어요.",
+  "고양이 이름은 나비예요.",
+  "주말에는 등산을 해요.",
+];
+const thai = ["ฉันดื่มกาแฟทุกเช้า", "เขาอาศัยอยู่ที่กรุงเทพ", "แมวชื่อมะลิ", "น้องสาวเป็นหมอ"];
+const german = [
+  "Der Müller fährt täglich über die Brücke.",
+  "Die Äpfel sind süß.",
+  "Das Häuschen steht am See.",
+];
+
+describe("search in other languages", () => {
+  it.each<[string, readonly string[], string, number]>([
+    ["Japanese", japanese, "猫は何という名前ですか?", 0],
+    ["Japanese, one word", japanese, "コーヒー", 1],
+    ["Japanese, half-width", japanese, "ｺｰﾋｰ", 1],
+    ["Japanese, one ideograph", japanese, "猫", 0],
+    ["Chinese", chinese, "她住在哪里?", 1],
+    ["Chinese, one word", chinese, "绿茶", 0],
+    ["Korean", korean, "커피 좋아해요?", 0],
+    ["Korean, another particle", korean, "고양이는?", 2],
+    ["Thai", thai, "กาแฟ", 0],
+  ])("%s: the question finds its memory and message first", async (_, texts, query, index) => {
+    const { memories, said } = await find(texts, query);
+    expect(memories[0]).toBe(texts[index]);
+    expect(said[0]).toBe(texts[index]);
+  });
+
+  it("of which no word was said finds nothing", async () => {
+    expect(await find(japanese, "税金の申告")).toEqual({ memories: [], said: [] });
+    expect(await find(chinese, "股票")).toEqual({ memories: [], said: [] });
+  });
+
+  it.each([
+    ["Das Cafe in Zurich ist gut.", "Café Zürich"],
+    ["Das Café in Zürich ist gut.", "cafe zurich"],
+    ["Das Cafe\u0301 in Zu\u0308rich ist gut.", "CAFÉ"],
+  ])("accents: %s is found by %s", async (text, query) => {
+    for (const language of ["english", "german", "simple"]) {
+      const { memories, said } = await find([text, "Something else."], query, { retrieval: { language } });
+      expect([memories[0], said[0]]).toEqual([text, text]);
+    }
+  });
+
+  it.each<[language: string, query: string, index: number]>([
+    ["german", "Wann fahren die Müllers über Brücken?", 0],
+    ["german", "Apfel", 1],
+    ["german", "HÄUSCHEN", 2],
+    ["simple", "müller brücke", 0],
+    ["simple", "apfel oder äpfel", 1],
+  ])("%s: %s", async (language, query, index) => {
+    const { memories, said } = await find(german, query, { retrieval: { language } });
+    expect([memories[0], said[0]]).toEqual([german[index], german[index]]);
+  });
+
+  it("stems in the configured language only", async () => {
+    expect((await find(german, "fahren", { retrieval: { language: "simple" } })).memories).toEqual([]);
+    expect(
+      (await find(["She paints lakes."], "painting", { retrieval: { language: "simple" } })).said,
+    ).toEqual([]);
+    expect((await find(["She paints lakes."], "painting")).said).toEqual(["She paints lakes."]);
+  });
+});

@@ -1,0 +1,130 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Memory, Scope } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
+let memory: Memory;
+
+beforeAll(() => {
+  memory = db.memory({ config });
+});
+
+const texts = async (scope: Scope, query = "marmot") => {
+  const hits = await memory.query({ scope, query, topK: 200, threshold: 0 });
+  return hits.map((hit) => hit.memory.text).toSorted();
+};
+const said = async (scope: Scope, query = "marmot") => {
+  const hits = await memory.transcript.search({ scope, query, topK: 200, threshold: 0 });
+  return hits.map((hit) => hit.text).toSorted();
+};
+
+describe("a search", () => {
+  it("sees exactly one user, tenant and app, whatever characters their ids have", async () => {
+    const scopes: Scope[] = [
+      { userId: "a" },
+      { userId: "ab" },
+      { userId: "A" },
+      { userId: "a%" },
+      { userId: "a_" },
+      { userId: "a\\" },
+      { userId: "a:b" },
+      { userId: "ä" },
+      { tenantId: "a", userId: "a" },
+      { tenantId: "a:a", userId: "b" },
+      { tenantId: "a", userId: "a:b" },
+      { tenantId: "%", userId: "a" },
+      { appId: "a" },
+      { tenantId: "a", appId: "a" },
+    ];
+    for (const [index, scope] of scopes.entries()) {
+      await memory.memories.add({ text: `The marmot of number ${index} whistles.` }, { scope });
+      const messages = [new HumanMessage(`I saw marmot ${index}.`)];
+      await memory.record({ scope, threadId: `thread ${index}`, messages });
+    }
+    for (const [index, scope] of scopes.entries()) {
+      expect(await texts(scope)).toEqual([`The marmot of number ${index} whistles.`]);
+      expect(await said(scope)).toEqual([`I saw marmot ${index}.`]);
+    }
+    expect(await texts({ userId: "unheard of" })).toEqual([]);
+    expect(await said({ tenantId: "a", userId: "unheard of" })).toEqual([]);
+  });
+
+  it("in an app sees the user's own memories, the user's of this app, and the app's; not those of other apps", async () => {
+    const user = { userId: "ben" };
+    const inNotes = { ...user, appId: "notes" };
+    await memory.memories.add({ text: "Ben likes the marmot." }, { scope: user });
+    await memory.memories.add({ text: "Ben told the notes app of a marmot." }, { scope: inNotes });
+    await memory.memories.add(
+      { text: "The marmot picture is stored here.", category: "local" },
+      { scope: inNotes },
+    );
+    await memory.memories.add(
+      { text: "Users ask for marmot emojis.", kind: "note" },
+      { scope: { appId: "notes" } },
+    );
+    await memory.memories.add(
+      { text: "The marmot recipe is stored here.", category: "local" },
+      { scope: { ...user, appId: "mail" } },
+    );
+    await memory.memories.add(
+      { text: "Users mail marmot jokes.", kind: "note" },
+      { scope: { appId: "mail" } },
+    );
+    await memory.memories.add(
+      { text: "Chloe fears the marmot." },
+      { scope: { userId: "chloe", appId: "notes" } },
+    );
+
+    const own = ["Ben likes the marmot.", "Ben told the notes app of a marmot."];
+    expect(await texts(user)).toEqual(own);
+    expect(await texts(inNotes)).toEqual([
+      ...own,
+      "The marmot picture is stored here.",
+      "Users ask for marmot emojis.",
+    ]);
+    expect(await texts({ ...user, appId: "mail" })).toEqual([
+      ...own,
+      "The marmot recipe is stored here.",
+      "Users mail marmot jokes.",
+    ]);
+    expect(await texts({ appId: "notes" })).toEqual(["Users ask for marmot emojis."]);
+    expect(await texts({ ...user, appId: "unheard of" })).toEqual(own);
+    expect(await texts({ ...inNotes, tenantId: "other" })).toEqual([]);
+  });
+
+  it("in an app sees only what was said in that app; without one, all that the user said", async () => {
+    const user = { userId: "dora" };
+    for (const [index, scope] of [user, { ...user, appId: "notes" }, { ...user, appId: "mail" }].entries()) {
+      const messages = [new HumanMessage(`A badger, number ${index}.`)];
+      await memory.record({ scope, threadId: `badger ${index}`, messages });
+    }
+    expect(await said({ ...user, appId: "notes" }, "badger")).toEqual(["A badger, number 1."]);
+    expect(await said({ ...user, appId: "mail" }, "badger")).toEqual(["A badger, number 2."]);
+    expect(await said(user, "badger")).toHaveLength(3);
+  });
+
+  it("does not find what was removed, until it is restored", async () => {
+    const scope = { userId: "emil" };
+    const [added] = await memory.memories.add({ text: "Emil keeps a marmot." }, { scope });
+    const id = added?.id as string;
+    await memory.memories.remove(id, { scope });
+    expect(await texts(scope)).toEqual([]);
+    await memory.memories.restore(id, { scope });
+    expect(await texts(scope)).toEqual(["Emil keeps a marmot."]);
+    await memory.memories.update(id, { text: "Emil keeps a hamster." }, { scope });
+    expect(await texts(scope)).toEqual([]);
+    expect(await texts(scope, "hamster")).toEqual(["Emil keeps a hamster."]);
+  });
+
+  it.each<[string, unknown]>([
+    ["no scope", undefined],
+    ["an empty one", {}],
+    ["a blank user", { userId: " " }],
+    ["a tenant alone", { tenantId: "t" }],
+  ])("refuses %s", async (_, scope) => {
+    await expect(texts(scope as Scope)).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
+    await expect(said(scope as Scope)).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
+  });
+});

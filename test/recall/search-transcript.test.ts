@@ -1,0 +1,162 @@
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Memory } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+let memory: Memory;
+
+const ana = (id: string, content: string) => new HumanMessage({ id, content, name: "Ana" });
+const ben = (id: string, content: string) => new AIMessage({ id, content, name: "Ben" });
+
+const spring: BaseMessage[] = [
+  ana("s0", "Good morning! How are you doing?"),
+  ben("s1", "Tired, the baby was awake all night."),
+  ana("s2", "I went to the pottery class at the community centre yesterday."),
+  ben("s3", "Nice! What did you make there?"),
+  ana("s4", "Two bowls and a rather crooked mug."),
+  ben("s5", "I would love to see them."),
+];
+const summer: BaseMessage[] = [
+  ben("u0", "We drove to the lake last weekend."),
+  ana("u1", "Was the water warm enough for swimming?"),
+  ben("u2", "Freezing, but the children did not mind."),
+  new SystemMessage({ id: "u3", content: "The lake is closed for swimming." }),
+  new ToolMessage({ id: "u4", content: "lake: 12 degrees, swimming forbidden", tool_call_id: "c" }),
+  ana("u5", "My sister sells her pottery at the market there."),
+];
+
+beforeAll(async () => {
+  memory = db.memory();
+  await memory.record({ scope, threadId: "spring", messages: spring, saidAt: new Date("2024-03-10T09:00Z") });
+  await memory.record({ scope, threadId: "summer", messages: summer, saidAt: new Date("2024-07-05T09:00Z") });
+});
+
+const search = (query: string, more: Partial<Parameters<Memory["transcript"]["search"]>[0]> = {}) =>
+  memory.transcript.search({ scope, query, ...more });
+const ids = async (...asked: Parameters<typeof search>) =>
+  (await search(...asked)).map(({ messageId }) => messageId);
+
+describe("transcript search", () => {
+  it("gives what was said, where, when, by whom, and why it was found", async () => {
+    const [hit] = await search("Who went to a pottery class?");
+    expect(hit).toEqual({
+      threadId: "spring",
+      seq: 2,
+      messageId: "s2",
+      role: "user",
+      actor: "Ana",
+      text: "I went to the pottery class at the community centre yesterday.",
+      saidAt: new Date("2024-03-10T09:00Z"),
+      similarity: expect.closeTo(0.9, 0),
+      score: expect.any(Number),
+      reason: "its words",
+    });
+  });
+
+  it("finds the answer whose words were never asked for, by the question before it", async () => {
+    const hits = await search("What did Ana make in the pottery class?");
+    const answer = hits.find(({ messageId }) => messageId === "s4");
+    expect(answer).toMatchObject({ reason: "what was said around it; said by who is asked about" });
+    expect(hits.slice(0, 3)).toContainEqual(answer);
+  });
+
+  it("prefers what the one asked about has said", async () => {
+    expect((await ids("What about Ana and the lake swimming?"))[0]).toBe("u1");
+    expect((await ids("What about Ben and the lake swimming?"))[0]).toMatch(/u0|u2/);
+  });
+
+  it("prefers what was said at the date asked for", async () => {
+    expect((await ids("pottery in March 2024"))[0]).toBe("s2");
+    expect((await ids("pottery in July 2024"))[0]).toBe("u5");
+    expect((await ids("pottery on 5 July"))[0]).toBe("u5");
+  });
+
+  it("finds other forms of words, and misspelt ones", async () => {
+    expect((await ids("children minded freezing"))[0]).toBe("u2");
+    expect((await ids("who drives to lakes"))[0]).toBe("u0");
+    expect((await ids("potery clas comunity"))[0]).toBe("s2");
+    expect((await ids("pottrey classs commnuity"))[0]).toBe("s2");
+  });
+
+  it("never finds what systems and tools wrote", async () => {
+    const found = await ids("swimming forbidden closed degrees lake", { topK: 200, threshold: 0 });
+    expect(found).toContain("u1");
+    expect(found).not.toContain("u3");
+    expect(found).not.toContain("u4");
+  });
+
+  it("keeps to one thread and to the number of hits asked for", async () => {
+    const all = await ids("pottery", { topK: 200, threshold: 0 });
+    expect(all.length).toBeGreaterThan(3);
+    expect(await ids("pottery", { topK: 2, threshold: 0 })).toEqual(all.slice(0, 2));
+    const inSummer = await search("pottery", { threadId: "summer", threshold: 0 });
+    expect(inSummer.map(({ messageId }) => messageId)[0]).toBe("u5");
+    expect(new Set(inSummer.map(({ threadId }) => threadId))).toEqual(new Set(["summer"]));
+    expect(await ids("pottery", { threadId: "unheard of" })).toEqual([]);
+  });
+
+  it("is helped by the facts learned from a message", async () => {
+    const helped = { userId: "with facts" };
+    await memory.record({ scope: helped, threadId: "helped", messages: spring });
+    const query = "What ceramics did she shape?";
+    expect(await memory.transcript.search({ scope: helped, query })).toEqual([]);
+    await memory.memories.add(
+      { text: "Ana shaped ceramics: two bowls and a mug.", source: { threadId: "helped", seqs: [4] } },
+      { scope: helped },
+    );
+    expect((await memory.transcript.search({ scope: helped, query }))[0]?.messageId).toBe("s4");
+  });
+
+  it("is empty when nothing fits, or nothing well enough", async () => {
+    expect(await ids("How do I configure a reverse proxy?")).toEqual([]);
+    const vague = "Which community regulations govern satellite broadcasting licences nowadays?";
+    expect(await ids(vague, { threshold: 0.3 })).toEqual([]);
+    expect(await ids(vague, { threshold: 0 })).toContain("s2");
+    for (const hit of await search("pottery class", { threshold: 0.5 })) {
+      expect(hit.similarity).toBeGreaterThanOrEqual(0.5);
+    }
+  });
+
+  it.each([
+    ["empty", ""],
+    ["blank", " \n\t"],
+    ["only stop words", "what did you do to the other and why was it so?"],
+    ["only marks", `'"%_\\ & | ! ( ) <-> :* \u0000 ?`],
+    ["an emoji", "🏺"],
+    ["halves of surrogate pairs", "\uD83C \uDFFA"],
+  ])("of %s finds nothing", async (_, query) => {
+    expect(await ids(query)).toEqual([]);
+  });
+
+  it.each([
+    "pottery & class | (market) !lake <-> 'x' :*",
+    `pot%ry "pottery" \\pottery\\ '; drop table message; --`,
+    "pottery\u0000class",
+    "POTTERY, pottery; Pöttery?",
+  ])("reads %j as words", async (query) => {
+    expect(await ids(query)).toContain("s2");
+  });
+
+  it("takes ten thousand characters, and no more", async () => {
+    const long = `pottery class ${"and then something else happened ".repeat(400)}`.slice(0, 10_000);
+    expect(await ids(long, { threshold: 0 })).toContain("s2");
+    const manyWords = Array.from({ length: 1_500 }, (_, index) => `w${index}x`).join(" ");
+    expect(await ids(`${manyWords} pottery`.slice(-10_000), { threshold: 0 })).toContain("s2");
+    await expect(search("x".repeat(10_001))).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  });
+
+  it.each([{ topK: 0 }, { topK: 201 }, { topK: 1.5 }, { threshold: -0.1 }, { threshold: 1.1 }])(
+    "refuses %j",
+    async (more) => {
+      await expect(search("pottery", more)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    },
+  );
+});
