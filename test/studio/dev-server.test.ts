@@ -75,6 +75,8 @@ describe("the graphs in Studio's dev server", () => {
     const assistants = await server.call<{ graph_id: string }[]>("POST", "/assistants/search", {});
     expect(assistants.map((assistant) => assistant.graph_id).sort()).toEqual([
       "assistant",
+      "compression",
+      "extraction",
       "summarization",
       "supervisor",
     ]);
@@ -94,6 +96,8 @@ describe("the graphs in Studio's dev server", () => {
       ],
     ],
     ["summarization", ["load", "summarize", "validate", "save"]],
+    ["extraction", ["load", "extract", "validate", "save"]],
+    ["compression", ["load", "compress", "validate", "save"]],
   ])("are drawn with their inner nodes: %s", async (graph, expected) => {
     const { nodes } = await server.call<Drawing>("GET", `/assistants/${graph}/graph?xray=true`);
     const ids = nodes.map(({ id }) => id);
@@ -154,6 +158,15 @@ describe("the graphs in Studio's dev server", () => {
     expect(JSON.stringify(events.find(({ event }) => event === "error")?.data)).toContain(
       "belongs to another scope",
     );
+  });
+
+  it.each(["extraction", "compression"])("do nothing twice when asked: %s", async (graph) => {
+    const threadId = await newThread();
+    await say("assistant", threadId, "My cat is called Minka.");
+    const input = { scope: { appId: "studio" }, threadId };
+    const run = () => server.call<{ status: string }>("POST", "/runs/wait", { assistant_id: graph, input });
+    expect(["completed", "skipped"]).toContain((await run()).status);
+    expect((await run()).status).toBe("skipped");
   });
 
   it("summarise one conversation when asked, and background work goes on after that", async () => {
