@@ -98,8 +98,13 @@ export function createDatabase(
     async transaction(work) {
       try {
         return await withClient(async (client) => {
-          const query = async <Row extends QueryResultRow>({ text, values }: Sql) =>
-            (await client.query<Row>(text, values)).rows;
+          const query = async <Row extends QueryResultRow>(
+            { text, values }: Sql,
+            options: QueryOptions = {},
+          ) => {
+            const name = options.prepare ? statementName(text) : undefined;
+            return (await client.query<Row>({ text, values, ...(name !== undefined && { name }) })).rows;
+          };
           await client.query("begin");
           try {
             const result = await work({ schema, now, query });

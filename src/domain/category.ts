@@ -12,7 +12,7 @@ const categorySchema = z.strictObject({
   level: z.enum(["user", "app"]).default("user"),
 });
 
-/** The categories and allowlists of seed 004 §5, as in its YAML. */
+/** Categories and allowlists, as in YAML. */
 export const categoryConfigSchema = z.strictObject({
   system: z.array(categorySchema).default([]),
   custom: z.array(categorySchema).default([]),
@@ -23,7 +23,7 @@ export type Category = z.output<typeof categorySchema>;
 
 const category = (name: string, context: Category["context"]): Category => ({ name, context, level: "user" });
 
-/** Seed 002's four (always shown) and those named in seed 004 §5, §3 and §12. */
+/** Four that are always shown, and those that are found when they fit. */
 export const defaultCategories: readonly Category[] = [
   ...["profile", "preferences", "constraints", "instructions"].map((name) => category(name, "all")),
   { name: "event", context: "rag", rag_length: 30, level: "user" },
@@ -45,7 +45,7 @@ export const defaultCategories: readonly Category[] = [
   ].map((name) => category(name, "rag")),
 ];
 
-/** Seed 002's names. */
+/** Other names of the four that are always shown. */
 const aliases: Readonly<Record<string, string>> = {
   identity: "profile",
   preference: "preferences",

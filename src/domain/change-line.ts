@@ -12,7 +12,7 @@ function categoryLabel(category: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The line of a change, without its sign: "[Personal] Preferred name is Ana (imp=2)" (seed 004 §1). */
+/** The line of a change, without its sign: "[Personal] Preferred name is Ana (imp=2)". */
 export function changeLine(
   event: ChangeEvent,
   memory: Pick<MemoryItem, "category" | "text" | "importance" | "seenCount">,

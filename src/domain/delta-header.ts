@@ -1,6 +1,6 @@
 import type { ChangeEvent } from "./change-line.js";
 
-/** Signs of the events (seed 004 §1). */
+/** Signs of the events. */
 const signs: Readonly<Record<ChangeEvent, string>> = {
   created: "+created",
   updated: "↑updated",

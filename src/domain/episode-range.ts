@@ -8,7 +8,7 @@ export interface TurnRange {
  * The next stretch of turns to become an episode; null when none is due yet.
  *
  * At every multiple of `episodeEveryTurns` all but the last `episodeKeepTurns` are compressed: 1–10 at turn 20,
- * 11–30 at 40, 31–50 at 60 (seed 002, "Example: 100-Turn Conversation", as design §5 settles it). The stretches
+ * 11–30 at 40, 31–50 at 60. The stretches
  * depend on the turns alone and not on when someone looks: what was missed at turn 20 is the same episode at 45.
  *
  * @param turns turns the thread has.

@@ -9,7 +9,7 @@ export type MergeBand =
   /** New. */
   | "store";
 
-/** Lower ends of the bands, in similarity. Design §5. */
+/** Lower ends of the bands, in similarity. */
 export interface MergeThresholds {
   readonly merge: number;
   readonly ask: number;

@@ -11,11 +11,23 @@ export interface QuestionWords {
 /** Shorter words have too many neighbours to be corrected. */
 const shortestCorrectable = 4;
 
+/**
+ * Words that people ask with: a store that does not know them does not make them misspelt, and looking for other
+ * spellings of a word costs more than all the rest of a search.
+ */
+const askedWith = new Set(
+  (
+    "about again anything anyone ask been could ever everything find give happen have help know like list look " +
+    "make mean mention need please recall remember remind said show something talk tell thing think want what when " +
+    "where which would your"
+  ).split(" "),
+);
+
 /** The words of `text` (as `searchText` prepared it). */
 export function questionWords(text: string): QuestionWords {
   const words = [...new Set(text.match(/[\p{L}\p{N}]+/gu) ?? [])].slice(0, 64);
   const correctable = words
-    .filter((word) => word.length >= shortestCorrectable && /^[a-z]+$/.test(word))
+    .filter((word) => word.length >= shortestCorrectable && /^[a-z]+$/.test(word) && !askedWith.has(word))
     .slice(0, 16);
   return { words, correctable };
 }

@@ -15,7 +15,7 @@ export interface SummaryTriggerInput {
 /**
  * Whether a round's end starts a summary (`null`), or the reason why it does not.
  *
- * Seed 001, "Trigger Condition": enough messages, and nothing running.
+ * Enough messages, and nothing running.
  */
 export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason | null {
   if (input.lastSeq < input.afterSeq) return "too_early";

@@ -8,7 +8,7 @@ export interface SummaryWindow {
  * The window of a summary made after `lastSeq` was recorded.
  *
  * It holds at most `windowMessages` messages and starts at the start of a round, so no round is cut and
- * no tool call is parted from its result. In plain user/assistant chat that is seed 001's "align to even".
+ * no tool call is parted from its result. In plain user/assistant chat that means an even start.
  * The last round is always whole, even when it alone is longer than the window.
  *
  * @param roundStarts seqs of user messages, ascending; those inside the window and the last one suffice.

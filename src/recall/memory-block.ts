@@ -4,7 +4,7 @@ import type { Recalled } from "./recall.js";
 
 /**
  * What recall found as text for the prompt, or null when there is nothing to say: delta header, profile,
- * relevant memories and episodes, app notes, summary (design §6).
+ * relevant memories and episodes, app notes, summary.
  *
  * The block is delimited, and nothing remembered can close it.
  *

@@ -15,7 +15,7 @@ import type { Logger } from "../logger.js";
 import type { ResolvedConfig } from "../options.js";
 import { searchMemories } from "../store/search-memories.js";
 
-/** What is asked of memory (seed 004 §6). */
+/** What is asked of memory. */
 export interface MemoryQuery {
   readonly scope: Scope;
   readonly query: string;

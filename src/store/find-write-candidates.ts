@@ -58,9 +58,11 @@ export async function findWriteCandidates(
   const { ownerRef, language, space } = input;
   const probes = JSON.stringify(input.probes.map((probe, index) => ({ ...probe, index })));
   const near = space ? nearByVector(db, ownerRef, space) : nearByTerms(db, ownerRef, language);
-  const rows = await db.query<Omit<WriteCandidate, "ref" | "turn"> & { ref: string; turn: string }>(sql`
-    with probe as (
-      select * from json_to_recordset(${probes}::json) as p (
+  const rows = await db.query<Omit<WriteCandidate, "ref" | "turn"> & { ref: string; turn: string }>(
+    sql`
+    with probe as materialized (
+      -- The vector is read once, and not for every memory that it is compared with.
+      select p.*, ${space ? sql`p.vector::${space.type}` : sql`null`} as embedding from json_to_recordset(${probes}::json) as p (
         index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, vector text
       )
     ),
@@ -83,7 +85,9 @@ export async function findWriteCandidates(
       m.confidence, m.importance, m.asserted_turn as turn, m.seen_count as "seenCount",
       m.valid_from as "validFrom", m.updated_at::text as "updatedAt", c.similarity
     from candidate c join ${db.schema}.memory m on m.ref = c.ref
-    order by c.probe, c.relation, c.similarity desc`);
+    order by c.probe, c.relation, c.similarity desc`,
+    { prepare: true },
+  );
   return rows.map((row) => ({ ...row, ref: Number(row.ref), turn: Number(row.turn) }));
 }
 
@@ -91,11 +95,11 @@ function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): 
   return sql`near as (
     select p.index as probe, n.ref, n.similarity
     from probe p cross join lateral (
-      select m.ref, least(1, -(e.embedding ${space.product} p.vector::${space.type})) as similarity
+      select m.ref, least(1, -(e.embedding ${space.product} p.embedding)) as similarity
       from ${db.schema}.memory_embedding e join ${db.schema}.memory m on m.ref = e.memory_ref
       where e.owner_ref = ${ownerRef} and e.space_ref = ${space.ref} and e.active
         and m.app_id = p."appId"
-      order by e.embedding ${space.product} p.vector::${space.type} limit ${neighbours}
+      order by e.embedding ${space.product} p.embedding limit ${neighbours}
     ) n
   )`;
 }

@@ -18,10 +18,13 @@ export interface LockedOwner {
  */
 export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwner> {
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const [row] = await tx.query<{ id: string; revision: string; turns: string }>(sql`
+  const [row] = await tx.query<{ id: string; revision: string; turns: string }>(
+    sql`
     insert into ${tx.schema}.owner as o (tenant_id, user_id, app_id)
     values (${tenantId}, ${userId}, ${userId === "" ? appId : ""})
     on conflict (md5(tenant_id), md5(user_id), md5(app_id)) do update set revision = o.revision
-    returning id, revision, turns`);
+    returning id, revision, turns`,
+    { prepare: true },
+  );
   return { ref: Number(row?.id), revision: Number(row?.revision), turns: Number(row?.turns) };
 }

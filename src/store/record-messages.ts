@@ -82,7 +82,8 @@ export async function recordMessages(db: Connection, input: RecordStatement): Pr
       const recorded = await tryRecord(db, input);
       if (recorded !== "collided") return recorded;
     } catch (error) {
-      const collided = error instanceof Error && errorCodeOf(error.cause) === "23505";
+      // 23503: the owner was forgotten after the snapshot was taken; the next one makes it anew.
+      const collided = error instanceof Error && ["23505", "23503"].includes(errorCodeOf(error.cause));
       if (!collided || collisions > mostCollisions) throw error;
     }
     await sleep(waitMs(collisions));
@@ -98,7 +99,8 @@ async function tryRecord(
   const ownerApp = userId === "" ? appId : "";
   const column = <Key extends keyof NewMessage>(key: Key) => messages.map((message) => message[key]);
   const { schema } = db;
-  const [row] = await db.query<Row>(sql`
+  const [row] = await db.query<Row>(
+    sql`
     with input as (
       select * from unnest(
         ${column("messageId")}::text[], ${column("role")}::text[], ${column("actor")}::text[],
@@ -223,7 +225,9 @@ async function tryRecord(
       coalesce((
         select k.done_until from ${schema}.thread_task k where k.thread_ref = owned.id and k.task = 'compress'
       ), 0) as compressed_turns
-    from (values (1)) one left join owned on true`);
+    from (values (1)) one left join owned on true`,
+    { prepare: true },
+  );
   // Another process made the owner's row meanwhile; it is not in this statement's snapshot.
   if (!row?.has_owner) return "collided";
   if (row.id === null) return null;

@@ -23,7 +23,7 @@ export interface SummariesApi {
   list(thread: ThreadAddress): Promise<Summary[]>;
   /** The summary in use and those it was made from, newest first. */
   chain(thread: ThreadAddress): Promise<Summary[]>;
-  /** Summaries of all threads still `processing` after `olderThanMs`. @default 300000 (seed 001: 5 minutes) */
+  /** Summaries of all threads still `processing` after `olderThanMs`. @default 300000: twice the lease */
   stuck(olderThanMs?: number): Promise<Summary[]>;
   /** Counts and model times over all threads. */
   stats(): Promise<SummaryStats>;

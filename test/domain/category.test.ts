@@ -14,7 +14,7 @@ const { policy } = resolveConfig({
 });
 
 describe("categories", () => {
-  it("have seed 002's names as aliases, and are otherwise exact", () => {
+  it("have other names as aliases, and are otherwise exact", () => {
     expect(findCategory(policy, "identity")?.name).toBe("profile");
     expect(findCategory(policy, "instruction")?.name).toBe("instructions");
     expect(findCategory(policy, "Profile")).toBeNull();

@@ -97,9 +97,9 @@ describe("conversationContext", () => {
     conversationContext({ gap, summaryEndId, state, idOf });
 
   it.each<[string, string[], string | null, string[], string[]]>([
-    ["seed 000, round 4: caught up", [], "5", ["0", "1", "2", "3", "4", "5", "q"], ["q"]],
+    ["round 4: caught up", [], "5", ["0", "1", "2", "3", "4", "5", "q"], ["q"]],
     [
-      "seed 000, round 5: a gap",
+      "round 5: a gap",
       ["6", "7"],
       "5",
       ["0", "1", "2", "3", "4", "5", "6", "7", "q"],

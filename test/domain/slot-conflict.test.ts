@@ -14,7 +14,7 @@ const proposed = (
 });
 
 describe("two values of one slot", () => {
-  it("end as seed 002 prints", () => {
+  it("end with the surest", () => {
     const alex = current(1, 5);
     expect(resolveSlot(alex, proposed(0.6, 50))).toBe("keep");
     expect(resolveSlot(alex, proposed(0.95, 80))).toBe("replace");

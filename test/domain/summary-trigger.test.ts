@@ -36,8 +36,8 @@ describe("summarySkipReason", () => {
   });
 });
 
-/** Seed 000's ten rounds: which summaries are completed before which round starts. */
-describe("seed 000's timeline", () => {
+/** Ten rounds: which summaries are completed before which round starts. */
+describe("ten rounds", () => {
   it("triggers at rounds 3, 4, 6, 8 and 10, and skips the others for the seed's reasons", () => {
     const completedBefore: Record<number, number> = { 4: 5, 6: 7, 8: 11, 10: 15 };
     let processing: number | null = null;

@@ -29,7 +29,7 @@ describe("summaryWindow", () => {
     expect(summaryWindow(lastSeq, 14, plainStarts(lastSeq))).toEqual({ startSeq, endSeq });
   });
 
-  it("agrees with seed 001's formula wherever rounds are plain pairs", () => {
+  it("is the last 14 messages from an even seq wherever rounds are plain pairs", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 200 }), windowMessages, (round, size) => {
         const lastSeq = round * 2 + 1;

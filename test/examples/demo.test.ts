@@ -34,7 +34,7 @@ describe("npm run demo", () => {
     expect(left).toEqual([]);
   });
 
-  // Seed 000, "Timeline Overview" and the rounds before it.
+  // The window after each round of plain chat.
   test.each([
     [1, "none", "skip: too early"],
     [2, "none; the raw messages, seq 0-1", "skip: too early"],

@@ -13,7 +13,7 @@ const db = useTestDatabase();
 const say = (text: string) => ({ messages: [new HumanMessage(text)] });
 const query = (args: Record<string, unknown>) => ({ toolCalls: [{ name: "memory_query", args }] });
 
-// Of seed 004 §5; the supervisor's without preferences.
+// The supervisor's without preferences.
 const allowlists = { supervisor: ["profile", "goals", "tasks"], planner: ["goals", "tasks", "projects"] };
 
 /** Another person each time, about whom three things are known. */

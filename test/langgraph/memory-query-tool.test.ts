@@ -7,7 +7,7 @@ import type { Memory } from "../../src/index.js";
 import { memoryQueryTool } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 
-// Seed 004 §5, as printed there.
+// As a team would write it.
 const seedYaml = `
 categories:
   system:
@@ -75,7 +75,7 @@ describe("memory.query", () => {
       'Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects.',
     );
     const { rows } = await db.pool.query(
-      `select status, detail from "${db.schema}".event where node = 'tool' and status = 'error'`,
+      `select status, detail from "${db.schema}".event where step = 'tool' and status = 'error'`,
     );
     expect(rows).toContainEqual({ status: "error", detail: "CATEGORY_DENIED" });
   });

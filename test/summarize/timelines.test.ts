@@ -28,11 +28,11 @@ async function complete(memory: Memory, gate: Gate): Promise<void> {
 const seqsOf = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-describe("seed 000's simulation of ten rounds", () => {
+describe("ten rounds of chat", () => {
   it("uses, triggers and skips as the seed says, and ends with the seed's table", async () => {
     const gate = createGate();
     const memory = summaryMemory(db, { model: numbered(gate), jobs: "background" });
-    const thread = { scope, threadId: "seed 000" };
+    const thread = { scope, threadId: "ten rounds" };
     const caughtUpBefore = new Set([4, 6, 8, 10]);
     const timeline: unknown[] = [];
     for (let number = 1; number <= 10; number++) {
@@ -71,13 +71,13 @@ describe("seed 000's simulation of ten rounds", () => {
   });
 });
 
-describe("seed 001's timeline", () => {
+describe("the window's timeline", () => {
   it("makes the seed's table from the seed's incremental inputs, and logs its lines", async () => {
     const gate = createGate();
     const model = numbered(gate);
     const logger = recordingLogger();
     const memory = summaryMemory(db, { model, jobs: "background", logger });
-    const thread = { scope, threadId: "seed 001" };
+    const thread = { scope, threadId: "timeline" };
     // Round 4 and 9 begin before the summary is ready.
     const caughtUpBefore = new Set([5, 7, 8, 10]);
     for (let number = 1; number <= 10; number++) {
@@ -111,25 +111,25 @@ describe("seed 001's timeline", () => {
     const untimed = logger.lines.map((line) => line.replace(/in \d+ms$/, "in {ms}ms"));
     expect(untimed).toEqual([
       `debug: Memory ${ids[0]} status updated to processing`,
-      "debug: Summarization already in progress for seed 001",
+      "debug: Summarization already in progress for timeline",
       `debug: Memory ${ids[0]} status updated to completed`,
-      "info: Summarized messages 0-5 for seed 001 in {ms}ms",
+      "info: Summarized messages 0-5 for timeline in {ms}ms",
       `debug: Memory ${ids[1]} status updated to processing`,
-      "debug: Summarization already in progress for seed 001",
+      "debug: Summarization already in progress for timeline",
       `debug: Memory ${ids[1]} status updated to completed`,
-      "info: Summarized messages 0-9 for seed 001 in {ms}ms",
+      "info: Summarized messages 0-9 for timeline in {ms}ms",
       `debug: Memory ${ids[2]} status updated to processing`,
       `debug: Memory ${ids[2]} status updated to completed`,
-      "info: Summarized messages 0-13 for seed 001 in {ms}ms",
+      "info: Summarized messages 0-13 for timeline in {ms}ms",
       `debug: Memory ${ids[3]} status updated to processing`,
-      "debug: Summarization already in progress for seed 001",
+      "debug: Summarization already in progress for timeline",
       `debug: Memory ${ids[3]} status updated to completed`,
-      "info: Summarized messages 2-15 for seed 001 in {ms}ms",
-      "info: Sliding window: dropping seq 0-1 for seed 001",
+      "info: Summarized messages 2-15 for timeline in {ms}ms",
+      "info: Sliding window: dropping seq 0-1 for timeline",
       `debug: Memory ${ids[4]} status updated to processing`,
       `debug: Memory ${ids[4]} status updated to completed`,
-      "info: Summarized messages 6-19 for seed 001 in {ms}ms",
-      "info: Sliding window: dropping seq 0-5 for seed 001",
+      "info: Summarized messages 6-19 for timeline in {ms}ms",
+      "info: Sliding window: dropping seq 0-5 for timeline",
     ]);
   });
 
