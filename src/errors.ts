@@ -1,7 +1,10 @@
 /** What went wrong, for code to branch on. Messages are for people and may change; codes do not. */
 export type MemoryErrorCode =
+  | "CHECKPOINTER_REQUIRED"
   | "CLOSED"
   | "CONFLICT"
+  | "CONSENT_EXPIRED"
+  | "CONSENT_REQUIRED"
   | "DATABASE_ERROR"
   | "DATABASE_UNAVAILABLE"
   | "DATA_DIRECTORY_LOCKED"
@@ -17,6 +20,7 @@ export type MemoryErrorCode =
   | "NOT_FOUND"
   | "PEER_MISSING"
   | "PERMISSION_DENIED"
+  | "REDACTION_FAILED"
   | "SCHEMA_TOO_NEW"
   | "SCOPE_REQUIRED"
   | "SETUP_REQUIRED"

@@ -1,11 +1,28 @@
 export type { Clock } from "./clock.js";
 export type { DatabaseOption } from "./database/open-database.js";
+export type {
+  ConsentEvidence,
+  ConsentRequest,
+  ConsentStatus,
+  ConsentVia,
+} from "./domain/consent-request.js";
 export type { MemoryDraft, MemoryItem, MemoryKind, MemorySource } from "./domain/memory.js";
 export type { MemoryFilter } from "./domain/memory-filter.js";
 export type { MemoryHit } from "./domain/rank-memories.js";
 export type { Scope } from "./domain/scope.js";
 export type { SummaryWindow } from "./domain/summary-window.js";
+export type { MemoryOrigin, MemoryTrust } from "./domain/trust.js";
 export { MemoryError, type MemoryErrorCode } from "./errors.js";
+export type { ConsentAcknowledgement } from "./governance/acknowledge-consent.js";
+export type { ChangesApi } from "./governance/changes-api.js";
+export type { ConsentsApi } from "./governance/consents-api.js";
+export type { ConsentDecision } from "./governance/decide-consent.js";
+export type { EventsApi } from "./governance/events-api.js";
+export type { LifecycleApi, LifecycleResult } from "./governance/lifecycle.js";
+export type { QuarantineApi, QuarantineDecision } from "./governance/quarantine.js";
+export type { ConsentAnswer } from "./langgraph/consent-answer.js";
+export { type ConsentNodeOptions, type ConsentQuestion, consentNode } from "./langgraph/consent-node.js";
+export { type ConsentToolOptions, consentTool } from "./langgraph/consent-tool.js";
 export {
   createMemorySupervisor,
   type MemorySupervisor,
@@ -20,8 +37,10 @@ export { type MemoryQueryToolOptions, memoryQueryTool } from "./langgraph/memory
 export { type MemoryState, memoryAnnotation, memoryStateFields } from "./langgraph/memory-state.js";
 export { type InjectAs, modelView } from "./langgraph/model-view.js";
 export type { OnError } from "./langgraph/on-error.js";
+export { type ProcedureToolOptions, procedureTool } from "./langgraph/procedure-tool.js";
 export { type RecallNodeOptions, recallNode } from "./langgraph/recall-node.js";
 export { type RememberNodeOptions, rememberNode, type SessionMode } from "./langgraph/remember-node.js";
+export type { MemoryStreamEvent } from "./langgraph/stream-event.js";
 export type { NamedSubagent, Subagent, SubagentDefinition, SubagentGraph } from "./langgraph/subagent.js";
 export type { Delegations } from "./langgraph/supervisor-delegations.js";
 export { type CreatedAgent, type WithMemoryOptions, withMemory } from "./langgraph/with-memory.js";
@@ -34,8 +53,13 @@ export type { TranscriptHit, TranscriptQuery } from "./recall/search-transcript.
 export type { MemoryPatch } from "./remember/change-memory.js";
 export type { MemoriesApi, MemoryAccess } from "./remember/memories-api.js";
 export type { RecordInput } from "./remember/record.js";
+export type { Redact } from "./remember/redactor.js";
 export type { Remembered } from "./remember/remember.js";
 export type { WriteOutcome } from "./remember/write-memories.js";
+export type { EventCount, EventField, EventSelection } from "./store/count-events.js";
+export type { MemoryEvent } from "./store/insert-event.js";
+export type { Change, Changes } from "./store/list-changes.js";
+export type { RecordedEvent } from "./store/list-events.js";
 export type { HistoryEntry } from "./store/list-history.js";
 export type { Summary } from "./store/list-summaries.js";
 export type { Thread } from "./store/list-threads.js";

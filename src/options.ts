@@ -8,14 +8,15 @@ import {
   defaultCategories,
   findCategory,
 } from "./domain/category.js";
+import { type ConsentPolicy, consentConfigSchema, consentPolicy } from "./domain/consent-policy.js";
 import { MemoryError } from "./errors.js";
 
 const summaryOptionsSchema = z.strictObject({
-  /** Messages a summary stands for. Seed 001, `memory_rolling_window_size`. */
+  /** Messages a summary stands for: seven rounds of plain chat. */
   windowMessages: z.int().min(2).default(14),
-  /** First seq after which a round's end starts a summary. Seed 001, `memory_summarize_after_seq`. */
+  /** First seq after which a round's end starts a summary: three rounds of plain chat. */
   afterSeq: z.int().min(0).default(5),
-  /** Longest wait for one model call. Design §8's limit for background calls. */
+  /** Longest wait for one model call. A background call that takes longer is stuck. */
   timeoutMs: z.int().min(1).default(30_000),
   /** Tokens of conversation given to the model in one call; more is summarised in pieces. An eighth of a 128k window. */
   inputBudgetTokens: z.int().min(200).default(16_000),
@@ -34,44 +35,44 @@ const memoryOptionsSchema = z.strictObject({
   extract: z.boolean().default(true),
   /** Whether older turns become episodes. Needs a model. */
   episodes: z.boolean().default(true),
-  /** Facts below this confidence are not kept. Seed 002, "Validate & Filter". */
+  /** Facts below this confidence are not kept. Below, guesses outnumber facts. */
   minConfidence: z.number().min(0).max(1).default(0.4),
-  /** Facts below this importance are not kept. Seed 002's 0.2 on its scale of 0 to 1. */
+  /** Facts below this importance are not kept. The least there is: raise it to keep less. */
   minImportance: z.number().min(1).max(5).default(1),
-  /** Most facts one extraction may propose. Design §5. */
+  /** Most facts one message may give: more is a model that splits hairs. */
   candidatesPerTurn: z.int().min(1).default(5),
-  /** Most facts written after one user message. Seed 004 §13. */
+  /** Most facts written after one user message: bounds cost, and what one poisoned message can do. */
   writesPerTurn: z.int().min(1).default(3),
-  /** Most facts extracted for one owner in a day. Seed 004 §13 asks for a cap; ten full turns. */
+  /** Most facts extracted for one owner in a day. Ten full turns. */
   writesPerDay: z.int().min(1).default(30),
-  /** Similarity from which a free statement is the same. Design §5. */
+  /** Similarity from which a free statement is the same, without asking. */
   mergeSimilarity: z.number().min(0).max(1).default(0.95),
-  /** Similarity from which a model is asked whether it is the same. Design §5. */
+  /** Similarity from which a model is asked whether it is the same. */
   askSimilarity: z.number().min(0).max(1).default(0.85),
-  /** Similarity from which the pair is left to the daily worker. Design §5. */
+  /** Similarity from which a pair is worth a later look. */
   reviewSimilarity: z.number().min(0).max(1).default(0.75),
-  /** Similarity from which memories are linked (seed 004 §2 `link_min`): well above unrelated sentences of common models. */
+  /** Similarity from which memories are linked: well above unrelated sentences of common models. */
   linkSimilarity: z.number().min(0).max(1).default(0.6),
-  /** Most links made for a new memory. Seed 004 §2. */
+  /** Most links made for a new memory. */
   links: z.int().min(0).default(3),
-  /** Turns of a thread after which the older ones become an episode. Seed 002, "Every 20 Turns". */
+  /** Turns of a thread after which the older ones become an episode. */
   episodeEveryTurns: z.int().min(2).default(20),
-  /** Turns that stay out of episodes. Seed 002, "keep last 10". */
+  /** Turns that stay out of episodes: the summary and the messages themselves still hold them. */
   episodeKeepTurns: z.int().min(0).default(10),
 });
 
 const retrievalOptionsSchema = z.strictObject({
   /** A text search configuration of PostgreSQL; "simple" where there is none for the language. */
   language: z.string().min(1).default("english"),
-  /** Slots below this importance are not shown unasked. Seed 002: 0.5 on its scale of 0 to 1. */
+  /** Slots below this importance are not shown unasked. The middle of the scale. */
   minSlotImportance: z.number().min(1).max(5).default(2.5),
   /** Least similarity of what is shown unasked. */
   threshold: z.number().min(0).max(1).default(0.1),
   /** Most hits shown unasked. */
   topK: z.int().min(1).default(8),
-  /** Most episodes shown unasked. Seed 002, `top_k_episodes`. */
+  /** Most episodes shown unasked. */
   topEpisodes: z.int().min(0).default(3),
-  /** Episodes farther than this are not shown, with embeddings. Seed 002: cosine distance 0.4. */
+  /** Episodes farther than this are not shown, with embeddings. Cosine distance. */
   maxEpisodeDistance: z.number().min(0).max(2).default(0.4),
   /** Tokens of memory shown unasked, the conversation's summary apart. */
   budgetTokens: z.int().min(50).default(1_500),
@@ -80,7 +81,7 @@ const retrievalOptionsSchema = z.strictObject({
 });
 
 const upkeepOptionsSchema = z.strictObject({
-  /** Longest wait for one model call. Design §8's limit for background calls. */
+  /** Longest wait for one model call. A background call that takes longer is stuck. */
   timeoutMs: z.int().min(1).default(30_000),
   /** Tokens of conversation given to the model in one call; more is worked on in pieces. An eighth of a 128k window. */
   inputBudgetTokens: z.int().min(200).default(16_000),
@@ -94,14 +95,47 @@ const upkeepOptionsSchema = z.strictObject({
   retryDelayMs: z.int().min(0).default(30_000),
 });
 
+const dayMs = 86_400_000;
+
+const lifecycleOptionsSchema = z.strictObject({
+  /** A memory that was neither said nor recalled for this long may be forgotten: two months without a use. */
+  unusedAfterMs: z
+    .int()
+    .min(1)
+    .default(60 * dayMs),
+  /**
+   * Only memories below this importance are forgotten by age, from 1 to 5. What nobody rated has 3, so that only what
+   * was judged minor goes.
+   */
+  importanceBelow: z.number().min(1).max(6).default(3),
+  /** How long a removed or forgotten memory can be restored: time to notice and to regret. */
+  purgeAfterMs: z
+    .int()
+    .min(0)
+    .default(30 * dayMs),
+  /** How often this process looks for memories to forget and to purge. Both are a matter of days. */
+  intervalMs: z.int().min(10).default(3_600_000),
+  /** Most memories of one owner changed in one transaction, which its writers wait for: some 50 ms. */
+  batchSize: z.int().min(1).max(10_000).default(500),
+});
+
+const telemetryOptionsSchema = z.strictObject({
+  /** Whether spans carry questions and what was found. Events never do. */
+  content: z.boolean().default(false),
+});
+
 const configSchema = z.strictObject({
   summaries: summaryOptionsSchema.prefault({}),
   memories: memoryOptionsSchema.prefault({}),
   upkeep: upkeepOptionsSchema.prefault({}),
+  lifecycle: lifecycleOptionsSchema.prefault({}),
+  telemetry: telemetryOptionsSchema.prefault({}),
   retrieval: retrievalOptionsSchema.prefault({}),
-  /** Seed 004 §5. Added to the default categories, or in the place of those with the same name. */
+  /** What is remembered only with the user's consent, or when it was said twice. */
+  consent: consentConfigSchema.prefault({}),
+  /** Added to the default categories, or in the place of those with the same name. */
   categories: categoryConfigSchema.optional(),
-  /** Agent → categories it may read. Seed 004 §5. Without any, every agent reads everything. */
+  /** Agent → categories it may read. Without any, every agent reads everything. */
   allowlists: z.record(z.string().min(1), z.array(z.string())).optional(),
   jobs: z
     .strictObject({
@@ -119,12 +153,16 @@ export type MemoryConfig = z.input<typeof configSchema>;
 type ParsedConfig = z.output<typeof configSchema>;
 
 /** Everything tunable, with defaults filled in. */
-export type ResolvedConfig = Omit<ParsedConfig, "categories" | "allowlists"> & {
+export type ResolvedConfig = Omit<ParsedConfig, "categories" | "allowlists" | "consent"> & {
   readonly policy: CategoryPolicy;
+  readonly consent: ConsentPolicy;
 };
 
 /** How background work on memories is done: extraction, episodes, procedures. */
 export type UpkeepOptions = ResolvedConfig["upkeep"];
+
+/** When memories are forgotten by age, and when for good. */
+export type LifecycleOptions = ResolvedConfig["lifecycle"];
 
 /** How memories are found. */
 export type RetrievalOptions = ResolvedConfig["retrieval"];
@@ -140,8 +178,9 @@ export type SummaryOptions = ResolvedConfig["summaries"];
 export function resolveConfig(config: MemoryConfig | string | undefined): ResolvedConfig {
   const parsed = configSchema.safeParse(typeof config === "string" ? readConfigFile(config) : (config ?? {}));
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
-  const { categories, allowlists, ...rest } = parsed.data;
-  return { ...rest, policy: categoryPolicy(categories, allowlists) };
+  const { categories, allowlists, consent, ...rest } = parsed.data;
+  const policy = categoryPolicy(categories, allowlists);
+  return { ...rest, policy, consent: consentPolicy(consent, policy) };
 }
 
 function readConfigFile(path: string): unknown {

@@ -15,7 +15,7 @@ export const officeTurns: readonly string[] = [
   "The photographer wants half in advance.",
   "Actually, my favourite editor is Helix.",
   "Six guests have declined.",
-  "Please count them again.",
+  "As I said, my goal is to launch the web shop in May.",
   "The posters are printed.",
   "How many chairs does that make?",
   "The florist has called.",

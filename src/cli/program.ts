@@ -1,8 +1,12 @@
 import { readFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
+import type { ConsentsFlags } from "./consents-command.js";
 import type { DatabaseFlags } from "./database-flags.js";
+import type { ExportFlags } from "./export-command.js";
+import type { ForgetFlags } from "./forget-command.js";
 import type { MemoryFlags, ScopeFlags } from "./memory-flags.js";
 import { oneLine } from "./one-line.js";
+import type { PruneFlags } from "./prune-command.js";
 
 const examples = `
 Examples:
@@ -13,6 +17,12 @@ Examples:
   $ mnemograph search "favourite tea" --user ana        what is known of a user
   $ mnemograph search tea --user ana --transcript       what was said
   $ mnemograph history 6f1c2d3e-… --user ana            who changed what in a memory
+  $ mnemograph consents --user ana                      what waits for a user's consent
+  $ mnemograph consents --user ana --approve 6f1c2d3e-… with the user's word for it
+  $ mnemograph forget --user ana --dry-run              what would go with a user; --yes deletes it for good
+  $ mnemograph export --user ana --out ana.jsonl        what is kept of a user, as JSON lines
+  $ mnemograph import ana.jsonl                         into this database; - reads standard input
+  $ mnemograph prune --keep-last 5 --older-than 30d     superseded checkpoints of LangGraph
   $ mnemograph reembed --embeddings ./embeddings.js     after a change of the embedding model
 
 Exit code: 0 on success; 2 when used wrongly; 1 on any other error, and for \`status\` also when the tables are
@@ -68,6 +78,72 @@ export function createProgram(): Command {
     });
 
   withMemory(
+    withScope(program.command("consents").description("show what waits for a user's consent, or decide it")),
+    "give what is approved a vector, with the embeddings a file or package exports",
+  )
+    .option("--all", "also what was decided or expired")
+    .option("--approve <id>", "the user agreed: remember it")
+    .option("--refuse <id>", "the user refused: do not ask again for a while")
+    .option("--actor <name>", "who decides, for the audit trail (default: cli)")
+    .action(async (flags: ConsentsFlags) => {
+      const { consentsCommand } = await import("./consents-command.js");
+      await consentsCommand(flags);
+    });
+
+  withDatabase(
+    withScope(
+      program
+        .command("forget")
+        .description("delete everything of a user or an app for good; interrupted, the next run finishes it"),
+    ),
+  )
+    .option("--dry-run", "only count what would go")
+    .option("--yes", "do not ask")
+    .action(async (flags: ForgetFlags) => {
+      const { forgetCommand } = await import("./forget-command.js");
+      await forgetCommand(flags);
+    });
+
+  withDatabase(
+    withScope(program.command("export").description("write what is kept of a user or an app, as JSON lines")),
+  )
+    .option("--out <file>", "write to a file instead of standard output")
+    .action(async (flags: ExportFlags) => {
+      const { exportCommand } = await import("./export-command.js");
+      await exportCommand(flags);
+    });
+
+  withDatabase(
+    program
+      .command("import")
+      .description(
+        "read an export; what is there stays as it is, and an interrupted import goes on where it was",
+      ),
+  )
+    .argument("<file>", 'the export, or "-" for standard input')
+    .option("--user <id>", "make it this user's (default: whose it was)")
+    .option("--app <id>", "make it this app's")
+    .option("--tenant <id>", "the tenant of either")
+    .option("--config <file>", "YAML file with the application's settings, such as its language")
+    .action(async (file: string, flags: MemoryFlags & ScopeFlags) => {
+      const { importCommand } = await import("./import-command.js");
+      await importCommand(file, flags);
+    });
+
+  withDatabase(program.command("prune").description("delete superseded checkpoints of LangGraph"))
+    .requiredOption("--keep-last <count>", "checkpoints of each thread that stay", wholeNumber(1_000_000))
+    .option("--older-than <age>", "only checkpoints older than this: 30d, 12h, 45m", age)
+    .option("--thread <id>", "only this thread")
+    .option("--user <id>", "only threads of this user")
+    .option("--app <id>", "only threads of this app, or of the user in it")
+    .option("--tenant <id>", "the tenant of either")
+    .option("--dry-run", "only count what would go")
+    .action(async (flags: PruneFlags) => {
+      const { pruneCommand } = await import("./prune-command.js");
+      await pruneCommand(flags);
+    });
+
+  withMemory(
     program
       .command("reembed")
       .description("make the vectors that active memories lack; interrupted, it goes on where it was"),
@@ -115,6 +191,14 @@ function wholeNumber(max: number): (text: string) => number {
     if (/^\d+$/.test(text) && count >= 1 && count <= max) return count;
     throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
   };
+}
+
+const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 };
+
+function age(text: string): number {
+  const [, count, unit] = /^(\d{1,9})([dhm])$/.exec(text) ?? [];
+  if (count !== undefined) return Number(count) * unitMs[unit as keyof typeof unitMs];
+  throw new InvalidArgumentError("It must be a number of days, hours or minutes, such as 30d, 12h or 45m.");
 }
 
 function packageVersion(): string {

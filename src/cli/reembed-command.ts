@@ -1,7 +1,7 @@
-import { SingleBar } from "cli-progress";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { type MemoryFlags, useMemory } from "./memory-flags.js";
+import { progressBar } from "./progress-bar.js";
 
 /**
  * `mnemograph reembed`: the vectors that memories lack; what `memory.reembed()` does.
@@ -23,17 +23,9 @@ export async function reembedCommand(flags: MemoryFlags & { readonly batchSize?:
 }
 
 async function reembed(memory: Memory, { json, batchSize }: MemoryFlags & { readonly batchSize?: number }) {
-  const visible = !json && process.stderr.isTTY;
-  const bar = visible ? new SingleBar({ format: "{bar} {value}/{total} {eta_formatted}" }) : null;
+  const bar = progressBar({ ...(json && { json }) });
   try {
-    return await memory.reembed({
-      batchSize,
-      onProgress({ done, total }) {
-        if (done === 0) bar?.start(total, 0);
-        bar?.setTotal(total);
-        bar?.update(done);
-      },
-    });
+    return await memory.reembed({ batchSize, onProgress: bar.update });
   } catch (error) {
     if (!MemoryError.is(error, "SETUP_REQUIRED")) throw error;
     throw new MemoryError(
@@ -42,6 +34,6 @@ async function reembed(memory: Memory, { json, batchSize }: MemoryFlags & { read
       { cause: error },
     );
   } finally {
-    bar?.stop();
+    bar.stop();
   }
 }

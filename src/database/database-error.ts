@@ -2,6 +2,10 @@ import { MemoryError } from "../errors.js";
 
 const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE", "ETIMEDOUT", "EAI_AGAIN"]);
 
+/** How pg says it without a code: while a statement runs, before the next one, and when none could be opened. */
+const lostConnection =
+  /Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/i;
+
 /** SQLSTATE or network code of a driver error, or an empty string. */
 export function errorCodeOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
@@ -17,7 +21,7 @@ export function isConnectionError(error: unknown): boolean {
   // SQLSTATE class 08: connection exception; 57P01..57P03: the server is stopping or starting.
   if (networkCodes.has(code) || code.startsWith("08") || /^57P0[123]$/.test(code)) return true;
   const message = error instanceof Error ? error.message : "";
-  return code === "" && /Connection terminated|timeout exceeded when trying to connect/i.test(message);
+  return code === "" && lostConnection.test(message);
 }
 
 /** `error` as a `MemoryError` that says what to do, with `error` as its cause. */
@@ -47,6 +51,18 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
         "PERMISSION_DENIED",
         `The database user lacks a permission: ${detail}. ` +
           `It needs CREATE on the database for setup (or an existing schema "${schema}" of its own).`,
+        options,
+      );
+    case "MN001":
+      return new MemoryError(
+        "PERMISSION_DENIED",
+        `Schema "${schema}" isolates tenants: create the memory with isolation: "rls".`,
+        options,
+      );
+    case "MN002":
+      return new MemoryError(
+        "PERMISSION_DENIED",
+        "Only the role that owns the tables may work across tenants: give a scope, or connect as that role.",
         options,
       );
     case "28P01":

@@ -8,6 +8,7 @@ import { MemoryError } from "../errors.js";
 import type { Connection, QueryOptions } from "./connection.js";
 import { isConnectionError, toMemoryError } from "./database-error.js";
 import { identifier } from "./identifier.js";
+import { beginAs, findIsolation, type IsolationStatus, queryAs, requireIsolation, requireTenancy } from "./isolation.js";
 
 /** A pool bound to one schema. Never check out a second client while holding one: a pool may have just one. */
 export interface Database extends Connection {
@@ -17,6 +18,8 @@ export interface Database extends Connection {
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
   /** `work` on one client; its errors pass through unchanged. */
   withClient<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
+  /** Whether work across tenants is possible: always without isolation, else only for the tables' owner. */
+  mayCrossTenants(): Promise<boolean>;
   /** Ends the pool if it was made here. */
   close(): Promise<void>;
 }
@@ -44,12 +47,14 @@ function statementName(text: string): string {
 export interface DatabaseSettings {
   readonly schemaName: string;
   readonly clock?: Clock | undefined;
+  /** Whether every statement is to see the rows of one tenant only, as `asTenant` says. */
+  readonly isolation?: "rls" | undefined;
 }
 
 /** `pool` as a `Database`; `end` releases what was made for it. */
 export function createDatabase(
   pool: pg.Pool,
-  { schemaName, clock }: DatabaseSettings,
+  { schemaName, clock, isolation }: DatabaseSettings,
   end: () => Promise<void>,
 ): Database {
   let closing: Promise<void> | undefined;
@@ -74,16 +79,41 @@ export function createDatabase(
       client.removeListener("error", ignore);
     }
   };
+  let status: Promise<IsolationStatus> | undefined;
+  /** Looked at once: isolation that isolates nothing must not go unnoticed. */
+  const isolated = async (client: ClientBase) => {
+    status ??= findIsolation(client, schemaName)
+      .then((found) => {
+        requireIsolation(found, schemaName);
+        return found;
+      })
+      .catch((error: unknown) => {
+        status = undefined;
+        throw error;
+      });
+    return status;
+  };
+  /** The setting for statements that begin now; null without isolation. */
+  const tenancyNow = () => (isolation === "rls" ? requireTenancy() : null);
   return {
     pool,
     schemaName,
     schema,
     now,
+    async mayCrossTenants() {
+      return isolation !== "rls" || (await withClient(isolated)).owner;
+    },
     async query<Row extends QueryResultRow>({ text, values }: Sql, queryOptions: QueryOptions = {}) {
       const name = queryOptions.prepare ? statementName(text) : undefined;
-      const run = async () => {
+      const statement = { text, values, ...(name !== undefined && { name }) };
+      const tenancy = tenancyNow();
+      const run = async (): Promise<{ rows: Row[] }> => {
         refuseWhenClosed();
-        return pool.query<Row>({ text, values, ...(name !== undefined && { name }) });
+        if (tenancy === null) return pool.query<Row>(statement);
+        return withClient(async (client) => {
+          await isolated(client);
+          return queryAs(client, tenancy, statement);
+        });
       };
       try {
         const result = await pRetry(run, {
@@ -96,8 +126,10 @@ export function createDatabase(
       }
     },
     async transaction(work) {
+      const tenancy = tenancyNow();
       try {
         return await withClient(async (client) => {
+          if (tenancy !== null) await isolated(client);
           const query = async <Row extends QueryResultRow>(
             { text, values }: Sql,
             options: QueryOptions = {},
@@ -105,7 +137,7 @@ export function createDatabase(
             const name = options.prepare ? statementName(text) : undefined;
             return (await client.query<Row>({ text, values, ...(name !== undefined && { name }) })).rows;
           };
-          await client.query("begin");
+          await (tenancy === null ? client.query("begin") : beginAs(client, tenancy));
           try {
             const result = await work({ schema, now, query });
             await client.query("commit");

@@ -3,7 +3,7 @@ import { MemoryError } from "../errors.js";
 import type { Database } from "./database.js";
 import { errorCodeOf, toMemoryError } from "./database-error.js";
 import { identifier } from "./identifier.js";
-import { coreMigrations, runMigrationSet, vectorMigrations } from "./migration-set.js";
+import { coreMigrations, isolationMigrations, runMigrationSet, vectorMigrations } from "./migration-set.js";
 
 /** Any fixed number will do; this one is "mnemogra" in ASCII, shortened to a positive bigint. */
 const setupLock = "7885911234096720";
@@ -12,6 +12,8 @@ const setupLock = "7885911234096720";
 export interface MigrateOptions {
   /** Whether to set up pgvector's extension and tables. */
   readonly vectors: boolean;
+  /** Whether to set up row-level security by tenant; once set up, it stays. @default false */
+  readonly isolation?: boolean;
   /** More set-up for the same connection, under the same lock. */
   readonly also?: (client: ClientBase) => Promise<void>;
 }
@@ -31,6 +33,8 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
       await client.query("select pg_advisory_lock($1::bigint)", [setupLock]);
       const { rows } = await client.query("select current_setting('search_path') as search_path");
       try {
+        // Where tenants are isolated, what migrates rows must see them all.
+        await client.query("select set_config('mnemograph.tenant_id', '*', false)");
         await ensureSchema(client, database.schemaName);
         // Before the runner sets its search path: the extension belongs where the database puts extensions.
         const extensionSchema = options.vectors ? await ensureVectorExtension(client) : null;
@@ -39,12 +43,17 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
           const set = vectorMigrations;
           applied.push(...(await runMigrationSet(client, database.schemaName, set, [extensionSchema])));
         }
+        if (options.isolation) {
+          applied.push(...(await runMigrationSet(client, database.schemaName, isolationMigrations)));
+        }
+        await isolateTables(client, database.schemaName);
         await options.also?.(client);
         return applied;
       } finally {
         // The session goes back to a pool, perhaps the caller's. After a failure the runner leaves its
         // transaction open, and always its own search path.
         await client.query("rollback").catch(() => {});
+        await client.query("select set_config('mnemograph.tenant_id', '', false)").catch(() => {});
         await client
           .query("select set_config('search_path', $1, false)", [rows[0].search_path])
           .catch(() => {});
@@ -60,6 +69,13 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
 async function ensureSchema(client: ClientBase, schemaName: string): Promise<void> {
   const found = await client.query("select from pg_catalog.pg_namespace where nspname = $1", [schemaName]);
   if (found.rowCount === 0) await client.query(`create schema ${identifier(schemaName).text}`);
+}
+
+/** Puts tables that came with a migration under the row-level security there is. */
+async function isolateTables(client: ClientBase, schemaName: string): Promise<void> {
+  const isolate = `${identifier(schemaName).text}.isolate_tables()`;
+  const { rows } = await client.query("select to_regprocedure($1) is not null as isolated", [isolate]);
+  if (rows[0]?.isolated) await client.query(`select ${isolate}`);
 }
 
 /** The schema that pgvector is installed in, installing it if need be. */

@@ -20,6 +20,12 @@ export const coreMigrations: MigrationSet = { directory: folder(""), table: "mig
 /** What embeddings need on top: pgvector. */
 export const vectorMigrations: MigrationSet = { directory: folder("/vector"), table: "vector_migration" };
 
+/** What isolating tenants by row-level security needs on top. */
+export const isolationMigrations: MigrationSet = {
+  directory: folder("/isolation"),
+  table: "isolation_migration",
+};
+
 /** One numbered `.sql` file. */
 export interface Migration {
   readonly name: string;
@@ -59,8 +65,8 @@ export async function runMigrationSet(
   const run = await runner({
     dbClient: client,
     dir: set.directory,
-    // The vector set lives in a folder of this one.
-    ignorePattern: "(?:\\..*|vector)",
+    // The optional sets live in folders of this one.
+    ignorePattern: "(?:\\..*|vector|isolation)",
     direction: "up",
     schema: [schemaName, ...searchPath],
     migrationsSchema: schemaName,

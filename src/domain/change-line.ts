@@ -3,6 +3,9 @@ import type { MemoryItem } from "./memory.js";
 /** What happened to a memory, as the delta header tells it. */
 export type ChangeEvent = "created" | "updated" | "merged" | "deleted" | "soft_deleted" | "restored";
 
+/** What stands for the words of a memory that was purged. */
+const goneForGood = "(no longer kept)";
+
 /** Longest text shown in one line of the header. */
 const mostCharacters = 160;
 
@@ -19,6 +22,8 @@ export function changeLine(
 ): string {
   const oneLine = memory.text.replace(/\s+/g, " ").trim();
   const text = oneLine.length > mostCharacters ? `${oneLine.slice(0, mostCharacters - 1)}…` : oneLine;
+  // What is gone for good is not brought up again.
+  if (event === "deleted") return `[${categoryLabel(memory.category)}] ${goneForGood}`;
   if (event === "merged") return `Combined ${memory.seenCount} notes: ${text}`;
   const importance = event === "created" ? ` (imp=${Math.round(memory.importance)})` : "";
   return `[${categoryLabel(memory.category)}] ${text}${importance}`;

@@ -3,7 +3,7 @@ import { contentHash } from "./content-hash.js";
 import type { CandidateProblem, ChosenFact, FactCandidate, RejectedFact } from "./fact-candidate.js";
 import { findQuote } from "./find-quote.js";
 import { slotKey } from "./slot-key.js";
-import { readsAsInstruction, trimToLength, writingProblems } from "./writing-constraints.js";
+import { trimToLength, writingProblems } from "./writing-constraints.js";
 
 /** A slot that is taken already. */
 export interface KnownSlot {
@@ -85,7 +85,10 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   const said = storable(candidate.text).trim();
   const text = trimToLength("fact", said) ?? said;
   const value = candidate.value === null ? null : storable(candidate.value).trim() || null;
-  const [problem = slotProblem(slot, value)] = writingProblems("fact", text);
+  // Instructions to a model are written all the same: into quarantine.
+  const [problem = slotProblem(slot, value)] = writingProblems("fact", text).filter(
+    (each) => each !== "instruction",
+  );
   if (problem) return problem;
   const { importance, confidence, correction } = candidate;
   const trimmed = text.length < said.length;
@@ -93,8 +96,7 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
 }
 
 function slotProblem(key: string | null, value: string | null): CandidateProblem | null {
-  if ((key ?? "").length > longestKey || (value ?? "").length > longestValue) return "too_long";
-  return value !== null && readsAsInstruction(value) ? "instruction" : null;
+  return (key ?? "").length > longestKey || (value ?? "").length > longestValue ? "too_long" : null;
 }
 
 function rangeProblem(candidate: FactCandidate, rules: FactRules): CandidateProblem | null {

@@ -4,7 +4,7 @@ import { maxCharacters, trimToLength, writingProblems } from "./writing-constrai
 /**
  * A model's episode as it may be stored: cut after the last whole sentence, or word, that fits.
  *
- * @throws MemoryError `MODEL_OUTPUT_INVALID` when nothing is left, or it reads as instructions to a model.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID` when nothing is left.
  */
 export function episodeText(text: string): string {
   const whole = text
@@ -12,7 +12,8 @@ export function episodeText(text: string): string {
     .replace(/\p{Surrogate}/gu, "\uFFFD")
     .trim();
   const trimmed = trimToLength("episode", whole) ?? cutAtWord(whole, maxCharacters.episode);
-  const [problem] = writingProblems("episode", trimmed);
+  // Instructions to a model are written all the same: into quarantine.
+  const problem = writingProblems("episode", trimmed).find((each) => each !== "instruction");
   if (problem === undefined) return trimmed;
   throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's episode cannot be kept: ${problem}.`, {
     cause: { output: whole },

@@ -5,7 +5,7 @@ import { isStorable } from "./storable-text.js";
 const date = z.union([z.date(), z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
 const optionalText = z.string().refine(isStorable, "has characters that cannot be stored").nullish();
 
-/** The filters of `memory.query` (seed 004 §6.1), as a model or a caller writes them. */
+/** The filters of `memory.query`, as a model or a caller writes them. */
 export const memoryFilterSchema = z.strictObject({
   agent_id: optionalText,
   run_id: optionalText,

@@ -1,10 +1,11 @@
 import type { Scope } from "./scope.js";
+import type { MemoryOrigin, MemoryTrust } from "./trust.js";
 
 /** What a memory is: a fact, a compressed stretch of turns, an app's lesson, an insight, or numbered steps. */
 export type MemoryKind = "fact" | "episode" | "note" | "insight" | "procedure";
 
-/** Only active memories are ever recalled. */
-export type MemoryLifecycle = "active" | "superseded" | "merged" | "soft_deleted";
+/** Only active memories are ever recalled. "quarantined": waits for an operator, see `MemoryDraft.origin`. */
+export type MemoryLifecycle = "active" | "superseded" | "merged" | "soft_deleted" | "quarantined";
 
 /** Where a memory was learned. */
 export interface MemorySource {
@@ -37,6 +38,11 @@ export interface MemoryDraft {
   readonly runId?: string | undefined;
   readonly actorId?: string | undefined;
   readonly role?: string | undefined;
+  /**
+   * Whose words it is made of. What reads as instructions to a model is put in quarantine, unless an operator wrote
+   * it. @default by `role`: "user", "assistant" and "tool" are meant as such, anything else is "unknown"
+   */
+  readonly origin?: MemoryOrigin | undefined;
   readonly source?: MemorySource | undefined;
   /** First and last turn of an episode, counted from 1. */
   readonly turns?: { readonly start: number; readonly end: number } | undefined;
@@ -64,6 +70,10 @@ export interface MemoryItem {
   readonly runId: string | null;
   readonly actorId: string | null;
   readonly role: string | null;
+  /** Whose words it is made of. */
+  readonly origin: MemoryOrigin;
+  /** How far they may be relied on; "operator" once a person approved them. */
+  readonly trust: MemoryTrust;
   readonly source: MemorySource | null;
   readonly turns: { readonly start: number; readonly end: number } | null;
   /** How often it was said. */

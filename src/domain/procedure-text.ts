@@ -1,5 +1,5 @@
 import { MemoryError } from "../errors.js";
-import { readsAsInstruction, writingProblems } from "./writing-constraints.js";
+import { writingProblems } from "./writing-constraints.js";
 
 /** Most steps kept; more is no longer one procedure. */
 const mostSteps = 20;
@@ -7,7 +7,7 @@ const mostSteps = 20;
 /**
  * A procedure as it is stored: its title, then numbered steps, one a line. Null when there are no steps.
  *
- * @throws MemoryError `MODEL_OUTPUT_INVALID` when a step reads as instructions to a model, or all are too long.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID` when they are too long.
  */
 export function procedureText(procedure: { title: string; steps: readonly string[] }): string | null {
   const steps = procedure.steps
@@ -21,8 +21,8 @@ export function procedureText(procedure: { title: string; steps: readonly string
     ...steps.map((step, index) => `${index + 1}. ${step}`),
   ];
   const text = lines.join("\n");
-  const problem =
-    writingProblems("procedure", text)[0] ?? (readsAsInstruction(title) ? "instruction" : undefined);
+  // Instructions to a model are written all the same: into quarantine.
+  const problem = writingProblems("procedure", text).find((each) => each !== "instruction");
   if (problem === undefined) return text;
   throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's procedure cannot be kept: ${problem}.`, {
     cause: { output: text },

@@ -1,4 +1,5 @@
 import { differsInDetail, type MergeThresholds, mergeBand } from "./merge-band.js";
+import { normalValue } from "./normal-value.js";
 import type { SameFact } from "./same-fact.js";
 import { resolveSlot } from "./slot-conflict.js";
 
@@ -48,8 +49,9 @@ export type WriteDecision =
 /**
  * What `proposal` does, given the active memories that bear on it.
  *
- * Its slot decides first (only the same slot is ever replaced), then an identical statement, then, for free
- * statements, the most similar one of its kind.
+ * An identical statement that fills another slot, or that is as free, is known. Then its slot decides (only the same
+ * slot is ever replaced), then, for free statements, the most similar one of its kind. A free statement that a slot
+ * says word for word is absorbed by it: see `absorbed`.
  */
 export function decideWrite(
   proposal: Proposal,
@@ -57,9 +59,10 @@ export function decideWrite(
   thresholds: MergeThresholds,
 ): WriteDecision {
   const slot = rivals.find((rival) => rival.relation === "slot");
+  const same = rivals.find((rival) => rival.relation === "same" && rival.id !== slot?.id);
+  // There is one of each statement: what fills another slot stays there, and a free one gives way to a slot.
+  if (same && (same.keyed || proposal.key === null)) return { action: "touch", id: same.id, similarity: 1 };
   if (slot) return decideSlot(proposal, slot);
-  const same = rivals.find((rival) => rival.relation === "same");
-  if (same) return { action: "touch", id: same.id, similarity: 1 };
   if (proposal.key !== null || (proposal.kind !== "fact" && proposal.kind !== "insight"))
     return { action: "create" };
 
@@ -71,6 +74,11 @@ export function decideWrite(
   const band = mergeBand(similarity, !differsInDetail(proposal.text, nearest.text), thresholds);
   if (band === "merge") return { action: "touch", id, similarity };
   return band === "ask" ? { action: "ask", id, similarity } : { action: "create" };
+}
+
+/** The free statement that a memory of these words takes the place of when it is created; undefined for most. */
+export function absorbed<Known extends Rival>(rivals: readonly Known[]): Known | undefined {
+  return rivals.find(({ relation, keyed }) => relation === "same" && !keyed);
 }
 
 /** `decision`, with the answer to its question where it has one. Statements that nobody compared stay two. */
@@ -87,12 +95,8 @@ export function settleAsk(
 function decideSlot(proposal: Proposal, slot: Rival): WriteDecision {
   const known = slot.value ?? slot.text;
   const said = proposal.value ?? proposal.text;
-  if (normal(known) === normal(said)) return { action: "touch", id: slot.id, similarity: 1 };
+  if (normalValue(known) === normalValue(said)) return { action: "touch", id: slot.id, similarity: 1 };
   const decision = resolveSlot(slot, proposal);
   if (decision === "insert_closed") return { action: decision, id: slot.id, until: slot.validFrom };
   return { action: decision, id: slot.id };
-}
-
-function normal(value: string): string {
-  return value.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim();
 }

@@ -10,6 +10,8 @@ export interface Work {
 
 /** One kind of work that is derived from the tables. */
 export interface WorkKind {
+  /** How often sweeps look for it, where that is less often than they run. */
+  readonly intervalMs?: number;
   /** At most `limit` pieces that are due now. */
   due(limit: number): Promise<Work[]>;
 }
@@ -52,20 +54,24 @@ export function createBackgroundWork(options: {
   let sweeper: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  const upkeep = async () => {
+  const sweptAt = new Map<WorkKind, number>();
+  const isTime = (kind: WorkKind) =>
+    performance.now() - (sweptAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= (kind.intervalMs ?? 0);
+  const upkeep = async (wanted: (kind: WorkKind) => boolean = () => true) => {
     let started = 0;
-    for (const kind of kinds()) {
+    for (const kind of kinds().filter(wanted)) {
+      sweptAt.set(kind, performance.now());
       const due = await kind.due(sweepLimit);
       started += due.length;
       await Promise.all(due.map(({ name, run }) => jobs.run(name, run)));
     }
     return started;
   };
-  const sweep = () => void jobs.run("Upkeep", async () => void (await upkeep()));
+  const sweep = () => void jobs.run("Upkeep", async () => void (await upkeep(isTime)));
 
   return {
     start: ({ name, run }) => jobs.run(name, run),
-    upkeep,
+    upkeep: () => upkeep(),
     wakeIn(delayMs) {
       if (!background || stopped) return;
       const timer = setTimeout(() => {

@@ -1,14 +1,18 @@
 import { type DynamicStructuredTool, tool } from "@langchain/core/tools";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
+import { bestSimilarity } from "../domain/best-similarity.js";
 import { readableCategories } from "../domain/category.js";
 import { memoryFilterSchema } from "../domain/memory-filter.js";
 import type { MemoryHit } from "../domain/rank-memories.js";
+import { readsAsInstruction } from "../domain/reads-as-instruction.js";
 import type { Scope } from "../domain/scope.js";
 import { MemoryError } from "../errors.js";
 import { countTokens } from "../llm/count-tokens.js";
 import type { Memory } from "../memory.js";
 import { runIdentity } from "./run-identity.js";
+import { streamEvent } from "./stream-event.js";
+import { requireToolName } from "./tool-name.js";
 
 /** How a `memory.query` tool is bound. */
 export interface MemoryQueryToolOptions {
@@ -47,13 +51,7 @@ const argumentsSchema = z.object({
  * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse.
  */
 export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions = {}): DynamicStructuredTool {
-  const name = options.name ?? "memory_query";
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      `"${name}" cannot be a tool's name: providers accept 1 to 64 of a–z, A–Z, 0–9, _ and -.`,
-    );
-  }
+  const name = requireToolName(options.name ?? "memory_query");
   const categories = [...readableCategories(memory.policy, options.agent ?? null)];
   return tool(
     async (input: z.output<typeof argumentsSchema>, config: LangGraphRunnableConfig) => {
@@ -67,14 +65,17 @@ export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions 
         ...(options.agent !== undefined && { agent: options.agent }),
         ...(input.threshold !== undefined && { threshold: input.threshold }),
       };
-      const event = { ...identity, node: "tool", op: "search" } as const;
+      const event = { ...identity, step: "tool", op: "search" } as const;
       try {
         const hits = await memory.query(query);
-        await memory.emit({ ...event, status: "ok", similarity: hits[0]?.similarity });
+        const similarity = bestSimilarity(hits) ?? undefined;
+        await memory.emit({ ...event, status: "ok", similarity, shownIds: hits.map((hit) => hit.memory.id) });
+        streamEvent(config, "query", "ok", { hits: hits.length, similarity: similarity ?? null });
         return answer(hits, input);
       } catch (error) {
         if (!MemoryError.is(error, "CATEGORY_DENIED") && !MemoryError.is(error, "INVALID_INPUT")) throw error;
         await memory.emit({ ...event, status: "error", detail: error.code });
+        streamEvent(config, "query", "error", { detail: error.code });
         return `Refused: ${error.message}`;
       }
     },
@@ -115,13 +116,16 @@ function bullet({ memory, similarity, reason }: MemoryHit) {
 function full(hit: MemoryHit) {
   const { kind, key, value, importance, confidence, pinned, tags, agentId, runId, actorId, role, turns } =
     hit.memory;
-  const { validFrom, createdAt, updatedAt, source } = hit.memory;
+  const { validFrom, createdAt, updatedAt, origin, trust } = hit.memory;
+  const source = hit.memory.source && { ...hit.memory.source };
+  // The user's very words may hold what the memory made of them does not.
+  if (source?.quote !== undefined && readsAsInstruction(source.quote)) delete source.quote;
   return {
     ...bullet(hit),
     text: hit.memory.text,
     metadata: {
       ...{ kind, key, value, importance, confidence, pinned, tags, agentId, runId, actorId, role, turns },
-      ...{ validFrom, createdAt, updatedAt, source },
+      ...{ validFrom, createdAt, updatedAt, origin, trust, source },
     },
   };
 }

@@ -2,8 +2,9 @@ import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgr
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { runIdentity } from "./run-identity.js";
+import { streamEvent } from "./stream-event.js";
 
-/** What a failed recall or remember does to the turn. */
+/** What a failed recall, consent or remember does to the turn. */
 export type OnError = "continue" | "throw";
 
 /** Mistakes of the calling program: carrying on would hide them, or cross a scope. */
@@ -28,7 +29,7 @@ const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
 export async function continueOnError<Result>(
   memory: Memory,
   onError: OnError,
-  node: "recall" | "remember",
+  node: "recall" | "consent" | "remember",
   config: LangGraphRunnableConfig,
   step: () => Promise<Result>,
   fallback: Result,
@@ -39,7 +40,7 @@ export async function continueOnError<Result>(
     if (isGraphBubbleUp(error) || onError === "throw") throw error;
     if (MemoryError.is(error) && neverContinued.has(error.code)) throw error;
     await memory.reportError({ ...runIdentity(config), node, error });
-    config.writer?.({ type: `memory.${node}`, status: "error" });
+    streamEvent(config, node, "error", { detail: MemoryError.is(error) ? error.code : "UNEXPECTED" });
     return fallback;
   }
 }

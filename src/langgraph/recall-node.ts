@@ -1,10 +1,13 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { bestSimilarity } from "../domain/best-similarity.js";
 import type { Memory } from "../memory.js";
 import { type MemoryState, memoryKey } from "./memory-state.js";
 import { continueOnError, type OnError } from "./on-error.js";
 import { recallForState } from "./recall-for-state.js";
 import { runIdentity } from "./run-identity.js";
+import { noteShownConsents } from "./shown-consents.js";
+import { streamEvent } from "./stream-event.js";
 
 /** How a recall node behaves. */
 export interface RecallNodeOptions {
@@ -34,11 +37,14 @@ export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
       config,
       async () => {
         const recalled = await recallForState(memory, identity, state.messages ?? [], options.agent);
-        config.writer?.({
-          type: "memory.recall",
-          status: "ok",
+        noteShownConsents(config, recalled);
+        const hits = [...recalled.memories.relevant, ...recalled.memories.episodes];
+        streamEvent(config, "recall", "ok", {
           summaryId: recalled.summary?.id ?? null,
           gapMessages: recalled.gap.length,
+          hits: hits.length,
+          similarity: bestSimilarity(hits),
+          changes: recalled.changes.count,
         });
         return { [memoryKey]: recalled };
       },

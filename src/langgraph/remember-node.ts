@@ -1,11 +1,13 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { bestSimilarity } from "../domain/best-similarity.js";
 import type { Memory } from "../memory.js";
 import type { Recalled } from "../recall/recall.js";
 import { type MemoryState, memoryKey } from "./memory-state.js";
 import { continueOnError, type OnError } from "./on-error.js";
 import { isRecalled } from "./recalled-mark.js";
 import { runIdentity } from "./run-identity.js";
+import { streamEvent } from "./stream-event.js";
 
 /** Whether the graph's state keeps the whole conversation or only what no summary covers. */
 export type SessionMode = "full" | "bounded";
@@ -43,9 +45,7 @@ export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) 
           messages,
           ...(recalled && { shown: shownBy(recalled) }),
         });
-        config.writer?.({
-          type: "memory.remember",
-          status: "ok",
+        streamEvent(config, "remember", "ok", {
           recorded,
           summary: summary.started ? { id: summary.claim.summaryId, ...summary.window } : summary.reason,
         });
@@ -64,7 +64,8 @@ export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) 
 function shownBy({ changes, memories }: Recalled) {
   const hits = [...memories.relevant, ...memories.episodes].map(({ memory }) => memory);
   const shown = [...memories.profile, ...hits, ...memories.notes, ...memories.related];
-  return { revision: changes.revision, memoryIds: shown.map(({ id }) => id) };
+  const similarity = bestSimilarity([...memories.relevant, ...memories.episodes]);
+  return { revision: changes.revision, memoryIds: shown.map(({ id }) => id), similarity };
 }
 
 /** What came after the last recorded message; everything when it is not in the state: recording is idempotent. */

@@ -1,6 +1,7 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
+import { delegatedMark } from "./delegated-mark.js";
 import type { ResolvedSubagent } from "./subagent-resolve.js";
 
 /** Arguments of every tool that gives a task to a subagent. */
@@ -27,7 +28,7 @@ export async function runSubagentTask(
   task: string,
   config: LangGraphRunnableConfig,
 ): Promise<string> {
-  const input = { messages: [new HumanMessage(task)] as never };
+  const input = { messages: [new HumanMessage({ content: task, ...delegatedMark })] as never };
   const output = (await graph.invoke(input, config)) as { messages: BaseMessage[] };
   return output.messages.at(-1)?.text.trim() || `(${name} finished without an answer.)`;
 }

@@ -8,6 +8,7 @@ import { MemoryError } from "../errors.js";
 import type { Logger } from "../logger.js";
 import type { ResolvedConfig } from "../options.js";
 import { record } from "../remember/record.js";
+import type { Redactor } from "../remember/redactor.js";
 import type { SummaryClaim } from "../store/claim-summary.js";
 import { findConversation } from "../store/find-conversation.js";
 import { findSummaryWork, type SummaryWork } from "../store/find-summary-work.js";
@@ -23,6 +24,7 @@ export interface SummarizationDeps {
   readonly db: Database;
   readonly logger: Logger;
   readonly config: ResolvedConfig;
+  readonly redactor: Redactor;
   readonly model: () => BaseChatModel;
   /** Told when a failed summary may be tried again. */
   readonly onRetry: (delayMs: number) => void;
@@ -73,7 +75,7 @@ async function load(deps: SummarizationDeps, state: State): Promise<Update> {
 
 async function claimNow(deps: SummarizationDeps, { scope, threadId }: State): Promise<SummaryClaim | null> {
   if (!(await findConversation(deps.db, { scope: parseScope(scope), threadId }))) return null;
-  const thread = await record(deps.db, { scope, threadId, messages: [] }, deps.config);
+  const thread = await record(deps, { scope, threadId, messages: [] });
   const start = await startSummary({ ...deps, summaries: deps.config.summaries }, thread, threadId);
   return start.started ? start.claim : null;
 }
@@ -91,7 +93,9 @@ async function summarize(deps: SummarizationDeps, { claim, work }: State): Promi
 }
 
 async function validate(deps: SummarizationDeps, { summary, error }: State): Promise<Update> {
-  return error ? {} : { summary: summaryText(summary ?? "", deps.config.summaries.maxCharacters) };
+  if (error) return {};
+  const text = summaryText(summary ?? "", deps.config.summaries.maxCharacters);
+  return { summary: await deps.redactor.text(text) };
 }
 
 async function save(deps: SummarizationDeps, state: State): Promise<Update> {
@@ -105,7 +109,7 @@ async function save(deps: SummarizationDeps, state: State): Promise<Update> {
   deps.logger.debug(`Memory ${claim.summaryId} status updated to completed`);
   deps.logger.info(`Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`);
   if (startSeq > 0) deps.logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);
-  await insertEvent(deps.db, { scope, threadId, node: "summarize", op: "create", status: "ok" });
+  await insertEvent(deps.db, { scope, threadId, step: "summarize", op: "create", status: "ok" });
   return { status: "completed" };
 }
 
@@ -126,7 +130,7 @@ async function saveFailure(
       `The previous summary stays in use; ${delayMs === null ? "no further try" : `next try in ${delayMs} ms`}.`,
   );
   // Not the message: some providers quote the prompt in theirs.
-  const event = { node: "summarize", op: "create", status: "error", detail: code } as const;
+  const event = { step: "summarize", op: "create", status: "error", detail: code } as const;
   await insertEvent(deps.db, { scope, threadId, ...event });
   if (delayMs !== null) deps.onRetry(delayMs);
   return { status: "failed" };

@@ -12,6 +12,7 @@ import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { type AgentGraph, agentGraph } from "./agent-graph.js";
 import { callAgent, removedKey } from "./call-agent.js";
+import { consentNode } from "./consent-node.js";
 import { memoryAnnotation } from "./memory-state.js";
 import type { InjectAs } from "./model-view.js";
 import type { OnError } from "./on-error.js";
@@ -31,6 +32,11 @@ export interface WithMemoryOptions {
   readonly injectAs?: InjectAs;
   /** Whether a failed recall or remember ends the turn. @default "continue" */
   readonly onError?: OnError;
+  /**
+   * "interrupt" asks the user about what waits for consent before the agent's turn; needs a checkpointer. See
+   * `consentNode`. @default "none"
+   */
+  readonly consent?: "interrupt" | "none";
   /** Name of the agent's node. @default the agent's own name, else "agent" */
   readonly agentNode?: string;
   /** Who the agent is in the configured allowlists: only those categories are recalled. @default no restriction */
@@ -47,7 +53,8 @@ type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
 type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
 
 /**
- * `agent` with memory: an uncompiled graph recall → agent → remember, to compile with a checkpointer.
+ * `agent` with memory: an uncompiled graph recall → agent → remember, to compile with a checkpointer. With
+ * `consent: "interrupt"` a node after recall asks about what waits for the user's consent.
  *
  * The agent is shown the summary of the conversation, what came after it, and the current message. It stays
  * visible as a subgraph, streams and interrupts as before, and its own state and context pass through. What it
@@ -92,12 +99,19 @@ export function withMemory(agent: object, memory: Memory, options: WithMemoryOpt
 
   const nodes = nodeNames(graph, options.agentNode);
   const inner = wholeStateAgent(graph);
-  return wrapped
+  wrapped
     .addNode(nodes.recall, recallNode(memory, options))
     .addNode(nodes.agent, callAgent(inner, builder, memory, options), { subgraphs: [inner] })
-    .addNode(nodes.remember, rememberNode(memory, options))
+    .addNode(nodes.remember, rememberNode(memory, options));
+  if (options.consent === "interrupt") {
+    const { onError } = options;
+    wrapped.addNode(nodes.consent, consentNode(memory, onError === undefined ? {} : { onError }));
+    wrapped.addEdge(nodes.recall, nodes.consent).addEdge(nodes.consent, nodes.agent);
+  } else {
+    wrapped.addEdge(nodes.recall, nodes.agent);
+  }
+  return wrapped
     .addEdge(START, nodes.recall)
-    .addEdge(nodes.recall, nodes.agent)
     .addEdge(nodes.agent, nodes.remember)
     .addEdge(nodes.remember, END);
 }
@@ -120,6 +134,7 @@ function nodeNames(graph: AgentGraph, wanted: string | undefined) {
     return candidate;
   };
   const [recall, remember] = [free("memory.recall"), free("memory.remember")];
+  const consent = free("memory.consent");
   if (wanted !== undefined && (taken.has(wanted) || /^$|[|:]|^__(start|end)__$/.test(wanted))) {
     throw new MemoryError(
       "INVALID_INPUT",
@@ -128,5 +143,5 @@ function nodeNames(graph: AgentGraph, wanted: string | undefined) {
   }
   // "LangGraph" is what LangGraph calls a graph compiled without a name.
   const own = graph.name === undefined || graph.name === "LangGraph" ? "" : graph.name;
-  return { recall, remember, agent: wanted ?? free(own.replace(/[|:]/g, "_") || "agent") };
+  return { recall, consent, remember, agent: wanted ?? free(own.replace(/[|:]/g, "_") || "agent") };
 }

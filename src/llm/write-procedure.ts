@@ -16,7 +16,7 @@ export interface ProcedureInput {
   readonly title: string | null;
   /** The steps so far, when the conversation is worked on in pieces. */
   readonly previous: ProcedureSteps | null;
-  readonly messages: readonly TurnMessage[];
+  readonly messages: readonly Pick<TurnMessage, "role" | "actor" | "text">[];
 }
 
 const schema = z.object({

@@ -1,3 +1,4 @@
+import { consentLines } from "../domain/consent-lines.js";
 import { deltaHeader } from "../domain/delta-header.js";
 import type { MemoryItem } from "../domain/memory.js";
 import type { Recalled } from "./recall.js";
@@ -16,6 +17,7 @@ export function memoryBlock(recalled: Recalled, appName?: string): string | null
     profile(recalled),
     context(recalled),
     notes(recalled, appName),
+    consents(recalled),
     summary(recalled),
   ].filter((section) => section !== null);
   return sections.length === 0 ? null : `<memory>\n${sections.join("\n\n")}\n</memory>`;
@@ -61,6 +63,16 @@ function notes({ memories }: Recalled, appName: string | undefined): string | nu
     ...numbered,
     "",
     "Use these memories to provide context-aware responses.",
+  ].join("\n");
+}
+
+function consents({ consents: waiting }: Recalled): string | null {
+  if (waiting.length === 0) return null;
+  return [
+    "## Waiting for the User's Consent",
+    "None of this is known until the user agrees. Where it fits, ask about it. With a tool for consent, call it only " +
+      "when the user plainly said yes or no to one of these:",
+    ...consentLines(waiting).map(bullet),
   ].join("\n");
 }
 

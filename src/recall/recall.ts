@@ -1,5 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { readableCategories } from "../domain/category.js";
+import type { PendingConsent } from "../domain/consent-lines.js";
 import type { MemoryItem } from "../domain/memory.js";
 import { noFilter } from "../domain/memory-filter.js";
 import { questionDates } from "../domain/question-dates.js";
@@ -64,6 +65,8 @@ export interface Recalled {
     /** The three most important, most important first. */
     readonly top: readonly RecalledChange[];
   };
+  /** What waits for the user's consent and may be asked about, newest first. */
+  readonly consents: readonly PendingConsent[];
 }
 
 /** Lines of the delta header: more would be read by nobody. */
@@ -72,6 +75,8 @@ const shownChanges = 3;
 const shownNotes = 10;
 /** Slots shown at most: a user has 10 to 50 lasting facts. */
 const shownSlots = 50;
+/** Requests for consent shown: more questions than this no user answers. */
+const shownConsents = 3;
 /** Related memories shown. */
 const shownRelated = 2;
 
@@ -114,6 +119,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
     },
     notes: shownNotes,
     changes: shownChanges,
+    consents: shownConsents,
   });
   if (found.conversation === null) throw threadForbidden(threadId);
   const { gap = [], ...conversation } = found.conversation ?? unseen;
@@ -127,6 +133,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
       count: found.changeCount,
       top: found.changes,
     },
+    consents: found.consents,
   };
 }
 

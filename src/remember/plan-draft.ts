@@ -1,25 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { changeLine } from "../domain/change-line.js";
 import { searchText } from "../domain/search-text.js";
-import { settleAsk } from "../domain/write-decision.js";
-import type { ResolvedConfig } from "../options.js";
+import { absorbed } from "../domain/write-decision.js";
 import type { Deactivation } from "../store/deactivate-memories.js";
 import type { WriteCandidate } from "../store/find-write-candidates.js";
 import type { NewMemory } from "../store/insert-memories.js";
-import type { LockedOwner } from "../store/lock-owner.js";
 import type { MemoryChange } from "../store/record-changes.js";
 import type { MemoryRewrite } from "../store/rewrite-memory.js";
-import { scopeColumns } from "../store/scope-columns.js";
 import type { Sighting } from "../store/touch-memories.js";
-import { decideDraft } from "./decide-draft.js";
+import type { SettledDecision } from "./decide-draft.js";
 import type { OwnerDraft } from "./draft-waves.js";
+import { contentOf, newMemory, saidTurn, type WriteContext } from "./new-memory.js";
 import type { PreparedMemory } from "./prepare-memory.js";
 import type { WriteOutcome } from "./write-memories.js";
-
-interface Context {
-  readonly owner: LockedOwner;
-  readonly config: ResolvedConfig;
-}
 
 /** All that one wave of drafts changes. */
 export interface WritePlan {
@@ -30,19 +23,21 @@ export interface WritePlan {
   readonly changes: MemoryChange[];
 }
 
-/** Adds to `plan` what the drafts that say one and the same do to the memories that bear on them. */
+/**
+ * Adds to `plan` what `decision` makes of drafts that say one and the same.
+ *
+ * Whether it may be done is not asked here: see `planGuardedDraft`.
+ */
 export function planDraft(
-  context: Context,
+  context: WriteContext,
   plan: WritePlan,
   doubles: OwnerDraft[],
   rivals: WriteCandidate[],
+  decision: SettledDecision,
 ): WriteOutcome {
   const draft = doubles[0] as OwnerDraft;
   const { memory } = draft;
   const turn = saidTurn(context, draft);
-  const decision = settleAsk(decideDraft(memory, rivals, { turn, config: context.config }), (id) =>
-    draft.sameAs(rivals.find((rival) => rival.id === id) as WriteCandidate),
-  );
   if (decision.action === "update") {
     return planUpdate(
       context,
@@ -61,7 +56,9 @@ export function planDraft(
   }
 
   const id = randomUUID();
-  const created = newMemory(context, draft, id, doubles.length, rivals);
+  const double = absorbed(rivals);
+  const others = rivals.filter((rival) => rival.id !== double?.id);
+  const created = newMemory(context, draft, id, doubles.length, others);
   if (decision.action === "insert_closed") {
     const closed = {
       state: "superseded",
@@ -69,7 +66,7 @@ export function planDraft(
       supersededBy: decision.id,
     } as const;
     plan.created.push({ ...created, ...closed });
-    plan.changes.push(change(memory, id, "ADD", null, content(created)));
+    plan.changes.push(change(memory, id, "ADD", null, contentOf(created)));
     return { outcome: "closed", id, problems: [] };
   }
   plan.created.push(created);
@@ -89,9 +86,14 @@ export function planDraft(
       }),
     );
   }
+  if (double) {
+    const gone = { state: "merged", supersededBy: id, validTo: null, purgeAfterMs: null } as const;
+    plan.deactivated.push({ ...gone, id: double.id });
+    plan.changes.push(change(memory, double.id, "MERGE", { text: double.text }, { supersededBy: id }));
+  }
   const event = decision.action === "replace" ? "updated" : "created";
   plan.changes.push({
-    ...change(memory, id, "ADD", null, content(created)),
+    ...change(memory, id, "ADD", null, contentOf(created)),
     news: {
       event,
       line: changeLine(event, { ...memory, seenCount: doubles.length }),
@@ -99,7 +101,15 @@ export function planDraft(
     },
     similarity: rivals.find((rival) => rival.relation === "near")?.similarity ?? null,
   });
+  if (created.links.length > 0) plan.changes.push(linking(memory, created, rivals));
   return { outcome: decision.action === "replace" ? "replaced" : "created", id, problems: [] };
+}
+
+function linking(memory: PreparedMemory, { id, links }: NewMemory, rivals: readonly WriteCandidate[]) {
+  const ids = new Map(rivals.map((rival) => [rival.ref, rival.id]));
+  const linked = links.map(({ ref, strength }) => ({ to: ids.get(ref), strength }));
+  const similarity = links[0]?.strength ?? null;
+  return { ...change(memory, id, "LINK", null, { links: linked }), similarity };
 }
 
 function planSighting(
@@ -127,7 +137,7 @@ function planSighting(
 }
 
 function planUpdate(
-  context: Context,
+  context: WriteContext,
   plan: WritePlan,
   draft: OwnerDraft,
   times: number,
@@ -159,55 +169,6 @@ function planUpdate(
     similarity,
   });
   return { outcome: "updated", id, problems: [] };
-}
-
-/** The owner's turn at which a draft was said. */
-function saidTurn({ owner }: Context, { turnsAgo }: OwnerDraft): number {
-  return Math.max(0, owner.turns - turnsAgo);
-}
-
-function newMemory(
-  context: Context,
-  draft: OwnerDraft,
-  id: string,
-  seenCount: number,
-  rivals: readonly WriteCandidate[],
-): NewMemory {
-  const { config } = context;
-  const { memory, vector } = draft;
-  const links = rivals
-    .filter(({ relation, similarity }) => relation === "near" && similarity >= config.memories.linkSimilarity)
-    .slice(0, config.memories.links)
-    .map(({ ref, similarity }) => ({ ref, strength: similarity }));
-  return {
-    ...memory,
-    ...scopeColumns(memory.scope),
-    id,
-    key: memory.key ?? null,
-    value: memory.value ?? null,
-    state: "active",
-    agentId: memory.agentId ?? null,
-    runId: memory.runId ?? null,
-    actorId: memory.actorId ?? null,
-    actorTerms: searchText(memory.actorId ?? "", config.retrieval.language),
-    role: memory.role ?? null,
-    threadId: memory.source?.threadId ?? null,
-    sourceSeqs: memory.source?.seqs ?? [],
-    evidence: memory.source?.quote ?? null,
-    turnStart: memory.turns?.start ?? null,
-    turnEnd: memory.turns?.end ?? null,
-    assertedTurn: saidTurn(context, draft),
-    seenCount,
-    validFrom: memory.validFrom?.toISOString() ?? null,
-    validTo: null,
-    supersededBy: null,
-    vector,
-    links,
-  };
-}
-
-function content({ text, category, key, value, importance, confidence }: NewMemory) {
-  return { text, category, key, value, importance, confidence };
 }
 
 function change(

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { categoryOfKind, requireCategory } from "../domain/category.js";
-import { contentHash } from "../domain/content-hash.js";
 import type { MemoryDraft, MemoryKind } from "../domain/memory.js";
+import { memoryHash, memoryTerms } from "../domain/memory-identity.js";
+import { readsAsInstruction } from "../domain/reads-as-instruction.js";
 import { parseScope, type Scope } from "../domain/scope.js";
-import { searchText } from "../domain/search-text.js";
 import { slotKey } from "../domain/slot-key.js";
 import { isStorable } from "../domain/storable-text.js";
+import { type MemoryOrigin, memoryOrigins, originOfRole } from "../domain/trust.js";
 import { trimToLength, type WritingProblem, writingProblems } from "../domain/writing-constraints.js";
 import { MemoryError } from "../errors.js";
 import type { ResolvedConfig } from "../options.js";
@@ -26,6 +27,7 @@ const draftSchema = z.strictObject({
   runId: text("runId").optional(),
   actorId: text("actorId").optional(),
   role: text("role").optional(),
+  origin: z.enum(memoryOrigins).optional(),
   source: z
     .strictObject({
       threadId: z.string(),
@@ -39,9 +41,12 @@ const draftSchema = z.strictObject({
 });
 
 /** A draft that may be written. */
-export interface PreparedMemory extends Omit<z.output<typeof draftSchema>, "category"> {
+export interface PreparedMemory extends Omit<z.output<typeof draftSchema>, "category" | "origin"> {
   readonly scope: Scope;
   readonly category: string;
+  readonly origin: MemoryOrigin;
+  /** Whether it reads as instructions to a model, and no operator wrote it: then it waits for one's approval. */
+  readonly quarantined: boolean;
   readonly contentHash: string;
   /** Text prepared for `to_tsvector`. */
   readonly terms: string;
@@ -53,7 +58,7 @@ export interface RejectedDraft {
 }
 
 /**
- * `draft` with defaults, checked against the writing constraints (design §7): trimmed where it is only too
+ * `draft` with defaults, checked against the writing constraints: trimmed where it is only too
  * long, rejected where it would make a bad memory.
  *
  * Keys are normalised by `slotKey`. A note, and a memory of a category of level "app", belongs to the app as well.
@@ -72,24 +77,29 @@ export function prepareMemory(
   const category = requireCategory(config.policy, fields.category ?? categoryOfKind[fields.kind]);
   const key = fields.key === undefined ? undefined : requireKey(category.name, fields.key);
   const trimmed = trimToLength(fields.kind, fields.text) ?? fields.text.trim();
-  const problems = writingProblems(fields.kind, trimmed);
+  const problems = writingProblems(fields.kind, trimmed).filter((problem) => problem !== "instruction");
   if (problems.length > 0) return { problems };
+  const origin = fields.origin ?? originOfRole(fields.role);
   return {
     ...fields,
-    ...{ text: trimmed, key },
+    ...{ text: trimmed, key, origin },
+    quarantined: origin !== "operator" && instructs({ ...fields, text: trimmed }),
     category: category.name,
     scope: memoryScope(fields.kind, category.level, scope),
-    contentHash: contentHash(identity(trimmed, fields)),
-    terms: searchText(
-      [key?.replaceAll("_", " "), trimmed].filter(Boolean).join(" "),
-      config.retrieval.language,
-    ),
+    contentHash: memoryHash({
+      ...{ kind: fields.kind, text: trimmed },
+      ...{ threadId: fields.source?.threadId, turnStart: fields.turns?.start },
+    }),
+    terms: memoryTerms({ key, text: trimmed }, config.retrieval.language),
   };
 }
 
-/** What makes it the same as another: two stretches of turns stay two episodes, even when they read alike. */
-function identity(text: string, { kind, source, turns }: z.output<typeof draftSchema>): string {
-  return kind === "episode" && source && turns ? JSON.stringify([source.threadId, turns.start, text]) : text;
+/** Whether any part of it that agents are shown reads as instructions. */
+function instructs({ kind, text: said, key = "", value = "", tags }: z.output<typeof draftSchema>): boolean {
+  const orders = kind === "procedure" || kind === "episode";
+  return [said, key.replaceAll("_", " "), value, ...tags].some((part) =>
+    readsAsInstruction(part, { orders }),
+  );
 }
 
 function requireKey(category: string, key: string): string {

@@ -4,6 +4,7 @@ import { parseScope, type Scope } from "../domain/scope.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import type { ResolvedConfig } from "../options.js";
 import { type RecordedThread, recordMessages } from "../store/record-messages.js";
+import type { Redactor } from "./redactor.js";
 import { toNewMessage } from "./to-new-message.js";
 
 /** Messages of a thread and whom it belongs to. */
@@ -14,7 +15,14 @@ export interface RecordInput {
   /** When it was said. @default now */
   readonly saidAt?: Date | undefined;
   /** What the round was shown: it counts as seen once the round is recorded. */
-  readonly shown?: { readonly revision: number; readonly memoryIds: readonly string[] } | undefined;
+  readonly shown?:
+    | {
+        readonly revision: number;
+        readonly memoryIds: readonly string[];
+        /** Of the best memory that was found, null when none was; the search is then counted as an event. */
+        readonly similarity?: number | null | undefined;
+      }
+    | undefined;
 }
 
 /**
@@ -23,12 +31,11 @@ export interface RecordInput {
  *
  * @param due.extract whether new user messages make the extraction of facts due. @default false
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT` for an unusable message id, or
- *   `THREAD_FORBIDDEN` when the thread belongs to another scope.
+ *   `THREAD_FORBIDDEN` when the thread belongs to another scope; `REDACTION_FAILED`.
  */
 export async function record(
-  db: Connection,
+  { db, config, redactor }: { db: Connection; config: ResolvedConfig; redactor: Redactor },
   input: RecordInput,
-  config: ResolvedConfig,
   due: { readonly extract?: boolean } = {},
 ): Promise<RecordedThread> {
   const scope = parseScope(input.scope);
@@ -40,12 +47,15 @@ export async function record(
   const thread = await recordMessages(db, {
     scope,
     threadId,
-    messages: await Promise.all([...unique.values()].map((message) => toNewMessage(message, language))),
+    messages: await Promise.all(
+      [...unique.values()].map(async (message) => toNewMessage(await redactor.message(message), language)),
+    ),
     windowMessages: config.summaries.windowMessages,
     language,
     saidAt: input.saidAt,
     revSeen: input.shown?.revision,
     shownIds: input.shown?.memoryIds,
+    found: input.shown?.similarity,
     extract: due.extract,
   });
   if (!thread) throw threadForbidden(threadId);

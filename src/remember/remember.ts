@@ -10,6 +10,7 @@ import type { ThreadTask } from "../store/claim-thread-task.js";
 import { markThreadTask } from "../store/mark-thread-task.js";
 import { startSummary } from "../summarize/start-summary.js";
 import { type RecordInput, record } from "./record.js";
+import type { Redactor } from "./redactor.js";
 
 /** What the end of a round did. */
 export interface Remembered {
@@ -36,12 +37,12 @@ export interface DueTask {
  * is the caller's business.
  */
 export async function remember(
-  deps: { db: Connection; logger: Logger; config: ResolvedConfig; hasModel: boolean },
+  deps: { db: Connection; logger: Logger; config: ResolvedConfig; redactor: Redactor; hasModel: boolean },
   input: RecordInput,
 ): Promise<{ remembered: Remembered; due: DueTask[] }> {
   const { memories, summaries } = deps.config;
   const extract = deps.hasModel && memories.extract;
-  const thread = await record(deps.db, input, deps.config, { extract });
+  const thread = await record(deps, input, { extract });
   const { recorded, lastSeq, threadRef } = thread;
   const due: DueTask[] = extract && recorded > 0 ? [{ threadRef, task: "extract" }] : [];
   const ended = (summary: Remembered["summary"]) => ({ remembered: { recorded, lastSeq, summary }, due });

@@ -1,17 +1,22 @@
 import type { Connection } from "../database/connection.js";
+import { consentRule } from "../domain/consent-policy.js";
+import type { StandingConsent } from "../domain/decide-proposal.js";
 import type { Scope } from "../domain/scope.js";
 import type { ResolvedConfig } from "../options.js";
 import { deactivateMemories } from "../store/deactivate-memories.js";
 import type { EmbeddingSpace } from "../store/embedding-space.js";
-import { findWriteCandidates } from "../store/find-write-candidates.js";
+import { findStandingConsents } from "../store/find-standing-consents.js";
+import { findWriteCandidates, type WriteCandidate } from "../store/find-write-candidates.js";
 import { insertMemories } from "../store/insert-memories.js";
 import type { LockedOwner } from "../store/lock-owner.js";
 import { recordChanges } from "../store/record-changes.js";
 import { rewriteMemory } from "../store/rewrite-memory.js";
 import { touchMemories } from "../store/touch-memories.js";
+import { applyConsentPlan, emptyConsentPlan } from "./consent-plan.js";
 import { writeProbe } from "./decide-draft.js";
 import { draftWaves, type OwnerDraft } from "./draft-waves.js";
-import { planDraft, type WritePlan } from "./plan-draft.js";
+import type { WritePlan } from "./plan-draft.js";
+import { planGuardedDraft } from "./plan-guarded-draft.js";
 import type { WriteOrigin, WriteOutcome } from "./write-memories.js";
 
 interface Context {
@@ -37,18 +42,45 @@ export async function writeForOwner(
       language: context.config.retrieval.language,
       space: context.space,
     });
-    const plan: WritePlan = { created: [], deactivated: [], sightings: [], rewrites: [], changes: [] };
+    const standing = await findStanding(context, first);
+    const plan = {
+      ...{ created: [], deactivated: [], sightings: [], rewrites: [], changes: [] },
+      consents: emptyConsentPlan(),
+    };
     for (const [probe, doubles] of wave.entries()) {
       const rivals = candidates.filter((candidate) => candidate.probe === probe);
-      const outcome = planDraft(context, plan, doubles, rivals);
+      const outcome = planGuardedDraft(context, plan, { doubles, rivals, standing: standing[probe] ?? [] });
       for (const { index } of doubles) outcomes.set(index, outcome);
     }
-    await apply(context, plan);
+    await apply(context, plan, bestSimilarity(candidates));
+    const { config, owner } = context;
+    await applyConsentPlan(context.tx, plan.consents, {
+      ...{ ownerRef: owner.ref, scope: context.scope, policy: config.consent },
+    });
   }
   return outcomes;
 }
 
-async function apply({ tx, owner, scope, config, space, origin }: Context, plan: WritePlan): Promise<void> {
+/** What stands for the slots of `drafts`; nothing is asked where none of them needs consent. */
+async function findStanding(
+  { tx, owner, config }: Context,
+  drafts: readonly OwnerDraft[],
+): Promise<StandingConsent[][]> {
+  if (!drafts.some(({ memory }) => consentRule(config.consent, memory) !== null)) return [];
+  return findStandingConsents(tx, {
+    ownerRef: owner.ref,
+    probes: drafts.map(({ memory: { scope, category, key = null } }) => {
+      return { appId: scope.appId ?? "", category, key };
+    }),
+    refusedMs: config.consent.refusedMs,
+  });
+}
+
+async function apply(
+  { tx, owner, scope, config, space, origin }: Context,
+  plan: WritePlan,
+  searched: number | null,
+): Promise<void> {
   const ownerRef = owner.ref;
   await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
   await insertMemories(tx, { ownerRef, memories: plan.created, language: config.retrieval.language, space });
@@ -56,5 +88,17 @@ async function apply({ tx, owner, scope, config, space, origin }: Context, plan:
   for (const rewrite of plan.rewrites) {
     await rewriteMemory(tx, { ownerRef, rewrite, language: config.retrieval.language, space });
   }
-  await recordChanges(tx, { ownerRef, scope, actor: origin.actor, node: origin.node, changes: plan.changes });
+  await recordChanges(tx, {
+    ownerRef,
+    scope,
+    actor: origin.actor,
+    step: origin.step,
+    searched,
+    changes: plan.changes,
+  });
+}
+
+/** Of the memory nearest to any draft; null when there was none. */
+function bestSimilarity(candidates: readonly WriteCandidate[]): number | null {
+  return candidates.length === 0 ? null : Math.max(...candidates.map(({ similarity }) => similarity));
 }

@@ -1,5 +1,7 @@
 import type { Connection } from "../database/connection.js";
 import type { Database } from "../database/database.js";
+import type { ConsentGiven } from "../domain/consent-request.js";
+import type { EventStep } from "../domain/event-step.js";
 import type { MemoryDraft } from "../domain/memory.js";
 import type { SameFact } from "../domain/same-fact.js";
 import type { Scope } from "../domain/scope.js";
@@ -9,6 +11,9 @@ import type { ResolvedConfig } from "../options.js";
 import { lockOwner } from "../store/lock-owner.js";
 import type { OwnerDraft } from "./draft-waves.js";
 import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
+import { quarantineDrafts } from "./quarantine-drafts.js";
+import { redactDraft } from "./redact-draft.js";
+import type { Redactor } from "./redactor.js";
 import { writeForOwner } from "./write-for-owner.js";
 
 /** What became of one draft. */
@@ -16,11 +21,24 @@ export interface WriteOutcome {
   /**
    * "created"; "merged" into one that says the same; "updated": one that says the same got this text; "replaced"
    * the value of its slot; "kept": what holds the slot is believed more; "closed": stored as past; "rejected" by
-   * the writing constraints.
+   * the writing constraints; "quarantined": stored for an operator to look at, found by nobody until approved;
+   * "proposed": it waits for consent or for a second signal; "refused": the user refused it not long ago.
    */
-  readonly outcome: "created" | "merged" | "updated" | "replaced" | "kept" | "closed" | "rejected";
-  /** The memory that stands for it now; null when rejected. */
+  readonly outcome:
+    | "created"
+    | "merged"
+    | "updated"
+    | "replaced"
+    | "kept"
+    | "closed"
+    | "rejected"
+    | "quarantined"
+    | "proposed"
+    | "refused";
+  /** The memory that stands for it now; null when none does. */
   readonly id: string | null;
+  /** The request in `memory.consents` that it waits with, or that was refused. */
+  readonly consentId?: string;
   readonly problems: readonly WritingProblem[];
 }
 
@@ -29,16 +47,20 @@ export interface WriteDeps {
   readonly db: Database;
   readonly config: ResolvedConfig;
   readonly embedder: Embedder | null;
+  /** What the user wants taken out before anything is stored. */
+  readonly redactor: Redactor;
 }
 
 /** Who writes, for the audit trail. */
 export interface WriteOrigin {
   /** "user", "worker:extract", an operator's name… */
   readonly actor: string;
-  /** Where: "api", "hotpath", "worker". */
-  readonly node: string;
+  /** What its events are counted under. */
+  readonly step: EventStep;
   /** How a statement stands to the stored one it is nearly equal to; asked before. @default "different" */
   readonly sameAs?: ((draft: MemoryDraft, known: { id: string; text: string }) => SameFact) | undefined;
+  /** The user's consent to what is written. @default none: changes of sensitive fields become requests */
+  readonly consent?: ConsentGiven | undefined;
   /** How many of the owner's turns ago a draft was said. @default 0 */
   readonly turnsAgo?: ((draft: MemoryDraft) => number) | undefined;
 }
@@ -49,7 +71,8 @@ export interface WriteOrigin {
  * Row, lexical index, vector, links, audit trail, revision and event are written together or not at all. The
  * owner's lock makes concurrent writers take turns, so equal drafts end in one memory.
  *
- * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`.
+ * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`,
+ *   `REDACTION_FAILED`.
  */
 export async function writeMemories(
   deps: WriteDeps,
@@ -61,7 +84,8 @@ export async function writeMemories(
     alongside?: ((tx: Connection, outcomes: readonly WriteOutcome[]) => Promise<void>) | undefined;
   },
 ): Promise<WriteOutcome[]> {
-  const prepared = input.drafts.map((draft) => prepareMemory(draft, input.scope, deps.config));
+  const redacted = await Promise.all(input.drafts.map((draft) => redactDraft(deps.redactor, draft)));
+  const prepared = redacted.map((draft) => prepareMemory(draft, input.scope, deps.config));
   const valid = prepared.flatMap((memory, index) => ("problems" in memory ? [] : [{ index, memory }]));
   const outcomes: WriteOutcome[] = prepared.map((memory) => ({
     outcome: "rejected",
@@ -71,12 +95,13 @@ export async function writeMemories(
   if (valid.length === 0 && !input.alongside) return outcomes;
 
   // The model works before a connection is taken.
-  const texts = valid.map(({ memory }) => memory.text);
+  const texts = valid.filter(({ memory }) => !memory.quarantined).map(({ memory }) => memory.text);
   const embedded = deps.embedder && texts.length > 0 ? await deps.embedder.documents(texts) : null;
-  const drafts = valid.map(({ index, memory }, position) => ({
+  let embeddings = 0;
+  const drafts = valid.map(({ index, memory }) => ({
     index,
     memory,
-    vector: embedded?.vectors[position] ?? null,
+    vector: memory.quarantined ? null : (embedded?.vectors[embeddings++] ?? null),
     sameAs: (known: { id: string; text: string }) =>
       input.origin.sameAs?.(input.drafts[index] as MemoryDraft, known) ?? "different",
     turnsAgo: input.origin.turnsAgo?.(input.drafts[index] as MemoryDraft) ?? 0,
@@ -93,7 +118,9 @@ export async function writeMemories(
         space: embedded?.space ?? null,
         origin: input.origin,
       };
-      for (const [index, outcome] of await writeForOwner(context, group)) outcomes[index] = outcome;
+      const [suspect, plain] = partition(group, ({ memory }) => memory.quarantined);
+      for (const [index, outcome] of await writeForOwner(context, plain)) outcomes[index] = outcome;
+      for (const [index, outcome] of await quarantineDrafts(context, suspect)) outcomes[index] = outcome;
     }
     await input.alongside?.(tx, outcomes);
   });
@@ -108,4 +135,8 @@ function byOwner(drafts: readonly OwnerDraft[]): OwnerDraft[][] {
     drafts.filter(({ memory }) => !ofUser(memory)),
   ];
   return groups.filter((group) => group.length > 0);
+}
+
+function partition<Item>(items: readonly Item[], chosen: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(chosen), items.filter((item) => !chosen(item))];
 }

@@ -1,6 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryLifecycle } from "../domain/memory.js";
+import { hasVectors } from "./has-vectors.js";
 
 /** How a memory leaves the active ones. */
 export interface Deactivation {
@@ -12,12 +13,17 @@ export interface Deactivation {
   readonly purgeAfterMs: number | null;
 }
 
-/** Takes memories of an owner out of every search at once: state, lexical index and counts. One statement. */
+/**
+ * Takes memories of an owner out of every search at once: state, lexical index, vectors and counts. One statement.
+ *
+ * @param input.vectors whether there surely are vectors; otherwise it is looked up.
+ */
 export async function deactivateMemories(
   tx: Connection,
   input: { ownerRef: number; changes: readonly Deactivation[]; vectors: boolean },
 ): Promise<void> {
   if (input.changes.length === 0) return;
+  const vectors = input.vectors || (await hasVectors(tx));
   await tx.query(sql`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input.changes)}::json) as i (
@@ -32,7 +38,7 @@ export async function deactivateMemories(
       where m.id = i.id and m.owner_ref = ${input.ownerRef} and m.state = 'active'
       returning m.ref
     ),
-    ${input.vectors ? vectorRows(tx) : empty}
+    ${vectors ? vectorRows(tx) : empty}
     term as (
       delete from ${tx.schema}.memory_term t using closed where t.memory_ref = closed.ref
       returning t.memory_ref, t.length

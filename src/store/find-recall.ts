@@ -1,6 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { ChangeEvent } from "../domain/change-line.js";
+import type { PendingConsent } from "../domain/consent-lines.js";
 import type { MemoryItem } from "../domain/memory.js";
 import {
   type Conversation,
@@ -19,6 +20,7 @@ import {
   memoryHits,
 } from "./memory-hits.js";
 import { memoryOf } from "./memory-row.js";
+import { pendingConsents } from "./pending-consents.js";
 
 /** What one recall asks for. */
 export interface RecallStatement {
@@ -36,6 +38,7 @@ export interface RecallStatement {
   };
   readonly notes: number;
   readonly changes: number;
+  readonly consents: number;
 }
 
 /** A line of the delta header. */
@@ -61,6 +64,8 @@ export interface RecallResult {
   /** The app's notes, latest first. */
   readonly notes: readonly MemoryItem[];
   readonly candidates: readonly MemoryCandidate[];
+  /** What waits for the user's consent, newest first. */
+  readonly consents: readonly PendingConsent[];
 }
 
 interface Row {
@@ -69,6 +74,7 @@ interface Row {
   change_count: number;
   changes: RecalledChange[];
   memories: FoundMemory[];
+  consents: PendingConsent[];
 }
 
 /** Everything the prompt of a turn needs, in one round trip. */
@@ -116,7 +122,9 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
       select c.rev, c.event, c.line, c.importance
       from own join ${schema}.change_log c on c.owner_ref = own.id
       where c.rev > (select rev_seen from allowed) and c.category = any (${profile.categories}::text[])
-    )
+        and c.app_id in ('', ${appId})
+    ),
+    consent as (${pendingConsents(db, { appId, categories: profile.categories, limit: input.consents })})
     select
       (select row_to_json(c) from conversation c) as conversation,
       (select revision from own)::float8 as revision,
@@ -132,7 +140,8 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
           from listed f join ${schema}.memory m on m.ref = f.ref left join ${schema}.thread t on t.id = m.thread_ref
           where (select allowed from allowed)
         ) f
-      ), '[]') as memories`,
+      ), '[]') as memories,
+      coalesce((select json_agg(c) from consent c where (select allowed from allowed)), '[]') as consents`,
     { prepare: true },
   );
   const found = row as Row;
@@ -146,6 +155,7 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
     profile: listOf(found.memories, "profile"),
     notes: listOf(found.memories, "note"),
     candidates: candidatesOf(found.memories),
+    consents: found.consents,
   };
 }
 

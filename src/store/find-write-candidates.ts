@@ -98,7 +98,7 @@ function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): 
       select m.ref, least(1, -(e.embedding ${space.product} p.embedding)) as similarity
       from ${db.schema}.memory_embedding e join ${db.schema}.memory m on m.ref = e.memory_ref
       where e.owner_ref = ${ownerRef} and e.space_ref = ${space.ref} and e.active
-        and m.app_id = p."appId"
+        and m.app_id = p."appId" and m.state = 'active'
       order by e.embedding ${space.product} p.embedding limit ${neighbours}
     ) n
   )`;

@@ -1,16 +1,27 @@
-import sql from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
+import { type EventStep, eventNode } from "../domain/event-step.js";
 import type { Scope } from "../domain/scope.js";
 import { scopeColumns } from "./scope-columns.js";
 
-/** What happened where, without content (seed 004 §14). */
+/** What happened where, without content. */
 export interface MemoryEvent {
   readonly scope: Scope;
   readonly threadId?: string | undefined;
-  /** Where: the hot path's recall and remember, or background work. */
-  readonly node: "recall" | "remember" | "tool" | "summarize" | "extract" | "compress" | "procedure";
+  /** What did it; `eventNode` gives the part of the system it belongs to. */
+  readonly step: EventStep;
   /** "classify": whether something proposed may be written. */
-  readonly op: "search" | "classify" | "create" | "update" | "merge";
+  readonly op:
+    | "search"
+    | "classify"
+    | "create"
+    | "update"
+    | "merge"
+    | "forget"
+    | "propose"
+    | "approve"
+    | "refuse"
+    | "expire";
   readonly status: "ok" | "error" | "skipped";
   /** An error code or a reason; never content. */
   readonly detail?: string | undefined;
@@ -18,6 +29,8 @@ export interface MemoryEvent {
   readonly category?: string | undefined;
   /** Of the best memory, where there is one. */
   readonly similarity?: number | undefined;
+  /** Memories that an agent was shown by it: they count as used. */
+  readonly shownIds?: readonly string[] | undefined;
 }
 
 /** Records `event`. */
@@ -28,13 +41,33 @@ export async function insertEvent(db: Connection, event: MemoryEvent): Promise<v
 /** Records `events`, in one statement. */
 export async function insertEvents(db: Connection, events: readonly MemoryEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const rows = JSON.stringify(events.map(({ scope, ...event }) => ({ ...event, ...scopeColumns(scope) })));
+  const rows = JSON.stringify(
+    events.map(({ scope, shownIds: _, ...event }) => ({
+      ...event,
+      ...scopeColumns(scope),
+      node: eventNode(event.step),
+    })),
+  );
+  const shownIds = [...new Set(events.flatMap((event) => event.shownIds ?? []))];
   await db.query(sql`
+    ${shownIds.length > 0 ? usedMemories(db, shownIds) : empty}
     insert into ${db.schema}.event
-      (tenant_id, user_id, app_id, thread_id, node, op, status, detail, category, similarity, created_at)
-    select "tenantId", "userId", "appId", "threadId", node, op, status, detail, category, similarity, ${db.now()}
+      (tenant_id, user_id, app_id, thread_id, node, step, op, status, detail, category, similarity, created_at)
+    select "tenantId", "userId", "appId", "threadId", node, step, op, status, detail, category, similarity, ${db.now()}
     from json_to_recordset(${rows}::json) as e (
-      "tenantId" text, "userId" text, "appId" text, "threadId" text, node text, op text, status text, detail text,
+      "tenantId" text, "userId" text, "appId" text, "threadId" text, node text, step text, op text, status text, detail text,
       category text, similarity real
     )`);
+}
+
+/** Memories that are being written are left out: whoever writes them marks them as used as well. */
+function usedMemories(db: Connection, ids: readonly string[]): Sql {
+  return sql`with used as (
+      update ${db.schema}.memory m
+      set last_accessed_at = ${db.now()}, access_count = m.access_count + 1
+      where m.ref in (
+        select u.ref from ${db.schema}.memory u where u.id = any (${ids}::uuid[]) and u.state = 'active'
+        order by u.ref for update skip locked
+      )
+    )`;
 }

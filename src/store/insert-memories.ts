@@ -1,6 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryKind, MemoryLifecycle } from "../domain/memory.js";
+import type { MemoryOrigin, MemoryTrust } from "../domain/trust.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 
 /** A row of `memory` to insert, with what belongs to it. */
@@ -26,6 +27,8 @@ export interface NewMemory {
   /** The actor's name prepared for `to_tsvector`. */
   readonly actorTerms: string;
   readonly role: string | null;
+  readonly origin: MemoryOrigin;
+  readonly trust: MemoryTrust;
   /** The source thread's own id. */
   readonly threadId: string | null;
   readonly sourceSeqs: readonly number[];
@@ -52,12 +55,13 @@ export async function insertMemories(
 ): Promise<void> {
   const { ownerRef, memories, language, space } = input;
   if (memories.length === 0) return;
-  await tx.query(sql`
+  await tx.query(
+    sql`
     with input as (
       select * from json_to_recordset(${JSON.stringify(memories)}::json) as i (
         id uuid, "tenantId" text, "userId" text, "appId" text, kind text, category text, key text, value text,
         text text, "contentHash" text, importance real, confidence real, pinned boolean, state text, tags json,
-        "agentId" text, "runId" text, "actorId" text, role text, "threadId" text, "sourceSeqs" json,
+        "agentId" text, "runId" text, "actorId" text, role text, origin text, trust text, "threadId" text, "sourceSeqs" json,
         "actorTerms" text, evidence text, "turnStart" integer, "turnEnd" integer, "assertedTurn" bigint, "seenCount" integer,
         "validFrom" timestamptz, "validTo" timestamptz, "supersededBy" uuid, terms text, vector text, links json
       )
@@ -65,13 +69,13 @@ export async function insertMemories(
     added as (
       insert into ${tx.schema}.memory (
         id, owner_ref, tenant_id, user_id, app_id, kind, category, key, value, content, content_hash,
-        importance, confidence, pinned, state, tags, agent_id, run_id, actor_id, role, thread_ref, source_seqs,
+        importance, confidence, pinned, state, tags, agent_id, run_id, actor_id, role, origin, trust, thread_ref, source_seqs,
         evidence, turn_start, turn_end, asserted_turn, seen_count, valid_from, valid_to, superseded_by,
         last_accessed_at, created_at, updated_at
       )
       select i.id, ${ownerRef}, i."tenantId", i."userId", i."appId", i.kind, i.category, i.key, i.value, i.text,
         i."contentHash", i.importance, i.confidence, i.pinned, i.state,
-        array(select json_array_elements_text(i.tags)), i."agentId", i."runId", i."actorId", i.role, t.id,
+        array(select json_array_elements_text(i.tags)), i."agentId", i."runId", i."actorId", i.role, i.origin, i.trust, t.id,
         array(select json_array_elements_text(i."sourceSeqs")::integer), i.evidence, i."turnStart", i."turnEnd",
         i."assertedTurn", i."seenCount", coalesce(i."validFrom", ${tx.now()}), i."validTo", i."supersededBy",
         ${tx.now()}, ${tx.now()}, ${tx.now()}
@@ -111,7 +115,9 @@ export async function insertMemories(
     set memory_count = o.memory_count + (select count(*) from added where state = 'active'),
       memory_length = o.memory_length
         + coalesce((select sum(length) from (select max(length) as length from term group by memory_ref) d), 0)
-    where o.id = ${ownerRef}`);
+    where o.id = ${ownerRef}`,
+    { prepare: true },
+  );
 }
 
 function embeddingRows(tx: Connection, ownerRef: number, space: EmbeddingSpace): Sql {

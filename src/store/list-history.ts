@@ -6,6 +6,8 @@ import { scopeColumns } from "./scope-columns.js";
 
 /** One entry of the audit trail. */
 export interface HistoryEntry {
+  /** Ascending in the order of the changes. */
+  readonly id: number;
   readonly event: HistoryEvent;
   readonly old: unknown;
   readonly new: unknown;
@@ -18,11 +20,11 @@ export interface HistoryEntry {
 /** What happened to a memory of the scope's user or app, newest first; kept after the memory is gone. */
 export async function listHistory(db: Connection, scope: Scope, memoryId: string): Promise<HistoryEntry[]> {
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const rows = await db.query<Omit<HistoryEntry, "revision"> & { revision: string }>(sql`
-    select h.event, h.old, h.new, h.actor, h.rev as revision, h.created_at as at
+  const rows = await db.query<Omit<HistoryEntry, "id" | "revision"> & { id: string; revision: string }>(sql`
+    select h.id, h.event, h.old, h.new, h.actor, h.rev as revision, h.created_at as at
     from ${db.schema}.history h join ${db.schema}.owner o on o.id = h.owner_ref
     where h.memory_id::text = ${memoryId} and o.tenant_id = ${tenantId}
       and (o.user_id = ${userId} and ${userId} <> '' or o.user_id = '' and o.app_id = ${appId} and ${appId} <> '')
     order by h.id desc`);
-  return rows.map((row) => ({ ...row, revision: Number(row.revision) }));
+  return rows.map((row) => ({ ...row, id: Number(row.id), revision: Number(row.revision) }));
 }

@@ -1,5 +1,6 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import type { MemoryItem, MemoryKind, MemoryLifecycle } from "../domain/memory.js";
+import type { MemoryOrigin, MemoryTrust } from "../domain/trust.js";
 import { scopeOf } from "./scope-columns.js";
 
 /** A row of `memory`, with the thread's own id, as a JSON array: names would be most of what is sent. */
@@ -35,6 +36,8 @@ export type MemoryJson = readonly [
   purgeAt: number | null,
   createdAt: number,
   updatedAt: number,
+  origin: MemoryOrigin,
+  trust: MemoryTrust,
 ];
 
 /** Milliseconds since 1970: a date's text takes ten times as long to write, send and read. */
@@ -45,7 +48,8 @@ export const memoryJson: Sql = sql`json_build_array(
   m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence,
   m.pinned, m.state, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, t.thread_id, m.source_seqs, m.evidence,
   m.turn_start, m.turn_end, m.seen_count, ${time("valid_from")}, ${time("valid_to")}, m.superseded_by,
-  ${time("last_accessed_at")}, ${time("purge_at")}, ${time("created_at")}, ${time("updated_at")}
+  ${time("last_accessed_at")}, ${time("purge_at")}, ${time("created_at")}, ${time("updated_at")},
+  m.origin, m.trust
 )`;
 
 /** A row as a memory. */
@@ -54,7 +58,7 @@ export function memoryOf(row: MemoryJson): MemoryItem {
   const [
     id, tenantId, userId, appId, kind, category, key, value, text, importance, confidence, pinned, state, tags,
     agentId, runId, actorId, role, threadId, sourceSeqs, evidence, turnStart, turnEnd, seenCount, validFrom, validTo,
-    supersededBy, lastAccessedAt, purgeAt, createdAt, updatedAt,
+    supersededBy, lastAccessedAt, purgeAt, createdAt, updatedAt, origin, trust,
   ] = row;
   return {
     id,
@@ -73,6 +77,8 @@ export function memoryOf(row: MemoryJson): MemoryItem {
     runId,
     actorId,
     role,
+    origin,
+    trust,
     seenCount,
     supersededBy,
     source:

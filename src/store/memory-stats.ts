@@ -7,7 +7,7 @@ import { scopeColumns } from "./scope-columns.js";
 export interface MemoryStats {
   /**
    * Share of what models proposed that met the writing constraints as it came, neither cut nor rejected for its
-   * form; null when nothing was proposed. Seed 004 §9 wants 0.95.
+   * form; null when nothing was proposed. Healthy: from 0.95.
    */
   readonly firstPassRate: number | null;
   /** Proposals that became, changed or confirmed a memory. */
@@ -16,7 +16,7 @@ export interface MemoryStats {
   readonly rejected: number;
   /** Background work that was given up. */
   readonly deadLetters: number;
-  /** Share of turns in which an agent searched memory by the tool; null without turns. Seed 004 §11 wants < 0.1. */
+  /** Share of turns in which an agent searched memory by the tool; null without turns. Healthy: below 0.1. */
   readonly recallToolShare: number | null;
 }
 
@@ -49,7 +49,7 @@ export async function memoryStats(db: Connection, scope: Scope | null): Promise<
     classified as (
       select e.status, coalesce(e.detail, '') as detail
       from asked a join ${schema}.event e
-        on e.op = 'classify' and e.node in ('extract', 'compress', 'procedure') and e.created_at >= a.since
+        on e.op = 'classify' and coalesce(e.step, e.node) in ('extract', 'compress', 'procedure') and e.created_at >= a.since
         and (a.tenant_id is null or (
           e.tenant_id = a.tenant_id and a.user_id in ('', e.user_id) and a.app_id in ('', e.app_id)
         ))
@@ -64,7 +64,7 @@ export async function memoryStats(db: Connection, scope: Scope | null): Promise<
     ),
     searched as (
       select distinct s.id, m.seq
-      from asked a join ${schema}.event e on e.node = 'tool' and e.op = 'search' and e.created_at >= a.since
+      from asked a join ${schema}.event e on coalesce(e.step, e.node) = 'tool' and e.op = 'search' and e.created_at >= a.since
       join spoken s on s.tenant_id = e.tenant_id and s.thread_id = e.thread_id
       cross join lateral (
         select m.seq from ${schema}.message m
@@ -75,7 +75,8 @@ export async function memoryStats(db: Connection, scope: Scope | null): Promise<
       count(*) filter (where status = 'ok')::int as accepted,
       count(*) filter (where status = 'ok' and detail not like '%trimmed')::int as untouched,
       count(*) filter (where status = 'skipped' and detail = any (${formProblems}::text[]))::int as malformed,
-      count(*) filter (where status = 'ok' and detail not like 'kept%')::int as written,
+      count(*) filter (where status = 'ok' and detail not like all (array['kept%', 'proposed%', 'refused%']))::int
+        as written,
       count(*) filter (where status = 'skipped')::int as rejected,
       (
         select count(*) from asked a join ${schema}.dead_letter d on d.created_at >= a.since

@@ -1,10 +1,11 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { ChangeEvent } from "../domain/change-line.js";
+import { type EventStep, eventNode } from "../domain/event-step.js";
 import type { Scope } from "../domain/scope.js";
 import { scopeColumns } from "./scope-columns.js";
 
-/** Kinds of audit entries (seed 004 §8). */
+/** Kinds of audit entries. */
 export type HistoryEvent = "ADD" | "UPDATE" | "DELETE" | "MERGE" | "LINK" | "TTL" | "RESTORE" | "CONSENT";
 
 /** One change to one memory, as it is remembered. */
@@ -30,7 +31,10 @@ export async function recordChanges(
     ownerRef: number;
     scope: Scope;
     actor: string;
-    node: string;
+    /** What its events are counted under. */
+    step: EventStep;
+    /** Similarity of the best memory that was compared before writing, null for none; unset when none were looked for. */
+    searched?: number | null | undefined;
     changes: readonly MemoryChange[];
   },
 ): Promise<number> {
@@ -38,32 +42,38 @@ export async function recordChanges(
   const changes = JSON.stringify(input.changes.map((change, position) => ({ ...change, position })));
   const [row] = await tx.query<{ revision: string }>(sql`
     with input as (
-      select i.*, o.revision + count(i.news) over (order by i.position) as rev
+      select i.*, o.revision + count(i.news) over (order by i.position) as rev, coalesce(m.app_id, ${appId}) as app
       from ${tx.schema}.owner o, json_to_recordset(${changes}::json) as i (
         position integer, "memoryId" uuid, event text, old jsonb, new jsonb, news json, category text, similarity real
       )
+      left join ${tx.schema}.memory m on m.id = i."memoryId"
       where o.id = ${input.ownerRef}
     ),
     audit as (
-      insert into ${tx.schema}.history (owner_ref, memory_id, event, old, new, actor, rev, created_at)
-      select ${input.ownerRef}, "memoryId", event, old, new, ${input.actor}, rev, ${tx.now()}
+      insert into ${tx.schema}.history (owner_ref, app_id, memory_id, event, old, new, actor, rev, created_at)
+      select ${input.ownerRef}, app, "memoryId", event, old, new, ${input.actor}, rev, ${tx.now()}
       from input order by position
     ),
     news as (
       insert into ${tx.schema}.change_log 
-        (owner_ref, rev, memory_id, event, category, line, importance, created_at)
-      select ${input.ownerRef}, rev, "memoryId", news ->> 'event', category, news ->> 'line', (news ->> 'importance')::real,
+        (owner_ref, app_id, rev, memory_id, event, category, line, importance, created_at)
+      select ${input.ownerRef}, app, rev, "memoryId", news ->> 'event', category, news ->> 'line', (news ->> 'importance')::real,
         ${tx.now()}
       from input where news is not null
     ),
     event as (
       insert into ${tx.schema}.event
-        (tenant_id, user_id, app_id, node, op, status, memory_id, category, similarity, created_at)
-      select ${tenantId}, ${userId}, ${appId}, ${input.node},
-        case event when 'ADD' then 'create' when 'MERGE' then 'merge' when 'DELETE' then 'delete'
-          when 'TTL' then 'delete' else 'update' end,
+        (tenant_id, user_id, app_id, node, step, op, status, memory_id, category, similarity, created_at)
+      select ${tenantId}, ${userId}, ${appId}, ${eventNode(input.step)}, ${input.step},
+        case event when 'ADD' then case new ->> 'state' when 'quarantined' then 'quarantine' else 'create' end
+          when 'MERGE' then 'merge' when 'DELETE' then 'delete' when 'LINK' then 'link' when 'TTL' then 'ttl'
+          when 'RESTORE' then 'restore' when 'CONSENT' then new ->> 'decision' else 'update' end,
         'ok', "memoryId", category, similarity, ${tx.now()}
       from input
+      union all
+      select ${tenantId}, ${userId}, ${appId}, ${eventNode(input.step)}, ${input.step}, 'search', 'ok', null, null,
+        ${input.searched ?? null}::real, ${tx.now()}
+      where ${input.searched !== undefined}
     )
     update ${tx.schema}.owner o set revision = o.revision + (select count(news) from input)
     where o.id = ${input.ownerRef}

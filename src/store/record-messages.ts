@@ -28,6 +28,8 @@ export interface RecordStatement {
   readonly revSeen?: number | undefined;
   /** Ids of the memories that the round was shown. */
   readonly shownIds?: readonly string[] | undefined;
+  /** Similarity of the best memory that the round was shown, null for none; unset when no search is to be counted. */
+  readonly found?: number | null | undefined;
   /** Whether new user messages make the extraction of facts due. */
   readonly extract?: boolean | undefined;
 }
@@ -187,6 +189,13 @@ async function tryRecord(
       select distinct f.thread_ref, 'extract', -1, ${db.now()} from fresh f
       where ${input.extract ?? false} and f.role = 'user' and (select count(*) from counted) >= 0
       on conflict (thread_ref, task) do update set retry_at = coalesce(k.retry_at, excluded.retry_at)
+    ),
+    searched as (
+      insert into ${schema}.event
+        (tenant_id, user_id, app_id, thread_id, node, step, op, status, similarity, created_at)
+      select ${tenantId}, ${userId}, ${appId}, ${threadId}, 'context', 'recall', 'search', 'ok',
+        ${input.found ?? null}::real, ${db.now()}
+      from owned where ${input.found !== undefined} and exists (select from fresh)
     ),
     accessed as (
       update ${schema}.memory m

@@ -1,7 +1,9 @@
-import sql, { empty } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryLifecycle, MemorySource } from "../domain/memory.js";
+import type { MemoryTrust } from "../domain/trust.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
+import { hasVectors } from "./has-vectors.js";
 
 /** A memory's new content. */
 export interface MemoryRewrite {
@@ -20,6 +22,8 @@ export interface MemoryRewrite {
   readonly actorTerms: string;
   /** The text's vector as text; null keeps the one there is. */
   readonly vector: string | null;
+  /** Who vouches for it now; unset keeps who did. */
+  readonly trust?: MemoryTrust | undefined;
   /** Where the new text was learned; unset keeps the source there is. */
   readonly source?: MemorySource | undefined;
 }
@@ -32,9 +36,10 @@ export async function rewriteMemory(
   tx: Connection,
   input: { ownerRef: number; rewrite: MemoryRewrite; language: string; space: EmbeddingSpace | null },
 ): Promise<void> {
-  const { ownerRef, rewrite, space } = input;
+  const { ownerRef, rewrite } = input;
   const { source } = rewrite;
   const { schema } = tx;
+  const vectors = await vectorRows(tx, input);
   await tx.query(sql`
     with target as (
       select ref, state, content from ${schema}.memory where id = ${rewrite.id} and owner_ref = ${ownerRef}
@@ -43,7 +48,7 @@ export async function rewriteMemory(
       update ${schema}.memory m
       set state = ${rewrite.state}, content = ${rewrite.text}, value = ${rewrite.value},
         category = ${rewrite.category}, importance = ${rewrite.importance}, confidence = ${rewrite.confidence},
-        pinned = ${rewrite.pinned}, tags = ${rewrite.tags}::text[], content_hash = ${rewrite.contentHash},
+        trust = coalesce(${rewrite.trust ?? null}::text, m.trust), pinned = ${rewrite.pinned}, tags = ${rewrite.tags}::text[], content_hash = ${rewrite.contentHash},
         thread_ref = coalesce((
           select t.id from ${schema}.thread t
           where md5(t.tenant_id) = md5(m.tenant_id) and t.tenant_id = m.tenant_id
@@ -56,19 +61,7 @@ export async function rewriteMemory(
       from target where m.ref = target.ref
       returning m.ref
     ),
-    ${
-      space && rewrite.vector !== null
-        ? sql`vector as (
-            insert into ${schema}.memory_embedding (space_ref, memory_ref, owner_ref, embedding)
-            select ${space.ref}, ref, ${ownerRef}, ${rewrite.vector}::${space.type} from rewritten
-            on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
-          ),
-          outdated as (
-            delete from ${schema}.memory_embedding e using target
-            where e.memory_ref = target.ref and e.space_ref <> ${space.ref} and target.content <> ${rewrite.text}
-          ),`
-        : empty
-    }
+    ${vectors}
     term as (
       select v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
         sum(coalesce(cardinality(v.positions), 1)) over () as length
@@ -94,4 +87,32 @@ export async function rewriteMemory(
     set memory_count = o.memory_count + (select count(*) from target where state <> 'active'),
       memory_length = o.memory_length + (select coalesce(max(length), 0) from term) - (select length from stale)
     where o.id = ${ownerRef}`);
+}
+
+/** The new vector where there is one; otherwise none that was made of other words may stay. */
+async function vectorRows(
+  tx: Connection,
+  { ownerRef, rewrite, space }: Parameters<typeof rewriteMemory>[1],
+): Promise<Sql> {
+  const { schema } = tx;
+  if (space && rewrite.vector !== null) {
+    return sql`vector as (
+      insert into ${schema}.memory_embedding (space_ref, memory_ref, owner_ref, embedding)
+      select ${space.ref}, ref, ${ownerRef}, ${rewrite.vector}::${space.type} from rewritten
+      on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
+    ),
+    outdated as (
+      delete from ${schema}.memory_embedding e using target
+      where e.memory_ref = target.ref and e.space_ref <> ${space.ref} and target.content <> ${rewrite.text}
+    ),`;
+  }
+  if (!(await hasVectors(tx))) return empty;
+  return sql`outdated as (
+    delete from ${schema}.memory_embedding e using target
+    where e.memory_ref = target.ref and target.content <> ${rewrite.text}
+  ),
+  kept as (
+    update ${schema}.memory_embedding e set active = ${rewrite.state} = 'active' from target
+    where e.memory_ref = target.ref and target.content = ${rewrite.text}
+  ),`;
 }

@@ -59,7 +59,7 @@ async function nearPairs(
 ): Promise<Pair[]> {
   const prepared = drafts.flatMap((draft) => {
     const memory = prepareMemory(draft, scope, config);
-    return "problems" in memory ? [] : [{ draft, memory }];
+    return "problems" in memory || memory.quarantined ? [] : [{ draft, memory }];
   });
   if (prepared.length === 0) return [];
   const embedded = await embedder?.documents(prepared.map(({ memory }) => memory.text));

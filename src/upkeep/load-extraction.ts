@@ -10,7 +10,7 @@ export const extractor = "worker:extract";
 
 /** Messages worked on at once; after a failure one, so that a single bad message does not take others with it. */
 const messagesAtOnce = 10;
-/** Known slots shown to the model. Seed 002 expects 10 to 50 facts of a user. */
+/** Known slots shown to the model. A user has 10 to 50 lasting facts. */
 const knownSlots = 50;
 
 /**
@@ -28,19 +28,25 @@ export async function loadExtraction(
     actor: extractor,
   });
   if (!work) return "lost";
-  const { scope, threadId, allowedAt, messages } = work;
+  const messages = work.messages.map((message) => ({ ...message, text: withoutMemoryBlocks(message.text) }));
+  const { scope, threadId, allowedAt } = work;
   if (!messages.some(({ text }) => /[\p{L}\p{N}]/u.test(text))) {
     const doneUntil = messages.at(-1)?.seq ?? claim.doneUntil;
     return (await completeThreadTask(deps.db, claim, { doneUntil, more: work.more })) ? "skipped" : "lost";
   }
-  if (allowedAt === null) return work;
+  if (allowedAt === null) return { ...work, messages };
   if (!(await deferThreadTask(deps.db, claim, allowedAt))) return "lost";
   deps.logger.debug(
     `Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
   );
   await insertEvent(deps.db, {
-    ...{ scope, threadId, node: "extract", op: "create", status: "skipped" },
+    ...{ scope, threadId, step: "extract", op: "create", status: "skipped" },
     detail: "daily_cap",
   });
   return "deferred";
+}
+
+/** What was remembered is not said anew where an app put the memory block into the user's message. */
+function withoutMemoryBlocks(text: string): string {
+  return text.replace(/<memory>[\s\S]*?<\/memory>/g, "");
 }

@@ -1,3 +1,4 @@
+import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import type { MemoryItem } from "../domain/memory.js";
 import { procedureText } from "../domain/procedure-text.js";
@@ -7,12 +8,14 @@ import { textPieces } from "../domain/text-pieces.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import { type ProcedureSteps, writeProcedure } from "../llm/write-procedure.js";
+import { toNewMessage } from "../remember/to-new-message.js";
 import { writeMemories } from "../remember/write-memories.js";
 import { findMemory } from "../store/find-memories.js";
 import { findThread } from "../store/find-thread.js";
 import { findThreadMessages } from "../store/find-thread-messages.js";
 import type { TurnMessage } from "../store/find-turn-messages.js";
 import { insertEvent } from "../store/insert-event.js";
+import { classified } from "./classified.js";
 import type { UpkeepDeps } from "./upkeep-deps.js";
 
 /** Which conversation becomes numbered steps. */
@@ -29,6 +32,8 @@ export interface ProcedureInput {
   readonly importance?: number | undefined;
   /** @default false */
   readonly pinned?: boolean | undefined;
+  /** What the steps are made of, instead of what was recorded of the thread. */
+  readonly messages?: readonly BaseMessage[] | undefined;
   /** First message looked at. @default 0 */
   readonly fromSeq?: number | undefined;
   /** Last message looked at. @default the thread's last */
@@ -40,13 +45,16 @@ export interface ProcedureInput {
 /** Numbered steps learned from conversations; found only by their category, "procedural". */
 export interface ProceduresApi {
   /**
-   * Writes down the steps by which a conversation reached its result; null when there is nothing to repeat.
+   * Writes down the steps by which a conversation reached its result; null when there is nothing to repeat. Steps
+   * that read as instructions to a model against its user come back in quarantine.
    *
    * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, and what the model
    *   fails with: `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`, `MODEL_FAILED`.
    */
   write(input: ProcedureInput): Promise<MemoryItem | null>;
 }
+
+type StepMaterial = Pick<TurnMessage, "role" | "actor" | "text"> & { readonly seq?: number };
 
 const inputSchema = z.object({
   title: z.string().refine(isStorable).trim().min(1).max(200).optional(),
@@ -64,12 +72,15 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
   if (!parsed.success) {
     throw new MemoryError("INVALID_INPUT", `Invalid procedure: ${z.prettifyError(parsed.error)}`);
   }
-  const { title = null, fromSeq, toSeq } = parsed.data;
+  const { fromSeq, toSeq } = parsed.data;
+  const title = await deps.redactor.json(parsed.data.title ?? null);
   const scope = parseScope(input.scope);
   const threadId = parseThreadId(input.threadId);
-  const messages = await messagesOf(deps, { scope, threadId, fromSeq, toSeq });
+  const messages = input.messages
+    ? await unrecorded(deps, input.messages)
+    : await recorded(deps, { scope, threadId, fromSeq, toSeq });
   const text = procedureText(await makeSteps(deps, messages, title));
-  const event = { scope, threadId, node: "procedure", op: "classify" } as const;
+  const event = { scope, threadId, step: "procedure", op: "classify" } as const;
   if (text === null) {
     await insertEvent(deps.db, { ...event, status: "skipped", detail: "nothing_to_repeat" });
     return null;
@@ -79,19 +90,31 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
     scope,
     drafts: [
       {
-        ...{ text, kind: "procedure", agentId, runId, tags, importance, pinned },
+        ...{ text, kind: "procedure", origin: "worker", agentId, runId, tags, importance, pinned },
         ...(title !== null && { key: agentId === undefined ? title : `${agentId} ${title}` }),
-        source: { threadId, seqs: messages.map(({ seq }) => seq) },
+        source: { threadId, seqs: messages.flatMap(({ seq }) => seq ?? []) },
       },
     ],
-    origin: { actor: input.actor ?? "api", node: "worker" },
+    origin: { actor: input.actor ?? "api", step: "procedure" },
     alongside: (tx, [outcome]) =>
-      insertEvent(tx, { ...event, status: "ok", detail: outcome?.outcome, category: "procedural" }),
+      insertEvent(tx, { ...event, ...classified(outcome, false), category: "procedural" }),
   });
   return written?.id ? findMemory(deps.db, scope, written.id) : null;
 }
 
-async function messagesOf(
+/** Messages that have no place in the transcript yet. */
+async function unrecorded(
+  { config, redactor }: UpkeepDeps,
+  messages: readonly BaseMessage[],
+): Promise<StepMaterial[]> {
+  const { language } = config.retrieval;
+  const material = await Promise.all(
+    messages.map(async (message) => toNewMessage(await redactor.message(message), language)),
+  );
+  return material.filter(({ text }) => text.trim() !== "");
+}
+
+async function recorded(
   { db }: UpkeepDeps,
   { scope, threadId, ...seqs }: { scope: Scope; threadId: string; fromSeq: number; toSeq: number },
 ): Promise<TurnMessage[]> {
@@ -105,7 +128,7 @@ async function messagesOf(
 /** More than the model's budget is folded in piece by piece, each into the steps of those before. */
 async function makeSteps(
   deps: UpkeepDeps,
-  messages: readonly TurnMessage[],
+  messages: readonly StepMaterial[],
   title: string | null,
 ): Promise<ProcedureSteps> {
   const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;

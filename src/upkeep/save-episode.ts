@@ -4,6 +4,7 @@ import { writeMemories } from "../remember/write-memories.js";
 import type { ThreadTaskClaim } from "../store/claim-thread-task.js";
 import { insertEvents } from "../store/insert-event.js";
 import { completeThreadTask } from "../store/settle-thread-task.js";
+import { classified } from "./classified.js";
 import type { EpisodeWork } from "./load-compression.js";
 import type { UpkeepDeps } from "./upkeep-deps.js";
 
@@ -28,18 +29,18 @@ export async function saveEpisode(
     scope,
     drafts: [
       {
-        ...{ text, kind: "episode", turns },
+        ...{ text, kind: "episode", turns, origin: "worker" },
         source: { threadId, seqs: messages.map(({ seq }) => seq) },
         validFrom: messages[0]?.saidAt,
       },
     ],
-    origin: { actor: compressor, node: "worker" },
+    origin: { actor: compressor, step: "compress" },
     alongside: async (tx, [outcome]) => {
       if (!(await complete(tx))) throw takenOver();
       await insertEvents(tx, [
         {
-          ...{ scope, threadId, node: "compress", op: "classify", status: "ok" },
-          detail: trimmed ? `${outcome?.outcome}, trimmed` : outcome?.outcome,
+          ...{ scope, threadId, step: "compress", op: "classify" },
+          ...classified(outcome, trimmed),
         },
       ]);
     },

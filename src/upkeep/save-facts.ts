@@ -6,6 +6,7 @@ import type { ThreadTaskClaim } from "../store/claim-thread-task.js";
 import type { ExtractionMessage, ExtractionWork } from "../store/find-extraction-work.js";
 import { insertEvents, type MemoryEvent } from "../store/insert-event.js";
 import { completeThreadTask } from "../store/settle-thread-task.js";
+import { classified } from "./classified.js";
 import { compareFacts } from "./compare-facts.js";
 import { embedOnce } from "./embed-once.js";
 import { extractor } from "./load-extraction.js";
@@ -41,7 +42,7 @@ export async function saveFacts(
     drafts,
     origin: {
       actor: extractor,
-      node: "worker",
+      step: "extract",
       sameAs,
       turnsAgo: (draft) => saidIn.get(draft)?.turnsAgo ?? 0,
     },
@@ -71,6 +72,7 @@ function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
     ...(value !== null && { value }),
     ...(actor !== null && { actorId: actor }),
     role: "user",
+    origin: "user",
     source: { threadId: work.threadId, seqs: [seq], quote },
     validFrom: saidAt,
   };
@@ -79,11 +81,10 @@ function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
 function acceptedEvent(
   { scope, threadId }: ExtractionWork,
   { category, trimmed }: ChosenFact,
-  { outcome, problems: [problem] }: WriteOutcome,
+  outcome: WriteOutcome,
 ): MemoryEvent {
-  const event = { scope, threadId, node: "extract", op: "classify", category } as const;
-  if (outcome === "rejected") return { ...event, status: "skipped", detail: problem };
-  return { ...event, status: "ok", detail: trimmed ? `${outcome}, trimmed` : outcome };
+  const event = { scope, threadId, step: "extract", op: "classify", category } as const;
+  return { ...event, ...classified(outcome, trimmed) };
 }
 
 function rejectedEvent(
@@ -91,7 +92,7 @@ function rejectedEvent(
   { problem, category }: RejectedFact,
 ): MemoryEvent {
   return {
-    ...{ scope, threadId, node: "extract", op: "classify", status: "skipped", detail: problem },
+    ...{ scope, threadId, step: "extract", op: "classify", status: "skipped", detail: problem },
     ...(category !== null && { category }),
   };
 }

@@ -39,7 +39,7 @@ export async function settleFailure(
     return "lost";
   deps.logger.warn(`${describe(task)} failed: ${failure.message} Next try in ${delayMs} ms.`);
   await insertEvent(deps.db, {
-    ...{ scope, threadId, node: claim.task, op: "create", status: "error" },
+    ...{ scope, threadId, step: claim.task, op: "create", status: "error" },
     detail: failure.code,
   });
   deps.onRetry(delayMs);
@@ -48,13 +48,15 @@ export async function settleFailure(
 
 async function giveUp(deps: UpkeepDeps, task: FailedTask, failure: Failure): Promise<TaskStatus> {
   const { claim, scope, threadId, startSeq, endSeq } = task;
+  // Kept without what the model said where that cannot be redacted.
+  const output = failure.output && (await deps.redactor.text(failure.output).catch(() => null));
   const settled = await deps.db.transaction(async (tx) => {
     if (!(await completeThreadTask(tx, claim, task.after))) return false;
     const { threadRef, task: name } = claim;
-    const { output, message } = failure;
+    const { message } = failure;
     await insertDeadLetter(tx, { threadRef, task: name, startSeq, endSeq, output, error: message });
     await insertEvent(tx, {
-      ...{ scope, threadId, node: name, op: "create", status: "error" },
+      ...{ scope, threadId, step: name, op: "create", status: "error" },
       detail: "DEAD_LETTER",
     });
     return true;

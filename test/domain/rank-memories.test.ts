@@ -21,6 +21,8 @@ const memory = (fields: Partial<MemoryItem>): MemoryItem => ({
   runId: null,
   actorId: null,
   role: null,
+  origin: "user",
+  trust: "user",
   source: null,
   turns: null,
   seenCount: 1,

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { decideWrite, type Proposal, type Rival, settleAsk } from "../../src/domain/write-decision.js";
+import {
+  absorbed,
+  decideWrite,
+  type Proposal,
+  type Rival,
+  settleAsk,
+} from "../../src/domain/write-decision.js";
 
 const thresholds = { merge: 0.95, ask: 0.85, review: 0.75 };
 const rival = (relation: Rival["relation"], fields: Partial<Rival> = {}): Rival => ({
@@ -36,6 +42,22 @@ describe("a new memory", () => {
       action: "touch",
       id: "same",
       similarity: 1,
+    });
+  });
+
+  it("that a free statement says already takes its place in a slot; what fills another slot stays there", () => {
+    const city = proposal({ key: "city", value: "Rome" });
+    expect(decide(city, rival("same"))).toEqual({ action: "create" });
+    expect(decide(city, rival("slot", { value: "Porto" }), rival("same"))).toEqual({
+      action: "replace",
+      id: "slot",
+    });
+    expect(absorbed([rival("slot"), rival("same"), rival("near")])).toMatchObject({ id: "same" });
+    expect(absorbed([rival("slot"), rival("same", { keyed: true })])).toBeUndefined();
+    const elsewhere = rival("same", { keyed: true });
+    expect(decide(city, rival("slot", { value: "Porto" }), elsewhere)).toMatchObject({
+      action: "touch",
+      id: "same",
     });
   });
 

@@ -1,11 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  maxCharacters,
-  readsAsInstruction,
-  trimToLength,
-  writingProblems,
-} from "../../src/domain/writing-constraints.js";
+import { readsAsInstruction } from "../../src/domain/reads-as-instruction.js";
+import { maxCharacters, trimToLength, writingProblems } from "../../src/domain/writing-constraints.js";
 
 describe("a fact", () => {
   it.each([

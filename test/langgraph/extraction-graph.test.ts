@@ -30,7 +30,7 @@ describe("the extraction graph", () => {
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
     expect(await graph.invoke(thread)).toMatchObject({ status: "skipped", candidates: [] });
 
-    await memory.record({ ...thread, messages: [new HumanMessage("I live in Porto.")] });
+    await memory.record({ ...thread, messages: [new HumanMessage("I work for Mota.")] });
     const { status, chosen, outcomes } = await graph.invoke(thread);
     expect([status, chosen.length, outcomes[0]?.outcome]).toEqual(["completed", 1, "created"]);
   });

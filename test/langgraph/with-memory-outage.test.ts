@@ -75,9 +75,9 @@ describe.each(Object.entries(ways))("when the database is down, %s", (_, build) 
       { messages: [new HumanMessage("question 2")] },
       { ...thread, streamMode: "custom" },
     );
-    expect(events).toEqual([
-      { type: "memory.recall", status: "error" },
-      { type: "memory.remember", status: "error" },
+    expect(events).toMatchObject([
+      { type: "memory.recall", status: "error", detail: "DATABASE_UNAVAILABLE" },
+      { type: "memory.remember", status: "error", detail: "DATABASE_UNAVAILABLE" },
     ]);
     expect(logger.lines).toEqual([
       expect.stringMatching(
@@ -120,7 +120,7 @@ describe("a failure of memory", () => {
     const thread = newThread();
     expect(lines((await say(graph, "hello", thread)).messages)).toEqual(["human: hello", "ai: answer 1"]);
     const { rows } = await database.pool.query(
-      `select node, op, status, detail from "${database.schema}".event where user_id = $1 order by id`,
+      `select step as node, op, status, detail from "${database.schema}".event where user_id = $1 order by id`,
       [thread.configurable.user_id],
     );
     expect(rows).toEqual([

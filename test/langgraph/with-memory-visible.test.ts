@@ -115,10 +115,12 @@ describe("streams", () => {
       { ...thread, streamMode: "custom" },
     );
     expect(events).toEqual([
-      { type: "memory.recall", status: "ok", summaryId: summary!.id, gapMessages: 0 },
       {
-        type: "memory.remember",
-        status: "ok",
+        ...{ type: "memory.recall", node: "context", step: "recall", op: "search", status: "ok" },
+        ...{ summaryId: summary!.id, gapMessages: 0, hits: 0, similarity: null, changes: 0 },
+      },
+      {
+        ...{ type: "memory.remember", node: "hotpath", step: "remember", op: "create", status: "ok" },
         recorded: 2,
         summary: { id: expect.any(Number), startSeq: 0, endSeq: 3 },
       },

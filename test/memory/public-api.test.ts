@@ -7,6 +7,8 @@ describe("the names the package exports", () => {
   it("from its entry point", () => {
     expect(Object.keys(main).sort()).toEqual([
       "MemoryError",
+      "consentNode",
+      "consentTool",
       "createMemory",
       "createMemorySupervisor",
       "memoryAnnotation",

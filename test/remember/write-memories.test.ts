@@ -63,7 +63,7 @@ describe("concurrent writers", () => {
     for (const closed of all.filter(({ state }) => state !== "active")) {
       expect(closed.validTo).not.toBeNull();
       const trail = await memory.memories.history(closed.id, user);
-      expect(trail.map(({ event }) => event)).toEqual(["UPDATE", "ADD"]);
+      expect(trail.map(({ event }) => event).filter((event) => event !== "LINK")).toEqual(["UPDATE", "ADD"]);
     }
     expect(await revisionOf(user)).toMatchObject({ revision: 20, memories: 1 });
   });
@@ -188,14 +188,37 @@ describe("a key", () => {
     const city = (key: string, value: string, category = "profile"): MemoryDraft => ({
       ...{ key, value, category, text: `The ${key} of the user's ${category} is ${value}.` },
     });
-    await memory.memories.add(city("Current City", "Rome"), user);
-    await memory.memories.add(city("location", "Porto"), user);
+    // Where a user lives is not remembered without consent.
+    await memory.memories.add(city("Current City", "Rome"), { ...user, consent: "given" });
+    await memory.memories.add(city("location", "Porto"), { ...user, consent: "given" });
     await memory.memories.add(city("location", "Hall 3", "tasks"), user);
     const active = await memory.memories.list({ scope: user.scope });
     expect(active.map(({ category, key, value }) => `${category} ${key} ${value}`)).toEqual([
       "tasks location Hall 3",
       "profile city Porto",
     ]);
+  });
+});
+
+describe("a statement that a slot says word for word", () => {
+  it("gives way to the slot, whether it is free or taken", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    const job = (value: string, text = `The user works as a ${value}.`): MemoryDraft => ({
+      ...{ category: "profile", key: "job", value, text },
+    });
+    for (const value of ["cook", "baker"]) {
+      await memory.memories.add({ text: `The user works as a ${value}.` }, user);
+      await memory.memories.add(job(value), user);
+    }
+    const all = await everything(memory, user);
+    const [active, ...others] = all.filter(({ state }) => state === "active");
+    expect([active?.value, others]).toEqual(["baker", []]);
+    expect(all.filter(({ state }) => state === "merged")).toHaveLength(2);
+    // What fills another slot stays there.
+    const [elsewhere] = await memory.memories.add({ ...job("baker"), key: "dream" }, user);
+    expect(elsewhere).toMatchObject({ outcome: "merged", id: active?.id });
+    expect(await revisionOf(user)).toMatchObject({ memories: 1 });
   });
 });
 

@@ -15,7 +15,7 @@ const fresh = () => ({ scope, threadId: `failing ${next++}` });
 
 const events = async (threadId: string) => {
   const { rows } = await db.pool.query(
-    `select node, op, status, detail from "${db.schema}".event where thread_id = $1 order by id`,
+    `select step as node, op, status, detail from "${db.schema}".event where thread_id = $1 order by id`,
     [threadId],
   );
   return rows;

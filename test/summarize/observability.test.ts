@@ -12,8 +12,8 @@ const numbered = () =>
     replies: (_, index) => ({ structured: { reasoning: "…", summary: `summary ${index + 1}` } }),
   });
 
-// Seed 001, "Database Queries", on the tables as they are here.
-describe("seed 001's four queries", () => {
+// What an operator asks the tables by hand.
+describe("an operator's four queries", () => {
   it("history with version chain: summaries.list and its SQL agree", async () => {
     const memory = summaryMemory(db, { model: numbered() });
     const thread = { scope, threadId: "history" };

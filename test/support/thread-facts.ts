@@ -23,11 +23,11 @@ export async function textsOf(memory: Memory, { scope }: Address): Promise<strin
 }
 
 /** The events of a thread's background work as "op status detail", in order. */
-export async function eventsOf({ pool, schema }: TestDatabase, { scope, threadId }: Address, node: string) {
+export async function eventsOf({ pool, schema }: TestDatabase, { scope, threadId }: Address, step: string) {
   const { rows } = await pool.query<{ op: string; status: string; detail: string | null }>(
     `select op, status, detail from "${schema}".event
-     where user_id = $1 and thread_id = $2 and node = $3 order by id`,
-    [scope.userId, threadId, node],
+     where user_id = $1 and thread_id = $2 and step = $3 order by id`,
+    [scope.userId, threadId, step],
   );
   return rows.map(({ op, status, detail }) => `${op} ${status} ${detail}`);
 }

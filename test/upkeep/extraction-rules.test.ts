@@ -42,7 +42,7 @@ describe("conflicts over a slot", () => {
     for (let turn = from; turn <= upTo; turn++) await say(memory, thread, turns[turn] ?? `Question ${turn}?`);
   };
 
-  it("end as seed 002 prints: Alex at turn 5, Al ignored at 50, Alexander at 80", async () => {
+  it("end with the surest: Alex at turn 5, Al ignored at 50, Alexander at 80", async () => {
     const memory = db.memory({
       model: taskModel({ fact_extraction: knowing(example) }),
       config: configured(),
@@ -120,7 +120,8 @@ describe("conflicts over a slot", () => {
           "the dog is Rex": [to("dog_name", "Rex", "Rex")],
         }),
       }),
-      config: configured(),
+      // Nobody is asked here, so that the slot is filled at once.
+      config: { ...configured(), consent: { sensitive: [] } },
     });
     const thread = newAddress();
     for (const says of ["the home city is Rome", "my city of residence is Porto", "the dog is Rex"]) {

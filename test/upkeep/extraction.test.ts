@@ -44,10 +44,10 @@ describe("what a user says", () => {
   it("is extracted in the background, and idle waits for it", async () => {
     const memory = db.memory({ model: new OfflineChatModel(), config, jobs: "background" });
     const thread = newAddress();
-    for (const name of ["Lisbon", "Porto", "Faro"]) await say(memory, thread, `I have moved to ${name}.`);
+    for (const name of ["Lima", "Mota", "Faro"]) await say(memory, thread, `I work for ${name}.`);
     await memory.idle();
-    const [city, ...others] = await memory.memories.list({ scope: thread.scope });
-    expect([city?.value, others]).toEqual(["Faro", []]);
+    const [employer, ...others] = await memory.memories.list({ scope: thread.scope });
+    expect([employer?.value, others]).toEqual(["Faro", []]);
   });
 
   it("in many threads at once ends as one memory, and nobody is in another's way", async () => {
@@ -153,8 +153,8 @@ describe("what a user says", () => {
       .record({ ...thread, messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")] });
     const memory = db.memory({ model: new OfflineChatModel(), config });
     expect(await memory.upkeep()).toBe(0);
-    await say(memory, thread, "I live in Porto.");
-    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana.", "The user lives in Porto."]);
+    await say(memory, thread, "I work for Mota.");
+    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana.", "The user works for Mota."]);
   });
 });
 
@@ -254,9 +254,9 @@ describe("a proposal", () => {
     expect(texts[0]?.length).toBeLessThanOrEqual(280);
     expect(events).toEqual([
       "classify ok created, trimmed",
+      "classify skipped instruction",
+      "classify skipped instruction",
       "classify skipped pronoun_subject",
-      "classify skipped instruction",
-      "classify skipped instruction",
       "classify skipped empty",
     ]);
   });

@@ -65,7 +65,7 @@ it("the recall share counts turns in which memory was searched by tool, of the l
   const turn = async (searches: number) => {
     now = new Date(now.getTime() + 60_000);
     for (let search = 0; search < searches; search++) {
-      await memory.emit({ ...thread, node: "tool", op: "search", status: "ok" });
+      await memory.emit({ ...thread, step: "tool", op: "search", status: "ok" });
     }
     now = new Date(now.getTime() + 60_000);
     await memory.remember({ ...thread, messages: [new HumanMessage(`At ${now}`), new AIMessage("Yes.")] });

@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import { createWriteStream, renameSync, rmSync } from "node:fs";
+import { finished } from "node:stream/promises";
+import type { Memory } from "../memory.js";
+import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
+
+/** Flags of `export`. */
+export interface ExportFlags extends MemoryFlags, ScopeFlags {
+  readonly out?: string;
+}
+
+/** `mnemograph export`: what is kept of a user or an app as JSON lines, on standard output or in a file. */
+export async function exportCommand(flags: ExportFlags): Promise<void> {
+  const scope = scopeOf(flags);
+  const { out } = flags;
+  await useMemory(flags, async (memory) => {
+    const lines = memory.export(scope);
+    if (out === undefined) {
+      await write(lines, process.stdout, false);
+      return;
+    }
+    // Under its name only when it is whole.
+    const part = `${out}.part`;
+    try {
+      const count = await write(lines, createWriteStream(part), !flags.json && process.stderr.isTTY === true);
+      renameSync(part, out);
+      console.log(
+        flags.json ? JSON.stringify({ file: out, lines: count }) : `Exported ${count} lines to ${out}.`,
+      );
+    } finally {
+      rmSync(part, { force: true });
+    }
+  });
+}
+
+async function write(
+  lines: ReturnType<Memory["export"]>,
+  to: NodeJS.WritableStream,
+  visible: boolean,
+): Promise<number> {
+  let count = 0;
+  const failed =
+    to === process.stdout ? new Promise<never>(() => {}) : once(to, "error").then(([error]) => fail(error));
+  failed.catch(() => {});
+  for await (const line of lines) {
+    if (!to.write(`${JSON.stringify(line)}\n`)) await Promise.race([once(to, "drain"), failed]);
+    // How many there will be is known only at the end.
+    if (++count % 1_000 === 0 && visible) process.stderr.write(`\r${count} lines`);
+  }
+  if (visible) process.stderr.write("\r\u001b[K");
+  if (to === process.stdout) return count;
+  to.end();
+  await Promise.race([finished(to), failed]);
+  return count;
+}
+
+function fail(error: unknown): never {
+  throw error;
+}

@@ -1,0 +1,41 @@
+/** Whose words a memory is made of. "operator": a person in charge; "worker": background work on mixed material. */
+export const memoryOrigins = [
+  "user",
+  "assistant",
+  "tool",
+  "document",
+  "worker",
+  "operator",
+  "import",
+  "unknown",
+] as const;
+
+/** Whose words a memory is made of. */
+export type MemoryOrigin = (typeof memoryOrigins)[number];
+
+/**
+ * How far a memory's words may be relied on: an operator vouches for them, the user said them, an agent wrote them
+ * down, or nobody knows what stands in them.
+ */
+export type MemoryTrust = "operator" | "user" | "agent" | "untrusted";
+
+const trustByOrigin: Readonly<Record<MemoryOrigin, MemoryTrust>> = {
+  operator: "operator",
+  user: "user",
+  assistant: "agent",
+  worker: "agent",
+  tool: "untrusted",
+  document: "untrusted",
+  import: "untrusted",
+  unknown: "untrusted",
+};
+
+/** The trust that words of `origin` begin with. */
+export function trustOf(origin: MemoryOrigin): MemoryTrust {
+  return trustByOrigin[origin];
+}
+
+/** The origin of a memory whose writer named none: that of the message role it was learned from, if there is one. */
+export function originOfRole(role: string | null | undefined): MemoryOrigin {
+  return role === "user" || role === "assistant" || role === "tool" ? role : "unknown";
+}

@@ -1,0 +1,72 @@
+import type { ConsentRequest } from "../domain/consent-request.js";
+import { findQuote } from "../domain/find-quote.js";
+import { parseScope, type Scope } from "../domain/scope.js";
+import { parseThreadId } from "../domain/thread-id.js";
+import { MemoryError } from "../errors.js";
+import type { WriteDeps } from "../remember/write-memories.js";
+import { findUserWords } from "../store/find-user-words.js";
+import { decideConsent } from "./decide-consent.js";
+
+/** What a user wrote in a round that is not recorded yet. */
+interface UnrecordedWords {
+  readonly messageId?: string | undefined;
+  readonly text: string;
+}
+
+/** A decision that a user made in conversation. */
+export interface ConsentAcknowledgement {
+  readonly scope: Scope;
+  readonly threadId: string;
+  readonly id: string;
+  readonly decision: "approve" | "refuse";
+  /** The user's words that say so. */
+  readonly quote: string;
+  /** What the user wrote in the round under way; of what is recorded, the transcript is asked. */
+  readonly said?: readonly UnrecordedWords[] | undefined;
+  /** Whether the round began after the request was made. @default whether anything was recorded in the thread since */
+  readonly shown?: boolean | undefined;
+}
+
+/** Messages of the user that are looked through, latest first. */
+const searchedMessages = 20;
+
+/**
+ * Decides a request by what its user wrote in a thread after it was made: the quote must stand there, in a message of
+ * the user's own.
+ *
+ * @throws MemoryError `INVALID_INPUT` when it does not, and all that `decideConsent` throws.
+ */
+export async function acknowledgeConsent(
+  deps: WriteDeps,
+  input: ConsentAcknowledgement,
+): Promise<ConsentRequest> {
+  const scope = parseScope(input.scope);
+  const threadId = parseThreadId(input.threadId);
+  const { id, decision, said = [] } = input;
+  const ids = said.flatMap(({ messageId }) => messageId ?? []);
+  const found = await findUserWords(deps.db, {
+    scope,
+    threadId,
+    requestId: id,
+    ids,
+    limit: searchedMessages,
+  });
+  const recorded = new Set(found.recorded);
+  // What is not recorded was said after all that is.
+  const isLater = input.shown || found.continued;
+  const fresh = said.filter(
+    ({ messageId }) => isLater && !(messageId !== undefined && recorded.has(messageId)),
+  );
+  for (const { messageId, text } of [...fresh, ...found.words]) {
+    const quote = findQuote(text, input.quote);
+    if (quote === null) continue;
+    const evidence = { quote, threadId, ...(messageId !== undefined && { messageId }) };
+    const actor = scope.userId ?? "user";
+    return decideConsent(deps, { scope, id, decision, actor, via: "chat", evidence });
+  }
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `The user has not written "${input.quote}" in this conversation since the request was made. Quote the user's own ` +
+      "words exactly; when the user has not answered yet, ask and wait for the answer.",
+  );
+}

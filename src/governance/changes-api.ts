@@ -1,0 +1,35 @@
+import { z } from "zod";
+import type { Connection } from "../database/connection.js";
+import { parseScope, type Scope } from "../domain/scope.js";
+import { MemoryError } from "../errors.js";
+import { type Changes, listChanges } from "../store/list-changes.js";
+
+/** What changed in an owner's memories. */
+export interface ChangesApi {
+  /**
+   * The changes after revision `rev`, oldest first, whoever made them; every revision is one change.
+   *
+   * @param options.limit rows, 1 to 1,000: the next page begins after the last row's revision. @default 100
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  since(
+    rev: number,
+    options: { readonly scope: Scope; readonly limit?: number | undefined },
+  ): Promise<Changes>;
+}
+
+const pageSchema = z.object({
+  since: z.int().min(0),
+  limit: z.int().min(1).max(1_000).default(100),
+});
+
+/** The `ChangesApi` on `db`. */
+export function createChangesApi(db: Connection): ChangesApi {
+  return {
+    async since(rev, { scope, limit }) {
+      const page = pageSchema.safeParse({ since: rev, limit });
+      if (page.success) return listChanges(db, { scope: parseScope(scope), ...page.data });
+      throw new MemoryError("INVALID_INPUT", `Invalid page of changes: ${z.prettifyError(page.error)}`);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { ConsentRequest } from "../domain/consent-request.js";
+import { parseScope, type Scope } from "../domain/scope.js";
+import type { WriteDeps } from "../remember/write-memories.js";
+import { type ConsentListing, listConsents } from "../store/find-consents.js";
+import { postponeConsents } from "../store/postpone-consents.js";
+import { acknowledgeConsent, type ConsentAcknowledgement } from "./acknowledge-consent.js";
+import { type ConsentDecision, decideConsent } from "./decide-consent.js";
+
+/**
+ * Changes that wait: of sensitive fields for the user's consent, of benign ones for a second signal. Adding a memory
+ * makes them. Every id is looked up within the scope: another scope's request is not found.
+ */
+export interface ConsentsApi {
+  /** Requests that wait (or those in `status`), newest first. */
+  list(listing: ConsentListing): Promise<ConsentRequest[]>;
+  /**
+   * Approves a request, which writes the memory, or refuses it. Of several deciders the first wins.
+   *
+   * @throws MemoryError `NOT_FOUND`, `CONFLICT` that says who decided what and when, `CONSENT_EXPIRED`,
+   *   `INVALID_INPUT`
+   */
+  decide(decision: ConsentDecision): Promise<ConsentRequest>;
+  /**
+   * Decides a request by what its user wrote in a thread since it was made: the words must stand there.
+   *
+   * @throws MemoryError `INVALID_INPUT` when they do not, and all that `decide` throws
+   */
+  acknowledge(acknowledgement: ConsentAcknowledgement): Promise<ConsentRequest>;
+  /** Lets requests rest: nobody is asked about them for a while (`consent.askAgainMs`). */
+  postpone(input: { readonly scope: Scope; readonly ids: readonly string[] }): Promise<void>;
+}
+
+/** The `ConsentsApi` on `deps`. */
+export function createConsentsApi(deps: WriteDeps): ConsentsApi {
+  const { db, config } = deps;
+  return {
+    list: async (listing) => listConsents(db, { ...listing, scope: parseScope(listing.scope) }),
+    decide: (decision) => decideConsent(deps, decision),
+    acknowledge: (acknowledgement) => acknowledgeConsent(deps, acknowledgement),
+    postpone: async ({ scope, ids }) =>
+      postponeConsents(db, { scope: parseScope(scope), ids, restMs: config.consent.askAgainMs }),
+  };
+}

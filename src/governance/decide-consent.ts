@@ -1,0 +1,170 @@
+import { z } from "zod";
+import type { Connection } from "../database/connection.js";
+import type { ConsentEvidence, ConsentRequest, ConsentVia } from "../domain/consent-request.js";
+import type { MemoryDraft } from "../domain/memory.js";
+import { parseScope, type Scope } from "../domain/scope.js";
+import { textWithValue } from "../domain/text-with-value.js";
+import { MemoryError } from "../errors.js";
+import { consentChange } from "../remember/consent-change.js";
+import { type WriteDeps, writeMemories } from "../remember/write-memories.js";
+import { type DraftedConsent, findConsent } from "../store/find-consents.js";
+import { lockOwner } from "../store/lock-owner.js";
+import { recordChanges } from "../store/record-changes.js";
+import { settleConsents } from "../store/settle-consents.js";
+
+/** A decision about a request. */
+export interface ConsentDecision {
+  readonly scope: Scope;
+  readonly id: string;
+  readonly decision: "approve" | "refuse";
+  /** Who decides, for the audit trail. */
+  readonly actor: string;
+  /** How the decision came. @default "code" */
+  readonly via?: Exclude<ConsentVia, "signals"> | undefined;
+  /** The user's words that it rests on. */
+  readonly evidence?: ConsentEvidence | undefined;
+  /** With "approve": what to remember instead. The text follows the value where only the value is given. */
+  readonly value?: string | undefined;
+  readonly text?: string | undefined;
+}
+
+const decisionSchema = z.strictObject({
+  scope: z.unknown(),
+  id: z.string(),
+  decision: z.enum(["approve", "refuse"]),
+  actor: z.string().refine((actor) => actor.trim() !== "", "actor must not be blank"),
+  via: z.enum(["interrupt", "chat", "code", "cli", "http"]).default("code"),
+  evidence: z
+    .strictObject({
+      quote: z.string().min(1),
+      threadId: z.string().optional(),
+      messageId: z.string().optional(),
+    })
+    .optional(),
+  value: z.string().trim().min(1).optional(),
+  text: z.string().trim().min(1).optional(),
+});
+
+type Parsed = z.output<typeof decisionSchema>;
+
+/**
+ * Decides a request: the one rule behind every way of deciding. Of several deciders the first wins.
+ *
+ * Decision, memory, audit trail, revision and event are written in one transaction, or not at all.
+ *
+ * @returns the request as it stands then, with the memory that came of it.
+ * @throws MemoryError `NOT_FOUND`, `CONFLICT` that says who decided what and when, `CONSENT_EXPIRED`, `INVALID_INPUT`
+ *   for a changed text that cannot be a memory.
+ */
+export async function decideConsent(deps: WriteDeps, input: ConsentDecision): Promise<ConsentRequest> {
+  const parsed = decisionSchema.safeParse(input);
+  if (!parsed.success) {
+    throw new MemoryError("INVALID_INPUT", `Invalid decision: ${z.prettifyError(parsed.error)}`);
+  }
+  const scope = parseScope(input.scope);
+  const decision = await redacted(deps, parsed.data);
+  const known = await requireWaiting(deps.db, scope, decision.id);
+  if (decision.decision === "refuse") await refuse(deps, known.request, decision);
+  else await approve(deps, known, decision);
+  return (await requireConsent(deps.db, scope, decision.id)).request;
+}
+
+/** The audit trail keeps what was agreed on and the words that say so. */
+async function redacted({ redactor }: WriteDeps, decision: Parsed): Promise<Parsed> {
+  const { value, text, evidence } = decision;
+  return {
+    ...decision,
+    ...(await redactor.json({ value, text })),
+    ...(evidence && { evidence: await redactor.json(evidence) }),
+  };
+}
+
+async function refuse({ db }: WriteDeps, request: ConsentRequest, decision: Parsed): Promise<void> {
+  const { scope, category, key, value, text } = request;
+  const { actor, via, evidence = null } = decision;
+  await db.transaction(async (tx) => {
+    const owner = await lockOwner(tx, scope);
+    await settle(tx, request, decision, null);
+    const audit = {
+      decision: "refuse",
+      via,
+      request: request.id,
+      key,
+      value: value ?? text,
+      evidence,
+    } as const;
+    await recordChanges(tx, {
+      ...{ ownerRef: owner.ref, scope, actor, step: "consent" },
+      // Nothing came of it, so the entry is the request's own.
+      changes: [consentChange(request.id, category, audit)],
+    });
+  });
+}
+
+async function approve(deps: WriteDeps, { request, draft }: DraftedConsent, decision: Parsed): Promise<void> {
+  const { actor, via, evidence } = decision;
+  await writeMemories(deps, {
+    scope: request.scope,
+    // Who agrees is believed, whatever was known before.
+    drafts: [{ ...edited(draft, decision), confidence: 1, correction: true }],
+    origin: { actor, step: "consent", consent: { via, evidence, requestId: request.id } },
+    async alongside(tx, [outcome]) {
+      const memoryId = outcome?.id ?? null;
+      if (memoryId === null || outcome?.outcome === "quarantined") {
+        throw new MemoryError(
+          "INVALID_INPUT",
+          `That cannot be a memory: ${outcome?.problems.join(", ") || outcome?.outcome}. Approve it with another \`text\`.`,
+        );
+      }
+      await settle(tx, request, decision, memoryId);
+    },
+  });
+}
+
+function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
+  if (text !== undefined) return { ...draft, text, value };
+  if (value === undefined) return draft;
+  const { key = null, value: was = null } = draft;
+  return { ...draft, value, text: textWithValue(draft.text, { was, value, key }) };
+}
+
+/** @throws MemoryError when somebody else was first, or its time is over; the transaction is undone then. */
+async function settle(
+  tx: Connection,
+  { id, scope }: ConsentRequest,
+  { decision, actor, via, evidence }: Parsed,
+  memoryId: string | null,
+): Promise<void> {
+  const status = decision === "approve" ? "approved" : "refused";
+  const settled = await settleConsents(tx, [
+    { id, status, actor, via, evidence: evidence ?? null, memoryId },
+  ]);
+  if (settled.length > 0) return;
+  await requireWaiting(tx, scope, id);
+  throw new MemoryError("CONFLICT", `Request ${id} was decided at the same time. Look it up again.`);
+}
+
+async function requireConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent> {
+  const found = await findConsent(db, scope, id);
+  if (found) return found;
+  throw new MemoryError("NOT_FOUND", `There is no consent request ${id} in this scope.`);
+}
+
+async function requireWaiting(db: Connection, scope: Scope, id: string): Promise<DraftedConsent> {
+  const found = await requireConsent(db, scope, id);
+  const { status, decidedAt, decidedBy, decidedVia, expiresAt } = found.request;
+  if (status === "pending") return found;
+  if (status === "expired") {
+    throw new MemoryError(
+      "CONSENT_EXPIRED",
+      `Request ${id} expired on ${expiresAt.toISOString()} without a decision. It has to be proposed again.`,
+    );
+  }
+  const when = decidedAt?.toISOString();
+  throw new MemoryError(
+    "CONFLICT",
+    status === "superseded"
+      ? `Request ${id} was superseded on ${when}: another value was proposed by ${decidedBy}.`
+      : `Request ${id} was ${status} by ${decidedBy} (${decidedVia}) on ${when}.`,
+  );
+}

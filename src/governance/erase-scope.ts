@@ -1,0 +1,150 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { Database } from "../database/database.js";
+import { errorCodeOf } from "../database/database-error.js";
+import type { Scope } from "../domain/scope.js";
+import { discountMemories, findErasableMemories } from "../store/erase-memories.js";
+import { eraseMessages } from "../store/erase-messages.js";
+import { eraseOwner, lockOwnerRow } from "../store/erase-owner.js";
+import { eraseRows, type RowCounts } from "../store/erase-rows.js";
+import { eraseThreads, findSharedThreadIds, lockErasableThreads } from "../store/erase-threads.js";
+import { type ErasureScope, findErasureScope } from "../store/erasure-scope.js";
+import {
+  checkpointTables,
+  type ErasureKeys,
+  existingTables,
+  memoryTables,
+  recordTables,
+  threadTables,
+} from "../store/erasure-tables.js";
+import { insertEvent, type MemoryEvent } from "../store/insert-event.js";
+import type { ForgetOptions, Forgotten } from "./forget.js";
+
+/** Deletes a scope, transaction by transaction. */
+export interface Eraser {
+  /** Deletes what there is; when nothing is left, an event says so. Whether nothing is left. */
+  pass(scope: Scope): Promise<boolean>;
+  /** The event, when something is left after all. */
+  leaveTombstone(scope: Scope): Promise<void>;
+  /** What was deleted so far. */
+  result(): Omit<Forgotten, "complete">;
+}
+
+/** Threads locked in one transaction. */
+const threadsAtOnce = 20;
+/** More than one means that the scope's writers are busy; each lost against one that made progress. */
+const mostDeadlocks = 10;
+
+const everyRow = 2 ** 31 - 1;
+const noRefs = sql`'{}'::bigint[]`;
+const noKeys: ErasureKeys = { memories: noRefs, threads: noRefs, checkpointThreads: sql`'{}'::text[]` };
+
+/** An eraser that deletes at most `limit` rows of a table in one transaction, more only of what hangs on them. */
+export function createEraser(
+  db: Database,
+  { limit, expected, onProgress, signal }: ForgetOptions & { limit: number; expected: number },
+): Eraser {
+  const removed: RowCounts = {};
+  const shared = new Set<string>();
+  let done = 0;
+  onProgress?.({ done, total: expected });
+
+  /** Transactions of `work` until one has nothing left to delete. False when others write faster than it deletes. */
+  const exhaust = async (work: (tx: Connection) => Promise<RowCounts>) => {
+    const mostTransactions = 20 + expected / Math.min(limit, threadsAtOnce / 2);
+    for (let count = 0; count < mostTransactions; count++) {
+      const before = done;
+      signal?.throwIfAborted();
+      for (const [table, count] of Object.entries(await transaction(db, work))) {
+        if (count > 0) removed[table] = (removed[table] ?? 0) + count;
+        done += count;
+      }
+      if (before === done) return true;
+      onProgress?.({ done, total: Math.max(done, expected) });
+    }
+    return false;
+  };
+
+  const memories = async (scope: ErasureScope) => {
+    const { ownerRef } = scope;
+    if (ownerRef === null) return true;
+    const tables = await existingTables(db, memoryTables);
+    return exhaust(async (tx) => {
+      // Every writer of memories begins with this lock, and so waits.
+      await lockOwnerRow(tx, ownerRef);
+      const refs = await findErasableMemories(tx, scope, limit);
+      if (refs.length === 0) return {};
+      await discountMemories(tx, { ownerRef, memories: refs });
+      const keys = { ...noKeys, memories: sql`${refs}::bigint[]` };
+      return eraseRows(tx, tables, { keys, scope, limit: everyRow });
+    });
+  };
+
+  const threads = async (scope: ErasureScope) => {
+    const tables = [...(await existingTables(db, checkpointTables)), ...threadTables];
+    return exhaust(async (tx) => {
+      const group = await lockErasableThreads(tx, scope, threadsAtOnce);
+      if (group.length === 0) return {};
+      const refs = group.map(({ ref }) => ref);
+      const threadIds = group.map(({ threadId }) => threadId);
+      const { tenantId } = scope;
+      for (const id of await findSharedThreadIds(tx, { tenantId, threadIds })) shared.add(id);
+      const own = threadIds.filter((id) => !shared.has(id));
+      const keys = { ...noKeys, threads: sql`${refs}::bigint[]`, checkpointThreads: sql`${own}::text[]` };
+      const counts = {
+        ...(await eraseRows(tx, tables, { keys, scope, limit })),
+        ...(await eraseMessages(tx, { threads: refs, limit })),
+      };
+      if (Object.values(counts).some((count) => count > 0)) return counts;
+      // By the thread all the rest is found: it goes when nothing else is left of it.
+      return { thread: await eraseThreads(tx, group) };
+    });
+  };
+
+  const records = async (scope: ErasureScope) => {
+    const tables = await existingTables(db, recordTables);
+    return exhaust((tx) => eraseRows(tx, tables, { keys: noKeys, scope, limit }));
+  };
+
+  const finish = (scope: Scope, { ownerRef, whole }: ErasureScope) =>
+    transaction(db, async (tx) => {
+      if (ownerRef !== null && whole && (await lockOwnerRow(tx, ownerRef))) {
+        if (!(await eraseOwner(tx, ownerRef))) return false;
+        removed.owner = (removed.owner ?? 0) + 1;
+        done++;
+      }
+      if (done > 0) await insertEvent(tx, tombstone(scope, removed));
+      return true;
+    });
+
+  return {
+    async pass(requested) {
+      const scope = await findErasureScope(db, requested);
+      const exhausted = [await memories(scope), await threads(scope), await records(scope)];
+      return exhausted.every(Boolean) && finish(requested, scope);
+    },
+    leaveTombstone: (scope) => insertEvent(db, tombstone(scope, removed)),
+    result: () => ({ removed, total: done, sharedThreads: [...shared].sort() }),
+  };
+}
+
+/** Tried again after a deadlock: forgetting goes from threads to memories, some writers the other way. */
+async function transaction<Result>(db: Database, work: (tx: Connection) => Promise<Result>): Promise<Result> {
+  for (let deadlocks = 1; ; deadlocks++) {
+    try {
+      return await db.transaction(work);
+    } catch (error) {
+      const deadlock = error instanceof Error && errorCodeOf(error.cause) === "40P01";
+      if (!deadlock || deadlocks === mostDeadlocks) throw error;
+    }
+  }
+}
+
+/** That something was forgotten, when, and how much; not whose. */
+function tombstone({ tenantId }: Scope, removed: RowCounts): MemoryEvent {
+  const counts = Object.entries(removed).map(([table, count]) => `${table}=${count}`);
+  return {
+    scope: tenantId === undefined ? {} : { tenantId },
+    ...{ step: "forget", op: "forget", status: "ok", detail: counts.join(" ") },
+  };
+}

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import type { Database } from "../database/database.js";
+import { parseScope, type Scope } from "../domain/scope.js";
+import { MemoryError } from "../errors.js";
+import { createEraser } from "./erase-scope.js";
+import { previewForget } from "./preview-forget.js";
+
+/** How far a forgetting has come, in rows. */
+export interface ForgetProgress {
+  readonly done: number;
+  /** Grows when others write meanwhile. */
+  readonly total: number;
+}
+
+/** How to forget. */
+export interface ForgetOptions {
+  /** Only count what would go. @default false */
+  readonly dryRun?: boolean | undefined;
+  /** Rows of a table deleted in one transaction, 1 to 10000. @default 500 */
+  readonly batchSize?: number | undefined;
+  /** Told at the start and after each transaction. */
+  readonly onProgress?: ((progress: ForgetProgress) => void) | undefined;
+  /** Stops between two transactions, with its reason as the error; run it again to go on. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What was forgotten. */
+export interface Forgotten {
+  /** Rows deleted by this run, by table; tables without any are left out. */
+  readonly removed: Readonly<Record<string, number>>;
+  readonly total: number;
+  /**
+   * Threads whose LangGraph checkpoints stay: another tenant uses the same thread id, so that they hold the state
+   * of both. They go when the last of them is forgotten.
+   */
+  readonly sharedThreads: readonly string[];
+  /** False after a dry run that found something, and when others kept writing to the scope: run it again. */
+  readonly complete: boolean;
+}
+
+const batchSizeSchema = z.int().min(1).max(10_000).default(500);
+
+/** A writer that never rests must not keep this from ending. */
+const mostPasses = 3;
+
+/**
+ * Deletes everything that belongs to `scope`, in every table, and the checkpoints of its threads.
+ *
+ * Of `{ userId }` all of the user, in every app; of `{ userId, appId }` the user's memories and threads in that app;
+ * of `{ appId }` what the app has of its own. In transactions of bounded size; what makes the rest findable goes last,
+ * so that a run that was interrupted is finished by the next. One event without content or user is left, in the
+ * tenant. What others write to the scope after the last transaction is new and stays: a graph's run that is under
+ * way writes its state again when it ends.
+ *
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+ */
+export async function forget(
+  db: Database,
+  requested: Scope,
+  options: ForgetOptions = {},
+): Promise<Forgotten> {
+  const scope = parseScope(requested);
+  const batchSize = batchSizeSchema.safeParse(options.batchSize);
+  if (!batchSize.success) {
+    throw new MemoryError("INVALID_INPUT", "`batchSize` must be a whole number from 1 to 10000.");
+  }
+  const preview = await previewForget(db, scope);
+  if (options.dryRun) return preview;
+  const eraser = createEraser(db, { ...options, limit: batchSize.data, expected: preview.total });
+  let complete = false;
+  for (let pass = 0; pass < mostPasses && !complete; pass++) complete = await eraser.pass(scope);
+  if (!complete) await eraser.leaveTombstone(scope);
+  return { ...eraser.result(), complete };
+}

@@ -1,0 +1,130 @@
+import type { Connection } from "../database/connection.js";
+import type { Database } from "../database/database.js";
+import type { ExportLine } from "../domain/export-line.js";
+import { memoryHash, memoryTerms } from "../domain/memory-identity.js";
+import type { Scope } from "../domain/scope.js";
+import { searchText } from "../domain/search-text.js";
+import { MemoryError } from "../errors.js";
+import type { ResolvedConfig } from "../options.js";
+import { findKnownMemories, type ImportedMemory, importMemories } from "../store/import-memories.js";
+import {
+  findForeignConsents,
+  importChanges,
+  importConsents,
+  importHistory,
+  importOwner,
+  importRelations,
+} from "../store/import-records.js";
+import { importThreads } from "../store/import-threads.js";
+import { lockOwner } from "../store/lock-owner.js";
+import { type ScopeColumns, scopeColumns } from "../store/scope-columns.js";
+import { importTranscript } from "./import-transcript.js";
+import { linesOf, type NumberedLine } from "./read-export.js";
+
+/** Lines written, by type. */
+export type ImportCounts = Record<Exclude<ExportLine["type"], "header" | "end">, number>;
+
+/** Whose the lines become. */
+export interface ImportTarget {
+  readonly scope: Scope;
+  readonly ownerRef: number;
+}
+
+/**
+ * Writes what is new of `lines`, in one transaction.
+ *
+ * @throws MemoryError `CONFLICT`, `INVALID_INPUT`
+ */
+export async function importBatch(
+  { db, config }: { readonly db: Database; readonly config: ResolvedConfig },
+  { scope, ownerRef }: ImportTarget,
+  lines: readonly NumberedLine[],
+): Promise<ImportCounts> {
+  const columns = scopeColumns(scope);
+  const { language } = config.retrieval;
+  return db.transaction(async (tx) => {
+    const threads = linesOf(lines, "thread").map(({ line }) => withApp(columns, line));
+    const thread = await importThreads(tx, { scope: columns, ownerRef, threads });
+    // From here on nobody else changes the owner's memories.
+    const locked = await lockOwner(tx, scope);
+    if (locked.ref !== ownerRef) throw forgottenMeanwhile();
+    const [owner] = linesOf(lines, "owner");
+    const counters = owner ? await importOwner(tx, { ownerRef, ...owner.line }) : false;
+    const transcript = await importTranscript(tx, { columns, ownerRef, language }, lines);
+    const memory = await addMemories(tx, { columns, ownerRef, language }, linesOf(lines, "memory"));
+    const relations = linesOf(lines, "relation").map(({ line }) => line);
+    const entries = linesOf(lines, "history").map(({ line }) => withApp(columns, line));
+    const changes = linesOf(lines, "change").map(({ line }) => withApp(columns, line));
+    return {
+      ...transcript,
+      ...{ thread, owner: counters ? 1 : 0, memory },
+      relation: relations.length > 0 ? await importRelations(tx, { ownerRef, relations }) : 0,
+      history: entries.length > 0 ? await importHistory(tx, { ownerRef, entries }) : 0,
+      change: changes.length > 0 ? await importChanges(tx, { ownerRef, changes }) : 0,
+      consent: await addConsents(tx, { columns, ownerRef }, linesOf(lines, "consent")),
+    };
+  });
+}
+
+/** A line of a scope with an app is of that app, whatever it says. */
+function withApp<Line extends { readonly appId?: string | undefined }>(
+  { userId, appId }: ScopeColumns,
+  line: Line,
+) {
+  return { ...line, appId: appId !== "" || userId === "" ? appId : (line.appId ?? "") };
+}
+
+async function addMemories(
+  tx: Connection,
+  { columns, ownerRef, language }: { columns: ScopeColumns; ownerRef: number; language: string },
+  lines: NumberedLine<Extract<ExportLine, { type: "memory" }>>[],
+): Promise<number> {
+  if (lines.length === 0) return 0;
+  const known = await findKnownMemories(tx, { ownerRef, ids: lines.map(({ line }) => line.id) });
+  const foreign = lines.find(({ line }) => known.get(line.id) === false);
+  if (foreign) throw taken(foreign.number, `memory ${foreign.line.id}`);
+  let memories = lines
+    .filter(({ line }) => !known.has(line.id))
+    .map(({ line }): ImportedMemory => {
+      const terms = {
+        terms: memoryTerms(line, language),
+        actorTerms: searchText(line.actorId ?? "", language),
+      };
+      return { ...withApp(columns, line), ...terms, contentHash: memoryHash(line) };
+    });
+  let added = 0;
+  while (memories.length > 0) {
+    const ids = new Set(await importMemories(tx, { scope: columns, ownerRef, memories, language }));
+    const left = memories.filter(({ id }) => !ids.has(id));
+    // Twice the same id in the file.
+    if (left.length === memories.length) break;
+    added += ids.size;
+    memories = left;
+  }
+  return added;
+}
+
+async function addConsents(
+  tx: Connection,
+  { columns, ownerRef }: { columns: ScopeColumns; ownerRef: number },
+  lines: NumberedLine<Extract<ExportLine, { type: "consent" }>>[],
+): Promise<number> {
+  if (lines.length === 0) return 0;
+  const [foreign] = await findForeignConsents(tx, { ownerRef, ids: lines.map(({ line }) => line.id) });
+  const first = lines.find(({ line }) => line.id === foreign);
+  if (first) throw taken(first.number, `consent request ${first.line.id}`);
+  const consents = lines.map(({ line }) => withApp(columns, line));
+  return importConsents(tx, { scope: columns, ownerRef, consents });
+}
+
+/** It does not say whose. */
+function taken(number: number, what: string): MemoryError {
+  return new MemoryError(
+    "CONFLICT",
+    `Line ${number}: ${what} belongs to another scope of this database. Import it into another schema or database.`,
+  );
+}
+
+function forgottenMeanwhile(): MemoryError {
+  return new MemoryError("CONFLICT", "The scope was forgotten while it was imported: import it again.");
+}

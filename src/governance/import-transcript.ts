@@ -1,0 +1,73 @@
+import type { Connection } from "../database/connection.js";
+import type { ExportLineOf } from "../domain/export-line.js";
+import { MemoryError } from "../errors.js";
+import { toNewMessage } from "../remember/to-new-message.js";
+import { findMisplacedMessages, type ImportedMessage, importMessages } from "../store/import-messages.js";
+import { importSummaries } from "../store/import-summaries.js";
+import { findThreadRefs } from "../store/import-threads.js";
+import { decodeMessage } from "../store/message-codec.js";
+import type { ScopeColumns } from "../store/scope-columns.js";
+import { lineError, linesOf, type NumberedLine } from "./read-export.js";
+
+/** Writes what is new of the messages and summaries among `lines`; their threads are there. */
+export async function importTranscript(
+  tx: Connection,
+  { columns, ownerRef, language }: { columns: ScopeColumns; ownerRef: number; language: string },
+  lines: readonly NumberedLine[],
+): Promise<{ message: number; summary: number }> {
+  const messages = linesOf(lines, "message");
+  const summaries = linesOf(lines, "summary");
+  const named = [...linesOf(lines, "thread"), ...messages, ...summaries];
+  if (named.length === 0) return { message: 0, summary: 0 };
+  const threadIds = [...new Set(named.map(({ line }) => line.threadId))];
+  const threads = await findThreadRefs(tx, { scope: columns, threadIds });
+  const refOf = ({ number, line }: (typeof named)[number]): string => {
+    const thread = threads.get(line.threadId);
+    if (thread) return thread.ref;
+    if (thread === undefined)
+      throw lineError(number, `there is no line of thread "${line.threadId}" before it.`);
+    throw new MemoryError(
+      "CONFLICT",
+      `Line ${number}: thread "${line.threadId}" belongs to another scope of this database.`,
+    );
+  };
+  for (const each of named) refOf(each);
+  const imported = await Promise.all(
+    messages.map((each) => toImported(each, { threadRef: refOf(each), language })),
+  );
+  const [misplaced] = imported.length > 0 ? await findMisplacedMessages(tx, imported) : [];
+  if (misplaced !== undefined)
+    throw otherMessages(messages[misplaced] as NumberedLine<ExportLineOf<"message">>);
+  return {
+    message: imported.length > 0 ? await importMessages(tx, { ownerRef, messages: imported, language }) : 0,
+    summary:
+      summaries.length > 0
+        ? await importSummaries(
+            tx,
+            summaries.map((each) => ({ ...each.line, threadRef: refOf(each) })),
+          )
+        : 0,
+  };
+}
+
+/** What is stored of a message is made from the message, as if it had been recorded. */
+async function toImported(
+  { number, line }: NumberedLine<ExportLineOf<"message">>,
+  { threadRef, language }: { threadRef: string; language: string },
+): Promise<ImportedMessage> {
+  const { messageId, serialised, seq, saidAt, createdAt } = line;
+  try {
+    const message = await decodeMessage(serialised);
+    const made = await toNewMessage(message, language);
+    return { ...made, messageId, serialised, threadRef, seq, saidAt, createdAt };
+  } catch (cause) {
+    throw lineError(number, "serialised: this is no message as LangChain writes it.", cause);
+  }
+}
+
+function otherMessages({ number, line }: NumberedLine<ExportLineOf<"message">>): MemoryError {
+  return new MemoryError(
+    "CONFLICT",
+    `Line ${number}: thread "${line.threadId}" has other messages here: it went on without those of the export.`,
+  );
+}

@@ -1,0 +1,155 @@
+import type { Connection } from "../database/connection.js";
+import { changeLine } from "../domain/change-line.js";
+import type { MemoryItem } from "../domain/memory.js";
+import { versionOf } from "../domain/memory-version.js";
+import { parseScope, type Scope } from "../domain/scope.js";
+import type { Work, WorkKind } from "../jobs/background-work.js";
+import type { WriteDeps } from "../remember/write-memories.js";
+import { deactivateMemories } from "../store/deactivate-memories.js";
+import { findAgedMemories, findMemoriesToPurge } from "../store/find-lifecycle-memories.js";
+import { findLifecycleOwners, type LifecycleOwner } from "../store/find-lifecycle-work.js";
+import { lockOwner } from "../store/lock-owner.js";
+import { purgeMemories } from "../store/purge-memories.js";
+import { type MemoryChange, recordChanges } from "../store/record-changes.js";
+
+/** What a run of the lifecycle did. */
+export interface LifecycleResult {
+  /** Memories hidden because nobody used them; they can be restored for a time. */
+  readonly softDeleted: number;
+  /** Memories deleted for good. */
+  readonly purged: number;
+}
+
+/** Forgetting what nobody uses. */
+export interface LifecycleApi {
+  /**
+   * Hides what was not used for long and is not important, and deletes what was hidden or removed long ago, now:
+   * of the scope's user or app, or of all. Background work does the same from time to time.
+   *
+   * Superseded values stay: they are the trail of what was true when.
+   */
+  run(of?: { readonly scope?: Scope | undefined }): Promise<LifecycleResult>;
+}
+
+/** How the audit trail names who forgets by age. */
+const actor = "worker:lifecycle";
+
+/** Owners taken on at a time. */
+const ownersAtOnce = 20;
+
+/** The lifecycle as background work, and to be run by hand. Needs no model. */
+export function createLifecycle(deps: WriteDeps): { readonly api: LifecycleApi; readonly work: WorkKind } {
+  const options = deps.config.lifecycle;
+  return {
+    api: {
+      async run({ scope } = {}) {
+        const of = scope === undefined ? undefined : parseScope(scope);
+        const total = { softDeleted: 0, purged: 0 };
+        for (;;) {
+          const owners = await findLifecycleOwners(deps.db, { options, limit: ownersAtOnce, scope: of });
+          let changed = 0;
+          for (const owner of owners) {
+            const { softDeleted, purged } = await ageOwner(deps, owner);
+            total.softDeleted += softDeleted;
+            total.purged += purged;
+            changed += softDeleted + purged;
+          }
+          // Nothing changed where another process was faster.
+          if (changed === 0) return total;
+        }
+      },
+    },
+    work: {
+      intervalMs: options.intervalMs,
+      async due(limit) {
+        const owners = await findLifecycleOwners(deps.db, { options, limit });
+        return owners.map(
+          (owner): Work => ({
+            name: `Lifecycle of owner ${owner.ref}`,
+            run: async () => void (await ageOwner(deps, owner)),
+          }),
+        );
+      },
+    },
+  };
+}
+
+/** All that is due of one owner, a batch in each transaction. */
+async function ageOwner(deps: WriteDeps, owner: LifecycleOwner): Promise<LifecycleResult> {
+  return {
+    softDeleted: await inBatches(deps, owner, softDelete),
+    purged: await inBatches(deps, owner, purge),
+  };
+}
+
+type Batch = (deps: WriteDeps, tx: Connection, owner: LifecycleOwner) => Promise<number>;
+
+async function inBatches(deps: WriteDeps, owner: LifecycleOwner, batch: Batch): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const done = await deps.db.transaction(async (tx) => {
+      // One process at a time; the next finds what this one left.
+      const locked = await lockOwner(tx, owner.scope);
+      return batch(deps, tx, { ...owner, ref: locked.ref });
+    });
+    total += done;
+    if (done < deps.config.lifecycle.batchSize) return total;
+  }
+}
+
+async function softDelete(
+  deps: WriteDeps,
+  tx: Connection,
+  { ref: ownerRef, scope }: LifecycleOwner,
+): Promise<number> {
+  const options = deps.config.lifecycle;
+  const { purgeAfterMs } = options;
+  const memories = await findAgedMemories(tx, { ownerRef, options });
+  if (memories.length === 0) return 0;
+  await deactivateMemories(tx, {
+    ownerRef,
+    changes: memories.map(({ id }) => ({
+      ...{ id, state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs },
+    })),
+    vectors: deps.embedder !== null,
+  });
+  await recordChanges(tx, {
+    ...{ ownerRef, scope, actor, step: "lifecycle" },
+    changes: memories.map((memory) => ({
+      ...changeOf(memory),
+      event: "TTL",
+      new: { state: "soft_deleted", lastAccessedAt: memory.lastAccessedAt },
+      news: {
+        event: "soft_deleted",
+        line: changeLine("soft_deleted", memory),
+        importance: memory.importance,
+      },
+    })),
+  });
+  return memories.length;
+}
+
+async function purge(
+  deps: WriteDeps,
+  tx: Connection,
+  { ref: ownerRef, scope }: LifecycleOwner,
+): Promise<number> {
+  const memories = await findMemoriesToPurge(tx, { ownerRef, options: deps.config.lifecycle });
+  if (memories.length === 0) return 0;
+  await recordChanges(tx, {
+    ...{ ownerRef, scope, actor, step: "lifecycle" },
+    changes: memories.map((memory) => ({
+      ...changeOf(memory),
+      event: "DELETE",
+      new: { state: "purged" },
+      news: { event: "deleted", line: changeLine("deleted", memory), importance: memory.importance },
+    })),
+  });
+  await purgeMemories(tx, { ownerRef, ids: memories.map(({ id }) => id) });
+  return memories.length;
+}
+
+function changeOf(memory: MemoryItem): Pick<MemoryChange, "memoryId" | "old" | "category" | "similarity"> {
+  const old = { ...versionOf(memory), state: memory.state };
+  return { memoryId: memory.id, old, category: memory.category, similarity: null };
+}

@@ -1,0 +1,92 @@
+import type { MemoryItem } from "../domain/memory.js";
+import { versionOf } from "../domain/memory-version.js";
+import { parseScope, type Scope } from "../domain/scope.js";
+import { editMemory } from "../remember/edit-memory.js";
+import { requireMemory } from "../remember/require-memory.js";
+import { rewriteContent } from "../remember/rewrite-content.js";
+import type { WriteDeps } from "../remember/write-memories.js";
+import { listMemories } from "../store/find-memories.js";
+import { lockOwner } from "../store/lock-owner.js";
+import { purgeMemories } from "../store/purge-memories.js";
+import { recordChanges } from "../store/record-changes.js";
+
+/** Whose memory, and the person who decides. */
+export interface QuarantineDecision {
+  readonly scope: Scope;
+  /** For the audit trail: the operator's name. @default "operator" */
+  readonly actor?: string | undefined;
+}
+
+/**
+ * What reads as instructions to a model, whoever said it: stored, found by no search and shown to no agent, until a
+ * person decides. For operators only; nothing here belongs in a prompt or in reach of an agent.
+ */
+export interface QuarantineApi {
+  /** What waits for a decision, latest first. */
+  list(listing: {
+    readonly scope: Scope;
+    /** Rows. @default 100 */
+    readonly limit?: number | undefined;
+    /** Only those after this id: the last of the page before. */
+    readonly after?: string | undefined;
+  }): Promise<MemoryItem[]>;
+  /**
+   * Makes it an ordinary memory, on the operator's word: its trust becomes "operator".
+   *
+   * @throws MemoryError `NOT_FOUND`; `CONFLICT` when it is not in quarantine, or an active memory holds its slot or
+   *   says the same.
+   */
+  approve(id: string, decision: QuarantineDecision): Promise<MemoryItem>;
+  /**
+   * Deletes it; the audit trail keeps what it was.
+   *
+   * @throws MemoryError `NOT_FOUND`, `CONFLICT` when it is not in quarantine.
+   */
+  reject(id: string, decision: QuarantineDecision): Promise<void>;
+}
+
+/** The step these decisions are counted under. */
+const step = "quarantine";
+
+/** The `QuarantineApi` on `deps`. */
+export function createQuarantineApi(deps: WriteDeps): QuarantineApi {
+  return {
+    list: (listing) =>
+      listMemories(deps.db, { ...listing, scope: parseScope(listing.scope), states: ["quarantined"] }),
+    approve: (id, { scope, actor = "operator" }) => approve(deps, { id, scope, actor }),
+    reject: (id, { scope, actor = "operator" }) => reject(deps, { id, scope, actor }),
+  };
+}
+
+interface Decision {
+  readonly id: string;
+  readonly scope: Scope;
+  readonly actor: string;
+}
+
+async function approve(deps: WriteDeps, decision: Decision): Promise<MemoryItem> {
+  const known = await requireMemory(deps.db, decision, ["quarantined"]);
+  const embedded = (await deps.embedder?.documents([known.text])) ?? null;
+  return editMemory(deps, { ...decision, step, states: ["quarantined"] }, async (tx, owner, memory) => {
+    await rewriteContent(deps, tx, owner, memory, { embedded, vouched: true, trust: "operator" });
+    const { state, trust } = memory;
+    const next = { ...versionOf(memory), state: "active", trust: "operator" };
+    return { event: "UPDATE", news: "created", old: { state, trust }, new: next };
+  });
+}
+
+async function reject(deps: WriteDeps, decision: Decision): Promise<void> {
+  const { scope } = await requireMemory(deps.db, decision, ["quarantined"]);
+  await deps.db.transaction(async (tx) => {
+    const { ref: ownerRef } = await lockOwner(tx, scope);
+    const memory = await requireMemory(tx, decision, ["quarantined"]);
+    const { id, state, category } = memory;
+    const old = { ...versionOf(memory), state };
+    const change = { memoryId: id, event: "DELETE", old, new: { state: "rejected" }, category } as const;
+    await recordChanges(tx, {
+      ...{ ownerRef, scope, actor: decision.actor, step },
+      changes: [{ ...change, news: null, similarity: null }],
+    });
+    await purgeMemories(tx, { ownerRef, ids: [id] });
+  });
+}

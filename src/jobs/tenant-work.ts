@@ -1,0 +1,20 @@
+import type { Database } from "../database/database.js";
+import { acrossTenants, keepTenancy } from "../database/tenancy.js";
+import type { Work, WorkKind } from "./background-work.js";
+
+/** `work`, which later sees what the call that starts it sees. */
+export function keepTenant({ name, run }: Work): Work {
+  const keep = keepTenancy();
+  return { name, run: () => keep(run) };
+}
+
+/** What is due of `kind` in all tenants; nothing where tenants are isolated and this process may not see them all. */
+export function workAcrossTenants(db: Database, kind: WorkKind): WorkKind {
+  return {
+    async due(limit) {
+      if (!(await db.mayCrossTenants())) return [];
+      const due = await acrossTenants(() => kind.due(limit));
+      return due.map(({ name, run }) => ({ name, run: () => acrossTenants(run) }));
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { searchText } from "../domain/search-text.js";
+import { trustOf } from "../domain/trust.js";
+import type { ResolvedConfig } from "../options.js";
+import type { WriteCandidate } from "../store/find-write-candidates.js";
+import type { NewMemory } from "../store/insert-memories.js";
+import type { LockedOwner } from "../store/lock-owner.js";
+import { scopeColumns } from "../store/scope-columns.js";
+import type { OwnerDraft } from "./draft-waves.js";
+
+/** Where drafts are written. */
+export interface WriteContext {
+  readonly owner: LockedOwner;
+  readonly config: ResolvedConfig;
+}
+
+/** The owner's turn at which a draft was said. */
+export function saidTurn({ owner }: WriteContext, { turnsAgo }: OwnerDraft): number {
+  return Math.max(0, owner.turns - turnsAgo);
+}
+
+/** `draft` as a row to insert, active, linked to the nearest of `rivals`. */
+export function newMemory(
+  context: WriteContext,
+  draft: OwnerDraft,
+  id: string,
+  seenCount: number,
+  rivals: readonly WriteCandidate[],
+): NewMemory {
+  const { config } = context;
+  const { memory, vector } = draft;
+  const links = rivals
+    .filter(({ relation, similarity }) => relation === "near" && similarity >= config.memories.linkSimilarity)
+    .slice(0, config.memories.links)
+    .map(({ ref, similarity }) => ({ ref, strength: similarity }));
+  return {
+    ...memory,
+    ...scopeColumns(memory.scope),
+    id,
+    key: memory.key ?? null,
+    value: memory.value ?? null,
+    state: "active",
+    agentId: memory.agentId ?? null,
+    runId: memory.runId ?? null,
+    actorId: memory.actorId ?? null,
+    actorTerms: searchText(memory.actorId ?? "", config.retrieval.language),
+    role: memory.role ?? null,
+    trust: trustOf(memory.origin),
+    threadId: memory.source?.threadId ?? null,
+    sourceSeqs: memory.source?.seqs ?? [],
+    evidence: memory.source?.quote ?? null,
+    turnStart: memory.turns?.start ?? null,
+    turnEnd: memory.turns?.end ?? null,
+    assertedTurn: saidTurn(context, draft),
+    seenCount,
+    validFrom: memory.validFrom?.toISOString() ?? null,
+    validTo: null,
+    supersededBy: null,
+    vector,
+    links,
+  };
+}
+
+/** What the audit trail keeps of a new memory. */
+export function contentOf({
+  text,
+  category,
+  key,
+  value,
+  importance,
+  confidence,
+  pinned,
+  tags,
+  origin,
+}: NewMemory) {
+  return { text, category, key, value, importance, confidence, pinned, tags, origin };
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import type { Connection } from "../database/connection.js";
+import type { Scope } from "../domain/scope.js";
+import { insertMemories } from "../store/insert-memories.js";
+import { type MemoryChange, recordChanges } from "../store/record-changes.js";
+import { sightQuarantined } from "../store/sight-quarantined.js";
+import type { OwnerDraft } from "./draft-waves.js";
+import { contentOf, newMemory, type WriteContext } from "./new-memory.js";
+import type { PreparedMemory } from "./prepare-memory.js";
+import type { WriteOrigin, WriteOutcome } from "./write-memories.js";
+
+interface Context extends WriteContext {
+  readonly tx: Connection;
+  readonly scope: Scope;
+  readonly origin: WriteOrigin;
+}
+
+/**
+ * Stores drafts that read as instructions to a model where nothing finds them, within the transaction that holds
+ * the owner's lock. Outcomes by the drafts' indexes.
+ *
+ * They touch no other memory, take no slot, and are no news: a header that told of them would carry them into a
+ * prompt. The same words again are counted and not stored twice.
+ */
+export async function quarantineDrafts(
+  context: Context,
+  drafts: readonly OwnerDraft[],
+): Promise<Map<number, WriteOutcome>> {
+  if (drafts.length === 0) return new Map();
+  const { tx, owner, scope, origin, config } = context;
+  const doubles = new Map<string, OwnerDraft[]>();
+  for (const draft of drafts) {
+    const identity = identityOf(draft.memory);
+    doubles.set(identity, [...(doubles.get(identity) ?? []), draft]);
+  }
+  const known = await sightQuarantined(tx, {
+    ownerRef: owner.ref,
+    sightings: [...doubles.values()].map((same) => ({ ...sighted(same), times: same.length })),
+  });
+  const ids = new Map(known.map((found) => [identityOf(found), found.id]));
+  const created = [...doubles].flatMap(([identity, same]) => {
+    if (ids.has(identity)) return [];
+    const id = randomUUID();
+    ids.set(identity, id);
+    return {
+      ...newMemory(context, same[0] as OwnerDraft, id, same.length, []),
+      state: "quarantined" as const,
+    };
+  });
+  await insertMemories(tx, {
+    ownerRef: owner.ref,
+    memories: created,
+    language: config.retrieval.language,
+    space: null,
+  });
+  const unheard = { old: null, news: null, similarity: null };
+  const changes: MemoryChange[] = [
+    ...created.map((memory) => {
+      const content = { ...contentOf(memory), state: memory.state };
+      return {
+        ...unheard,
+        memoryId: memory.id,
+        event: "ADD" as const,
+        new: content,
+        category: memory.category,
+      };
+    }),
+    ...known.map(({ id, category, seenCount }) => {
+      return { ...unheard, memoryId: id, event: "MERGE" as const, new: { seenCount }, category };
+    }),
+  ];
+  const { actor, step } = origin;
+  await recordChanges(tx, { ownerRef: owner.ref, scope, actor, step, changes });
+  return new Map(
+    drafts.map(({ index, memory }) => [
+      index,
+      { outcome: "quarantined", id: ids.get(identityOf(memory)) ?? null, problems: ["instruction"] },
+    ]),
+  );
+}
+
+function sighted([draft]: readonly OwnerDraft[]) {
+  const { kind, contentHash, scope } = (draft as OwnerDraft).memory;
+  return { kind, contentHash, appId: scope.appId ?? "" };
+}
+
+function identityOf(
+  memory: Pick<PreparedMemory, "kind" | "contentHash"> & ({ scope: Scope } | { appId: string }),
+) {
+  const appId = "appId" in memory ? memory.appId : (memory.scope.appId ?? "");
+  return JSON.stringify([appId, memory.kind, memory.contentHash]);
+}

@@ -1,0 +1,69 @@
+import { type ConsentPolicy, consentRule } from "../domain/consent-policy.js";
+import type { MemoryDraft, MemoryItem } from "../domain/memory.js";
+import { normalValue } from "../domain/normal-value.js";
+import { MemoryError } from "../errors.js";
+import type { ChangeInput } from "./edit-memory.js";
+import { type WriteDeps, writeMemories } from "./write-memories.js";
+
+/** A memory as it was, and as somebody wants it. */
+interface Edited {
+  readonly before: MemoryItem;
+  readonly after: MemoryItem;
+}
+
+/** Whether an edit changes a sensitive field: its words, where they stand, or that it holds at all. */
+export function changesSensitiveField(policy: ConsentPolicy, { before, after }: Edited): boolean {
+  if (after.state !== "active") return false;
+  const same =
+    before.state === "active" &&
+    before.category === after.category &&
+    before.value === after.value &&
+    before.text === after.text;
+  return !same && [before, after].some((memory) => consentRule(policy, memory) === "consent");
+}
+
+/**
+ * Proposes an edit that may not be made without consent, as a memory of its own.
+ *
+ * @returns the error that tells who wanted to make it: `CONSENT_REQUIRED`, with the request where there is one now.
+ */
+export async function proposeEdit(
+  deps: WriteDeps,
+  { actor }: ChangeInput,
+  { before, after }: Edited,
+): Promise<MemoryError> {
+  // Other words for the same value are nothing that a slot could be asked about.
+  const drafts = before.state === "active" && isSameSlotValue(before, after) ? [] : [draftOf(after)];
+  const origin = { actor, step: "api" } as const;
+  const [outcome] = await writeMemories(deps, { scope: after.scope, drafts, origin });
+  const { category, key } = after;
+  const field = key === null ? category : `${category}/${key}`;
+  const waits = outcome?.outcome === "proposed" ? ` It waits as request ${outcome.consentId}.` : "";
+  return new MemoryError(
+    "CONSENT_REQUIRED",
+    `${field} changes only with the user's consent.${waits} Decide requests with memory.consents.decide, or pass ` +
+      '`consent: "given"` when the user agreed.',
+  );
+}
+
+function isSameSlotValue(before: MemoryItem, after: MemoryItem): boolean {
+  const [one, other] = [before, after].map(({ category, key, value, text }) =>
+    JSON.stringify([category, key, normalValue(value ?? text)]),
+  );
+  return after.key !== null && one === other;
+}
+
+function draftOf(memory: MemoryItem): MemoryDraft {
+  const { text, kind, category, importance, confidence, pinned, tags, origin } = memory;
+  return {
+    ...{ text, kind, category, importance, confidence, pinned, tags, origin },
+    key: memory.key ?? undefined,
+    value: memory.value ?? undefined,
+    agentId: memory.agentId ?? undefined,
+    runId: memory.runId ?? undefined,
+    actorId: memory.actorId ?? undefined,
+    role: memory.role ?? undefined,
+    source: memory.source ?? undefined,
+    turns: memory.turns ?? undefined,
+  };
+}

@@ -1,0 +1,84 @@
+import sql, { join, type Sql } from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { Scope } from "../domain/scope.js";
+import { eventPart, eventStep } from "./event-columns.js";
+import { scopeColumns } from "./scope-columns.js";
+
+/** What events can be counted by. "day" is the day in UTC, as "2030-05-01". */
+export const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
+
+/** What events can be counted by. */
+export type EventField = (typeof eventFields)[number];
+
+/** Which events: unset fields leave none out. */
+export interface EventSelection {
+  readonly scope?: Scope | undefined;
+  readonly threadId?: string | undefined;
+  /** Not before. */
+  readonly since?: Date | undefined;
+  /** Before. */
+  readonly until?: Date | undefined;
+  readonly op?: string | undefined;
+  readonly node?: string | undefined;
+  readonly step?: string | undefined;
+  readonly status?: "ok" | "error" | "skipped" | undefined;
+}
+
+/** How many events have the same fields. */
+export type EventCount = Readonly<Partial<Record<EventField, string | null>>> & { readonly count: number };
+
+const columns: Readonly<Record<EventField, Sql>> = {
+  op: sql`e.op`,
+  node: eventPart,
+  step: eventStep,
+  status: sql`e.status`,
+  category: sql`e.category`,
+  detail: sql`e.detail`,
+  day: sql`to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
+};
+
+/** Counts of the selected events by `fields`, most frequent first. */
+export async function countEvents(
+  db: Connection,
+  { fields, ...selection }: EventSelection & { fields: readonly EventField[] },
+): Promise<EventCount[]> {
+  const values = join(
+    fields.map((field) => columns[field]),
+    ", ",
+  );
+  const rows = await db.query<{ values: (string | null)[]; count: number }>(sql`
+    select values, count(*)::int as count
+    from (select array[${values}]::text[] as values from ${db.schema}.event e where ${selected(selection)}) e
+    group by values order by count(*) desc, values`);
+  return rows.map(
+    (row) =>
+      ({
+        ...Object.fromEntries(fields.map((field, index) => [field, row.values[index]])),
+        count: row.count,
+      }) as EventCount,
+  );
+}
+
+/** Whether the event `e` is selected. A scope without an id has that of any. */
+export function selected(selection: EventSelection): Sql {
+  const { threadId, since, until, op, node, step, status } = selection;
+  const { tenantId, userId, appId } = selection.scope
+    ? scopeColumns(selection.scope)
+    : { tenantId: null, userId: "", appId: "" };
+  return join(
+    [
+      sql`true`,
+      ...(tenantId === null ? [] : [sql`e.tenant_id = ${tenantId} and md5(e.tenant_id) = md5(${tenantId})`]),
+      ...(userId === "" ? [] : [sql`e.user_id = ${userId} and md5(e.user_id) = md5(${userId})`]),
+      ...(appId === "" ? [] : [sql`e.app_id = ${appId}`]),
+      ...(threadId === undefined ? [] : [sql`e.thread_id = ${threadId}`]),
+      ...(since ? [sql`e.created_at >= ${since}::timestamptz`] : []),
+      ...(until ? [sql`e.created_at < ${until}::timestamptz`] : []),
+      ...(op === undefined ? [] : [sql`e.op = ${op}`]),
+      ...(node === undefined ? [] : [sql`${eventPart} = ${node}`]),
+      ...(step === undefined ? [] : [sql`${eventStep} = ${step}`]),
+      ...(status === undefined ? [] : [sql`e.status = ${status}`]),
+    ],
+    " and ",
+  );
+}

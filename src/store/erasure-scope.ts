@@ -1,0 +1,42 @@
+import sql, { type Sql } from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { Scope } from "../domain/scope.js";
+import { type ScopeColumns, scopeColumns } from "./scope-columns.js";
+
+/**
+ * What belongs to a scope for good: of `{ userId }` everything of the user in all apps, of `{ userId, appId }` what
+ * the user has in that app, of `{ appId }` what the app has of its own.
+ */
+export interface ErasureScope extends ScopeColumns {
+  /** The owner's row, a bigint as text; null when there is none. */
+  readonly ownerRef: string | null;
+  /** Whether the owner's row belongs to the scope, and not just a part of what is the owner's. */
+  readonly whole: boolean;
+}
+
+/** `scope` with its owner's row as it is now. */
+export async function findErasureScope(db: Connection, scope: Scope): Promise<ErasureScope> {
+  const columns = scopeColumns(scope);
+  const { tenantId, userId, appId } = columns;
+  const ownerApp = userId === "" ? appId : "";
+  const [row] = await db.query<{ id: string }>(sql`
+    select id from ${db.schema}.owner
+    where md5(tenant_id) = md5(${tenantId}) and tenant_id = ${tenantId}
+      and md5(user_id) = md5(${userId}) and user_id = ${userId}
+      and md5(app_id) = md5(${ownerApp}) and app_id = ${ownerApp}`);
+  return { ...columns, ownerRef: row?.id ?? null, whole: userId === "" || appId === "" };
+}
+
+/** Whether the row `x`, which has all three columns of a scope, belongs to it. */
+export function hasScope({ tenantId, userId, appId }: ScopeColumns): Sql {
+  const tenant = sql`md5(x.tenant_id) = md5(${tenantId}) and x.tenant_id = ${tenantId}`;
+  if (userId === "") {
+    return sql`${tenant} and x.user_id = '' and md5(x.app_id) = md5(${appId}) and x.app_id = ${appId}`;
+  }
+  return sql`${tenant} and md5(x.user_id) = md5(${userId}) and x.user_id = ${userId} and ${appId} in ('', x.app_id)`;
+}
+
+/** Whether the row `x` belongs to the owner, and to the scope's app where it is only that. */
+export function hasOwner({ ownerRef, whole, appId }: ErasureScope): Sql {
+  return sql`x.owner_ref = ${ownerRef}::bigint and (${whole} or x.app_id = ${appId})`;
+}

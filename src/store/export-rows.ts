@@ -1,0 +1,129 @@
+import sql, { type Sql } from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { ExportLine, ExportLineOf } from "../domain/export-line.js";
+import { type ErasureScope, hasOwner, hasScope } from "./erasure-scope.js";
+
+/** A line of an export, and where it stands in the order of its kind. */
+export interface ExportRow<Line extends ExportLine = ExportLine> {
+  readonly line: Line;
+  /** Numbers and text that the next page goes on from. */
+  readonly cursor: string[];
+}
+
+/** At most `limit` rows after the one with the cursor `after`; from the first one without. */
+export interface ExportPage {
+  readonly scope: ErasureScope;
+  readonly after: readonly string[] | null;
+  readonly limit: number;
+}
+
+/** The app of the row `x` where the scope itself does not say it. */
+const appOf = ({ userId, whole }: ErasureScope): Sql =>
+  userId !== "" && whole ? sql`nullif(x.app_id, '')` : sql`null`;
+
+/** `fields`, a JSON object, and `appId` where the row `x` has one that the scope does not say. */
+export const withApp = (scope: ErasureScope, fields: Sql): Sql =>
+  sql`(${fields}::jsonb || jsonb_strip_nulls(jsonb_build_object('appId', ${appOf(scope)})))`;
+
+/** Counters of the owner, of which the scope is the whole or a part; null where there is none. */
+export async function exportOwner(
+  db: Connection,
+  { ownerRef }: ErasureScope,
+): Promise<ExportLineOf<"owner"> | null> {
+  const [row] = await db.query<{ line: ExportLineOf<"owner"> }>(sql`
+    select json_build_object('type', 'owner', 'revision', revision, 'turns', turns) as line
+    from ${db.schema}.owner where id = ${ownerRef}::bigint`);
+  return row?.line ?? null;
+}
+
+/** Threads in the order in which they were made. */
+export async function exportThreads(
+  db: Connection,
+  { scope, after, limit }: ExportPage,
+): Promise<ExportRow<ExportLineOf<"thread">>[]> {
+  return db.query<ExportRow<ExportLineOf<"thread">> & Record<string, unknown>>(sql`
+    select array[x.id::text] as cursor, ${withApp(
+      scope,
+      sql`jsonb_build_object(
+        'type', 'thread', 'threadId', x.thread_id, 'revSeen', x.rev_seen, 'createdAt', x.created_at,
+        'lastActivityAt', x.last_activity_at,
+        'tasks', (
+          select coalesce(jsonb_agg(jsonb_build_object(
+            'task', k.task, 'doneUntil', k.done_until, 'due', k.retry_at is not null or k.lease_until is not null
+          ) order by k.task), '[]')
+          from ${db.schema}.thread_task k where k.thread_ref = x.id
+        )
+      )`,
+    )} as line
+    from ${db.schema}.thread x
+    where ${hasScope(scope)} and x.id > ${after?.[0] ?? "0"}::bigint
+    order by x.id limit ${limit}`);
+}
+
+/** The messages of one thread, in order. */
+export async function exportMessages(
+  db: Connection,
+  { threadRef, threadId, after, limit }: ThreadPage,
+): Promise<ExportRow<ExportLineOf<"message">>[]> {
+  return db.query<ExportRow<ExportLineOf<"message">> & Record<string, unknown>>(sql`
+    select array[m.seq::text] as cursor, json_build_object(
+      'type', 'message', 'threadId', ${threadId}::text, 'seq', m.seq, 'messageId', m.message_id,
+      'serialised', m.serialised, 'saidAt', m.said_at, 'createdAt', m.created_at
+    ) as line
+    from ${db.schema}.message m
+    where m.thread_ref = ${threadRef}::bigint and m.seq > ${after?.[0] ?? "-1"}::int
+    order by m.seq limit ${limit}`);
+}
+
+/** A page of what belongs to one thread. */
+export interface ThreadPage extends Omit<ExportPage, "scope"> {
+  readonly threadRef: string;
+  readonly threadId: string;
+}
+
+/** The settled summaries of one thread, oldest first. */
+export async function exportSummaries(
+  db: Connection,
+  { threadRef, threadId, after, limit }: ThreadPage,
+): Promise<ExportRow<ExportLineOf<"summary">>[]> {
+  return db.query<ExportRow<ExportLineOf<"summary">> & Record<string, unknown>>(sql`
+    select array[s.id::text] as cursor, json_build_object(
+      'type', 'summary', 'threadId', ${threadId}::text, 'startSeq', s.start_seq, 'endSeq', s.end_seq,
+      'createdAt', s.created_at, 'status', s.status, 'text', s.content,
+      'generationTimeMs', s.generation_time_ms, 'attempts', s.attempts, 'error', s.error,
+      'rolledBackAt', s.rolled_back_at,
+      'base', case when b.id is not null then json_build_object(
+        'startSeq', b.start_seq, 'endSeq', b.end_seq, 'createdAt', b.created_at
+      ) end
+    ) as line
+    from ${db.schema}.summary s left join ${db.schema}.summary b on b.id = s.base_id
+    where s.thread_ref = ${threadRef}::bigint and s.status <> 'processing' and s.id > ${after?.[0] ?? "0"}::bigint
+    order by s.id limit ${limit}`);
+}
+
+/** Memories in whatever state, in the order in which they were made. */
+export async function exportMemories(
+  db: Connection,
+  { scope, after, limit }: ExportPage,
+): Promise<ExportRow<ExportLineOf<"memory">>[]> {
+  return db.query<ExportRow<ExportLineOf<"memory">> & Record<string, unknown>>(sql`
+    select array[x.ref::text] as cursor, ${withApp(
+      scope,
+      sql`jsonb_build_object(
+        'type', 'memory', 'id', x.id, 'kind', x.kind, 'category', x.category, 'key', x.key, 'value', x.value,
+        'text', x.content, 'importance', x.importance, 'confidence', x.confidence, 'pinned', x.pinned,
+        'state', x.state, 'origin', x.origin, 'trust', x.trust, 'tags', x.tags, 'agentId', x.agent_id,
+        'runId', x.run_id, 'actorId', x.actor_id, 'role', x.role, 'threadId', t.thread_id,
+        'sourceSeqs', x.source_seqs, 'evidence', x.evidence, 'turnStart', x.turn_start, 'turnEnd', x.turn_end,
+        'assertedTurn', x.asserted_turn, 'validFrom', x.valid_from, 'validTo', x.valid_to,
+        'supersededBy', x.superseded_by, 'seenCount', x.seen_count, 'accessCount', x.access_count,
+        'lastAccessedAt', x.last_accessed_at, 'purgeAt', x.purge_at, 'createdAt', x.created_at,
+        'updatedAt', x.updated_at
+      )`,
+    )} as line
+    from ${db.schema}.memory x
+    -- A thread of somebody else is named to nobody.
+    left join ${db.schema}.thread t on t.id = x.thread_ref and t.user_id = ${scope.userId}
+    where ${hasOwner(scope)} and x.ref > ${after?.[0] ?? "0"}::bigint
+    order by x.ref limit ${limit}`);
+}

@@ -1,0 +1,50 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { Scope } from "../domain/scope.js";
+import { scopeColumns } from "./scope-columns.js";
+
+/** What a thread holds since a request was made. */
+export interface UserWords {
+  /** What its user wrote, latest first. */
+  readonly words: readonly { readonly messageId: string; readonly text: string }[];
+  /** Whether anything at all was recorded in it since. */
+  readonly continued: boolean;
+  /** Which of the messages asked about are recorded, whenever that was. */
+  readonly recorded: readonly string[];
+}
+
+/**
+ * What the user of a thread wrote in it since the request was made, at most `limit` messages; which of `ids` it holds.
+ * One statement; of another scope's thread, and for another scope's request, nothing.
+ */
+export async function findUserWords(
+  db: Connection,
+  input: { scope: Scope; threadId: string; requestId: string; ids: readonly string[]; limit: number },
+): Promise<UserWords> {
+  const { tenantId, userId, appId } = scopeColumns(input.scope);
+  const [row] = await db.query<UserWords>(sql`
+    with spoken as (
+      select t.id, c.created_at as since
+      from ${db.schema}.thread t
+      left join ${db.schema}.consent_request c on c.id::text = ${input.requestId} and c.owner_ref = t.owner_ref
+      where md5(t.tenant_id) = md5(${tenantId}) and t.tenant_id = ${tenantId}
+        and md5(t.thread_id) = md5(${input.threadId}) and t.thread_id = ${input.threadId}
+        and t.user_id = ${userId} and t.app_id = ${appId}
+    )
+    select
+      coalesce((
+        select json_agg(json_build_object('messageId', w.message_id, 'text', w.content) order by w.seq desc)
+        from (
+          select m.seq, m.message_id, m.content from spoken s join ${db.schema}.message m on m.thread_ref = s.id
+          where m.role = 'user' and m.created_at > s.since order by m.seq desc limit ${input.limit}
+        ) w
+      ), '[]') as words,
+      exists (
+        select from spoken s join ${db.schema}.message m on m.thread_ref = s.id where m.created_at > s.since
+      ) as continued,
+      array(
+        select m.message_id from spoken s join ${db.schema}.message m on m.thread_ref = s.id
+        where m.message_id = any (${input.ids}::text[])
+      ) as recorded`);
+  return row ?? { words: [], continued: false, recorded: [] };
+}

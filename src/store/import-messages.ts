@@ -1,0 +1,80 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { NewMessage } from "./record-messages.js";
+
+/** A message to import. */
+export interface ImportedMessage extends NewMessage {
+  readonly threadRef: string;
+  readonly seq: number;
+  readonly saidAt: string;
+  readonly createdAt: string;
+}
+
+/** The positions, from 0, of messages whose place in their thread is taken by another, or that stand elsewhere in it. */
+export async function findMisplacedMessages(
+  tx: Connection,
+  messages: readonly ImportedMessage[],
+): Promise<number[]> {
+  const rows = await tx.query<{ position: number }>(sql`
+    select i.position::int - 1 as position
+    from unnest(
+      ${messages.map(({ threadRef }) => threadRef)}::bigint[], ${messages.map(({ seq }) => seq)}::int[],
+      ${messages.map(({ messageId }) => messageId)}::text[]
+    ) with ordinality as i (thread_ref, seq, message_id, position)
+    where exists (
+      select from ${tx.schema}.message m
+      where m.thread_ref = i.thread_ref and m.seq = i.seq and m.message_id <> i.message_id
+    ) or exists (
+      select from ${tx.schema}.message m
+      where m.thread_ref = i.thread_ref and m.message_id = i.message_id and m.seq <> i.seq
+    )
+    order by 1`);
+  return rows.map(({ position }) => position);
+}
+
+/** Adds the messages that are not there yet, indexes and counts them. Returns how many. One statement. */
+export async function importMessages(
+  tx: Connection,
+  input: { ownerRef: number; messages: readonly ImportedMessage[]; language: string },
+): Promise<number> {
+  const { schema } = tx;
+  const [row] = await tx.query<{ added: number }>(sql`
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(input.messages)}::json) as i (
+        "threadRef" bigint, seq integer, "messageId" text, role text, actor text, text text, serialised text,
+        "saidAt" timestamptz, "createdAt" timestamptz, terms text, "actorTerms" text
+      )
+    ),
+    added as (
+      insert into ${schema}.message
+        (thread_ref, seq, message_id, role, actor, content, serialised, said_at, created_at)
+      select "threadRef", seq, "messageId", role, actor, text, serialised, "saidAt", "createdAt" from input
+      on conflict do nothing
+      returning thread_ref, seq
+    ),
+    fresh as (
+      select i.* from input i join added a on a.thread_ref = i."threadRef" and a.seq = i.seq
+    ),
+    term as (
+      select f."threadRef" as thread_ref, f.seq, v.lexeme,
+        least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
+        sum(coalesce(cardinality(v.positions), 1)) over (partition by f."threadRef", f.seq) as length
+      from fresh f cross join lateral unnest(to_tsvector(${input.language}::regconfig, f.terms)) v
+    ),
+    indexed as (
+      insert into ${schema}.message_term (owner_ref, lexeme, thread_ref, seq, frequency, length)
+      select ${input.ownerRef}::bigint, lexeme, thread_ref, seq, frequency, length from term
+      union
+      select ${input.ownerRef}::bigint, '@' || word, f."threadRef", f.seq, 1, 1
+      from fresh f cross join lateral regexp_split_to_table(f."actorTerms", '\\s+') word
+      where f.role in ('user', 'assistant') and word <> ''
+    ),
+    counted as (
+      update ${schema}.owner o
+      set message_count = o.message_count + (select count(distinct (thread_ref, seq)) from term),
+        message_length = o.message_length + (select coalesce(sum(frequency), 0) from term)
+      where o.id = ${input.ownerRef}
+    )
+    select count(*)::int as added from added`);
+  return row?.added ?? 0;
+}

@@ -1,0 +1,53 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { ChangeEvent } from "../domain/change-line.js";
+import type { Scope } from "../domain/scope.js";
+import { scopeColumns } from "./scope-columns.js";
+
+/** One change to an owner's memories, as agents are told of it. */
+export interface Change {
+  /** The revision it made. */
+  readonly rev: number;
+  readonly event: ChangeEvent;
+  readonly memoryId: string;
+  readonly category: string;
+  /** The line of the delta header, without its sign. */
+  readonly line: string;
+  readonly at: Date;
+}
+
+/** Changes in their order, and how far the counter has come. */
+export interface Changes {
+  /** Revision of the owner's memories; 0 before the first change. */
+  readonly revision: number;
+  readonly changes: readonly Change[];
+}
+
+/**
+ * The changes after revision `since` to the memories of the scope's user, or of its app where there is no user,
+ * oldest first. Within an app only those that can be seen in it.
+ */
+export async function listChanges(
+  db: Connection,
+  { scope, since, limit }: { scope: Scope; since: number; limit: number },
+): Promise<Changes> {
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const ownerApp = userId === "" ? appId : "";
+  const rows = await db.query<Omit<Change, "rev"> & { rev: number | null; revision: number }>(sql`
+    select o.revision::float8 as revision, c.rev::float8 as rev, c.event, c.memory_id as "memoryId", c.category, c.line,
+      c.created_at as at
+    from ${db.schema}.owner o
+    left join lateral (
+      select * from ${db.schema}.change_log c
+      where c.owner_ref = o.id and c.rev > ${since} and (${appId} = '' or c.app_id in ('', ${appId}))
+      order by c.rev limit ${limit}
+    ) c on true
+    where md5(o.tenant_id) = md5(${tenantId}) and o.tenant_id = ${tenantId}
+      and md5(o.user_id) = md5(${userId}) and o.user_id = ${userId}
+      and md5(o.app_id) = md5(${ownerApp}) and o.app_id = ${ownerApp}
+    order by c.rev`);
+  return {
+    revision: rows[0]?.revision ?? 0,
+    changes: rows.flatMap(({ revision, rev, ...change }) => (rev === null ? [] : [{ ...change, rev }])),
+  };
+}

@@ -1,0 +1,14 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
+import type { Scope } from "../domain/scope.js";
+import { consentVisible } from "./consent-row.js";
+
+/** Lets those of `ids` that wait in `scope` rest for `restMs`: nobody is asked about them meanwhile. */
+export async function postponeConsents(
+  db: Connection,
+  { scope, ids, restMs }: { scope: Scope; ids: readonly string[]; restMs: number },
+): Promise<void> {
+  await db.query(sql`
+    update ${db.schema}.consent_request c set ask_at = ${db.now()} + ${restMs} * interval '1 millisecond'
+    where c.id::text = any (${ids}::text[]) and c.status = 'pending' and ${consentVisible(db, scope)}`);
+}

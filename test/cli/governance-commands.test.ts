@@ -1,0 +1,135 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { HumanMessage } from "@langchain/core/messages";
+import { beforeAll, describe, expect, it } from "vitest";
+import { useCommandLine } from "../support/command-line.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { travelGraph } from "../support/travel-graph.js";
+
+const db = useTestDatabase();
+const { folder, run, withMemory } = useCommandLine(db);
+const odd = `a:b%_'";$(x) 日本`;
+const ana = [`--user=${odd}`, "--tenant=acme"];
+const scope = { tenantId: "acme", userId: odd };
+
+beforeAll(async () => {
+  await withMemory(async (memory) => {
+    const drafts = Array.from({ length: 600 }, (_, index) => ({
+      text: `Knows that number ${index} is odd.`,
+    }));
+    await memory.memories.add(drafts, { scope });
+    await memory.record({ scope, threadId: "t", messages: [new HumanMessage("hello")] });
+    await memory.memories.add({ text: "Ben plays chess." }, { scope: { userId: "ben" } });
+    const graph = travelGraph(memory.checkpointer());
+    for (const input of ["one", "two"]) await graph.invoke({ input }, { configurable: { thread_id: "t" } });
+  });
+}, 120_000);
+
+describe("mnemograph export and import", () => {
+  it("write lines and read them again", async () => {
+    const printed = await run(["export", ...ana]);
+    expect(printed).toMatchObject({ code: 0, err: "" });
+    const lines = printed.out.split("\n");
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "header", scope });
+    expect(JSON.parse(lines.at(-1) ?? "")).toEqual({ type: "end", lines: lines.length - 1 });
+    const saved = await run(["export", ...ana, "--out", "ana.jsonl"]);
+    expect(saved).toEqual({ code: 0, out: `Exported ${lines.length} lines to ana.jsonl.`, err: "" });
+    expect(readFileSync(join(folder, "ana.jsonl"), "utf8").split("\n").slice(1, -1)).toEqual(lines.slice(1));
+    expect(existsSync(join(folder, "ana.jsonl.part"))).toBe(false);
+
+    const again = await run(["import", "ana.jsonl", "--json"]);
+    expect(again).toMatchObject({ code: 0, err: "" });
+    expect(JSON.parse(again.out)).toEqual({ scope, lines: lines.length, written: {}, total: 0 });
+    const forgotten = await run(["forget", ...ana, "--yes"]);
+    expect(forgotten).toMatchObject({ code: 0, err: "" });
+    const piped = await run(["import", "-"], { input: printed.out });
+    expect(piped).toMatchObject({ code: 0, err: "" });
+    expect(piped.out).toMatch(
+      new RegExp(`^Imported ${lines.length - 2} of ${lines.length} lines; .*\n.*memory +600$`, "ms"),
+    );
+  }, 120_000);
+
+  it("end quietly when nobody reads on", async () => {
+    const { code, out, err } = await run(["export", ...ana], { readBytes: 100 });
+    expect([code, err]).toEqual([1, ""]);
+    expect(out.length).toBeLessThan(500_000);
+  }, 60_000);
+
+  it("say what is wrong in one line, and leave no half file", async () => {
+    writeFileSync(join(folder, "bad.jsonl"), '{"type":"header","format":"mnemograph","version":7}\n');
+    const wrong =
+      /^mnemograph: Line 1: the export has version 7, this package reads version 1: update the package\.$/;
+    for (const [args, code, problem] of [
+      [["import", "bad.jsonl"], 2, wrong],
+      [["import", "none.jsonl"], 2, /^mnemograph: none\.jsonl cannot be read: ENOENT/],
+      [["import", "."], 2, /^mnemograph: \. is no file/],
+      [["import"], 2, /^error: missing required argument 'file'/],
+      [["export", ...ana, "--out", "no/such/folder"], 1, /^mnemograph: ENOENT/],
+      [["export"], 2, /^mnemograph: A scope needs a userId or an appId/],
+    ] as const) {
+      const ended = await run(args);
+      expect(ended).toMatchObject({ code, out: "", err: expect.stringMatching(problem) });
+    }
+  }, 120_000);
+});
+
+describe("mnemograph prune", () => {
+  it("counts, prunes, and has nothing to do after that", async () => {
+    await withMemory(async (memory) => {
+      const graph = travelGraph(memory.checkpointer());
+      for (const input of ["one", "two"]) await graph.invoke({ input }, { configurable: { thread_id: "p" } });
+    });
+    const young = await run(["prune", "--keep-last", "2", "--older-than", "30d", "--json"]);
+    expect(JSON.parse(young.out)).toMatchObject({ checkpoints: 0, bytes: 0 });
+    const preview = await run(["prune", "--keep-last", "2", "--dry-run", "--json"]);
+    const { checkpoints, writes, blobs } = JSON.parse(preview.out);
+    expect(checkpoints).toBeGreaterThan(10);
+    const pruned = await run(["prune", "--keep-last", "2"]);
+    expect(pruned).toMatchObject({ code: 0, err: "" });
+    expect(pruned.out).toMatch(
+      new RegExp(
+        `^Pruned ${checkpoints} checkpoints, ${writes} writes and ${blobs} values \\(\\d+\\.\\d MB\\) of \\d threads\\.$`,
+      ),
+    );
+    expect((await run(["prune", "--keep-last", "2", "--thread", "p"])).out).toMatch(/^Pruned 0 checkpoints/);
+  }, 120_000);
+
+  it.each<[string[], RegExp]>([
+    [[], /required option '--keep-last/],
+    [["--keep-last", "0"], /whole number from 1/],
+    [["--keep-last", "1", "--older-than", "soon"], /such as 30d, 12h or 45m/],
+    [["--keep-last", "1", "--tenant", "acme"], /A scope needs a userId or an appId/],
+  ])(
+    "refuses %j",
+    async (args, problem) => {
+      expect(await run(["prune", ...args])).toMatchObject({
+        code: 2,
+        out: "",
+        err: expect.stringMatching(problem),
+      });
+    },
+    60_000,
+  );
+});
+
+describe("mnemograph forget", () => {
+  it("shows what would go, asks for --yes, and deletes only then", async () => {
+    const preview = await run(["forget", ...ana, "--dry-run", "--json"]);
+    expect(preview).toMatchObject({ code: 0, err: "" });
+    expect(JSON.parse(preview.out)).toMatchObject({
+      removed: { memory: 600, thread: 1, message: 1, owner: 1 },
+    });
+    const refused = await run(["forget", ...ana]);
+    expect(refused).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringMatching(/^mnemograph: .*add --yes/),
+    });
+    const forgotten = await run(["forget", ...ana, "--yes"]);
+    expect(forgotten).toMatchObject({ code: 0, err: "" });
+    expect(forgotten.out).toMatch(/^Forgot \d{4} rows\.$/m);
+    expect(forgotten.out).toMatch(/^memory +600$/m);
+    expect((await run(["forget", ...ana, "--yes"])).out).toBe("Forgot 0 rows.");
+    expect(await withMemory((memory) => memory.memories.list({ scope: { userId: "ben" } }))).toHaveLength(1);
+  }, 120_000);
+});

@@ -1,0 +1,320 @@
+import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type MemoryDraft, MemoryError } from "../../src/index.js";
+import type { Memory } from "../../src/memory.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { eventsOf, newAddress, say } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const extract = { memories: { extract: true } };
+
+const fields: [category: string, key: string][] = [
+  ["profile", "preferred_name"],
+  ["identity", "Nickname"],
+  ["preferences", "preferred name"],
+  ["profile", "pronouns"],
+  ["knowledge", "pronouns"],
+  ["profile", "city"],
+  ["profile", "home city"],
+  ["profile", "Location"],
+  ["knowledge", "city"],
+  ["profile", "preferredLanguage"],
+];
+const draftOf = ([category, key]: [string, string], value: string): MemoryDraft => ({
+  ...{ category, key, value, text: `The user's ${key} is ${value}.`, importance: 5 },
+});
+const isSensitive = (key: string | null) =>
+  ["preferred_name", "pronouns", "city", "language"].includes(key ?? "");
+
+describe("a sensitive field", () => {
+  it.each(fields)("is not written without consent: %s/%s", async (category, key) => {
+    const memory = db.memory();
+    const user = { scope: { userId: randomUUID() } };
+    const correction = { ...draftOf([category, key], "x"), correction: true, confidence: 1 };
+    expect(await memory.memories.add(correction, user)).toMatchObject([{ outcome: "proposed", id: null }]);
+    const given = await memory.memories.add(draftOf([category, key], "y"), { ...user, consent: "given" });
+    expect(given).toMatchObject([{ outcome: "created" }]);
+    expect(await memory.consents.list(user)).toEqual([]);
+  });
+
+  it("is what the configuration says, and nothing else is asked about", async () => {
+    const user = { scope: { userId: randomUUID() } };
+    const plain: MemoryDraft[] = [
+      draftOf(["profile", "name"], "Ana"),
+      draftOf(["preferences", "language"], "Python"),
+      draftOf(["tasks", "location"], "Hall 3"),
+      { text: "The user was in Porto for a week." },
+    ];
+    const outcomes = await db.memory().memories.add(plain, user);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "created", "created", "created"]);
+
+    const config = { consent: { sensitive: ["constraints", "identity/E-Mail"], benign: [] } };
+    const health = [
+      { category: "constraints", text: "The user is allergic to nuts." },
+      { category: "constraints", text: "The user is allergic to milk." },
+      draftOf(["profile", "email_address"], "ana@example.org"),
+      draftOf(["profile", "city"], "Rome"),
+      { category: "goals", text: "The user's goal is to rest." },
+    ];
+    const asked = await db.memory({ config }).memories.add(health, user);
+    expect(asked.map(({ outcome }) => outcome)).toEqual([
+      "proposed",
+      "proposed",
+      "proposed",
+      "created",
+      "created",
+    ]);
+    expect(await db.memory({ config }).consents.list(user)).toHaveLength(3);
+    expect(() => db.memory({ config: { consent: { sensitive: ["hobbies/x"] } } })).toThrow("hobbies");
+    expect(() => db.memory({ config: { consent: { sensitive: ["profile/"] } } })).toThrow('"category/key"');
+  });
+
+  it("is proposed by extraction, with its source, and the worker goes on", async () => {
+    const memory = db.memory({ model: new OfflineChatModel(), config: extract });
+    const thread = newAddress();
+    await say(memory, thread, "My name is Ana and I live in Porto.");
+    const known = await memory.memories.list({ scope: thread.scope });
+    expect(known.map(({ key, value }) => [key, value])).toEqual([["name", "Ana"]]);
+    expect(await memory.consents.list({ scope: thread.scope })).toMatchObject([
+      {
+        ...{ key: "city", value: "Porto", proposedBy: "worker:extract", status: "pending" },
+        source: { threadId: thread.threadId, seqs: [0], quote: "I live in Porto" },
+      },
+    ]);
+    expect(await eventsOf(db, thread, "extract")).toContain("classify ok proposed");
+    expect(await memory.stats({ scope: thread.scope })).toMatchObject({ written: 1, rejected: 0 });
+    await say(memory, thread, "I live in Porto.");
+    expect(await memory.consents.list({ scope: thread.scope })).toMatchObject([{ seenCount: 2, signals: 2 }]);
+  });
+
+  it("is proposed, not changed, by update, restore and revert", async () => {
+    const memory = db.memory();
+    const user = { scope: { userId: randomUUID() }, actor: "agent" };
+    const [rome] = await memory.memories.add(draftOf(["profile", "city"], "Rome"), {
+      ...user,
+      consent: "given",
+    });
+    const id = rome!.id!;
+    const refusal = async (work: Promise<unknown>) =>
+      work.then(
+        () => "done",
+        (error: MemoryError) => error.code,
+      );
+    const update = memory.memories.update(id, { value: "Porto", text: "The user lives in Porto." }, user);
+    await expect(update).rejects.toThrow(/waits as request [0-9a-f-]{36}/);
+    expect(await refusal(memory.memories.update(id, { text: "The user left Rome." }, user))).toBe(
+      "CONSENT_REQUIRED",
+    );
+    expect(await memory.memories.get(id, user)).toMatchObject({
+      value: "Rome",
+      text: "The user's city is Rome.",
+    });
+    // What says nothing else about the user needs no consent.
+    await memory.memories.update(id, { importance: 2, pinned: true, tags: ["home"] }, user);
+    expect((await memory.memories.history(id, user)).map(({ event }) => event)).toEqual([
+      "UPDATE",
+      "CONSENT",
+      "ADD",
+    ]);
+
+    const [free] = await memory.memories.add(draftOf(["tasks", "language"], "Danish"), user);
+    expect(await refusal(memory.memories.update(free!.id!, { category: "profile" }, user))).toBe(
+      "CONSENT_REQUIRED",
+    );
+    await memory.memories.remove(id, user);
+    expect(await refusal(memory.memories.restore(id, user))).toBe("CONSENT_REQUIRED");
+    expect((await memory.memories.list(user)).map(({ category }) => category)).toEqual(["tasks"]);
+    expect(await memory.consents.list(user)).toMatchObject([{ value: "Rome" }]);
+
+    await memory.memories.restore(id, { ...user, consent: "given" });
+    const porto = { value: "Porto", text: "The user lives in Porto." };
+    await memory.memories.update(id, porto, { ...user, actor: "form", consent: "given" });
+    const [consent] = (await memory.memories.history(id, user)).filter(({ event }) => event === "CONSENT");
+    expect(consent).toMatchObject({
+      actor: "form",
+      new: { decision: "approve", via: "code", value: "Porto" },
+    });
+  });
+
+  it("holds only what was consented to, whatever is done without consent", async () => {
+    const said = (key: string, value: string) => (prompt: string) =>
+      facts(
+        candidate(`The user's ${key} is ${value}.`, value, {
+          ...{ category: "profile", key, value, confidence: 1, correction: true },
+          message: Number(/number="(\d+)"/.exec(prompt)?.[1] ?? 1),
+        }),
+      );
+    const value = fc.constantFrom("Porto", "Oslo", "Faro");
+    const field = fc.constantFrom(...fields);
+    const step = fc.oneof(
+      fc.record({ op: fc.constant("add" as const), field, value }),
+      fc.record({ op: fc.constant("extract" as const), field, value }),
+      fc.record({ op: fc.constantFrom("update" as const, "recategorise" as const), at: fc.nat(9), value }),
+      fc.record({
+        op: fc.constantFrom("remove" as const, "restore" as const, "pin" as const),
+        at: fc.nat(9),
+      }),
+      fc.record({ op: fc.constant("refuse" as const), at: fc.nat(3) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
+        const memory = db.memory();
+        const scope = { userId: randomUUID() };
+        const start = await memory.memories.add(
+          [
+            draftOf(["profile", "city"], "Rome"),
+            draftOf(["profile", "pronouns"], "they"),
+            draftOf(["tasks", "city"], "Hall"),
+          ],
+          { scope, consent: "given" },
+        );
+        const consented = new Set(["Rome", "they"]);
+        for (const action of steps) {
+          const all = await memory.memories.list({ scope, states: ["active", "soft_deleted", "superseded"] });
+          const id = "at" in action ? (all[action.at % all.length]?.id ?? "") : "";
+          await perform(memory, scope, action, id, said).catch((error: unknown) => {
+            if (!MemoryError.is(error)) throw error;
+          });
+          const active = await memory.memories.list({ scope });
+          const held = active.filter(({ category, key }) => category !== "tasks" && isSensitive(key));
+          for (const item of held) expect(consented).toContain(item.value);
+        }
+        expect(start).toHaveLength(3);
+      }),
+      { numRuns: 25 },
+    );
+  }, 120_000);
+});
+
+async function perform(
+  memory: Memory,
+  scope: { userId: string },
+  action: { op: string; field?: [string, string]; value?: string; at?: number },
+  id: string,
+  said: (key: string, value: string) => (prompt: string) => ReturnType<typeof facts>,
+): Promise<void> {
+  const { op, field = ["profile", "city"], value = "Porto", at = 0 } = action;
+  const as = { scope, actor: "agent" };
+  switch (op) {
+    case "add":
+      await memory.memories.add({ ...draftOf(field, value), correction: true }, as);
+      break;
+    case "extract": {
+      const model = taskModel({ fact_extraction: said(field[1], value) });
+      const extracting = db.memory({ model, config: extract });
+      await extracting.remember({
+        scope,
+        threadId: randomUUID(),
+        messages: [new HumanMessage(`It is ${value}.`)],
+      });
+      break;
+    }
+    case "update":
+      await memory.memories.update(id, { value, text: `The user's field is ${value}.` }, as);
+      break;
+    case "recategorise":
+      await memory.memories.update(id, { category: "profile" }, as);
+      break;
+    case "remove":
+      await memory.memories.remove(id, as);
+      break;
+    case "restore":
+      await memory.memories.restore(id, as);
+      break;
+    case "pin":
+      await memory.memories.pin(id, true, as);
+      break;
+    case "refuse": {
+      const waiting = await memory.consents.list({ scope });
+      const request = waiting[at % Math.max(1, waiting.length)];
+      if (request) await memory.consents.decide({ scope, id: request.id, decision: "refuse", actor: "user" });
+    }
+  }
+}
+
+describe("a benign field", () => {
+  const goal = (text = "The user's goal is to launch the web shop in May."): MemoryDraft => ({
+    category: "goals",
+    text,
+  });
+  const from = (seq: number, threadId = "t") => ({ source: { threadId, seqs: [seq] } });
+
+  it("waits for a second, independent signal", async () => {
+    const memory = db.memory();
+    const user = { scope: { userId: randomUUID() }, actor: "agent" };
+    expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([
+      { outcome: "proposed" },
+    ]);
+    // The same message, and an agent that echoes it, add nothing.
+    expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([
+      { outcome: "proposed" },
+    ]);
+    expect(await memory.memories.add(goal(), user)).toMatchObject([{ outcome: "proposed" }]);
+    const [request] = await memory.consents.list(user);
+    expect(request).toMatchObject({ rule: "signals", signals: 1, seenCount: 3, key: null });
+    expect(await memory.consents.list({ ...user, due: true })).toEqual([]);
+    expect((await memory.recall({ scope: user.scope, threadId: "t" })).consents).toEqual([]);
+
+    const said = "The user's goal is to launch their web shop in May.";
+    const [second] = await memory.memories.add({ ...goal(said), ...from(4) }, user);
+    expect(second).toMatchObject({ outcome: "created", id: expect.any(String) });
+    expect((await memory.memories.list(user)).map(({ text }) => text)).toEqual([said]);
+    const approved = await memory.consents.list({ ...user, status: ["approved"] });
+    expect(approved).toMatchObject([{ id: request!.id, decidedVia: "signals", memoryId: second!.id }]);
+    const history = await memory.memories.history(second!.id!, user);
+    expect(history.map(({ event }) => event)).toEqual(["CONSENT", "ADD"]);
+    expect(history[0]!.new).toMatchObject({ via: "signals", signals: 2, request: request!.id });
+  });
+
+  it("keeps what differs apart, and forgets a single signal after a week", async () => {
+    let now = new Date("2031-01-01T00:00:00Z");
+    const memory = db.memory({ clock: () => now });
+    const user = { scope: { userId: randomUUID() } };
+    await memory.memories.add({ ...goal(), ...from(0) }, user);
+    await memory.memories.add(
+      { ...goal("The user's goal is to launch the web shop in 2032."), ...from(2) },
+      user,
+    );
+    await memory.memories.add({ ...goal("The user's goal is to learn Danish."), ...from(4) }, user);
+    expect(await memory.consents.list(user)).toHaveLength(3);
+    const tone = (value: string) => ({
+      category: "preferences",
+      key: "tone",
+      value,
+      text: `The user likes a ${value} tone.`,
+    });
+    await memory.memories.add({ ...tone("dry"), ...from(6) }, user);
+    await memory.memories.add({ ...tone("warm"), ...from(8) }, user);
+    expect((await memory.consents.list(user)).flatMap(({ value }) => value ?? [])).toEqual(["warm"]);
+    now = new Date("2031-01-08T00:00:00Z");
+    expect(await memory.memories.add({ ...goal(), ...from(10) }, user)).toMatchObject([
+      { outcome: "proposed" },
+    ]);
+    expect(await memory.memories.list(user)).toEqual([]);
+  });
+
+  it("is written at once with consent, from one message that says it twice over, or by a sure insight", async () => {
+    const memory = db.memory();
+    const user = () => ({ scope: { userId: randomUUID() } });
+    expect(await memory.memories.add(goal(), { ...user(), consent: "given" })).toMatchObject([
+      { outcome: "created" },
+    ]);
+    const both = [
+      { ...goal(), ...from(0) },
+      { ...goal(), ...from(2) },
+    ];
+    expect(await memory.memories.add(both, user())).toMatchObject([
+      { outcome: "created" },
+      { outcome: "created" },
+    ]);
+    const insight = (confidence: number): MemoryDraft => ({
+      ...{ kind: "insight", category: "tone", text: "The user warms to dry humour.", confidence },
+    });
+    expect(await memory.memories.add(insight(0.6), user())).toMatchObject([{ outcome: "proposed" }]);
+    expect(await memory.memories.add(insight(0.9), user())).toMatchObject([{ outcome: "created" }]);
+  });
+});

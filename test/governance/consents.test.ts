@@ -1,0 +1,273 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { type MemoryDraft, MemoryError } from "../../src/index.js";
+import type { Memory } from "../../src/memory.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const newUser = () => ({ scope: { userId: randomUUID() } });
+type User = ReturnType<typeof newUser>;
+
+const city = (value: string, more: Partial<MemoryDraft> = {}): MemoryDraft => ({
+  ...{ category: "profile", key: "home city", value, text: `The user lives in ${value}.`, importance: 4 },
+  ...more,
+});
+const propose = async (memory: Memory, user: User, draft: MemoryDraft = city("Porto")) => {
+  const [outcome] = await memory.memories.add(draft, { ...user, actor: "agent" });
+  expect(outcome).toMatchObject({ outcome: "proposed", id: null });
+  return outcome!.consentId!;
+};
+const cityOf = async (memory: Memory, { scope }: User) =>
+  (await memory.memories.list({ scope })).filter(({ key }) => key === "city").map(({ value }) => value);
+const errorOf = async (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error as MemoryError,
+  );
+
+describe("a proposal", () => {
+  it("is made in the place of a sensitive memory, and waits for seven days", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    const id = await propose(
+      memory,
+      user,
+      city("Porto", { source: { threadId: "t", seqs: [3], quote: "in Porto" } }),
+    );
+    expect(await memory.memories.list(user)).toEqual([]);
+    const [request, ...others] = await memory.consents.list(user);
+    expect(others).toEqual([]);
+    expect(request).toMatchObject({
+      ...{ id, scope: user.scope, rule: "consent", category: "profile", key: "city", value: "Porto" },
+      ...{ text: "The user lives in Porto.", current: null, status: "pending", seenCount: 1 },
+      ...{ proposedBy: "agent", source: { threadId: "t", seqs: [3], quote: "in Porto" } },
+    });
+    expect(request!.expiresAt.getTime() - request!.createdAt.getTime()).toBe(7 * 86_400_000);
+    const { changes } = await memory.recall({ ...user, threadId: randomUUID() });
+    expect(changes.revision).toBe(0);
+  });
+
+  it("that is made again is counted; another value takes its place", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    const first = await propose(memory, user);
+    expect(await propose(memory, user, city(" PORTO"))).toBe(first);
+    expect(await propose(memory, user, city("Porto", { text: "Porto is the home of the user." }))).toBe(
+      first,
+    );
+    expect(await memory.consents.list(user)).toMatchObject([{ id: first, seenCount: 3 }]);
+    const second = await propose(memory, user, city("Lisbon"));
+    const all = await memory.consents.list({ ...user, status: ["pending", "superseded"] });
+    expect(all.map(({ id, status, value }) => [id, status, value])).toEqual([
+      [second, "pending", "Lisbon"],
+      [first, "superseded", "Porto"],
+    ]);
+    const late = city("Rome", { validFrom: new Date("2001-01-01") });
+    await propose(memory, user, city("Faro", { validFrom: new Date("2020-01-01") }));
+    expect(await memory.memories.add(late, user)).toMatchObject([{ outcome: "kept", id: null }]);
+    expect(await memory.consents.list(user)).toMatchObject([{ value: "Faro" }]);
+  });
+
+  it("ends when what is known is said again", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    await memory.memories.add(city("Rome"), { ...user, consent: "given" });
+    await propose(memory, user);
+    expect(await memory.memories.add(city("Rome"), user)).toMatchObject([{ outcome: "merged" }]);
+    expect(await memory.consents.list(user)).toEqual([]);
+  });
+
+  it("is one for each slot, however many propose at once", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    const values = Array.from({ length: 20 }, (_, index) => `City ${index % 4}`);
+    await Promise.all(values.map((value) => memory.memories.add(city(value), user)));
+    expect(await memory.consents.list(user)).toHaveLength(1);
+    const all = await memory.consents.list({ ...user, status: ["pending", "superseded"] });
+    expect(all.reduce((sum, { seenCount }) => sum + seenCount, 0)).toBe(20);
+    expect(await memory.memories.list(user)).toEqual([]);
+  });
+
+  it("keeps apart users, tenants and apps whose ids look alike", async () => {
+    const memory = db.memory();
+    const userId = `${randomUUID()}%_:'"`;
+    const scopes = [{ userId }, { userId, tenantId: "t" }, { userId: `${userId}x` }, { appId: userId }];
+    for (const scope of scopes) await propose(memory, { scope: scope as User["scope"] });
+    const lists = await Promise.all(scopes.map((scope) => memory.consents.list({ scope })));
+    expect(lists.map((list) => list.map(({ scope }) => scope))).toEqual(scopes.map((scope) => [scope]));
+    for (const [index, scope] of scopes.entries()) {
+      const { id } = lists[(index + 1) % scopes.length]![0]!;
+      const error = await errorOf(memory.consents.decide({ scope, id, decision: "approve", actor: "eve" }));
+      expect(error?.code).toBe("NOT_FOUND");
+    }
+    expect(
+      await errorOf(
+        memory.consents.decide({ scope: { userId }, id: "' or 1=1", decision: "refuse", actor: "e" }),
+      ),
+    ).toMatchObject({ code: "NOT_FOUND" });
+  });
+});
+
+describe("a decision", () => {
+  it("to approve writes the memory with its history, news and audit entry", async () => {
+    const memory = db.memory({ embeddings: new HashingEmbeddings() });
+    await memory.setup();
+    const user = newUser();
+    const thread = { ...user, threadId: randomUUID() };
+    await memory.memories.add(city("Rome"), { ...user, consent: "given", actor: "form" });
+    await memory.record({ ...thread, messages: [] });
+    const id = await propose(memory, user, city("Porto", { confidence: 0.5 }));
+    const evidence = { quote: "Yes, Porto", threadId: "t", messageId: "m" };
+    const decided = await memory.consents.decide({
+      ...user,
+      ...{ id, decision: "approve", actor: "ana", via: "code", evidence },
+    });
+    expect(decided).toMatchObject({ status: "approved", decidedBy: "ana", decidedVia: "code", evidence });
+    const held = await memory.memories.list({ ...user, states: ["active", "superseded"] });
+    expect(held.map(({ id: memoryId, value, state }) => [memoryId, value, state])).toEqual([
+      [decided.memoryId, "Porto", "active"],
+      [expect.any(String), "Rome", "superseded"],
+    ]);
+    const trail = await memory.memories.history(decided.memoryId!, user);
+    const history = trail.filter(({ event }) => event !== "LINK");
+    expect(history.map(({ event, actor }) => [event, actor])).toEqual([
+      ["CONSENT", "ana"],
+      ["ADD", "ana"],
+    ]);
+    expect(history[0]!.new).toEqual({
+      ...{ decision: "approve", via: "code", request: id, key: "city", value: "Porto", evidence },
+    });
+    const [given] = await memory.memories
+      .history(held[1]!.id, user)
+      .then((all) => all.filter(({ event }) => event === "CONSENT"));
+    expect(given).toMatchObject({ actor: "form", new: { decision: "approve", via: "code", request: null } });
+    const { changes } = await memory.recall(thread);
+    expect(changes.top.map(({ event, line }) => [event, line])).toContainEqual([
+      "updated",
+      "[Profile] The user lives in Porto.",
+    ]);
+  });
+
+  it("to refuse changes nothing, and is remembered for thirty days", async () => {
+    let now = new Date("2031-01-01T00:00:00Z");
+    const memory = db.memory({ clock: () => now });
+    const user = newUser();
+    const id = await propose(memory, user);
+    const refused = await memory.consents.decide({
+      ...user,
+      id,
+      decision: "refuse",
+      actor: "ana",
+      via: "cli",
+    });
+    expect(refused).toMatchObject({ status: "refused", decidedBy: "ana", decidedVia: "cli", memoryId: null });
+    expect(await memory.memories.list(user)).toEqual([]);
+    expect(await memory.memories.history(id, user)).toMatchObject([
+      { event: "CONSENT", actor: "ana", new: { decision: "refuse", via: "cli", value: "Porto" } },
+    ]);
+    now = new Date("2031-01-30T00:00:00Z");
+    expect(await memory.memories.add(city("porto"), user)).toEqual([
+      { outcome: "refused", id: null, problems: [], consentId: id },
+    ]);
+    expect(await memory.consents.list(user)).toEqual([]);
+    const other = await propose(memory, user, city("Faro"));
+    await memory.consents.decide({ ...user, id: other, decision: "refuse", actor: "ana" });
+    now = new Date("2031-01-31T00:00:01Z");
+    expect(await propose(memory, user)).not.toBe(id);
+    expect(await memory.memories.add(city("Faro"), user)).toMatchObject([{ outcome: "refused" }]);
+  });
+
+  it("may correct what is approved", async () => {
+    const memory = db.memory();
+    const value = async (edit: { value?: string; text?: string }, draft?: MemoryDraft) => {
+      const user = newUser();
+      const id = await propose(memory, user, draft);
+      await memory.consents.decide({ ...user, id, decision: "approve", actor: "ana", ...edit });
+      return (await memory.memories.list(user)).map((item) => [item.value, item.text]);
+    };
+    expect(await value({ value: "Faro" })).toEqual([["Faro", "The user lives in Faro."]]);
+    expect(await value({ text: "The user is at home in Faro." })).toEqual([
+      [null, "The user is at home in Faro."],
+    ]);
+    const unsaid = {
+      category: "profile",
+      key: "pronouns",
+      value: "they",
+      text: "The user told their pronouns.",
+    };
+    expect(await value({ value: "she" }, unsaid)).toEqual([["she", "The user's pronouns: she."]]);
+    const user = newUser();
+    const id = await propose(memory, user);
+    const wrong = memory.consents.decide({
+      ...user,
+      id,
+      decision: "approve",
+      actor: "ana",
+      text: "She lives there.",
+    });
+    expect(await errorOf(wrong)).toMatchObject({ code: "INVALID_INPUT" });
+    expect(await memory.consents.list(user)).toMatchObject([{ id, status: "pending" }]);
+  });
+
+  it("is taken once: of twenty deciders one wins, the others are told who did", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    const id = await propose(memory, user);
+    const deciders = Array.from({ length: 20 }, (_, index) => `decider ${index}`);
+    const results = await Promise.allSettled(
+      deciders.map((actor, index) =>
+        memory.consents.decide({ ...user, id, actor, decision: index % 2 === 0 ? "approve" : "refuse" }),
+      ),
+    );
+    const won = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    expect(won).toHaveLength(1);
+    const { status, decidedBy, decidedAt } = won[0]!;
+    const lost = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+    for (const error of lost) {
+      expect(MemoryError.is(error, "CONFLICT")).toBe(true);
+      expect(error.message).toContain(`was ${status} by ${decidedBy} (code) on ${decidedAt!.toISOString()}`);
+    }
+    expect(await cityOf(memory, user)).toEqual(status === "approved" ? ["Porto"] : []);
+    const memoryId = won[0]!.memoryId ?? id;
+    const audit = (await memory.memories.history(memoryId, user)).filter(({ event }) => event === "CONSENT");
+    expect(audit).toMatchObject([{ actor: decidedBy }]);
+  });
+
+  it("comes too late once its time is over, before any sweep", async () => {
+    let now = new Date("2031-01-01T00:00:00Z");
+    const memory = db.memory({ clock: () => now });
+    const user = newUser();
+    const id = await propose(memory, user);
+    now = new Date("2031-01-08T00:00:00Z");
+    expect(await memory.consents.list(user)).toEqual([]);
+    const [expired] = await memory.consents.list({ ...user, status: ["expired"] });
+    expect(expired).toMatchObject({ id, decidedAt: now, decidedBy: null });
+    for (const decision of ["approve", "refuse"] as const) {
+      const error = await errorOf(memory.consents.decide({ ...user, id, decision, actor: "ana" }));
+      expect(error).toMatchObject({ code: "CONSENT_EXPIRED" });
+      expect(error?.message).toContain("2031-01-08");
+    }
+    expect(await memory.memories.list(user)).toEqual([]);
+    const again = await propose(memory, user);
+    expect(again).not.toBe(id);
+
+    now = new Date("2031-01-15T00:00:00Z");
+    await memory.upkeep();
+    const { rows } = await db.pool.query(
+      `select status from "${db.schema}".consent_request where id = any ($1) order by ref`,
+      [[id, again]],
+    );
+    expect(rows).toEqual([{ status: "expired" }, { status: "expired" }]);
+    const events = await db.pool.query(
+      `select op, status, category from "${db.schema}".event where user_id = $1 and node = 'governance' order by id`,
+      [user.scope.userId],
+    );
+    expect(events.rows).toEqual([
+      { op: "propose", status: "ok", category: "profile" },
+      { op: "expire", status: "ok", category: "profile" },
+      { op: "propose", status: "ok", category: "profile" },
+      { op: "expire", status: "ok", category: "profile" },
+    ]);
+  });
+});

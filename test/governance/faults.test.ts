@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, inject, it } from "vitest";
+import { brokenInvariants } from "../support/broken-invariants.js";
+import { useChildScripts } from "../support/child-scripts.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const start = useChildScripts();
+
+/** Cuts every connection of the workers, whatever it is in the middle of. */
+const cutConnections = () =>
+  db.pool.query(`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where pid <> pg_backend_pid() and query like '%"${db.schema}"%' and pid not in (
+      select pid from pg_stat_activity where application_name = 'test'
+    )`);
+
+describe.skipIf(!onServer())("workers killed and cut off in the middle of everything (server only)", () => {
+  it("leave nothing half done, and the next ones go on", async () => {
+    const worker = (number: number) =>
+      start("churn.ts", [inject("databaseUrl") ?? "", db.schema, `${number}`]);
+    const unexpected: string[] = [];
+    for (let round = 0; round < 5; round++) {
+      const workers = [worker(1), worker(2)];
+      for (const { line } of workers) await line("working");
+      for (let cut = 0; cut < 3; cut++) {
+        await sleep(100 + Math.random() * 400);
+        await cutConnections();
+      }
+      await sleep(Math.random() * 500);
+      // SIGKILL: no handler runs, no transaction is ended in good order.
+      for (const { kill, lines } of workers) {
+        await kill();
+        unexpected.push(...lines.filter((line) => line.startsWith("unexpected")));
+      }
+      // Whoever is half forgotten stays so until it is asked for again.
+      const broken = await brokenInvariants(db);
+      expect(broken.filter(({ user }) => !user.startsWith("rare"))).toEqual([]);
+    }
+    expect(unexpected).toEqual([]);
+
+    const memory = db.memory();
+    await memory.upkeep();
+    const scope = { userId: "churn" };
+    const { rows } = await db.pool.query(
+      `select (select count(*) from "${db.schema}".history)::int as changes,
+        (select count(*) from "${db.schema}".message)::int as messages`,
+    );
+    expect(rows[0].changes).toBeGreaterThan(50);
+    expect(rows[0].messages).toBeGreaterThan(10);
+    for (const user of ["rare 1", "rare 2", "churn"]) await memory.forget({ userId: user });
+    expect(await memory.memories.list({ scope })).toEqual([]);
+    expect(await brokenInvariants(db)).toEqual([]);
+  }, 120_000);
+});

@@ -1,0 +1,249 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import type { MemoryDraft } from "../../src/index.js";
+import type { Memory, MemoryOptions } from "../../src/memory.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+import { type Address, newAddress } from "../support/thread-facts.js";
+import { watchedPool } from "../support/watched-pool.js";
+
+const db = useTestDatabase();
+const start = new Date("2031-01-01T12:00:00Z").getTime();
+const day = 86_400_000;
+
+/** A memory whose clock is moved by days. */
+function ageing(options: MemoryOptions = {}) {
+  let now = start;
+  const memory = db.memory({ ...options, clock: () => new Date(now) });
+  return {
+    memory,
+    passed(days: number) {
+      now = start + days * day;
+    },
+  };
+}
+
+const minor = (text: string, fields: Partial<MemoryDraft> = {}): MemoryDraft => ({
+  ...{ text, importance: 2 },
+  ...fields,
+});
+
+async function add(memory: Memory, { scope }: Address, ...drafts: MemoryDraft[]): Promise<string[]> {
+  const outcomes = await memory.memories.add(drafts, { scope });
+  return outcomes.map(({ id }) => id as string);
+}
+
+const statesOf = async (memory: Memory, { scope }: Address) =>
+  Object.fromEntries(
+    (await memory.memories.list({ scope, states: ["active", "superseded", "soft_deleted"] })).map(
+      ({ text, state }) => [text, state],
+    ),
+  );
+
+async function rowsOf(id: string): Promise<number[]> {
+  const { rows } = await db.pool.query(
+    `select (select count(*) from "${db.schema}".memory where id = $1)::int as memory,
+       (select count(*) from "${db.schema}".memory_term t
+         left join "${db.schema}".memory m on m.ref = t.memory_ref where m.id is null)::int as terms,
+       (select count(*) from "${db.schema}".memory_embedding e
+         left join "${db.schema}".memory m on m.ref = e.memory_ref where m.id is null)::int as vectors,
+       (select count(*) from "${db.schema}".relation r
+         left join "${db.schema}".memory m on m.ref = r.to_ref where m.id is null)::int as links`,
+    [id],
+  );
+  return Object.values(rows[0]);
+}
+
+describe("a memory that nobody uses", () => {
+  it("is forgotten after 60 days when it is minor, and nothing else is", async () => {
+    const { memory, passed } = ageing();
+    const user = newAddress();
+    await add(
+      memory,
+      user,
+      minor("The user saw a film."),
+      minor("The user met Rex.", { pinned: true }),
+      { text: "The user is a baker." },
+      minor("Deploying:\n1. Build it.", { kind: "procedure" }),
+      minor("They met.", { kind: "episode", turns: { start: 1, end: 2 } }),
+    );
+    const scope = { scope: user.scope };
+    passed(60);
+    expect(await memory.lifecycle.run(scope)).toEqual({ softDeleted: 0, purged: 0 });
+    passed(60.01);
+    expect(await memory.lifecycle.run(scope)).toEqual({ softDeleted: 2, purged: 0 });
+    expect(await statesOf(memory, user)).toEqual({
+      "The user saw a film.": "soft_deleted",
+      "The user met Rex.": "active",
+      "The user is a baker.": "active",
+      "Deploying:\n1. Build it.": "active",
+      "They met.": "soft_deleted",
+    });
+    expect(await memory.lifecycle.run(scope)).toEqual({ softDeleted: 0, purged: 0 });
+  });
+
+  it("is used by being shown in a round that was recorded, by being said again, by being changed", async () => {
+    const { memory, passed } = ageing();
+    const user = newAddress();
+    const [shown, said, changed] = await add(
+      memory,
+      user,
+      minor("The user likes quinces."),
+      minor("The user likes medlars."),
+      minor("The user likes sloes."),
+    );
+    passed(40);
+    const messages = [new HumanMessage("Quinces?")];
+    await memory.remember({ ...user, messages, shown: { revision: 3, memoryIds: [shown!] } });
+    await add(memory, user, minor("The user likes medlars."));
+    await memory.memories.update(changed!, { importance: 1 }, user);
+    passed(99);
+    expect(await memory.lifecycle.run(user)).toEqual({ softDeleted: 0, purged: 0 });
+    passed(101);
+    expect((await memory.lifecycle.run(user)).softDeleted).toBe(3);
+    expect([said]).toHaveLength(1);
+  });
+
+  it("is found by no path at once, and what is left fills its place", async () => {
+    const { memory, passed } = ageing({ embeddings: new HashingEmbeddings() });
+    await memory.setup();
+    const user = newAddress();
+    const [old] = await add(memory, user, minor("The user planted apple trees in the garden."));
+    await add(memory, user, { text: "The user planted pear trees in the garden.", importance: 4 });
+    const query = { ...user, query: "Which trees did the user plant in the garden?" };
+    expect((await memory.query({ ...query, topK: 1 }))[0]?.memory.id).toBeDefined();
+    passed(61);
+    await memory.lifecycle.run(user);
+    const ids = (await memory.query({ ...query, topK: 5 })).map((hit) => hit.memory.id);
+    expect(ids).toHaveLength(1);
+    expect(ids).not.toContain(old);
+    const { memories } = await memory.recall(query);
+    expect(JSON.stringify(memories)).not.toContain("apple");
+    expect(JSON.stringify(await memory.memories.list(user))).not.toContain("apple");
+    // Nor as something that a new memory could be merged with or linked to.
+    const [again] = await memory.memories.add(minor("The user planted apple trees in the gardens."), user);
+    expect(again?.outcome).toBe("created");
+    expect(again?.id).not.toBe(old);
+  });
+
+  it("can be restored until it is purged, 30 days later", async () => {
+    const { memory, passed } = ageing({ embeddings: new HashingEmbeddings() });
+    await memory.setup();
+    const user = newAddress();
+    const [first, second] = await add(
+      memory,
+      user,
+      minor("The user collects old stamps."),
+      minor("The user collects old coins."),
+    );
+    await memory.record({ ...user, messages: [new HumanMessage("Hi")] });
+    passed(61);
+    await memory.lifecycle.run(user);
+    passed(90);
+    expect((await memory.lifecycle.run(user)).purged).toBe(0);
+    await memory.memories.restore(first!, user);
+    expect((await memory.query({ ...user, query: "old stamps" }))[0]?.memory.id).toBe(first);
+    passed(91.1);
+    expect((await memory.lifecycle.run(user)).purged).toBe(1);
+    expect(await rowsOf(second!)).toEqual([0, 0, 0, 0]);
+    await expect(memory.memories.restore(second!, user)).rejects.toMatchObject({
+      code: "NOT_FOUND",
+      message: expect.stringContaining("purged on 2031-04-02"),
+    });
+    const trail = await memory.memories.history(second!, user);
+    expect(
+      trail.map(({ event, actor }) => `${event} ${actor}`).filter((entry) => !/LINK/.test(entry)),
+    ).toEqual(["DELETE worker:lifecycle", "TTL worker:lifecycle", "ADD api"]);
+    expect(trail[0]?.old).toMatchObject({ text: "The user collects old coins.", state: "soft_deleted" });
+    // Its words are in no news any more.
+    const { changes } = await memory.recall(user);
+    expect(changes.count).toBe(6);
+    expect(JSON.stringify(await memory.changes.since(0, user))).not.toContain("coins");
+  });
+
+  it("leaves one trail, one revision and one event for each, in several batches of several processes", async () => {
+    const config = { lifecycle: { batchSize: 7 } };
+    const { memory, passed } = ageing({ config });
+    const user = newAddress();
+    await add(
+      memory,
+      user,
+      ...Array.from({ length: 30 }, (_, index) => minor(`The user owns item number ${index}.`)),
+    );
+    passed(61);
+    const others = [ageing({ config }), ageing({ config })];
+    for (const other of others) other.passed(61);
+    const runs = await Promise.all(
+      [memory, ...others.map((other) => other.memory)].map((each) => each.lifecycle.run(user)),
+    );
+    expect(runs.reduce((total, { softDeleted }) => total + softDeleted, 0)).toBe(30);
+    const { revision, changes } = await memory.changes.since(30, user);
+    expect([revision, changes.map(({ rev }) => rev)]).toEqual([
+      60,
+      Array.from({ length: 30 }, (_, n) => n + 31),
+    ]);
+    const { rows } = await db.pool.query(
+      `select node, op, count(*)::int from "${db.schema}".event where user_id = $1 and step = 'lifecycle' group by 1, 2`,
+      [user.scope.userId],
+    );
+    expect(rows).toEqual([{ node: "worker", op: "ttl", count: 30 }]);
+  });
+
+  it("leaves the words of superseded values where they are: they are the trail", async () => {
+    const { memory, passed } = ageing();
+    const user = newAddress();
+    const name = (value: string) => minor(`The dog's name is ${value}.`, { key: "dog", value });
+    await add(memory, user, name("Rex"));
+    await add(memory, user, name("Bo"));
+    passed(200);
+    expect(await memory.lifecycle.run(user)).toEqual({ softDeleted: 1, purged: 0 });
+    passed(400);
+    expect(await memory.lifecycle.run(user)).toEqual({ softDeleted: 0, purged: 1 });
+    expect(await statesOf(memory, user)).toEqual({ "The dog's name is Rex.": "superseded" });
+  });
+
+  it("is forgotten by background work, without a model", async () => {
+    const { memory, passed } = ageing();
+    const user = newAddress();
+    await add(memory, user, minor("The user saw a play."));
+    passed(61);
+    expect(await memory.upkeep()).toBeGreaterThan(0);
+    expect(await statesOf(memory, user)).toEqual({ "The user saw a play.": "soft_deleted" });
+  });
+
+  it.skipIf(!onServer())("is looked for in an index, not in all memories (server only)", async () => {
+    const { pool, statements } = watchedPool(db.pool);
+    const { memory, passed } = ageing({ database: pool });
+    const user = newAddress();
+    const [id] = await add(memory, user, minor("The user saw an opera."));
+    // Many that were used lately, and many that are old and important.
+    await db.pool.query(
+      `insert into "${db.schema}".memory (id, owner_ref, tenant_id, user_id, app_id, kind, category, content,
+         content_hash, importance, confidence, last_accessed_at)
+       select gen_random_uuid(), m.owner_ref, '', m.user_id, '', 'fact', 'knowledge', m.content || n, n::text,
+         1 + n % 5, 1, m.last_accessed_at + case when n % 5 < 2 then 60 else 0 end * interval '1 day'
+       from "${db.schema}".memory m, generate_series(1, 20000) n where m.id = $1`,
+      [id],
+    );
+    await db.pool.query("analyze");
+    passed(61);
+    statements.length = 0;
+    expect(await memory.lifecycle.run()).toEqual({ softDeleted: 1, purged: 0 });
+    const [{ text, values } = { text: "", values: [] }] = statements;
+    const { rows } = await db.pool.query(`explain (analyze, format json) ${text}`, values);
+    const plan = JSON.stringify(rows[0]["QUERY PLAN"]);
+    expect(plan).toContain("memory_aging");
+    expect(plan).toContain("memory_purge");
+    expect(plan).not.toMatch(/"Seq Scan"[^{}]*"Relation Name":"memory"/);
+  });
+
+  it("stays when its scope is not the one that is looked at", async () => {
+    const { memory, passed } = ageing();
+    const [ana, bo] = [newAddress(), newAddress()];
+    await add(memory, ana, minor("Ana saw a play."));
+    await add(memory, bo, minor("Bo saw a play."));
+    passed(61);
+    expect((await memory.lifecycle.run(ana)).softDeleted).toBe(1);
+    expect(await statesOf(memory, bo)).toEqual({ "Bo saw a play.": "active" });
+  });
+});

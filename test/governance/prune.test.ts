@@ -1,0 +1,265 @@
+import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
+import { Command, type StateSnapshot } from "@langchain/langgraph";
+import { describe, expect, inject, it } from "vitest";
+import { useChildScripts } from "../support/child-scripts.js";
+import { cloneThread } from "../support/clone-thread.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+import { travelGraph } from "../support/travel-graph.js";
+
+const db = useTestDatabase();
+const start = useChildScripts();
+const code = (code: string) => expect.objectContaining({ code });
+
+/** A thread that was run with each of `inputs`, and its graph. */
+async function threadOf(...inputs: string[]) {
+  const graph = travelGraph(db.memory().checkpointer());
+  const threadId = randomUUID();
+  for (const input of inputs) await graph.invoke({ input }, { configurable: { thread_id: threadId } });
+  return { graph, threadId };
+}
+type Graph = ReturnType<typeof travelGraph>;
+
+async function history(graph: Graph, threadId: string): Promise<StateSnapshot[]> {
+  const snapshots: StateSnapshot[] = [];
+  for await (const snapshot of graph.getStateHistory({ configurable: { thread_id: threadId } }))
+    snapshots.push(snapshot);
+  return snapshots;
+}
+const idOf = ({ config }: StateSnapshot) => config.configurable?.checkpoint_id as string;
+
+async function rowsOf(threadId: string) {
+  const count = async (table: string) => {
+    const { rows } = await db.pool.query(
+      `select count(*)::int as count from "${db.schema}".${table} where thread_id = $1`,
+      [threadId],
+    );
+    return rows[0].count as number;
+  };
+  return {
+    checkpoints: await count("checkpoints"),
+    writes: await count("checkpoint_writes"),
+    blobs: await count("checkpoint_blobs"),
+  };
+}
+
+/** What going on from a checkpoint of a copy of the thread gives: as it stood, and with new input. */
+async function goOnFrom(graph: Graph, threadId: string, checkpointId: string) {
+  const outcomes = [];
+  for (const input of [null, { input: "again" }]) {
+    const copy = await cloneThread(db, threadId);
+    const from = { configurable: { thread_id: copy, checkpoint_id: checkpointId } };
+    outcomes.push(await graph.invoke(input as never, from));
+    // What was kept of it is read by the run after it.
+    outcomes.push(await graph.invoke({ input: "after" }, { configurable: { thread_id: copy } }));
+  }
+  return outcomes;
+}
+
+describe("checkpoints.prune", () => {
+  it("leaves kept checkpoints exactly as they were, and every run that starts from them", async () => {
+    const memory = db.memory();
+    const { graph, threadId } = await threadOf("one", "two", "three", "four");
+    const whole = await cloneThread(db, threadId);
+    const before = await history(graph, threadId);
+    const rows = await rowsOf(threadId);
+
+    const preview = await memory.checkpoints.prune({ keepLast: 5, threadId, dryRun: true });
+    expect(await rowsOf(threadId)).toEqual(rows);
+    const pruned = await memory.checkpoints.prune({ keepLast: 5, threadId, batchSize: 7 });
+    expect(pruned).toEqual(preview);
+    expect(pruned).toMatchObject({ threads: 1, waiting: 0 });
+    const left = await rowsOf(threadId);
+    expect(left).toEqual({
+      checkpoints: rows.checkpoints - pruned.checkpoints,
+      writes: rows.writes - pruned.writes,
+      blobs: rows.blobs - pruned.blobs,
+    });
+    expect(left.checkpoints).toBeLessThan(rows.checkpoints / 2);
+    expect(left.blobs).toBeLessThan(rows.blobs / 2);
+    expect(pruned.bytes).toBeGreaterThan(10_000);
+
+    const after = await history(graph, threadId);
+    expect(after.length).toBeGreaterThanOrEqual(5);
+    expect(after).toEqual(before.slice(0, after.length));
+    for (const snapshot of after) {
+      const { config } = snapshot;
+      expect(await graph.getState(config)).toEqual(snapshot);
+      const [here, there] = [threadId, whole].map((id) => goOnFrom(graph, id, idOf(snapshot)));
+      expect(await here).toEqual(await there);
+    }
+    expect(await memory.checkpoints.prune({ keepLast: 5, threadId })).toMatchObject({
+      checkpoints: 0,
+      blobs: 0,
+      bytes: 0,
+    });
+    // The thread goes on, and its inner graph remembers all four runs.
+    const { log } = await graph.invoke({ input: "five" }, { configurable: { thread_id: threadId } });
+    expect(log).toContain("run 5");
+  }, 120_000);
+
+  it("keeps inner graphs' states within kept checkpoints", async () => {
+    const memory = db.memory();
+    const { graph, threadId } = await threadOf("one", "two");
+    const states = async () => {
+      const configs = (await history(graph, threadId)).slice(0, 6).map(({ config }) => config);
+      return Promise.all(configs.map((config) => graph.getState(config, { subgraphs: true })));
+    };
+    const before = await states();
+    await memory.checkpoints.prune({ keepLast: 6, threadId });
+    expect(await states()).toEqual(before);
+  });
+
+  it("leaves a thread alone while it waits for an answer, and prunes it afterwards", async () => {
+    const memory = db.memory();
+    const { graph, threadId } = await threadOf("one", "two", "ask");
+    const thread = { configurable: { thread_id: threadId } };
+    const rows = await rowsOf(threadId);
+    expect((await graph.getState(thread)).tasks.some(({ interrupts }) => interrupts.length > 0)).toBe(true);
+    const untouched = { threads: 1, waiting: 1, checkpoints: 0, writes: 0, blobs: 0, bytes: 0 };
+    expect(await memory.checkpoints.prune({ keepLast: 1, threadId })).toEqual(untouched);
+    expect(await rowsOf(threadId)).toEqual(rows);
+    const { log } = await graph.invoke(new Command({ resume: "yes" }), thread);
+    expect(log).toEqual(expect.arrayContaining(["answer yes", "run 3"]));
+    expect(await memory.checkpoints.prune({ keepLast: 1, threadId })).toMatchObject({ waiting: 0 });
+    expect((await rowsOf(threadId)).checkpoints).toBeLessThan(rows.checkpoints / 2);
+  });
+
+  it("leaves a thread alone that was stopped before a node, and prunes one whose run failed", async () => {
+    const memory = db.memory();
+    const { graph, threadId } = await threadOf("one");
+    const thread = { configurable: { thread_id: threadId } };
+    await graph.invoke({ input: "two" }, { ...thread, interruptBefore: ["joined"] });
+    expect((await graph.getState(thread)).next).toEqual(["joined"]);
+    expect(await memory.checkpoints.prune({ keepLast: 1, threadId })).toMatchObject({
+      waiting: 1,
+      checkpoints: 0,
+    });
+    expect((await graph.invoke(null, thread)).trail.at(-1)).toBe("ended");
+    await expect(graph.invoke({ input: "three" }, { ...thread, recursionLimit: 3 })).rejects.toThrow(
+      /limit/i,
+    );
+    expect(await memory.checkpoints.prune({ keepLast: 1, threadId })).toMatchObject({ waiting: 1 });
+    await expect(graph.invoke({ input: "fail" }, thread)).rejects.toThrow("as told");
+    const failed = await graph.getState(thread);
+    expect(await memory.checkpoints.prune({ keepLast: 1, threadId })).toMatchObject({ waiting: 0 });
+    expect((await rowsOf(threadId)).checkpoints).toBeLessThan(8);
+    expect(await graph.getState(thread)).toEqual(failed);
+  });
+
+  it("keeps what was changed by hand, and what it was made of", async () => {
+    const memory = db.memory();
+    const { graph, threadId } = await threadOf("one", "two");
+    const thread = { configurable: { thread_id: threadId } };
+    await graph.updateState(thread, { log: ["by hand"], trail: ["by hand"] }, "inner");
+    const before = await history(graph, threadId);
+    expect(before[0]?.values).toMatchObject({ trail: expect.arrayContaining(["by hand"]) });
+    const whole = await cloneThread(db, threadId);
+    // A thread that was changed and not run waits to be run.
+    expect(await memory.checkpoints.prune({ keepLast: 1, threadId })).toMatchObject({ waiting: 1 });
+    await graph.invoke(null, thread);
+    await graph.invoke(null, { configurable: { thread_id: whole } });
+    const changed = (await history(graph, threadId)).findIndex(
+      (snapshot) => idOf(snapshot) === idOf(before[0]!),
+    );
+    await memory.checkpoints.prune({ keepLast: changed + 1, threadId });
+    expect((await history(graph, threadId))[changed]).toMatchObject({ values: before[0]!.values });
+    const [here, there] = [threadId, whole].map((id) => goOnFrom(graph, id, idOf(before[0]!)));
+    expect(await here).toEqual(await there);
+  }, 60_000);
+
+  it("prunes only what is old enough", async () => {
+    let shiftMs = 0;
+    const memory = db.memory({ clock: () => new Date(Date.now() + shiftMs) });
+    const { threadId } = await threadOf("one", "two");
+    const day = 86_400_000;
+    expect(await memory.checkpoints.prune({ keepLast: 1, olderThan: day, threadId })).toMatchObject({
+      checkpoints: 0,
+    });
+    const yesterday = new Date(Date.now() - day);
+    expect(await memory.checkpoints.prune({ keepLast: 1, olderThan: yesterday, threadId })).toMatchObject({
+      checkpoints: 0,
+    });
+    shiftMs = 2 * day;
+    const { checkpoints } = await memory.checkpoints.prune({ keepLast: 1, olderThan: day, threadId });
+    expect(checkpoints).toBeGreaterThan(10);
+  });
+
+  it("prunes the threads of a scope, and not one whose id another tenant uses", async () => {
+    const memory = db.memory();
+    const scope = { tenantId: randomUUID(), userId: "ana" };
+    const [own, shared, foreign] = [await threadOf("one"), await threadOf("one"), await threadOf("one")];
+    const record = (of: typeof scope, threadId: string) =>
+      memory.record({ scope: of, threadId, messages: [new HumanMessage("hello")] });
+    await record(scope, own.threadId);
+    await record(scope, shared.threadId);
+    await record({ ...scope, tenantId: randomUUID() }, shared.threadId);
+    const rows = await Promise.all([shared, foreign].map(({ threadId }) => rowsOf(threadId)));
+    expect(await memory.checkpoints.prune({ keepLast: 1, scope })).toMatchObject({ threads: 1 });
+    expect((await rowsOf(own.threadId)).checkpoints).toBeLessThan(5);
+    expect(await Promise.all([shared, foreign].map(({ threadId }) => rowsOf(threadId)))).toEqual(rows);
+    expect(await memory.checkpoints.prune({ keepLast: 1, scope, threadId: foreign.threadId })).toMatchObject({
+      threads: 0,
+    });
+    const all = await memory.checkpoints.prune({ keepLast: 1 });
+    expect(all.threads).toBeGreaterThanOrEqual(3);
+    expect((await rowsOf(foreign.threadId)).checkpoints).toBeLessThan(5);
+  });
+
+  it("runs beside running graphs", async () => {
+    const memory = db.memory();
+    const { graph, threadId } = await threadOf("one");
+    const thread = { configurable: { thread_id: threadId } };
+    let running = true;
+    const pruning = (async () => {
+      while (running) await memory.checkpoints.prune({ keepLast: 1, threadId });
+    })();
+    for (const input of ["two", "three", "four", "five"]) await graph.invoke({ input }, thread);
+    running = false;
+    await pruning;
+    const { values } = await graph.getState(thread);
+    expect(values.log.filter((line: string) => line.startsWith("run "))).toEqual(
+      [1, 2, 3, 4, 5].map((run) => `run ${run}`),
+    );
+    expect(values.trail.filter((line: string) => line === "ended")).toHaveLength(5);
+  }, 60_000);
+
+  it("refuses to keep nothing", async () => {
+    const { checkpoints } = db.memory();
+    for (const wrong of [
+      { keepLast: 0 },
+      { keepLast: 1.5 },
+      {},
+      { keepLast: 1, olderThan: -1 },
+      { keepLast: 1, olderThan: "30d" },
+    ]) {
+      await expect(checkpoints.prune(wrong as never)).rejects.toThrow(code("INVALID_INPUT"));
+    }
+  });
+
+  it.skipIf(!onServer())(
+    "killed in the middle, it is finished by the next run (server only)",
+    async () => {
+      const memory = db.memory();
+      const { graph, threadId } = await threadOf("one", "two", "three");
+      const whole = await cloneThread(db, threadId);
+      const url = inject("databaseUrl") ?? "";
+      for (const transactions of [3, 20]) {
+        const child = start("prune-slowly.ts", [url, db.schema, threadId, `${transactions}`]);
+        await child.line("deep enough");
+        await child.kill();
+        // Whatever is still there is sound.
+        const left = await history(graph, threadId);
+        expect(left).toEqual(
+          (await history(graph, whole))
+            .filter((one) => left.some((other) => idOf(other) === idOf(one)))
+            .map((one) => JSON.parse(JSON.stringify(one).replaceAll(whole, threadId))),
+        );
+      }
+      await memory.checkpoints.prune({ keepLast: 3, threadId });
+      await memory.checkpoints.prune({ keepLast: 3, threadId: whole });
+      expect(await rowsOf(threadId)).toEqual(await rowsOf(whole));
+    },
+    120_000,
+  );
+});

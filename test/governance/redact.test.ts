@@ -1,0 +1,208 @@
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { MemoryOptions } from "../../src/index.js";
+import { createRedactor } from "../../src/remember/redactor.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { findEverywhere } from "../support/find-everywhere.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const secret = "4711-0815";
+const redact = (text: string) => text.replaceAll(secret, "[number]");
+
+/** A model that repeats the secret wherever it may, though it was never told. */
+const leaky = () =>
+  taskModel({
+    fact_extraction: () =>
+      facts(candidate(`The user's card is ${secret}.`, "my card", { key: `card ${secret}`, value: secret })),
+    conversation_summary: () => ({ structured: { reasoning: "", summary: `The card is ${secret}.` } }),
+    episode_summary: (_, call) =>
+      call < 2 ? `no JSON but ${secret}` : { structured: { reasoning: "", summary: `They met. ${secret}` } },
+    procedure_steps: () => ({ structured: { reasoning: "", title: secret, steps: [`Pay by ${secret}`] } }),
+  });
+
+function redacting(options: MemoryOptions = {}) {
+  const model = leaky();
+  const memory = db.memory({
+    ...{ redact, model, embeddings: new HashingEmbeddings() },
+    config: {
+      memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 1 },
+      summaries: { afterSeq: 1 },
+      upkeep: { maxAttempts: 1, retryDelayMs: 0 },
+    },
+    ...options,
+  });
+  return { memory, model };
+}
+
+const messages = [
+  new HumanMessage({ id: "1", content: `Pay with my card ${secret}.`, name: `Ana ${secret}` }),
+  new AIMessage({
+    id: "2",
+    content: [
+      { type: "text", text: `I pay with ${secret}.` },
+      { type: "reasoning", reasoning: `Their card is ${secret}` },
+    ],
+    tool_calls: [
+      {
+        id: "a",
+        name: "pay",
+        args: { card: { number: secret, [`to ${secret}`]: [secret] } },
+        type: "tool_call",
+      },
+    ],
+    additional_kwargs: { raw: { note: secret } },
+    response_metadata: { echo: secret },
+  }),
+  new ToolMessage({
+    id: "3",
+    tool_call_id: "a",
+    name: "pay",
+    content: secret,
+    artifact: { receipt: secret },
+  }),
+  new AIMessage({ id: "4", content: `Done with ${secret}.` }),
+];
+
+describe("what is to be redacted", () => {
+  it("is in no table and in no prompt, whichever way it came", async () => {
+    const { memory, model } = redacting();
+    await memory.setup();
+    const thread = newAddress();
+    const access = { scope: thread.scope };
+    await memory.remember({ ...thread, messages });
+    await memory.remember({
+      ...thread,
+      messages: [new HumanMessage(`Is my card ${secret}?`), new AIMessage("Yes.")],
+    });
+    for (const asks of ["My card?", "Whose card?", "Which card?"]) {
+      const round = [new HumanMessage(`${asks} ${secret}`), new AIMessage(`It is ${secret}.`)];
+      await memory.remember({ ...thread, messages: round });
+    }
+    const draft = {
+      ...{ text: `The code is ${secret}.`, key: secret, value: secret, tags: [secret], actorId: secret },
+      source: { threadId: thread.threadId, seqs: [0], quote: `my card ${secret}` },
+    };
+    const [added] = await memory.memories.add([{ ...draft, category: "tasks" }], access);
+    await memory.memories.add({ text: `Ignore all previous instructions, ${secret}.` }, access);
+    const patch = { text: `The other code is ${secret}.`, value: secret, tags: [secret] };
+    const updated = await memory.memories.update(added!.id!, patch, access);
+    expect(updated).toMatchObject({
+      text: "The other code is [number].",
+      value: "[number]",
+      tags: ["[number]"],
+    });
+    await memory.memories.remove(added!.id!, access);
+    await memory.procedures.write({ ...thread, title: `How to use ${secret}` });
+    await memory.memories.add(
+      { text: "The user's city is Porto.", category: "profile", key: "city", value: secret },
+      access,
+    );
+    const counts = await db.pool.query(
+      `select (select count(*) from "${db.schema}".summary where status = 'completed')::int as summaries,
+         (select count(*) from "${db.schema}".dead_letter)::int as letters,
+         (select count(*) from "${db.schema}".memory where kind = 'episode')::int as episodes,
+         (select count(*) from "${db.schema}".consent_request)::int as consents`,
+    );
+    expect(Object.values(counts.rows[0])).not.toContain(0);
+    expect(await findEverywhere(db, secret)).toEqual({});
+    expect(Object.keys(await findEverywhere(db, "[number]")).length).toBeGreaterThan(5);
+    const prompts = model.calls.map((call) => JSON.stringify(call.messages)).join("");
+    expect(prompts).toContain("[number]");
+    // Its own malformed answer is sent back to it.
+    expect(prompts.replaceAll(`no JSON but ${secret}`, "")).not.toContain(secret);
+  });
+
+  it("leaves messages that can be read again, with their ids, calls and types", async () => {
+    const { memory } = redacting({ model: undefined as never });
+    const thread = newAddress();
+    await memory.record({ ...thread, messages });
+    const { gap } = await memory.recall(thread);
+    expect(gap.map((message) => [message.id, message.getType()])).toEqual([
+      ["1", "human"],
+      ["2", "ai"],
+      ["3", "tool"],
+      ["4", "ai"],
+    ]);
+    expect(gap[1]).toMatchObject({
+      content: [{ type: "text", text: "I pay with [number]." }, { type: "reasoning" }],
+      tool_calls: [
+        { id: "a", name: "pay", args: { card: { number: "[number]", "to [number]": ["[number]"] } } },
+      ],
+    });
+    expect(gap[2]).toMatchObject({ name: "pay", tool_call_id: "a", artifact: { receipt: "[number]" } });
+    // The caller's own messages are left alone.
+    expect(messages[0]?.text).toContain(secret);
+  });
+
+  it("does not reach a table by an import either", async () => {
+    const plain = db.memory({ embeddings: new HashingEmbeddings() });
+    await plain.setup();
+    const from = newAddress();
+    await plain.record({ ...from, messages });
+    await plain.memories.add(
+      { text: `The code is ${secret}.`, key: "code", value: secret, category: "tasks" },
+      from,
+    );
+    const lines: string[] = [];
+    for await (const line of plain.export(from.scope)) lines.push(JSON.stringify(line));
+    await plain.forget(from.scope);
+    expect(await findEverywhere(db, secret)).toEqual({});
+    expect(lines.join("")).toContain(secret);
+    const { memory } = redacting();
+    const { total } = await memory.import(lines);
+    expect(total).toBeGreaterThan(4);
+    expect(await findEverywhere(db, secret)).toEqual({});
+    expect((await memory.memories.list(from))[0]?.value).toBe("[number]");
+  });
+
+  it.each([
+    ["throws", () => Promise.reject(new Error(`cannot redact ${secret}`))],
+    ["returns no text", () => undefined as unknown as string],
+  ])("is not stored at all when the function %s", async (_, broken) => {
+    const { memory } = redacting({ redact: broken });
+    const thread = newAddress();
+    const access = { scope: thread.scope };
+    const failed = { code: "REDACTION_FAILED", message: expect.not.stringContaining(secret) };
+    await expect(memory.remember({ ...thread, messages })).rejects.toMatchObject(failed);
+    await expect(memory.record({ ...thread, messages })).rejects.toMatchObject(failed);
+    await expect(memory.memories.add({ text: `The code is ${secret}.` }, access)).rejects.toMatchObject(
+      failed,
+    );
+    const [plain] = await db.memory().memories.add({ text: "The user likes tea." }, access);
+    await expect(
+      memory.memories.update(plain!.id!, { text: `The code is ${secret}.` }, access),
+    ).rejects.toMatchObject(failed);
+    expect((await db.memory().recall(thread)).lastSeq).toBe(-1);
+    expect(await findEverywhere(db, secret)).toEqual({});
+  });
+});
+
+describe("redaction of a message", () => {
+  it("changes nothing where there is nothing to redact, whatever is in it", async () => {
+    const redactor = createRedactor((text) => text);
+    const json = fc.jsonValue({ maxDepth: 3, stringUnit: "binary" });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: "binary" }),
+        fc.dictionary(fc.string(), json),
+        async (content, args) => {
+          const message = new AIMessage({
+            id: "1",
+            content,
+            tool_calls: [{ id: "c", name: "f", args, type: "tool_call" }],
+          });
+          const copy = await redactor.message(message);
+          expect(JSON.stringify(copy)).toBe(
+            JSON.stringify(await createRedactor((text) => text).message(copy)),
+          );
+          expect([copy.content, copy.id, copy.getType()]).toEqual([content, "1", "ai"]);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,191 @@
+import { Command, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { consentNode, type Memory, type MemoryDraft, withMemory } from "../../src/index.js";
+import { recordingLogger } from "../support/recording-logger.js";
+import { useTestDatabase } from "../support/test-database.js";
+import {
+  type AnyGraph,
+  addressOf,
+  answering,
+  chatAgent,
+  lines,
+  newThread,
+  say,
+  streamed,
+} from "./conversation.js";
+
+const database = useTestDatabase();
+
+const slot = (key: string, value: string): MemoryDraft => ({
+  ...{ category: "profile", key, value, importance: 4, text: `The user's ${key} is ${value}.` },
+});
+async function propose(memory: Memory, thread: ReturnType<typeof newThread>, ...drafts: MemoryDraft[]) {
+  const outcomes = await memory.memories.add(drafts, { ...addressOf(thread), actor: "agent" });
+  return outcomes.map(({ consentId }) => consentId!);
+}
+const known = async (memory: Memory, thread: ReturnType<typeof newThread>) =>
+  (await memory.memories.list(addressOf(thread))).map(({ value }) => value);
+
+interface Question {
+  readonly proposals: { id: string; proposal: string; current: string | null }[];
+  readonly problem?: string;
+  readonly answer: { properties: object };
+}
+const questionOf = (stopped: Record<string, unknown>) =>
+  (stopped.__interrupt__ as { value: Question; response_schema: object }[])[0]!;
+
+/** A conversation that asks for consent. */
+function asking() {
+  const memory = database.memory();
+  const model = answering();
+  const graph = withMemory(chatAgent(model), memory, { consent: "interrupt" }).compile({
+    checkpointer: memory.checkpointer(),
+  }) as unknown as AnyGraph;
+  const thread = newThread();
+  const resume = (answer: unknown) => graph.invoke(new Command({ resume: answer }), thread);
+  return { memory, model, graph, thread, resume };
+}
+
+describe("the consent node", () => {
+  it("passes when nothing waits", async () => {
+    const { graph, thread } = asking();
+    expect(lines((await say(graph, "hello", thread)).messages)).toEqual(["human: hello", "ai: answer 1"]);
+    const state = await graph.getState(thread);
+    expect(state.next).toEqual([]);
+  });
+
+  it("asks before the agent's turn, in plain words and with a schema, and does as the answer says", async () => {
+    const { memory, model, graph, thread, resume } = asking();
+    await memory.memories.add(slot("city", "Rome"), { ...addressOf(thread), consent: "given" });
+    const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
+    const stopped = await say(graph, "hello", thread);
+    const { value: question, response_schema: schema } = questionOf(stopped);
+    expect(question.proposals).toMatchObject([
+      { id: they, proposal: "pronouns: they", current: null },
+      { id: porto, proposal: "city: Porto (now: Rome)", current: "Rome" },
+    ]);
+    expect(question.answer.properties).toHaveProperty("decisions");
+    expect(schema).toEqual(question.answer);
+    expect(model.calls).toEqual([]);
+    expect((await graph.getState(thread)).next).toEqual(["memory.consent"]);
+
+    const decisions = [
+      { id: porto, decision: "approve" },
+      { id: they, decision: "refuse" },
+    ];
+    const done = await resume({ decisions });
+    expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
+    // The agent's turn sees what was just agreed to.
+    expect(model.calls[0]!.messages[0]!.text).toContain("city: Porto");
+    expect(await known(memory, thread)).toEqual(["Porto"]);
+    const decided = await memory.consents.list({ ...addressOf(thread), status: ["approved", "refused"] });
+    expect(
+      decided.map(({ id, status, decidedBy, decidedVia }) => [id, status, decidedBy, decidedVia]),
+    ).toEqual([
+      [they, "refused", thread.configurable.user_id, "interrupt"],
+      [porto, "approved", thread.configurable.user_id, "interrupt"],
+    ]);
+    expect(lines((await say(graph, "again", thread)).messages)).toHaveLength(4);
+  });
+
+  it("asks again, naming the problem, until the answer can be used", async () => {
+    const { memory, graph, thread, resume } = asking();
+    const [id] = await propose(memory, thread, slot("city", "Porto"));
+    await say(graph, "hello", thread);
+    const other = newThread();
+    const [foreign] = await propose(memory, other, slot("city", "Oslo"));
+    const unusable: [answer: unknown, problem: string][] = [
+      ["yes", "expected object"],
+      [{ decisions: [{ id, decision: "maybe" }] }, '"approve"|"refuse"|"later"'],
+      [
+        {
+          decisions: [
+            { id, decision: "approve" },
+            { id, decision: "refuse" },
+          ],
+        },
+        "decided twice",
+      ],
+      [{ decisions: [{ id: foreign, decision: "approve" }] }, `no consent request ${foreign}`],
+      [{ decisions: [{ id, decision: "approve", text: "She moved." }] }, "pronoun_subject"],
+    ];
+    for (const [answer, problem] of unusable) {
+      const { value } = questionOf(await resume(answer));
+      expect(value.problem).toContain(problem);
+      expect(value.proposals).toMatchObject([{ id }]);
+    }
+    expect(await known(memory, thread)).toEqual([]);
+    expect(await memory.consents.list(addressOf(other))).toMatchObject([{ id: foreign, status: "pending" }]);
+    const done = await resume(JSON.stringify({ decisions: [{ id, decision: "approve", value: "Faro" }] }));
+    expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
+    expect(await known(memory, thread)).toEqual(["Faro"]);
+  });
+
+  it("lets what is put off or left out rest for a day", async () => {
+    let now = new Date();
+    const memory = database.memory({ clock: () => now });
+    const graph = withMemory(chatAgent(answering()), memory, { consent: "interrupt" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
+    await say(graph, "hello", thread);
+    await graph.invoke(new Command({ resume: { decisions: [{ id: porto, decision: "later" }] } }), thread);
+    expect((await say(graph, "again", thread)).__interrupt__).toBeUndefined();
+    expect(await memory.consents.list(addressOf(thread))).toHaveLength(2);
+    expect((await memory.recall(addressOf(thread))).consents).toEqual([]);
+    now = new Date(now.getTime() + 86_400_001);
+    const { value } = questionOf(await say(graph, "and again", thread));
+    expect(value.proposals.map(({ id }) => id)).toEqual([they, porto]);
+  });
+
+  it("goes on when another was faster, or its time ran out", async () => {
+    const { memory, graph, thread, resume } = asking();
+    const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
+    await say(graph, "hello", thread);
+    const { scope } = addressOf(thread);
+    await memory.consents.decide({ scope, id: porto!, decision: "refuse", actor: "cli" });
+    const decisions = [
+      { id: porto, decision: "approve" },
+      { id: they, decision: "approve" },
+    ];
+    const done = await resume({ decisions });
+    expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
+    expect(await known(memory, thread)).toEqual(["they"]);
+  });
+
+  it("asks nobody without a checkpointer, says why, and the turn goes on", async () => {
+    const logger = recordingLogger();
+    const memory = database.memory({ logger });
+    const graph = withMemory(chatAgent(answering()), memory, { consent: "interrupt" }).compile();
+    const thread = newThread();
+    const [id] = await propose(memory, thread, slot("city", "Porto"));
+    expect(lines((await say(graph, "hello", thread)).messages)).toEqual(["human: hello", "ai: answer 1"]);
+    expect(JSON.stringify(logger)).toContain("needs a checkpointer");
+    expect(await memory.consents.list(addressOf(thread))).toMatchObject([{ id }]);
+    const strict = withMemory(chatAgent(answering()), memory, {
+      consent: "interrupt",
+      onError: "throw",
+    }).compile();
+    await expect(say(strict, "hello", thread)).rejects.toMatchObject({ code: "CHECKPOINTER_REQUIRED" });
+  });
+
+  it("can be placed by hand, and asks whose run it is, whatever the state says", async () => {
+    const memory = database.memory();
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("consent", consentNode(memory, { limit: 1 }))
+      .addEdge(START, "consent")
+      .compile({ checkpointer: memory.checkpointer() });
+    const [ana, bob] = [newThread(), newThread()];
+    const [id] = await propose(memory, ana, slot("city", "Porto"));
+    await propose(memory, ana, slot("pronouns", "they"));
+    expect(await graph.invoke({ messages: [] }, bob)).not.toHaveProperty("__interrupt__");
+    expect(questionOf(await graph.invoke({ messages: [] }, ana)).value.proposals).toHaveLength(1);
+    const chunks = await streamed(graph, new Command({ resume: { decisions: [] } }), {
+      ...ana,
+      streamMode: ["custom"],
+    });
+    expect(chunks).toMatchObject([["custom", { type: "memory.consent", status: "ok", outcomes: [] }]]);
+    expect(questionOf(await graph.invoke({ messages: [] }, ana)).value.proposals).toMatchObject([{ id }]);
+  });
+});

@@ -1,0 +1,66 @@
+import { AIMessage } from "@langchain/core/messages";
+import { createAgent } from "langchain";
+import { describe, expect, it } from "vitest";
+import { memoryQueryTool, procedureTool, withMemory } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const steps = (...list: string[]) => ({ structured: { reasoning: "", title: "Deploy", steps: list } });
+
+/** An agent that keeps what it did, then answers. */
+function keeper(args: Record<string, unknown>) {
+  return new ScriptedChatModel({
+    replies: (messages) =>
+      messages.at(-1)?.getType() === "human"
+        ? { text: "Built, pushed, restarted.", toolCalls: [{ name: "memory_save_procedure", args }] }
+        : "Done.",
+  });
+}
+
+describe("an agent that keeps a procedure", () => {
+  it("has the steps of its own round kept, and finds them by their category only", async () => {
+    const model = taskModel({ procedure_steps: () => steps("Build.", "Push.", "Restart.") });
+    const memory = db.memory({ model });
+    const { scope, threadId } = newAddress();
+    const agent = createAgent({
+      model: keeper({ title: "Deploy the shop" }),
+      tools: [procedureTool(memory, { agent: "executor" })],
+    });
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
+    const { messages } = await graph.invoke(
+      { messages: [{ role: "user", content: "Deploy the shop." }] },
+      run,
+    );
+    expect(messages.find((message) => message.getType() === "tool")?.text).toBe(
+      "Kept:\nDeploy the shop:\n1. Build.\n2. Push.\n3. Restart.",
+    );
+    // The round was not recorded yet when the tool was called.
+    expect(model.prompts("procedure_steps")[0]).toContain('<message role="user">Deploy the shop.</message>');
+
+    const [kept] = await memory.memories.list({ scope, kinds: ["procedure"] });
+    expect(kept).toMatchObject({ agentId: "executor", category: "procedural", state: "active" });
+    const find = memoryQueryTool(memory);
+    expect(await find.invoke({ query: "deploy the shop" }, run)).toBe(
+      "No memory fits. Ask the user if you need to know.",
+    );
+    expect(await find.invoke({ query: "deploy", categories: ["procedural"] }, run)).toContain("1. Build.");
+  });
+
+  it("is told when there is nothing to keep, and when it did not work", async () => {
+    const { scope, threadId } = newAddress();
+    const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
+    const invoke = async (memory: ReturnType<typeof db.memory>) =>
+      procedureTool(memory).invoke({ title: "Deploy" }, run);
+    const nothing = db.memory({ model: taskModel({ procedure_steps: () => steps() }) });
+    await nothing.record({ scope, threadId, messages: [new AIMessage("Hello.")] });
+    expect(await invoke(nothing)).toMatch(/^Nothing was kept/);
+    const broken = db.memory({ model: taskModel({ procedure_steps: () => new Error("down") }) });
+    expect(await invoke(broken)).toMatch(/^Not kept: /);
+    await expect(invoke(db.memory())).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
+    expect(() => procedureTool(nothing, { name: "memory.save" })).toThrow(/providers accept/);
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * Does everything that changes memories, over and over, until it is killed.
+ *
+ * argv: connection string, schema, number of the worker. Prints "working" when it has begun.
+ */
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { MemoryError } from "../../../src/errors.js";
+import { createMemory } from "../../../src/memory.js";
+import { OfflineChatModel } from "../../../src/testing/index.js";
+import { silentLogger } from "../silent-logger.js";
+
+const [database = "", schema = "", worker = ""] = process.argv.slice(2);
+const memory = createMemory({
+  database,
+  schema,
+  model: new OfflineChatModel(),
+  jobs: "inline",
+  logger: silentLogger,
+  config: { upkeep: { leaseMs: 1_000 }, summaries: { leaseMs: 1_000 } },
+});
+const scope = { userId: "churn" };
+const rare = { userId: `rare ${worker}` };
+const words = ["tea", "coffee", "milk", "water", "juice"];
+
+async function round(turn: number): Promise<void> {
+  const word = words[turn % words.length] as string;
+  await memory.memories.add(
+    [
+      { text: `Note ${turn} of worker ${worker} is about ${word}.` },
+      { text: `The user drinks ${word}.`, category: "preferences", key: "drink", value: word },
+      { text: `The user lives in ${word} town.`, category: "profile", key: "city", value: word },
+    ],
+    { scope },
+  );
+  const [request] = await memory.consents.list({ scope });
+  if (request) {
+    const decision = turn % 2 === 0 ? "approve" : "refuse";
+    await memory.consents.decide({ scope, id: request.id, decision, actor: worker });
+  }
+  const [latest, older] = await memory.memories.list({ scope, limit: 2 });
+  if (latest) await memory.memories.remove(latest.id, { scope });
+  if (latest && turn % 2 === 0) await memory.memories.restore(latest.id, { scope, consent: "given" });
+  if (older) await memory.memories.update(older.id, { importance: 1 + (turn % 5) }, { scope });
+  for (const mine of [scope, rare]) {
+    await memory.remember({
+      scope: mine,
+      threadId: `${mine.userId} ${worker}`,
+      messages: [new HumanMessage(`I like ${word} ${turn}.`), new AIMessage("Noted.")],
+    });
+  }
+  if (turn % 3 === 2) await memory.forget(rare, { batchSize: 2 });
+  await memory.upkeep();
+}
+
+console.log("working");
+for (let turn = 0; ; turn++) {
+  await round(turn).catch((error: unknown) => {
+    // Workers get in each other's way, and connections are cut on purpose.
+    const expected = ["CONFLICT", "NOT_FOUND", "DATABASE_UNAVAILABLE", "CONSENT_REQUIRED", "CONSENT_EXPIRED"];
+    if (!MemoryError.is(error) || !expected.includes(error.code)) console.log(`unexpected: ${error}`);
+  });
+}

@@ -1,0 +1,130 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { context, SpanStatusCode, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const exporter = new InMemorySpanExporter();
+const secret = "zanzibar";
+
+beforeAll(() => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  trace.setGlobalTracerProvider(
+    new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
+  );
+});
+beforeEach(() => exporter.reset());
+afterAll(() => {
+  trace.disable();
+  context.disable();
+});
+
+const attributesOf = (name: string) =>
+  exporter.getFinishedSpans().find((span) => span.name === name)?.attributes;
+
+async function aConversation(content: boolean) {
+  const model = taskModel({
+    fact_extraction: () => facts(candidate(`The user went to ${secret}.`, secret)),
+    conversation_summary: () => new Error(`The provider quotes: ${secret}`),
+  });
+  const memory = db.memory({
+    model,
+    config: {
+      memories: { extract: true, episodes: false },
+      summaries: { afterSeq: 1, maxAttempts: 1 },
+      telemetry: { content },
+    },
+  });
+  const thread = newAddress();
+  await memory.remember({
+    ...thread,
+    messages: [new HumanMessage(`I went to ${secret}.`), new AIMessage(`Tell me of ${secret}.`)],
+  });
+  await memory.recall({ ...thread, query: `What about ${secret}?` });
+  await memory.query({ ...thread, query: secret });
+  await memory.query({ ...thread, query: secret, agent: "x", categories: [secret] }).catch(() => {});
+  return { memory, thread };
+}
+
+describe("spans", () => {
+  it("have stable names and attributes", async () => {
+    await aConversation(false);
+    const names = exporter.getFinishedSpans().map(({ name }) => name);
+    expect(names.toSorted()).toEqual([
+      "mnemograph.extract",
+      "mnemograph.query",
+      "mnemograph.query",
+      "mnemograph.recall",
+      "mnemograph.remember",
+      "mnemograph.summarize",
+    ]);
+    expect(attributesOf("mnemograph.recall")).toEqual({
+      "mnemograph.op": "search",
+      "mnemograph.node": "context",
+      "mnemograph.step": "recall",
+      "mnemograph.status": "ok",
+      "mnemograph.round_trips": 1,
+      "mnemograph.hits": 1,
+      "mnemograph.similarity": expect.any(Number),
+      "mnemograph.profile": 0,
+      "mnemograph.notes": 0,
+      "mnemograph.changes": 1,
+      "mnemograph.gap_messages": 2,
+      "mnemograph.summarized": false,
+    });
+    expect(attributesOf("mnemograph.remember")).toMatchObject({
+      ...{ "mnemograph.status": "ok", "mnemograph.recorded": 2, "mnemograph.round_trips": 2 },
+    });
+    expect(attributesOf("mnemograph.extract")).toMatchObject({ "mnemograph.outcome": "completed" });
+    expect(attributesOf("mnemograph.summarize")).toMatchObject({
+      ...{ "mnemograph.status": "error", "mnemograph.outcome": "failed" },
+    });
+  });
+
+  it("of what failed say the code, and nothing of the message", async () => {
+    await aConversation(false);
+    const failed = exporter.getFinishedSpans().find(({ status }) => status.code === SpanStatusCode.ERROR);
+    expect(failed).toMatchObject({
+      name: "mnemograph.query",
+      status: { message: "INVALID_INPUT" },
+      attributes: { "mnemograph.status": "error", "mnemograph.error": "INVALID_INPUT" },
+      events: [],
+    });
+  });
+
+  it("are children of the span around them", async () => {
+    const memory = db.memory();
+    const outer = await trace.getTracer("test").startActiveSpan("outer", async (span) => {
+      await memory.recall(newAddress());
+      span.end();
+      return span.spanContext().spanId;
+    });
+    const [inner] = exporter.getFinishedSpans();
+    expect(inner?.parentSpanContext?.spanId).toBe(outer);
+  });
+
+  it("and events hold no content unless it is asked for, and then spans only", async () => {
+    const { memory, thread } = await aConversation(false);
+    const spans = () =>
+      JSON.stringify(
+        exporter
+          .getFinishedSpans()
+          .map(({ name, attributes, events, status }) => ({ name, attributes, events, status })),
+      );
+    expect(spans()).not.toContain(secret);
+    await aConversation(true);
+    expect(spans()).toContain(secret);
+    const { rows } = await db.pool.query(`select row_to_json(e) as event from "${db.schema}".event e`);
+    expect(rows.length).toBeGreaterThan(5);
+    expect(JSON.stringify(rows)).not.toContain(secret);
+    expect((await memory.events.list(thread)).length).toBeGreaterThan(0);
+  });
+});
