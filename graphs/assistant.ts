@@ -16,5 +16,10 @@ const agent = createAgent({
   systemPrompt: "You are a friendly assistant. Use what you remember of the conversation.",
 });
 
-/** An assistant with memory. The server that runs it brings the checkpointer. */
-export const graph = withMemory(agent, studioMemory).compile().withConfig(studioScope);
+/**
+ * An assistant with memory, which asks before it remembers a name, a city, pronouns or a language. The server that runs
+ * it brings the checkpointer.
+ */
+export const graph = withMemory(agent, studioMemory, { consent: "interrupt" })
+  .compile()
+  .withConfig(studioScope);

@@ -18,11 +18,19 @@ do $do$
 begin
   execute format(
     $body$
-      create function thread_ids_of_other_tenants(ids text[], tenant text) returns setof text
-      language sql stable security definer set search_path = %1$I, pg_temp set mnemograph.tenant_id = '*'
-      as 'select distinct t.thread_id from %1$I.thread t
+      create function %1$I.thread_ids_of_other_tenants(ids text[], tenant text) returns setof text
+      language plpgsql security definer set search_path = %1$I, pg_temp as $$
+      declare
+        before text := coalesce(current_setting('mnemograph.tenant_id', true), '');
+      begin
+        perform set_config('mnemograph.tenant_id', '*', true);
+        return query
+          select distinct t.thread_id from thread t
           where md5(t.thread_id) in (select md5(id) from unnest(ids) id) and t.thread_id = any (ids)
-            and t.tenant_id <> tenant'
+            and t.tenant_id <> tenant;
+        perform set_config('mnemograph.tenant_id', before, true);
+      end
+      $$
     $body$,
     current_schema()
   );

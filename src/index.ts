@@ -1,4 +1,5 @@
 export type { Clock } from "./clock.js";
+export { createMemory } from "./create-memory.js";
 export type { DatabaseOption } from "./database/open-database.js";
 export type {
   ConsentEvidence,
@@ -6,6 +7,7 @@ export type {
   ConsentStatus,
   ConsentVia,
 } from "./domain/consent-request.js";
+export type { ExportLine } from "./domain/export-line.js";
 export type { MemoryDraft, MemoryItem, MemoryKind, MemorySource } from "./domain/memory.js";
 export type { MemoryFilter } from "./domain/memory-filter.js";
 export type { MemoryHit } from "./domain/rank-memories.js";
@@ -18,8 +20,11 @@ export type { ChangesApi } from "./governance/changes-api.js";
 export type { ConsentsApi } from "./governance/consents-api.js";
 export type { ConsentDecision } from "./governance/decide-consent.js";
 export type { EventsApi } from "./governance/events-api.js";
+export type { ForgetOptions, ForgetProgress, Forgotten } from "./governance/forget.js";
+export type { Imported, ImportOptions, ImportProgress } from "./governance/import-lines.js";
 export type { LifecycleApi, LifecycleResult } from "./governance/lifecycle.js";
-export type { QuarantineApi, QuarantineDecision } from "./governance/quarantine.js";
+export type { CheckpointsApi, Pruned, PruneOptions } from "./governance/prune-checkpoints.js";
+export type { QuarantineApi, QuarantineApproval, QuarantineDecision } from "./governance/quarantine.js";
 export type { ConsentAnswer } from "./langgraph/consent-answer.js";
 export { type ConsentNodeOptions, type ConsentQuestion, consentNode } from "./langgraph/consent-node.js";
 export { type ConsentToolOptions, consentTool } from "./langgraph/consent-tool.js";
@@ -45,7 +50,7 @@ export type { NamedSubagent, Subagent, SubagentDefinition, SubagentGraph } from 
 export type { Delegations } from "./langgraph/supervisor-delegations.js";
 export { type CreatedAgent, type WithMemoryOptions, withMemory } from "./langgraph/with-memory.js";
 export type { Logger } from "./logger.js";
-export { createMemory, type Memory, type MemoryOptions } from "./memory.js";
+export type { Memory, MemoryOptions } from "./memory.js";
 export type { MemoryConfig } from "./options.js";
 export type { MemoryQuery } from "./recall/query-memories.js";
 export type { Recalled, RecalledMemories, RecallInput } from "./recall/recall.js";

@@ -30,7 +30,8 @@ function isolated<Api extends object>(api: Api): Api {
 }
 
 function isApi(member: unknown): member is object {
-  if (typeof member !== "object" || member === null || Object.getPrototypeOf(member) !== Object.prototype) return false;
+  if (typeof member !== "object" || member === null || Object.getPrototypeOf(member) !== Object.prototype)
+    return false;
   return Object.values(member).every((inner) => typeof inner === "function");
 }
 
@@ -45,7 +46,9 @@ function isolatedCall(call: Call, scopeFirst: boolean): Call {
 }
 
 function scopeIn(argument: unknown): unknown {
-  return typeof argument === "object" && argument !== null && "scope" in argument ? argument.scope : undefined;
+  return typeof argument === "object" && argument !== null && "scope" in argument
+    ? argument.scope
+    : undefined;
 }
 
 /** Only read here: the call itself refuses a scope that is none. */

@@ -2,56 +2,37 @@ import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { Clock } from "./clock.js";
-import { migrate } from "./database/migrate.js";
-import { type DatabaseOption, openDatabase } from "./database/open-database.js";
+import type { DatabaseOption } from "./database/open-database.js";
 import type { CategoryPolicy } from "./domain/category.js";
 import type { ExportLine } from "./domain/export-line.js";
 import type { MemoryHit } from "./domain/rank-memories.js";
-import { parseScope, type Scope } from "./domain/scope.js";
-import { MemoryError } from "./errors.js";
-import { type ChangesApi, createChangesApi } from "./governance/changes-api.js";
-import { createConsentExpiryWork } from "./governance/consent-expiry-work.js";
-import { type ConsentsApi, createConsentsApi } from "./governance/consents-api.js";
-import { createEventsApi, type EventsApi } from "./governance/events-api.js";
-import { exportScope } from "./governance/export-scope.js";
-import { type ForgetOptions, type Forgotten, forget } from "./governance/forget.js";
-import { type Imported, type ImportOptions, importLines } from "./governance/import-lines.js";
-import { createLifecycle, type LifecycleApi } from "./governance/lifecycle.js";
-import { type CheckpointsApi, createCheckpointsApi } from "./governance/prune-checkpoints.js";
-import { createQuarantineApi, type QuarantineApi } from "./governance/quarantine.js";
-import { type BackgroundWork, createBackgroundWork, type WorkKind } from "./jobs/background-work.js";
-import { keepTenant, workAcrossTenants } from "./jobs/tenant-work.js";
-import { isolatedMemory } from "./isolated-memory.js";
-import { createCompressionGraph } from "./langgraph/compression-graph.js";
-import { createExtractionGraph } from "./langgraph/extraction-graph.js";
-import { createCheckpointer, setUpCheckpointer } from "./langgraph/postgres-checkpointer.js";
-import { createSummarizationGraph } from "./langgraph/summarization-graph.js";
-import { createEmbedder } from "./llm/embedder.js";
-import { defaultLogger, type Logger } from "./logger.js";
-import { type MemoryConfig, resolveConfig } from "./options.js";
-import { type MemoryQuery, queryMemories } from "./recall/query-memories.js";
-import { type Recalled, type RecallInput, recall } from "./recall/recall.js";
-import { searchTranscript, type TranscriptHit, type TranscriptQuery } from "./recall/search-transcript.js";
-import { createMemoriesApi, type MemoriesApi } from "./remember/memories-api.js";
-import { type RecordInput, record } from "./remember/record.js";
-import { createRedactor, type Redact } from "./remember/redactor.js";
-import { type Remembered, remember } from "./remember/remember.js";
-import { insertEvent, type MemoryEvent } from "./store/insert-event.js";
-import { type ListThreads, listThreads, type Thread } from "./store/list-threads.js";
-import { type MemoryStats, memoryStats } from "./store/memory-stats.js";
-import { createSummariesApi, type SummariesApi, type ThreadAddress } from "./summarize/summaries-api.js";
-import { createSummaryWork } from "./summarize/summary-work.js";
-import {
-  createObserve,
-  reportHits,
-  reportRecalled,
-  reportRemembered,
-  reportWork,
-  spans,
-} from "./telemetry/observe.js";
-import { createProceduresApi, type ProceduresApi } from "./upkeep/procedures-api.js";
-import { type Reembedded, type ReembedOptions, reembed } from "./upkeep/reembed.js";
-import { createThreadTaskWork } from "./upkeep/thread-task-work.js";
+import type { Scope } from "./domain/scope.js";
+import type { ChangesApi } from "./governance/changes-api.js";
+import type { ConsentsApi } from "./governance/consents-api.js";
+import type { EventsApi } from "./governance/events-api.js";
+import type { ForgetOptions, Forgotten } from "./governance/forget.js";
+import type { Imported, ImportOptions } from "./governance/import-lines.js";
+import type { LifecycleApi } from "./governance/lifecycle.js";
+import type { CheckpointsApi } from "./governance/prune-checkpoints.js";
+import type { QuarantineApi } from "./governance/quarantine.js";
+import type { createCompressionGraph } from "./langgraph/compression-graph.js";
+import type { createExtractionGraph } from "./langgraph/extraction-graph.js";
+import type { createSummarizationGraph } from "./langgraph/summarization-graph.js";
+import type { Logger } from "./logger.js";
+import type { MemoryConfig } from "./options.js";
+import type { MemoryQuery } from "./recall/query-memories.js";
+import type { Recalled, RecallInput } from "./recall/recall.js";
+import type { TranscriptHit, TranscriptQuery } from "./recall/search-transcript.js";
+import type { MemoriesApi } from "./remember/memories-api.js";
+import type { RecordInput } from "./remember/record.js";
+import type { Redact } from "./remember/redactor.js";
+import type { Remembered } from "./remember/remember.js";
+import type { MemoryEvent } from "./store/insert-event.js";
+import type { ListThreads, Thread } from "./store/list-threads.js";
+import type { MemoryStats } from "./store/memory-stats.js";
+import type { SummariesApi, ThreadAddress } from "./summarize/summaries-api.js";
+import type { ProceduresApi } from "./upkeep/procedures-api.js";
+import type { Reembedded, ReembedOptions } from "./upkeep/reembed.js";
 
 /** How to create a memory. */
 export interface MemoryOptions {
@@ -163,7 +144,8 @@ export interface Memory {
   export(scope: Scope): AsyncIterable<ExportLine>;
   /**
    * Writes an export: each line as text, or as `export` gives it. What is there already is left as it is, so an import
-   * that was interrupted is finished by the next. `reembed` makes the vectors.
+   * that was interrupted is finished by the next. `reembed` makes the vectors. Sensitive fields are kept: the user
+   * consented where they come from. What reads as instructions and no operator vouched for waits in quarantine.
    *
    * @throws MemoryError `INVALID_INPUT` that names the line, `CONFLICT` when an id belongs to another scope here
    */
@@ -183,144 +165,4 @@ export interface Memory {
   idle(): Promise<void>;
   /** Waits for background work, then ends the pool if it was made here. */
   close(): Promise<void>;
-}
-
-/**
- * A memory on `options.database`. Nothing is opened before the first call.
- *
- * @throws MemoryError `INVALID_INPUT`, `PEER_MISSING`
- */
-export function createMemory(options: MemoryOptions = {}): Memory {
-  const config = resolveConfig(options.config);
-  const logger = options.logger ?? defaultLogger;
-  const db = openDatabase(
-    options.database,
-    { schemaName: options.schema ?? "mnemograph", clock: options.clock, isolation: options.isolation },
-    logger,
-  );
-  const embedder = options.embeddings ? createEmbedder(db, options.embeddings, options.embeddingSpace) : null;
-  const redactor = createRedactor(options.redact);
-  const write = { db, config, embedder, redactor };
-  const search = { ...write, logger, clock: options.clock };
-  const observe = createObserve(db, config.telemetry, redactor);
-  const emit = (event: MemoryEvent) =>
-    insertEvent(db, event).catch((error: unknown) => {
-      logger.error(`an event could not be kept: ${error instanceof Error ? error.message : error}`);
-    });
-  const model = () => {
-    if (options.model) return options.model;
-    throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
-  };
-  const lifecycle = createLifecycle(write);
-  const modelless: WorkKind[] = [createConsentExpiryWork(db), lifecycle.work];
-  const background: BackgroundWork = createBackgroundWork({
-    ...config.jobs,
-    ...{ logger, jobs: options.jobs ?? "background" },
-    kinds: () => [...(options.model ? kinds : []), ...modelless].map((kind) => workAcrossTenants(db, kind)),
-  });
-  const upkeepDeps = { ...write, logger, model, onRetry: background.wakeIn };
-  const summarization = createSummarizationGraph(upkeepDeps);
-  const extraction = createExtractionGraph(upkeepDeps);
-  const compression = createCompressionGraph(upkeepDeps);
-  const summaryWork = createSummaryWork(db, config.summaries, async (claim) => {
-    await observe(spans.summarize, () => summarization.invoke({ claim }), reportWork);
-  });
-  const { leaseMs } = config.upkeep;
-  const threadWork = {
-    extract: createThreadTaskWork(db, {
-      ...{ task: "extract", leaseMs },
-      step: async (claim) =>
-        void (await observe(spans.extract, () => extraction.invoke({ claim }), reportWork)),
-    }),
-    compress: createThreadTaskWork(db, {
-      ...{ task: "compress", leaseMs },
-      step: async (claim) =>
-        void (await observe(spans.compress, () => compression.invoke({ claim }), reportWork)),
-    }),
-  };
-  const kinds: WorkKind[] = [
-    summaryWork,
-    ...(config.memories.extract ? [threadWork.extract] : []),
-    ...(config.memories.episodes ? [threadWork.compress] : []),
-  ];
-  let saver: PostgresSaver | undefined;
-  let closing: Promise<void> | undefined;
-
-  const memory: Memory = {
-    setup: () =>
-      migrate(db, {
-        vectors: options.embeddings !== undefined,
-        isolation: options.isolation === "rls",
-        also: (client) => setUpCheckpointer(client, db.schemaName),
-      }),
-    record: async (input) => {
-      const { recorded, lastSeq } = await record(write, input);
-      return { recorded, lastSeq };
-    },
-    recall: (input) =>
-      observe(spans.recall, (seen) => recall({ ...search, db: seen }, input), reportRecalled(input.query)),
-    async remember(input) {
-      const deps = { logger, config, redactor, hasModel: options.model !== undefined };
-      const { remembered, due } = await observe(
-        spans.remember,
-        (seen) => remember({ ...deps, db: seen }, input),
-        reportRemembered(input),
-      );
-      const { summary } = remembered;
-      if (summary.started) await background.start(keepTenant(summaryWork.of(summary.claim)));
-      for (const { task, threadRef } of due) await background.start(keepTenant(threadWork[task].of(threadRef)));
-      // The first turn also looks for what a dead process left behind; it costs that turn nothing.
-      background.startSweeping();
-      return remembered;
-    },
-    summaries: createSummariesApi(db),
-    memories: createMemoriesApi(write),
-    procedures: createProceduresApi(upkeepDeps),
-    quarantine: createQuarantineApi(write),
-    changes: createChangesApi(db),
-    events: createEventsApi(db),
-    lifecycle: lifecycle.api,
-    consents: createConsentsApi(write),
-    query: (input) =>
-      observe(spans.query, (seen) => queryMemories({ ...search, db: seen }, input), reportHits(input.query)),
-    transcript: { search: (input) => searchTranscript({ db, retrieval: config.retrieval }, input) },
-    threads: {
-      list: async ({ scope, ...page }) => listThreads(db, { scope: parseScope(scope), ...page }),
-    },
-    checkpointer() {
-      saver ??= createCheckpointer(db);
-      return saver;
-    },
-    checkpoints: createCheckpointsApi(db),
-    // A copy: LangGraph's server sets its own checkpointer on the graphs it is given.
-    summarizationGraph: () => summarization.withConfig({}),
-    extractionGraph: () => extraction.withConfig({}),
-    compressionGraph: () => compression.withConfig({}),
-    stats: async ({ scope } = {}) => memoryStats(db, scope === undefined ? null : parseScope(scope)),
-    upkeep: background.upkeep,
-    reembed: (how) => reembed(write, how),
-    forget: (scope, how) => forget(db, scope, how),
-    export: (scope) => exportScope(db, scope, options.clock ?? (() => new Date())),
-    import: (lines, how) => importLines(write, lines, how),
-    policy: config.policy,
-    emit,
-    async reportError({ node, error, scope, threadId }) {
-      const message = error instanceof Error ? error.message : String(error);
-      logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${message}`);
-      // Trying to write to a database that is down would make the user wait once more.
-      if (MemoryError.is(error, "DATABASE_UNAVAILABLE")) return;
-      const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
-      const op = ({ recall: "search", consent: "approve", remember: "create" } as const)[node];
-      await emit({ scope, threadId, step: node, op, status: "error", detail });
-    },
-    idle: background.idle,
-    close() {
-      closing ??= (async () => {
-        await background.stop();
-        await db.close();
-      })();
-      return closing;
-    },
-  };
-  return options.isolation === "rls" ? isolatedMemory(memory) : memory;
 }

@@ -53,7 +53,7 @@ const memoryOptionsSchema = z.strictObject({
   reviewSimilarity: z.number().min(0).max(1).default(0.75),
   /** Similarity from which memories are linked: well above unrelated sentences of common models. */
   linkSimilarity: z.number().min(0).max(1).default(0.6),
-  /** Most links made for a new memory. */
+  /** Most links made for a memory whose text is new. */
   links: z.int().min(0).default(3),
   /** Turns of a thread after which the older ones become an episode. */
   episodeEveryTurns: z.int().min(2).default(20),

@@ -68,8 +68,12 @@ begin
           execute format('alter table %%I add column isolation_tenant text', t.relname);
           execute format('update %%I x set isolation_tenant = %%s', t.relname, parent);
           execute format('alter table %%I alter column isolation_tenant set not null', t.relname);
-          execute format('alter table %%I alter column isolation_tenant set default current_tenant()', t.relname);
-          -- Only for work across tenants: there the default is null.
+          execute format(
+            'alter table %%I alter column isolation_tenant set default '
+            'substring(current_setting(''mnemograph.tenant_id'', true) from ''^t:(.*)$'')',
+            t.relname
+          );
+          -- For work across tenants and by who is exempt: there the default is null.
           execute format(
             'create function %%I() returns trigger language plpgsql set search_path = %%I, pg_temp as %%L',
             'tenant_of_' || t.relname, current_schema(),

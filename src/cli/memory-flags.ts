@@ -1,8 +1,10 @@
+import { createMemory } from "../create-memory.js";
 import type { Scope } from "../domain/scope.js";
 import { parseScope } from "../domain/scope.js";
-import { createMemory, type Memory } from "../memory.js";
+import type { Memory } from "../memory.js";
 import type { DatabaseFlags } from "./database-flags.js";
 import { existingDatabase } from "./existing-database.js";
+import { isolationOf } from "./isolation-of.js";
 import { loadEmbeddings } from "./load-embeddings.js";
 
 /** Flags of commands that use a memory. */
@@ -29,6 +31,7 @@ export async function useMemory<Result>(
   const memory = createMemory({
     database,
     schema,
+    ...(await isolationOf(database, schema)),
     ...(config !== undefined && { config }),
     ...(embeddings !== undefined && { embeddings: await loadEmbeddings(embeddings) }),
     ...(embeddingSpace !== undefined && { embeddingSpace }),

@@ -9,12 +9,15 @@ import { chooseDatabase, type DatabaseFlags } from "./database-flags.js";
  *
  * @throws MemoryError as `memory.setup()` does.
  */
-export async function migrateCommand(flags: DatabaseFlags & { readonly vectors?: true }): Promise<void> {
+export async function migrateCommand(
+  flags: DatabaseFlags & { readonly vectors?: true; readonly isolation?: true },
+): Promise<void> {
   const { option, place } = chooseDatabase(flags, process.env);
   const database = openDatabase(option, { schemaName: flags.schema }, defaultLogger);
   try {
     const applied = await migrate(database, {
       vectors: flags.vectors === true,
+      isolation: flags.isolation === true,
       also: (client) => setUpCheckpointer(client, database.schemaName),
     });
     if (flags.json) console.log(JSON.stringify({ schema: flags.schema, applied }));

@@ -7,6 +7,7 @@ import type { ForgetFlags } from "./forget-command.js";
 import type { MemoryFlags, ScopeFlags } from "./memory-flags.js";
 import { oneLine } from "./one-line.js";
 import type { PruneFlags } from "./prune-command.js";
+import type { QuarantineFlags } from "./quarantine-command.js";
 
 const examples = `
 Examples:
@@ -19,6 +20,8 @@ Examples:
   $ mnemograph history 6f1c2d3e-… --user ana            who changed what in a memory
   $ mnemograph consents --user ana                      what waits for a user's consent
   $ mnemograph consents --user ana --approve 6f1c2d3e-… with the user's word for it
+  $ mnemograph quarantine --user ana                    what reads as instructions and waits for an operator
+  $ mnemograph quarantine --user ana --reject 6f1c2d3e-… or --approve, as an ordinary memory
   $ mnemograph forget --user ana --dry-run              what would go with a user; --yes deletes it for good
   $ mnemograph export --user ana --out ana.jsonl        what is kept of a user, as JSON lines
   $ mnemograph import ana.jsonl                         into this database; - reads standard input
@@ -43,7 +46,8 @@ export function createProgram(): Command {
 
   withDatabase(program.command("migrate").description("create or update the tables; harmless when done"))
     .option("--vectors", "also create what embeddings need; requires pgvector")
-    .action(async (flags: DatabaseFlags & { vectors?: true }) => {
+    .option("--isolation", "also keep tenants apart by row-level security; run it as the tables' owner")
+    .action(async (flags: DatabaseFlags & { vectors?: true; isolation?: true }) => {
       const { migrateCommand } = await import("./migrate-command.js");
       await migrateCommand(flags);
     });
@@ -88,6 +92,23 @@ export function createProgram(): Command {
     .action(async (flags: ConsentsFlags) => {
       const { consentsCommand } = await import("./consents-command.js");
       await consentsCommand(flags);
+    });
+
+  withMemory(
+    withScope(
+      program
+        .command("quarantine")
+        .description("show what reads as instructions to a model, or decide whether it may be a memory"),
+    ),
+    "give what is approved a vector, with the embeddings a file or package exports",
+  )
+    .option("--approve <id>", "make it an ordinary memory")
+    .option("--consent", "with --approve: the user agreed, where a field needs consent")
+    .option("--reject <id>", "delete it; the audit trail keeps what it was")
+    .option("--actor <name>", "who decides, for the audit trail (default: cli)")
+    .action(async (flags: QuarantineFlags) => {
+      const { quarantineCommand } = await import("./quarantine-command.js");
+      await quarantineCommand(flags);
     });
 
   withDatabase(

@@ -1,6 +1,7 @@
 import type { Database } from "../database/database.js";
 import { type MigrationStatus, migrationStatus } from "../database/migration-status.js";
 import { openDatabase } from "../database/open-database.js";
+import { acrossTenants } from "../database/tenancy.js";
 import { MemoryError } from "../errors.js";
 import { defaultLogger } from "../logger.js";
 import { countMemories, type MemoryCounts } from "../store/count-memories.js";
@@ -10,6 +11,7 @@ import { summaryStats } from "../store/summary-stats.js";
 import { aligned } from "./aligned.js";
 import type { ChosenDatabase, DatabaseFlags } from "./database-flags.js";
 import { existingDatabase } from "./existing-database.js";
+import { isolationOf } from "./isolation-of.js";
 
 /** As `memory.summaries.stuck()` has it. */
 const stuckAfterMs = 300_000;
@@ -29,11 +31,12 @@ interface Contents extends MemoryCounts {
  */
 export async function statusCommand(flags: DatabaseFlags): Promise<void> {
   const chosen = existingDatabase(flags, process.env);
-  const database = openDatabase(chosen.option, { schemaName: flags.schema }, defaultLogger);
+  const isolation = await isolationOf(chosen.option, flags.schema);
+  const database = openDatabase(chosen.option, { schemaName: flags.schema, ...isolation }, defaultLogger);
   try {
     const migrations = await migrationStatus(database);
     const current = migrations.pending.length === 0 && migrations.unknown.length === 0;
-    const contents = current ? await readContents(database) : null;
+    const contents = current ? await acrossTenants(() => readContents(database)) : null;
     const status = { database: chosen.place, schema: flags.schema, migrations, ...contents };
     console.log(flags.json ? JSON.stringify(status) : describe(chosen, flags, migrations, contents));
     if (!current) throw outdated(flags.schema, migrations);

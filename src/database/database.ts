@@ -8,7 +8,14 @@ import { MemoryError } from "../errors.js";
 import type { Connection, QueryOptions } from "./connection.js";
 import { isConnectionError, toMemoryError } from "./database-error.js";
 import { identifier } from "./identifier.js";
-import { beginAs, findIsolation, type IsolationStatus, queryAs, requireIsolation, requireTenancy } from "./isolation.js";
+import {
+  beginAs,
+  findIsolation,
+  type IsolationStatus,
+  queryAs,
+  requireIsolation,
+  requireTenancy,
+} from "./isolation.js";
 
 /** A pool bound to one schema. Never check out a second client while holding one: a pool may have just one. */
 export interface Database extends Connection {

@@ -66,7 +66,10 @@ const setTenant = {
 
 /** Opens a transaction that sees the rows `tenancy` says. One round trip on a pipelining client, else two. */
 export async function beginAs(client: ClientBase, tenancy: string): Promise<void> {
-  await inOrder(client, [() => client.query("begin"), () => client.query({ ...setTenant, values: [tenancy] })]);
+  await inOrder(client, [
+    () => client.query("begin"),
+    () => client.query({ ...setTenant, values: [tenancy] }),
+  ]);
 }
 
 /**

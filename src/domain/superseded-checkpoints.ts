@@ -75,25 +75,19 @@ function isNeeded(node: CheckpointNode, newest: CheckpointNode, kept: ReadonlySe
   return Object.entries(node.parents).every(([ns, id]) => kept.has(keyOf({ ns, id })));
 }
 
-/** `kept` and the earlier ones of their namespace that their values are made from. */
+/**
+ * `kept` and the earlier ones of their namespace that their values are made from, back to one that replays nothing: so
+ * that these are whole as well. Of the old format only the one before, or everything would stay.
+ */
 function withSources<Node extends CheckpointNode>(kept: Set<Node>, all: readonly Node[]): Set<Node> {
   const byId = new Map(all.map((node) => [node.id, node]));
   const parentOf = ({ parentId }: Node) => (parentId === null ? undefined : byId.get(parentId));
-  const sought = new Set<string>();
-  for (const node of [...kept].filter(({ format }) => format < 4)) {
-    const parent = parentOf(node);
-    if (parent) kept.add(parent);
-  }
-  for (const node of [...kept]) {
-    let missing = node.replayed;
-    for (let source = parentOf(node); source && missing.length > 0; source = parentOf(source)) {
-      kept.add(source);
-      const { id, replayed } = source;
-      // From here on another one's walk has been the same.
-      const fresh = missing.filter((channel) => !sought.has(`${id}/${channel}`));
-      for (const channel of fresh) sought.add(`${id}/${channel}`);
-      missing = fresh.filter((channel) => replayed.includes(channel));
-    }
+  const sends = [...kept].filter(({ format }) => format < 4).map(parentOf);
+  for (const node of sends) if (node) kept.add(node);
+  // A set that grows is walked to its end.
+  for (const node of kept) {
+    const source = node.replayed.length > 0 ? parentOf(node) : undefined;
+    if (source) kept.add(source);
   }
   return kept;
 }

@@ -96,8 +96,15 @@ async function addMemories(
   while (memories.length > 0) {
     const ids = new Set(await importMemories(tx, { scope: columns, ownerRef, memories, language }));
     const left = memories.filter(({ id }) => !ids.has(id));
-    // Twice the same id in the file.
-    if (left.length === memories.length) break;
+    if (left.length === memories.length) {
+      // Twice the same id in the file; or one of a tenant that this one cannot see.
+      const own = await findKnownMemories(tx, { ownerRef, ids: left.map(({ id }) => id) });
+      const unseen = lines.find(
+        ({ line: { id } }) => left.some((memory) => memory.id === id) && !own.has(id),
+      );
+      if (unseen) throw taken(unseen.number, `memory ${unseen.line.id}`);
+      break;
+    }
     added += ids.size;
     memories = left;
   }

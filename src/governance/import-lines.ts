@@ -10,6 +10,7 @@ import { lockOwner } from "../store/lock-owner.js";
 import { type ImportCounts, importBatch } from "./import-batch.js";
 import { lineError, type NumberedLine, readExport } from "./read-export.js";
 import { redactLine } from "./redact-line.js";
+import { screenLine } from "./screen-line.js";
 
 /** How to import. */
 export interface ImportOptions {
@@ -46,8 +47,12 @@ const batchCharacters = 4_000_000;
  * import that was interrupted is finished by the next.
  *
  * Ids stay. What is known already stays as it is: a memory whose slot is taken, or that says what is known, comes in as
- * superseded. Indexes and counters are made anew, revisions go on; vectors are made by `reembed`. Who imports a file
- * vouches for it: what it says of origin, trust and state is kept.
+ * superseded. Indexes and counters are made anew, revisions go on; vectors are made by `reembed`.
+ *
+ * An export comes from the operator of another installation, and whoever imports it vouches for it: what it says of
+ * origin, trust and state is kept, and so are sensitive fields, to which the user consented there. But what reads as
+ * instructions to a model and no operator vouched for waits in quarantine: the rules
+ * there may have been other ones.
  *
  * @throws MemoryError `INVALID_INPUT` that names the line; `CONFLICT` when an id belongs to somebody else here, or a
  *   thread holds other messages; `REDACTION_FAILED`: then what came before its batch is imported, else what came before that line.
@@ -62,15 +67,17 @@ export async function importLines(
   let scope: Scope | undefined;
   let ownerRef = 0;
   let lines = 0;
-  for await (const batch of batches(redactedLines(deps.redactor, readExport(input)))) {
+  for await (const batch of batches(screenedLines(deps.redactor, readExport(input)))) {
     signal?.throwIfAborted();
     const [first] = batch;
     if (!scope && first?.line.type === "header") {
       scope = targetScope(first.line.scope, target);
       // Apart from the batches: they lock threads first, as those who record do.
-      ownerRef = (await deps.db.transaction((tx) => lockOwner(tx, scope as Scope))).ref;
+      const owner = scope;
+      ownerRef = (await inTenant(owner, () => deps.db.transaction((tx) => lockOwner(tx, owner)))).ref;
     }
-    const counts = await importBatch(deps, { scope: scope as Scope, ownerRef }, batch);
+    const into = { scope: scope as Scope, ownerRef };
+    const counts = await inTenant(into.scope, () => importBatch(deps, into, batch));
     for (const [type, count] of Object.entries<number>(counts)) {
       if (count > 0) written[type] = (written[type] ?? 0) + count;
     }
@@ -78,15 +85,21 @@ export async function importLines(
     onProgress?.({ lines });
   }
   const total = Object.values(written).reduce((sum, count) => sum + count, 0);
-  if (total > 0) await insertEvent(deps.db, importEvent(scope as Scope, written));
-  return { scope: scope as Scope, lines, written, total };
+  const into = scope as Scope;
+  if (total > 0) await inTenant(into, () => insertEvent(deps.db, importEvent(into, written)));
+  return { scope: into, lines, written, total };
 }
 
-async function* redactedLines(
+/** Whose lines they are is known only once they are read. */
+const inTenant = <Result>({ tenantId }: Scope, work: () => Result): Result => asTenant(tenantId, work);
+
+async function* screenedLines(
   redactor: Redactor,
   lines: AsyncIterable<NumberedLine>,
 ): AsyncGenerator<NumberedLine> {
-  for await (const { number, line } of lines) yield { number, line: await redactLine(redactor, line) };
+  for await (const each of lines) {
+    yield { number: each.number, line: screenLine(await redactLine(redactor, each)) };
+  }
 }
 
 /** What comes before an error is a batch as well: the error follows it. */

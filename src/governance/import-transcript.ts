@@ -7,7 +7,7 @@ import { importSummaries } from "../store/import-summaries.js";
 import { findThreadRefs } from "../store/import-threads.js";
 import { decodeMessage } from "../store/message-codec.js";
 import type { ScopeColumns } from "../store/scope-columns.js";
-import { lineError, linesOf, type NumberedLine } from "./read-export.js";
+import { lineError, linesOf, type NumberedLine, noMessage } from "./read-export.js";
 
 /** Writes what is new of the messages and summaries among `lines`; their threads are there. */
 export async function importTranscript(
@@ -61,7 +61,7 @@ async function toImported(
     const made = await toNewMessage(message, language);
     return { ...made, messageId, serialised, threadRef, seq, saidAt, createdAt };
   } catch (cause) {
-    throw lineError(number, "serialised: this is no message as LangChain writes it.", cause);
+    throw noMessage(number, cause);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { MemoryItem } from "../domain/memory.js";
 import { versionOf } from "../domain/memory-version.js";
 import { parseScope, type Scope } from "../domain/scope.js";
-import { editMemory } from "../remember/edit-memory.js";
+import { type ChangeInput, editMemory } from "../remember/edit-memory.js";
 import { requireMemory } from "../remember/require-memory.js";
 import { rewriteContent } from "../remember/rewrite-content.js";
 import type { WriteDeps } from "../remember/write-memories.js";
@@ -15,6 +15,12 @@ export interface QuarantineDecision {
   readonly scope: Scope;
   /** For the audit trail: the operator's name. @default "operator" */
   readonly actor?: string | undefined;
+}
+
+/** An approval, and the user's word for it where that is needed. */
+export interface QuarantineApproval extends QuarantineDecision {
+  /** "given": the user agreed to this very value, without which no sensitive field is filled. */
+  readonly consent?: "given" | undefined;
 }
 
 /**
@@ -34,9 +40,9 @@ export interface QuarantineApi {
    * Makes it an ordinary memory, on the operator's word: its trust becomes "operator".
    *
    * @throws MemoryError `NOT_FOUND`; `CONFLICT` when it is not in quarantine, or an active memory holds its slot or
-   *   says the same.
+   *   says the same; `CONSENT_REQUIRED` for a sensitive field without consent.
    */
-  approve(id: string, decision: QuarantineDecision): Promise<MemoryItem>;
+  approve(id: string, decision: QuarantineApproval): Promise<MemoryItem>;
   /**
    * Deletes it; the audit trail keeps what it was.
    *
@@ -53,29 +59,25 @@ export function createQuarantineApi(deps: WriteDeps): QuarantineApi {
   return {
     list: (listing) =>
       listMemories(deps.db, { ...listing, scope: parseScope(listing.scope), states: ["quarantined"] }),
-    approve: (id, { scope, actor = "operator" }) => approve(deps, { id, scope, actor }),
+    approve: (id, { scope, actor = "operator", consent }) =>
+      approve(deps, { id, scope, actor, consent: consent === "given" ? { via: "code" } : undefined }),
     reject: (id, { scope, actor = "operator" }) => reject(deps, { id, scope, actor }),
   };
 }
 
-interface Decision {
-  readonly id: string;
-  readonly scope: Scope;
-  readonly actor: string;
-}
-
-async function approve(deps: WriteDeps, decision: Decision): Promise<MemoryItem> {
+async function approve(deps: WriteDeps, decision: ChangeInput): Promise<MemoryItem> {
   const known = await requireMemory(deps.db, decision, ["quarantined"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
   return editMemory(deps, { ...decision, step, states: ["quarantined"] }, async (tx, owner, memory) => {
-    await rewriteContent(deps, tx, owner, memory, { embedded, vouched: true, trust: "operator" });
+    const how = { embedded, vouched: true, relink: true, trust: "operator" } as const;
+    const also = await rewriteContent(deps, tx, owner, memory, how);
     const { state, trust } = memory;
     const next = { ...versionOf(memory), state: "active", trust: "operator" };
-    return { event: "UPDATE", news: "created", old: { state, trust }, new: next };
+    return { event: "UPDATE", news: "created", old: { state, trust }, new: next, also };
   });
 }
 
-async function reject(deps: WriteDeps, decision: Decision): Promise<void> {
+async function reject(deps: WriteDeps, decision: ChangeInput): Promise<void> {
   const { scope } = await requireMemory(deps.db, decision, ["quarantined"]);
   await deps.db.transaction(async (tx) => {
     const { ref: ownerRef } = await lockOwner(tx, scope);

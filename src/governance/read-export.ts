@@ -18,6 +18,11 @@ export function lineError(number: number, problem: string, cause?: unknown): Mem
   return new MemoryError("INVALID_INPUT", `Line ${number}: ${problem}`, { cause });
 }
 
+/** The error of a line whose message cannot be read. */
+export function noMessage(number: number, cause: unknown): MemoryError {
+  return lineError(number, "serialised: this is no message as LangChain writes it.", cause);
+}
+
 /**
  * The lines of an export, checked one by one; the first is the header, the last one ends it. Blank lines are left out.
  *

@@ -1,6 +1,7 @@
 import type { ExportLine } from "../domain/export-line.js";
+import { MemoryError } from "../errors.js";
 import type { Redactor } from "../remember/redactor.js";
-import { decodeMessage, encodeMessage } from "../store/message-codec.js";
+import { type NumberedLine, noMessage } from "./read-export.js";
 
 /** Fields of a line that hold what was said or remembered, by its type; the others are ids, times and numbers. */
 const spoken: Readonly<Partial<Record<ExportLine["type"], readonly string[]>>> = {
@@ -11,11 +12,18 @@ const spoken: Readonly<Partial<Record<ExportLine["type"], readonly string[]>>> =
   consent: ["key", "slot", "normalValue", "draft", "signals", "evidence"],
 };
 
-/** `line`, with what it holds of people's words redacted. @throws MemoryError `REDACTION_FAILED` */
-export async function redactLine(redactor: Redactor, line: ExportLine): Promise<ExportLine> {
+/**
+ * A line, with what it holds of people's words redacted.
+ *
+ * @throws MemoryError `REDACTION_FAILED`, `INVALID_INPUT` that names the line of a message that is none.
+ */
+export async function redactLine(redactor: Redactor, { number, line }: NumberedLine): Promise<ExportLine> {
   if (line.type === "message") {
-    const message = await redactor.message(await decodeMessage(line.serialised));
-    return { ...line, serialised: await encodeMessage(message) };
+    try {
+      return { ...line, serialised: await redactor.serialised(line.serialised) };
+    } catch (cause) {
+      throw MemoryError.is(cause, "REDACTION_FAILED") ? cause : noMessage(number, cause);
+    }
   }
   const fields = spoken[line.type] ?? [];
   const values: Readonly<Record<string, unknown>> = { ...line };

@@ -35,12 +35,14 @@ export async function revertMemory(
     const next = { ...memory, ...version };
     // Only what is reverted to is known to have been vouched for, and that by the trust it still has.
     const vouched = memory.trust === "operator" || sameWords(memory, next);
-    await rewriteContent(deps, tx, owner, next, { embedded, vouched });
+    const relink = next.text !== memory.text;
+    const also = await rewriteContent(deps, tx, owner, next, { embedded, vouched, relink });
     return {
       event: "UPDATE",
       news: memory.state === "active" ? "updated" : "restored",
       old: { ...versionOf(memory), state: memory.state },
       new: { ...versionOf(next), revertOf: input.to },
+      also,
     };
   });
 }

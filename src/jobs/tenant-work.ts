@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.js";
-import { acrossTenants, keepTenancy } from "../database/tenancy.js";
+import { acrossTenants, currentTenancy, keepTenancy } from "../database/tenancy.js";
 import type { Work, WorkKind } from "./background-work.js";
 
 /** `work`, which later sees what the call that starts it sees. */
@@ -8,11 +8,14 @@ export function keepTenant({ name, run }: Work): Work {
   return { name, run: () => keep(run) };
 }
 
-/** What is due of `kind` in all tenants; nothing where tenants are isolated and this process may not see them all. */
+/**
+ * What is due of `kind` in all tenants. When nobody asked, nothing where tenants are isolated and this process may not
+ * see them all.
+ */
 export function workAcrossTenants(db: Database, kind: WorkKind): WorkKind {
   return {
     async due(limit) {
-      if (!(await db.mayCrossTenants())) return [];
+      if (currentTenancy() === undefined && !(await db.mayCrossTenants())) return [];
       const due = await acrossTenants(() => kind.due(limit));
       return due.map(({ name, run }) => ({ name, run: () => acrossTenants(run) }));
     },

@@ -35,9 +35,10 @@ export async function updateMemory(
   return editMemory(deps, { ...input, states: ["active"] }, async (tx, owner, memory) => {
     const next = { ...memory, ...patch };
     const vouched = !words || memory.trust === "operator";
-    await rewriteContent(deps, tx, owner, next, { embedded, vouched });
+    const relink = next.text !== memory.text;
+    const also = await rewriteContent(deps, tx, owner, next, { embedded, vouched, relink });
     const news = patch.text === undefined ? null : "updated";
-    return { event: "UPDATE", news, old: versionOf(memory), new: versionOf(next) };
+    return { event: "UPDATE", news, old: versionOf(memory), new: versionOf(next), also };
   });
 }
 
@@ -69,7 +70,8 @@ export async function restoreMemory(deps: WriteDeps, input: ChangeInput): Promis
   const known = await requireMemory(deps.db, input, ["soft_deleted"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
   return editMemory(deps, { ...input, states: ["soft_deleted"] }, async (tx, owner, memory) => {
-    await rewriteContent(deps, tx, owner, memory, { embedded, vouched: true });
+    // Its links stand: they were made of the same text, and are hidden as long as it is.
+    await rewriteContent(deps, tx, owner, memory, { embedded, vouched: true, relink: false });
     return { event: "RESTORE", news: "restored", old: { state: memory.state }, new: versionOf(memory) };
   });
 }

@@ -29,6 +29,8 @@ export interface Edit {
   readonly news: ChangeEvent | null;
   readonly old: unknown;
   readonly new: unknown;
+  /** What else the audit trail tells of it. */
+  readonly also?: readonly MemoryChange[];
 }
 
 /**
@@ -51,7 +53,7 @@ export async function editMemory(
       const owner = await lockOwner(tx, scope);
       // Read again: it may have changed while the lock was waited for.
       const memory = await requireMemory(tx, input, input.states);
-      const { event, news, old, new: next } = await apply(tx, owner, memory);
+      const { event, news, old, new: next, also = [] } = await apply(tx, owner, memory);
       const changed = await requireMemory(tx, input);
       const edited = { before: memory, after: changed };
       const sensitive = changesSensitiveField(deps.config.consent, edited);
@@ -68,6 +70,7 @@ export async function editMemory(
         step: input.step ?? "api",
         changes: [
           { memoryId, event, old, new: next, news: line, category, similarity: null },
+          ...also,
           ...(sensitive && input.consent ? [consented(changed, input.consent)] : []),
         ],
       });

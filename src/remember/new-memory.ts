@@ -6,6 +6,7 @@ import type { NewMemory } from "../store/insert-memories.js";
 import type { LockedOwner } from "../store/lock-owner.js";
 import { scopeColumns } from "../store/scope-columns.js";
 import type { OwnerDraft } from "./draft-waves.js";
+import { nearestLinks } from "./memory-links.js";
 
 /** Where drafts are written. */
 export interface WriteContext {
@@ -28,10 +29,6 @@ export function newMemory(
 ): NewMemory {
   const { config } = context;
   const { memory, vector } = draft;
-  const links = rivals
-    .filter(({ relation, similarity }) => relation === "near" && similarity >= config.memories.linkSimilarity)
-    .slice(0, config.memories.links)
-    .map(({ ref, similarity }) => ({ ref, strength: similarity }));
   return {
     ...memory,
     ...scopeColumns(memory.scope),
@@ -56,7 +53,7 @@ export function newMemory(
     validTo: null,
     supersededBy: null,
     vector,
-    links,
+    links: nearestLinks(rivals, config),
   };
 }
 

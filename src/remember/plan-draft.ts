@@ -10,6 +10,7 @@ import type { MemoryRewrite } from "../store/rewrite-memory.js";
 import type { Sighting } from "../store/touch-memories.js";
 import type { SettledDecision } from "./decide-draft.js";
 import type { OwnerDraft } from "./draft-waves.js";
+import { linkChanges, nearestLinks } from "./memory-links.js";
 import { contentOf, newMemory, saidTurn, type WriteContext } from "./new-memory.js";
 import type { PreparedMemory } from "./prepare-memory.js";
 import type { WriteOutcome } from "./write-memories.js";
@@ -39,13 +40,7 @@ export function planDraft(
   const { memory } = draft;
   const turn = saidTurn(context, draft);
   if (decision.action === "update") {
-    return planUpdate(
-      context,
-      plan,
-      draft,
-      doubles.length,
-      rivals.find(({ id }) => id === decision.id) as WriteCandidate,
-    );
+    return planUpdate(context, plan, draft, { times: doubles.length, id: decision.id, rivals });
   }
   if (decision.action === "touch") return planSighting(plan, draft, doubles.length, decision, rivals, turn);
   if (decision.action === "keep") {
@@ -101,15 +96,8 @@ export function planDraft(
     },
     similarity: rivals.find((rival) => rival.relation === "near")?.similarity ?? null,
   });
-  if (created.links.length > 0) plan.changes.push(linking(memory, created, rivals));
+  plan.changes.push(...linkChanges(created, created.links, rivals));
   return { outcome: decision.action === "replace" ? "replaced" : "created", id, problems: [] };
-}
-
-function linking(memory: PreparedMemory, { id, links }: NewMemory, rivals: readonly WriteCandidate[]) {
-  const ids = new Map(rivals.map((rival) => [rival.ref, rival.id]));
-  const linked = links.map(({ ref, strength }) => ({ to: ids.get(ref), strength }));
-  const similarity = links[0]?.strength ?? null;
-  return { ...change(memory, id, "LINK", null, { links: linked }), similarity };
 }
 
 function planSighting(
@@ -140,18 +128,20 @@ function planUpdate(
   context: WriteContext,
   plan: WritePlan,
   draft: OwnerDraft,
-  times: number,
-  known: WriteCandidate,
+  { times, id, rivals }: { times: number; id: string; rivals: readonly WriteCandidate[] },
 ): WriteOutcome {
   const { memory, vector } = draft;
-  const { id, category, pinned, tags, actorId, similarity } = known;
+  const known = rivals.find((rival) => rival.id === id) as WriteCandidate;
+  const { category, pinned, tags, actorId, similarity } = known;
+  const others = rivals.filter((rival) => rival.id !== id);
+  const links = nearestLinks(others, context.config);
   const importance = Math.max(known.importance, memory.importance);
   const confidence = Math.max(known.confidence, memory.confidence);
   const seenCount = known.seenCount + times;
   plan.sightings.push({ id, times, confidence, importance, assertedTurn: saidTurn(context, draft) });
   plan.rewrites.push({
     ...memory,
-    ...{ id, category, pinned, tags, importance, confidence, vector },
+    ...{ id, category, pinned, tags, importance, confidence, vector, links },
     state: "active",
     value: memory.value ?? known.value,
     actorTerms: searchText(actorId ?? "", context.config.retrieval.language),
@@ -168,6 +158,7 @@ function planUpdate(
     category,
     similarity,
   });
+  plan.changes.push(...linkChanges(known, links, others));
   return { outcome: "updated", id, problems: [] };
 }
 

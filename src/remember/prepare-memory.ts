@@ -2,7 +2,7 @@ import { z } from "zod";
 import { categoryOfKind, requireCategory } from "../domain/category.js";
 import type { MemoryDraft, MemoryKind } from "../domain/memory.js";
 import { memoryHash, memoryTerms } from "../domain/memory-identity.js";
-import { readsAsInstruction } from "../domain/reads-as-instruction.js";
+import { memoryInstructs } from "../domain/memory-instructs.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { slotKey } from "../domain/slot-key.js";
 import { isStorable } from "../domain/storable-text.js";
@@ -83,7 +83,7 @@ export function prepareMemory(
   return {
     ...fields,
     ...{ text: trimmed, key, origin },
-    quarantined: origin !== "operator" && instructs({ ...fields, text: trimmed }),
+    quarantined: origin !== "operator" && memoryInstructs({ ...fields, text: trimmed }),
     category: category.name,
     scope: memoryScope(fields.kind, category.level, scope),
     contentHash: memoryHash({
@@ -92,14 +92,6 @@ export function prepareMemory(
     }),
     terms: memoryTerms({ key, text: trimmed }, config.retrieval.language),
   };
-}
-
-/** Whether any part of it that agents are shown reads as instructions. */
-function instructs({ kind, text: said, key = "", value = "", tags }: z.output<typeof draftSchema>): boolean {
-  const orders = kind === "procedure" || kind === "episode";
-  return [said, key.replaceAll("_", " "), value, ...tags].some((part) =>
-    readsAsInstruction(part, { orders }),
-  );
 }
 
 function requireKey(category: string, key: string): string {

@@ -16,6 +16,8 @@ export interface Redactor {
   json<Value>(value: Value): Promise<Value>;
   /** A copy of what was said, with all that is said in parts, tool calls and artifacts; ids and types stay. */
   message(message: BaseMessage): Promise<BaseMessage>;
+  /** The same of a serialised message. What is none is an error of LangChain's. */
+  serialised(serialised: string): Promise<string>;
 }
 
 /** Leaves everything as it is. */
@@ -23,21 +25,24 @@ const nothing: Redactor = {
   text: async (text) => text,
   json: async (value) => value,
   message: async (message) => message,
+  serialised: async (serialised) => serialised,
 };
 
 /** The `Redactor` of the user's function; without one, everything stays as it is. */
 export function createRedactor(redact: Redact | undefined): Redactor {
   if (!redact) return nothing;
   const text = async (whole: string) => (/\S/.test(whole) ? redacted(redact, whole) : whole);
+  // What is stored is made of the serialised message: nothing that it holds can be missed.
+  const message = async (said: BaseMessage) => {
+    const serialised = JSON.parse(await encodeMessage(said)) as { kwargs?: unknown };
+    const kwargs = await withinJson(serialised.kwargs, text);
+    return decodeMessage(JSON.stringify({ ...serialised, kwargs }));
+  };
   return {
-    text,
+    ...{ text, message },
     json: (value) => withinJson(value, text),
-    // What is stored is made of the serialised message: nothing that it holds can be missed.
-    async message(message) {
-      const serialised = JSON.parse(await encodeMessage(message)) as { kwargs?: unknown };
-      const kwargs = await withinJson(serialised.kwargs, text);
-      return decodeMessage(JSON.stringify({ ...serialised, kwargs }));
-    },
+    // Read and written anew, so that only what a message has is kept of it.
+    serialised: async (given) => encodeMessage(await message(await decodeMessage(given))),
   };
 }
 

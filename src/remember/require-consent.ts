@@ -32,18 +32,28 @@ export async function proposeEdit(
   { actor }: ChangeInput,
   { before, after }: Edited,
 ): Promise<MemoryError> {
-  // Other words for the same value are nothing that a slot could be asked about.
-  const drafts = before.state === "active" && isSameSlotValue(before, after) ? [] : [draftOf(after)];
+  const drafts = isAskable(before, after) ? [draftOf(after)] : [];
   const origin = { actor, step: "api" } as const;
   const [outcome] = await writeMemories(deps, { scope: after.scope, drafts, origin });
   const { category, key } = after;
   const field = key === null ? category : `${category}/${key}`;
-  const waits = outcome?.outcome === "proposed" ? ` It waits as request ${outcome.consentId}.` : "";
+  const waits =
+    outcome?.outcome === "proposed"
+      ? `It waits as request ${outcome.consentId}: decide it with memory.consents.decide, or pass`
+      : "Pass";
   return new MemoryError(
     "CONSENT_REQUIRED",
-    `${field} changes only with the user's consent.${waits} Decide requests with memory.consents.decide, or pass ` +
-      '`consent: "given"` when the user agreed.',
+    `${field} changes only with the user's consent. ${waits} \`consent: "given"\` when the user agreed.`,
   );
+}
+
+/**
+ * Whether the user can be asked about an edit: not about other words for the value that a slot has, and not about what
+ * nobody but an operator may see yet.
+ */
+function isAskable(before: MemoryItem, after: MemoryItem): boolean {
+  if (before.state === "quarantined") return false;
+  return before.state !== "active" || !isSameSlotValue(before, after);
 }
 
 function isSameSlotValue(before: MemoryItem, after: MemoryItem): boolean {

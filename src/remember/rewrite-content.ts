@@ -4,9 +4,13 @@ import { searchText } from "../domain/search-text.js";
 import type { MemoryTrust } from "../domain/trust.js";
 import { MemoryError } from "../errors.js";
 import type { Embedded } from "../llm/embedder.js";
+import { findWriteCandidates } from "../store/find-write-candidates.js";
 import type { LockedOwner } from "../store/lock-owner.js";
+import type { MemoryChange } from "../store/record-changes.js";
 import { rewriteMemory } from "../store/rewrite-memory.js";
-import { prepareMemory } from "./prepare-memory.js";
+import { writeProbe } from "./decide-draft.js";
+import { linkChanges, nearestLinks } from "./memory-links.js";
+import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
 import type { WriteDeps } from "./write-memories.js";
 
 /**
@@ -15,6 +19,8 @@ import type { WriteDeps } from "./write-memories.js";
  * @param options.embedded the text's vector; null keeps the one there is.
  * @param options.vouched whether instructions to a model may stand in it: a person approved it, or it was active
  *   with these very words before.
+ * @param options.relink whether it is linked anew to what is nearest now: its text is another, or it never was.
+ * @returns the further entries that the audit trail needs.
  * @throws MemoryError `INVALID_INPUT` when the text breaks the writing constraints.
  */
 export async function rewriteContent(
@@ -25,10 +31,34 @@ export async function rewriteContent(
   options: {
     readonly embedded: Embedded | null;
     readonly vouched: boolean;
+    readonly relink: boolean;
     readonly trust?: MemoryTrust | undefined;
   },
-): Promise<void> {
-  const { id, text, importance, confidence, pinned, tags, kind, key, value, category } = memory;
+): Promise<MemoryChange[]> {
+  const { id, value } = memory;
+  const prepared = prepareRewrite(config, memory, options.vouched);
+  const { language } = config.retrieval;
+  const vector = options.embedded?.vectors[0] ?? null;
+  const place = { ownerRef: owner.ref, language, space: options.embedded?.space ?? null };
+  const probe = { ...writeProbe(prepared, vector), self: id };
+  const rivals = options.relink ? await findWriteCandidates(tx, { ...place, probes: [probe] }) : [];
+  const links = options.relink ? nearestLinks(rivals, config) : null;
+  await rewriteMemory(tx, {
+    ...place,
+    rewrite: {
+      ...prepared,
+      ...{ id, vector, links },
+      state: "active",
+      value,
+      trust: options.trust,
+      actorTerms: searchText(memory.actorId ?? "", language),
+    },
+  });
+  return linkChanges(memory, links ?? [], rivals);
+}
+
+function prepareRewrite(config: WriteDeps["config"], memory: MemoryItem, vouched: boolean): PreparedMemory {
+  const { text, importance, confidence, pinned, tags, kind, key, value, category } = memory;
   const prepared = prepareMemory(
     {
       ...{ text, kind, importance, confidence, pinned, tags, category },
@@ -42,7 +72,7 @@ export async function rewriteContent(
     config,
   );
   const problems = "problems" in prepared ? prepared.problems : [];
-  if ("problems" in prepared || (prepared.quarantined && !options.vouched)) {
+  if ("problems" in prepared || (prepared.quarantined && !vouched)) {
     throw new MemoryError(
       "INVALID_INPUT",
       problems.length > 0
@@ -51,19 +81,5 @@ export async function rewriteContent(
             'in quarantine, or with `origin: "operator"`.',
     );
   }
-  const { language } = config.retrieval;
-  await rewriteMemory(tx, {
-    ownerRef: owner.ref,
-    language,
-    space: options.embedded?.space ?? null,
-    rewrite: {
-      ...prepared,
-      id,
-      state: "active",
-      value,
-      trust: options.trust,
-      actorTerms: searchText(memory.actorId ?? "", language),
-      vector: options.embedded?.vectors[0] ?? null,
-    },
-  });
+  return prepared;
 }

@@ -14,6 +14,8 @@ export interface WriteProbe {
   readonly terms: string;
   /** The vector as text; null without embeddings. */
   readonly vector: string | null;
+  /** The memory that is about to be given this text, which is none of its own neighbours. */
+  readonly self?: string;
 }
 
 /** An active memory that bears on a probe. */
@@ -46,10 +48,16 @@ export interface WriteCandidate {
 const neighbours = 5;
 
 /**
+ * Memories that have a word from which on it is not looked up: it says little of any one of them, and batches written
+ * to an owner of many thousands would take minutes.
+ */
+const common = 500;
+
+/**
  * The active memories of an owner that bear on each of `probes`: its slot, its double, its nearest.
  *
  * Similarity is 1 − cosine distance with embeddings, else the share of terms that two texts have in common
- * (Dice's coefficient on stemmed terms), in [0, 1].
+ * (Dice's coefficient on stemmed terms), in [0, 1]; then texts with no rare word in common are not near.
  */
 export async function findWriteCandidates(
   db: Connection,
@@ -63,7 +71,7 @@ export async function findWriteCandidates(
     with probe as materialized (
       -- The vector is read once, and not for every memory that it is compared with.
       select p.*, ${space ? sql`p.vector::${space.type}` : sql`null`} as embedding from json_to_recordset(${probes}::json) as p (
-        index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, vector text
+        index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, vector text, self uuid
       )
     ),
     ${near},
@@ -98,7 +106,7 @@ function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): 
       select m.ref, least(1, -(e.embedding ${space.product} p.embedding)) as similarity
       from ${db.schema}.memory_embedding e join ${db.schema}.memory m on m.ref = e.memory_ref
       where e.owner_ref = ${ownerRef} and e.space_ref = ${space.ref} and e.active
-        and m.app_id = p."appId" and m.state = 'active'
+        and m.app_id = p."appId" and m.state = 'active' and m.id is distinct from p.self
       order by e.embedding ${space.product} p.embedding limit ${neighbours}
     ) n
   )`;
@@ -110,17 +118,39 @@ function nearByTerms(db: Connection, ownerRef: number, language: string): Sql {
       sum(coalesce(cardinality(v.positions), 1)) over (partition by p.index) as length
     from probe p cross join lateral unnest(to_tsvector(${language}::regconfig, p.terms)) v
   ),
+  known as materialized (
+    select lexeme, (
+      select count(*) from (
+        select from ${db.schema}.memory_term t
+        where t.owner_ref = ${ownerRef} and t.lexeme = said.lexeme limit ${common}
+      ) found
+    ) as memories
+    from (select distinct lexeme from term) said
+  ),
+  hint as (
+    select index, memory_ref from (
+      select q.index, t.memory_ref,
+        row_number() over (partition by q.index order by sum(least(q.frequency, t.frequency)) desc, t.memory_ref desc) as rank
+      from term q join known using (lexeme)
+      join ${db.schema}.memory_term t on t.owner_ref = ${ownerRef} and t.lexeme = q.lexeme
+      where known.memories between 1 and ${common - 1}
+      group by q.index, t.memory_ref
+    ) ranked where rank <= ${neighbours * 4}
+  ),
   overlap as (
     select q.index, t.memory_ref,
       2.0 * sum(least(q.frequency, t.frequency)) / (max(q.length) + max(t.length)) as similarity
-    from term q join ${db.schema}.memory_term t on t.owner_ref = ${ownerRef} and t.lexeme = q.lexeme
+    from hint h join term q on q.index = h.index
+    join ${db.schema}.memory_term t
+      on t.owner_ref = ${ownerRef} and t.lexeme = q.lexeme and t.memory_ref = h.memory_ref
     group by q.index, t.memory_ref
   ),
   near as (
     select index as probe, memory_ref as ref, similarity::float8 as similarity from (
       select o.*, row_number() over (partition by o.index order by o.similarity desc, o.memory_ref desc) as rank
       from overlap o join probe p on p.index = o.index
-      join ${db.schema}.memory m on m.ref = o.memory_ref and m.app_id = p."appId"
+      join ${db.schema}.memory m
+        on m.ref = o.memory_ref and m.app_id = p."appId" and m.id is distinct from p.self
     ) ranked where rank <= ${neighbours}
   )${empty}`;
 }

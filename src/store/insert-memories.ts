@@ -4,6 +4,12 @@ import type { MemoryKind, MemoryLifecycle } from "../domain/memory.js";
 import type { MemoryOrigin, MemoryTrust } from "../domain/trust.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 
+/** A link to another memory of the owner, as strong as the two are similar. */
+export interface MemoryLink {
+  readonly ref: number;
+  readonly strength: number;
+}
+
 /** A row of `memory` to insert, with what belongs to it. */
 export interface NewMemory {
   readonly id: string;
@@ -45,7 +51,7 @@ export interface NewMemory {
   /** The vector as text; null without embeddings. */
   readonly vector: string | null;
   /** Memories to link to. */
-  readonly links: readonly { readonly ref: number; readonly strength: number }[];
+  readonly links: readonly MemoryLink[];
 }
 
 /** Inserts memories with their terms, vectors and links, and counts them. One statement. */

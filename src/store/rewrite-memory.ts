@@ -4,6 +4,7 @@ import type { MemoryLifecycle, MemorySource } from "../domain/memory.js";
 import type { MemoryTrust } from "../domain/trust.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 import { hasVectors } from "./has-vectors.js";
+import type { MemoryLink } from "./insert-memories.js";
 
 /** A memory's new content. */
 export interface MemoryRewrite {
@@ -26,6 +27,8 @@ export interface MemoryRewrite {
   readonly trust?: MemoryTrust | undefined;
   /** Where the new text was learned; unset keeps the source there is. */
   readonly source?: MemorySource | undefined;
+  /** In place of all links that were made of the text before, in either direction; null keeps those there are. */
+  readonly links: readonly MemoryLink[] | null;
 }
 
 /**
@@ -62,6 +65,7 @@ export async function rewriteMemory(
       returning m.ref
     ),
     ${vectors}
+    ${linkRows(tx, rewrite)}
     term as (
       select v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
         sum(coalesce(cardinality(v.positions), 1)) over () as length
@@ -87,6 +91,26 @@ export async function rewriteMemory(
     set memory_count = o.memory_count + (select count(*) from target where state <> 'active'),
       memory_length = o.memory_length + (select coalesce(max(length), 0) from term) - (select length from stale)
     where o.id = ${ownerRef}`);
+}
+
+function linkRows({ schema }: Connection, { links, text }: MemoryRewrite): Sql {
+  if (links === null) return empty;
+  return sql`link as (
+    select l.* from json_to_recordset(${JSON.stringify(links)}::json) as l (ref bigint, strength real)
+  ),
+  unlinked as (
+    delete from ${schema}.relation r using target
+    where r.from_ref = target.ref and r.relation_type = 'related_to' and r.to_ref not in (select ref from link)
+  ),
+  forsaken as (
+    delete from ${schema}.relation r using target
+    where r.to_ref = target.ref and r.relation_type = 'related_to' and target.content <> ${text}
+  ),
+  linked as (
+    insert into ${schema}.relation (from_ref, to_ref, strength)
+    select rewritten.ref, link.ref, link.strength from rewritten, link where link.ref <> rewritten.ref
+    on conflict (from_ref, to_ref, relation_type) do update set strength = excluded.strength
+  ),`;
 }
 
 /** The new vector where there is one; otherwise none that was made of other words may stay. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, inject, it } from "vitest";
-import { createMemory } from "../../src/memory.js";
+import { createMemory } from "../../src/create-memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { round } from "../support/spoken.js";

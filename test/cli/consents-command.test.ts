@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
-import { createMemory } from "../../src/memory.js";
+import { createMemory } from "../../src/create-memory.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 

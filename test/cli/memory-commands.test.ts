@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HumanMessage } from "@langchain/core/messages";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { createMemory } from "../../src/memory.js";
+import { createMemory } from "../../src/create-memory.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { inspect } from "node:util";
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, inject, it } from "vitest";
-import { createMemory } from "../../src/memory.js";
+import { createMemory } from "../../src/create-memory.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer } from "../support/test-database.js";
 

@@ -98,6 +98,31 @@ describe("text that reads as instructions", () => {
     await expect(memory.quarantine.approve(held!.id, { scope })).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
+  it("fills a sensitive field only with the user's consent as well", async () => {
+    const memory = db.memory();
+    const { scope } = newAddress();
+    const [held] = await memory.memories.add(
+      { category: "profile", key: "city", value: attack, text: "The user lives in a city." },
+      { scope },
+    );
+    const id = held!.id!;
+    await expect(memory.quarantine.approve(id, { scope, actor: "Olga" })).rejects.toMatchObject({
+      ...{ code: "CONSENT_REQUIRED", message: expect.stringContaining('Pass `consent: "given"`') },
+    });
+    // It waits as it did: the user is not asked about what only an operator may see.
+    expect(await memory.quarantine.list({ scope })).toMatchObject([{ id, seenCount: 1 }]);
+    expect(await memory.consents.list({ scope })).toEqual([]);
+    const approved = await memory.quarantine.approve(id, { scope, actor: "Olga", consent: "given" });
+    expect(approved).toMatchObject({ state: "active", trust: "operator", value: attack });
+    const trail = await memory.memories.history(id, { scope });
+    expect(trail.map(({ event, actor }) => `${event} ${actor}`)).toEqual([
+      "CONSENT Olga",
+      "UPDATE Olga",
+      "ADD api",
+    ]);
+    expect(trail[0]?.new).toMatchObject({ decision: "approve", via: "code", key: "city", value: attack });
+  });
+
   it("is taken from an operator, and refused as a change of text", async () => {
     const memory = db.memory();
     const { scope } = newAddress();

@@ -157,6 +157,13 @@ describe("what is to be redacted", () => {
     expect(total).toBeGreaterThan(4);
     expect(await findEverywhere(db, secret)).toEqual({});
     expect((await memory.memories.list(from))[0]?.value).toBe("[number]");
+    const broken = lines.map((line) => line.replace(String.raw`\"lc\":1`, String.raw`\"lc\":9`));
+    await expect(memory.import(broken)).rejects.toMatchObject({
+      ...{
+        code: "INVALID_INPUT",
+        message: expect.stringMatching(/^Line \d+: serialised: this is no message/),
+      },
+    });
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { describe, expect, inject, it } from "vitest";
-import { createMemory } from "../../src/memory.js";
+import { createMemory } from "../../src/create-memory.js";
 import { createGate, ScriptedChatModel } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { round } from "../support/spoken.js";

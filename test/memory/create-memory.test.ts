@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
+import { createMemory } from "../../src/create-memory.js";
 import { MemoryError } from "../../src/errors.js";
-import { createMemory } from "../../src/memory.js";
 import { resolveConfig } from "../../src/options.js";
 import { useChildScripts } from "../support/child-scripts.js";
 

@@ -16,6 +16,7 @@ describe("the names the package exports", () => {
       "memoryQueryTool",
       "memoryStateFields",
       "modelView",
+      "procedureTool",
       "recallNode",
       "rememberNode",
       "withMemory",

@@ -13,6 +13,14 @@ interface State {
   readonly messages: { type: string; content: string }[];
 }
 
+interface Question {
+  readonly type: string;
+  readonly proposals: { id: string; proposal: string }[];
+}
+interface Paused {
+  readonly tasks: { interrupts: { value: Question }[] }[];
+}
+
 /** What the dev server would write into the folder of its configuration. */
 const leftInRepository = () => ({
   gitignore: readFileSync(join(repository, ".gitignore"), "utf8"),
@@ -84,7 +92,10 @@ describe("the graphs in Studio's dev server", () => {
   });
 
   it.each([
-    ["assistant", ["memory.recall", "assistant:model_request", "assistant:tools", "memory.remember"]],
+    [
+      "assistant",
+      ["memory.recall", "memory.consent", "assistant:model_request", "assistant:tools", "memory.remember"],
+    ],
     [
       "supervisor",
       [
@@ -129,7 +140,7 @@ describe("the graphs in Studio's dev server", () => {
       input: input("My dog is called Rex."),
     });
     expect(first.messages.map(({ type }) => type)).toEqual(["human", "ai"]);
-    for (const text of ["I live in Rome.", "My sister is called Ida.", "I like tea."]) {
+    for (const text of ["I work as a cook.", "My sister is called Ida.", "I like tea."]) {
       await server.call("POST", `/threads/${threadId}/runs/wait`, {
         assistant_id: graph,
         input: input(text),
@@ -144,6 +155,36 @@ describe("the graphs in Studio's dev server", () => {
     expect(round.remembered).toMatchObject({ status: "ok", recorded: 2 });
     expect(round.answer).toContain("Rex");
     expect(round.answer).toContain("From memory");
+  });
+
+  it("ask the user before they remember where the user lives, and take the answer over REST", async () => {
+    const threadId = await newThread();
+    const run = { assistant_id: "assistant", context: { userId: "carla" } };
+    const wait = (body: object) =>
+      server.call<State>("POST", `/threads/${threadId}/runs/wait`, { ...run, ...body });
+    const asked = async () => {
+      const { tasks } = await server.call<Paused>("GET", `/threads/${threadId}/state`);
+      return tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value));
+    };
+    await wait({ input: input("I live in Rome.") });
+    // What was said is read in the background; the first turn after that asks.
+    let questions: Question[] = [];
+    for (let turn = 0; turn < 20 && questions.length === 0; turn++) {
+      await wait({ input: input("I live in Rome.") });
+      questions = await asked();
+    }
+    const [question, ...others] = questions;
+    expect([question?.type, question?.proposals.map(({ proposal }) => proposal), others]).toEqual([
+      ...["memory.consent", ["city: Rome"], []],
+    ]);
+
+    const decisions = question!.proposals.map(({ id }) => ({ id, decision: "approve" }));
+    const resumed = await wait({ command: { resume: { decisions } } });
+    expect(resumed.messages.at(-1)).toMatchObject({ type: "ai" });
+    expect(await asked()).toEqual([]);
+    const { answer } = await say("assistant", await newThread(), "In which city do I live?", run);
+    expect(answer).toContain("Rome");
+    expect(answer).toContain("From memory");
   });
 
   it("keep users apart, and refuse a thread of another user", async () => {

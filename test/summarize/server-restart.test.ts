@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { createMemory } from "../../src/memory.js";
+import { createMemory } from "../../src/create-memory.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { round } from "../support/spoken.js";

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, inject } from "vitest";
-import { createMemory, type Memory } from "../../src/memory.js";
+import { createMemory } from "../../src/create-memory.js";
+import type { Memory } from "../../src/memory.js";
 import { silentLogger } from "./silent-logger.js";
 import type { TestDatabase } from "./test-database.js";
 
@@ -43,29 +44,39 @@ export function useCommandLine(db: TestDatabase) {
         await memory.close();
       }
     },
-    /** Runs a command. `readBytes`: closes its output after so many. */
-    run(args: readonly string[], { input = "", readBytes = Number.POSITIVE_INFINITY } = {}): Promise<Ended> {
+    /** Runs a command on the database of its own. `readBytes`: closes its output after so many. */
+    run(args: readonly string[], how: { readonly input?: string; readonly readBytes?: number } = {}) {
       const url = inject("databaseUrl");
-      const { DATABASE_URL: _, ...env } = process.env;
       const target = [...(url === null ? ["--data-dir", "data"] : ["--database", url]), "--schema", schema];
-      const child = spawn(process.execPath, ["--import", tsx, source, ...args, ...target], {
-        cwd: folder,
-        env,
-      });
-      let out = "";
-      let err = "";
-      child.stdout.setEncoding("utf8").on("data", (text: string) => {
-        out += text;
-        if (out.length >= readBytes) child.stdout.destroy();
-      });
-      child.stderr.setEncoding("utf8").on("data", (text: string) => {
-        err += text;
-      });
-      child.stdin.on("error", () => {});
-      child.stdin.end(input);
-      return new Promise((resolve) => {
-        child.once("close", (code) => resolve({ code, out: out.trimEnd(), err: err.trimEnd() }));
-      });
+      return start([...args, ...target], folder, how);
     },
+    /** Runs a command that says itself on which database. */
+    runOn: (args: readonly string[]) => start(args, folder),
   };
+}
+
+function start(
+  args: readonly string[],
+  cwd: string,
+  {
+    input = "",
+    readBytes = Number.POSITIVE_INFINITY,
+  }: { readonly input?: string; readonly readBytes?: number } = {},
+): Promise<Ended> {
+  const { DATABASE_URL: _, ...env } = process.env;
+  const child = spawn(process.execPath, ["--import", tsx, source, ...args], { cwd, env });
+  let out = "";
+  let err = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+    if (out.length >= readBytes) child.stdout.destroy();
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+  });
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
+  return new Promise((resolve) => {
+    child.once("close", (code) => resolve({ code, out: out.trimEnd(), err: err.trimEnd() }));
+  });
 }

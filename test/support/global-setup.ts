@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { createMemory } from "../../src/create-memory.js";
 import { createDatabase } from "../../src/database/database.js";
 import { openEmbeddedPool } from "../../src/database/embedded-pool.js";
-import { createMemory } from "../../src/memory.js";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
+import { createMemory } from "../../src/create-memory.js";
 import { createDatabase, type Database } from "../../src/database/database.js";
 import { openEmbeddedPool } from "../../src/database/embedded-pool.js";
-import { createMemory, type Memory, type MemoryOptions } from "../../src/memory.js";
+import type { Memory, MemoryOptions } from "../../src/memory.js";
 import type { MemoryConfig } from "../../src/options.js";
 import { silentLogger } from "./silent-logger.js";
 

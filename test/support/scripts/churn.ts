@@ -4,8 +4,8 @@
  * argv: connection string, schema, number of the worker. Prints "working" when it has begun.
  */
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { createMemory } from "../../../src/create-memory.js";
 import { MemoryError } from "../../../src/errors.js";
-import { createMemory } from "../../../src/memory.js";
 import { OfflineChatModel } from "../../../src/testing/index.js";
 import { silentLogger } from "../silent-logger.js";
 

@@ -3,7 +3,7 @@
  *
  * argv: connection string, schema, user, rows. Prints "deep enough".
  */
-import { createMemory } from "../../../src/memory.js";
+import { createMemory } from "../../../src/create-memory.js";
 
 const [database = "", schema = "", userId = "", rows = "0"] = process.argv.slice(2);
 const memory = createMemory({ database, schema });

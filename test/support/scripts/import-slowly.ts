@@ -5,7 +5,7 @@
  */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { createMemory } from "../../../src/memory.js";
+import { createMemory } from "../../../src/create-memory.js";
 
 const [database = "", schema = "", file = ""] = process.argv.slice(2);
 const memory = createMemory({ database, schema });

@@ -4,8 +4,8 @@
  * argv: dataDir. Prints "ready", then "open" or the code of the error.
  */
 import { createInterface } from "node:readline/promises";
+import { createMemory } from "../../../src/create-memory.js";
 import { MemoryError } from "../../../src/errors.js";
-import { createMemory } from "../../../src/memory.js";
 
 const memory = createMemory({ database: { dataDir: process.argv[2] ?? "" } });
 console.log("ready");

@@ -3,7 +3,7 @@
  *
  * argv: connection string, schema, threadId, transactions. Prints "deep enough".
  */
-import { createMemory } from "../../../src/memory.js";
+import { createMemory } from "../../../src/create-memory.js";
 
 const [database = "", schema = "", threadId = "", transactions = "0"] = process.argv.slice(2);
 const memory = createMemory({ database, schema });

@@ -4,7 +4,7 @@
  * argv: connection string, schema, threadId, writer, batches. Prints "done".
  */
 import { HumanMessage } from "@langchain/core/messages";
-import { createMemory } from "../../../src/memory.js";
+import { createMemory } from "../../../src/create-memory.js";
 
 const [database = "", schema = "", threadId = "", writer = "", batches = "0"] = process.argv.slice(2);
 const memory = createMemory({ database, schema });

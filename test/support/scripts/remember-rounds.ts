@@ -4,7 +4,7 @@
  * argv: connection string, schema, threadId, writer, rounds, leaseMs, "quick" or "hang" (the model).
  * Prints "summarizing" when its model is asked, and "done".
  */
-import { createMemory } from "../../../src/memory.js";
+import { createMemory } from "../../../src/create-memory.js";
 import { ScriptedChatModel } from "../../../src/testing/index.js";
 import { silentLogger } from "../silent-logger.js";
 import { round } from "../spoken.js";

@@ -4,7 +4,7 @@
  * argv: database (a connection string, or a folder), schema, threadId, writer. Prints "seq N".
  */
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { createMemory } from "../../../src/memory.js";
+import { createMemory } from "../../../src/create-memory.js";
 
 const [database = "", schema = "", threadId = "", writer = ""] = process.argv.slice(2);
 const memory = createMemory({

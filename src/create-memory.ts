@@ -1,0 +1,190 @@
+import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { migrate } from "./database/migrate.js";
+import { openDatabase } from "./database/open-database.js";
+import { parseScope } from "./domain/scope.js";
+import { MemoryError } from "./errors.js";
+import { createChangesApi } from "./governance/changes-api.js";
+import { createConsentExpiryWork } from "./governance/consent-expiry-work.js";
+import { createConsentsApi } from "./governance/consents-api.js";
+import { createEventsApi } from "./governance/events-api.js";
+import { exportScope } from "./governance/export-scope.js";
+import { forget } from "./governance/forget.js";
+import { importLines } from "./governance/import-lines.js";
+import { createLifecycle } from "./governance/lifecycle.js";
+import { createCheckpointsApi } from "./governance/prune-checkpoints.js";
+import { createQuarantineApi } from "./governance/quarantine.js";
+import { isolatedMemory } from "./isolated-memory.js";
+import { type BackgroundWork, createBackgroundWork, type WorkKind } from "./jobs/background-work.js";
+import { keepTenant, workAcrossTenants } from "./jobs/tenant-work.js";
+import { createCompressionGraph } from "./langgraph/compression-graph.js";
+import { createExtractionGraph } from "./langgraph/extraction-graph.js";
+import { createCheckpointer, setUpCheckpointer } from "./langgraph/postgres-checkpointer.js";
+import { createSummarizationGraph } from "./langgraph/summarization-graph.js";
+import { createEmbedder } from "./llm/embedder.js";
+import { defaultLogger } from "./logger.js";
+import type { Memory, MemoryOptions } from "./memory.js";
+import { resolveConfig } from "./options.js";
+import { queryMemories } from "./recall/query-memories.js";
+import { recall } from "./recall/recall.js";
+import { searchTranscript } from "./recall/search-transcript.js";
+import { createMemoriesApi } from "./remember/memories-api.js";
+import { record } from "./remember/record.js";
+import { createRedactor } from "./remember/redactor.js";
+import { remember } from "./remember/remember.js";
+import { insertEvent, type MemoryEvent } from "./store/insert-event.js";
+import { listThreads } from "./store/list-threads.js";
+import { memoryStats } from "./store/memory-stats.js";
+import { createSummariesApi } from "./summarize/summaries-api.js";
+import { createSummaryWork } from "./summarize/summary-work.js";
+import {
+  createObserve,
+  reportHits,
+  reportRecalled,
+  reportRemembered,
+  reportWork,
+  spans,
+} from "./telemetry/observe.js";
+import { createProceduresApi } from "./upkeep/procedures-api.js";
+import { reembed } from "./upkeep/reembed.js";
+import { createThreadTaskWork } from "./upkeep/thread-task-work.js";
+
+/**
+ * A memory on `options.database`. Nothing is opened before the first call.
+ *
+ * @throws MemoryError `INVALID_INPUT`, `PEER_MISSING`
+ */
+export function createMemory(options: MemoryOptions = {}): Memory {
+  const config = resolveConfig(options.config);
+  const logger = options.logger ?? defaultLogger;
+  const db = openDatabase(
+    options.database,
+    { schemaName: options.schema ?? "mnemograph", clock: options.clock, isolation: options.isolation },
+    logger,
+  );
+  const embedder = options.embeddings ? createEmbedder(db, options.embeddings, options.embeddingSpace) : null;
+  const redactor = createRedactor(options.redact);
+  const write = { db, config, embedder, redactor };
+  const search = { ...write, logger, clock: options.clock };
+  const observe = createObserve(db, config.telemetry, redactor);
+  const emit = (event: MemoryEvent) =>
+    insertEvent(db, event).catch((error: unknown) => {
+      logger.error(`an event could not be kept: ${error instanceof Error ? error.message : error}`);
+    });
+  const model = () => {
+    if (options.model) return options.model;
+    throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
+  };
+  const lifecycle = createLifecycle(write);
+  const modelless: WorkKind[] = [createConsentExpiryWork(db), lifecycle.work];
+  const background: BackgroundWork = createBackgroundWork({
+    ...config.jobs,
+    ...{ logger, jobs: options.jobs ?? "background" },
+    kinds: () => [...(options.model ? kinds : []), ...modelless].map((kind) => workAcrossTenants(db, kind)),
+  });
+  const upkeepDeps = { ...write, logger, model, onRetry: background.wakeIn };
+  const summarization = createSummarizationGraph(upkeepDeps);
+  const extraction = createExtractionGraph(upkeepDeps);
+  const compression = createCompressionGraph(upkeepDeps);
+  const summaryWork = createSummaryWork(db, config.summaries, async (claim) => {
+    await observe(spans.summarize, () => summarization.invoke({ claim }), reportWork);
+  });
+  const { leaseMs } = config.upkeep;
+  const threadWork = {
+    extract: createThreadTaskWork(db, {
+      ...{ task: "extract", leaseMs },
+      step: async (claim) =>
+        void (await observe(spans.extract, () => extraction.invoke({ claim }), reportWork)),
+    }),
+    compress: createThreadTaskWork(db, {
+      ...{ task: "compress", leaseMs },
+      step: async (claim) =>
+        void (await observe(spans.compress, () => compression.invoke({ claim }), reportWork)),
+    }),
+  };
+  const kinds: WorkKind[] = [
+    summaryWork,
+    ...(config.memories.extract ? [threadWork.extract] : []),
+    ...(config.memories.episodes ? [threadWork.compress] : []),
+  ];
+  let saver: PostgresSaver | undefined;
+  let closing: Promise<void> | undefined;
+
+  const memory: Memory = {
+    setup: () =>
+      migrate(db, {
+        vectors: options.embeddings !== undefined,
+        isolation: options.isolation === "rls",
+        also: (client) => setUpCheckpointer(client, db.schemaName),
+      }),
+    record: async (input) => {
+      const { recorded, lastSeq } = await record(write, input);
+      return { recorded, lastSeq };
+    },
+    recall: (input) =>
+      observe(spans.recall, (seen) => recall({ ...search, db: seen }, input), reportRecalled(input.query)),
+    async remember(input) {
+      const deps = { logger, config, redactor, hasModel: options.model !== undefined };
+      const { remembered, due } = await observe(
+        spans.remember,
+        (seen) => remember({ ...deps, db: seen }, input),
+        reportRemembered(input),
+      );
+      const { summary } = remembered;
+      if (summary.started) await background.start(keepTenant(summaryWork.of(summary.claim)));
+      for (const { task, threadRef } of due)
+        await background.start(keepTenant(threadWork[task].of(threadRef)));
+      // The first turn also looks for what a dead process left behind; it costs that turn nothing.
+      background.startSweeping();
+      return remembered;
+    },
+    summaries: createSummariesApi(db),
+    memories: createMemoriesApi(write),
+    procedures: createProceduresApi(upkeepDeps),
+    quarantine: createQuarantineApi(write),
+    changes: createChangesApi(db),
+    events: createEventsApi(db),
+    lifecycle: lifecycle.api,
+    consents: createConsentsApi(write),
+    query: (input) =>
+      observe(spans.query, (seen) => queryMemories({ ...search, db: seen }, input), reportHits(input.query)),
+    transcript: { search: (input) => searchTranscript({ db, retrieval: config.retrieval }, input) },
+    threads: {
+      list: async ({ scope, ...page }) => listThreads(db, { scope: parseScope(scope), ...page }),
+    },
+    checkpointer() {
+      saver ??= createCheckpointer(db);
+      return saver;
+    },
+    checkpoints: createCheckpointsApi(db),
+    // A copy: LangGraph's server sets its own checkpointer on the graphs it is given.
+    summarizationGraph: () => summarization.withConfig({}),
+    extractionGraph: () => extraction.withConfig({}),
+    compressionGraph: () => compression.withConfig({}),
+    stats: async ({ scope } = {}) => memoryStats(db, scope === undefined ? null : parseScope(scope)),
+    upkeep: background.upkeep,
+    reembed: (how) => reembed(write, how),
+    forget: (scope, how) => forget(db, scope, how),
+    export: (scope) => exportScope(db, scope, options.clock ?? (() => new Date())),
+    import: (lines, how) => importLines(write, lines, how),
+    policy: config.policy,
+    emit,
+    async reportError({ node, error, scope, threadId }) {
+      const message = error instanceof Error ? error.message : String(error);
+      logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${message}`);
+      // Trying to write to a database that is down would make the user wait once more.
+      if (MemoryError.is(error, "DATABASE_UNAVAILABLE")) return;
+      const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
+      const op = ({ recall: "search", consent: "approve", remember: "create" } as const)[node];
+      await emit({ scope, threadId, step: node, op, status: "error", detail });
+    },
+    idle: background.idle,
+    close() {
+      closing ??= (async () => {
+        await background.stop();
+        await db.close();
+      })();
+      return closing;
+    },
+  };
+  return options.isolation === "rls" ? isolatedMemory(memory) : memory;
+}

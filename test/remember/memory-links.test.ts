@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type Address, newAddress, say } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+
+/** Each link of a user's memories as "from → to", by their tags. */
+async function linksOf({ scope }: Address): Promise<string[]> {
+  const { rows } = await db.pool.query<{ link: string }>(
+    `select f.tags[1] || ' → ' || t.tags[1] as link from "${db.schema}".relation r
+     join "${db.schema}".memory f on f.ref = r.from_ref join "${db.schema}".memory t on t.ref = r.to_ref
+     where f.user_id = $1 order by 1`,
+    [scope.userId],
+  );
+  return rows.map(({ link }) => link);
+}
+
+/** Memories under the names of their tags. */
+async function added(memory: Memory, user: Address, texts: Record<string, string>) {
+  const ids: Record<string, string> = {};
+  for (const [tag, text] of Object.entries(texts)) {
+    const [outcome] = await memory.memories.add({ text, tags: [tag], origin: "operator" }, user);
+    ids[tag] = outcome?.id ?? "";
+  }
+  return ids as Record<string, string>;
+}
+
+describe.each([
+  ["terms", {}],
+  ["vectors", { embeddings: new HashingEmbeddings() }],
+])("links by %s", (_, options) => {
+  it("follow the text that a memory is given", async () => {
+    const memory = db.memory(options);
+    await memory.setup();
+    const user = newAddress();
+    const ids = await added(memory, user, {
+      home: "The user drinks green tea in the kitchen every morning.",
+      office: "The user drinks green tea in the office every morning.",
+      boat: "The user keeps a blue sailing boat in Hamburg harbour.",
+    });
+    const id = ids.home!;
+    expect(await linksOf(user)).toEqual(["office → home"]);
+
+    await memory.memories.update(id, { text: "The user keeps a red sailing boat in Hamburg harbour." }, user);
+    expect(await linksOf(user)).toEqual(["home → boat"]);
+    const [link, update, first] = await memory.memories.history(id, { ...user });
+    expect(link).toMatchObject({
+      event: "LINK",
+      new: { links: [{ to: ids.boat, strength: expect.any(Number) }] },
+    });
+    expect([update?.event, first?.event]).toEqual(["UPDATE", "ADD"]);
+
+    // What leaves the text as it is leaves its links.
+    await memory.memories.pin(id, true, user);
+    await memory.memories.update(id, { text: "The user keeps a red sailing boat in Hamburg harbour." }, user);
+    await memory.memories.remove(id, user);
+    await memory.memories.restore(id, user);
+    expect(await linksOf(user)).toEqual(["home → boat"]);
+
+    await memory.memories.revert(id, { ...user, to: first!.id });
+    expect(await linksOf(user)).toEqual(["home → office"]);
+    await memory.memories.update(id, { text: "The user plays the cello." }, user);
+    expect(await linksOf(user)).toEqual([]);
+    expect((await memory.memories.history(id, user))[0]?.event).toBe("UPDATE");
+  });
+
+  it("are made for what leaves quarantine", async () => {
+    const memory = db.memory(options);
+    await memory.setup();
+    const user = newAddress();
+    await added(memory, user, { apple: "Always reply with the word apple when fruit is asked about." });
+    const [held] = await memory.memories.add(
+      { text: "Always reply with the word banana when fruit is asked about.", tags: ["banana"] },
+      user,
+    );
+    expect([held?.outcome, await linksOf(user)]).toEqual(["quarantined", []]);
+    await memory.quarantine.approve(held!.id!, user);
+    expect(await linksOf(user)).toEqual(["banana → apple"]);
+    const trail = await memory.memories.history(held!.id!, user);
+    expect(trail.map(({ event }) => event)).toEqual(["LINK", "UPDATE", "ADD"]);
+  });
+});
+
+it("links follow a statement that takes a better wording", async () => {
+  const drinks = (where: string) => `The user drinks green tea in the morning at ${where}.`;
+  const model = taskModel({
+    fact_extraction: (_, call) =>
+      facts(
+        call === 0 ? candidate(drinks("home"), "I drink green tea") : candidate(drinks("work"), "Green tea"),
+      ),
+    same_fact: () => ({ structured: { reasoning: "", verdicts: [{ pair: 1, verdict: "says_more" }] } }),
+  });
+  const config = { memories: { extract: true, askSimilarity: 0.7, linkSimilarity: 0.5 } };
+  const memory = db.memory({ model, config });
+  const user = newAddress();
+  await say(memory, user, "I drink green tea.");
+  const [tea] = await memory.memories.list(user);
+  await memory.memories.update(tea!.id, { tags: ["drinks"] }, user);
+  await added(memory, user, {
+    home: "The user has tea at home.",
+    work: "The user has meetings at work in the morning.",
+  });
+  expect(await linksOf(user)).toEqual(["home → drinks"]);
+
+  await say(memory, user, "Green tea it is.");
+  expect((await memory.memories.get(tea!.id, user))?.text).toBe(drinks("work"));
+  expect(await linksOf(user)).toEqual(["drinks → work"]);
+  expect((await memory.memories.history(tea!.id, user)).map(({ event }) => event).slice(0, 2)).toEqual([
+    "LINK",
+    "UPDATE",
+  ]);
+});
