@@ -8,13 +8,14 @@ const withheld = "(withheld: it reads as instructions)";
 /**
  * `line` as it may be imported: what reads as instructions to a model, and no operator vouched for, reaches no prompt.
  *
- * An active memory of that kind waits in quarantine, news of it are told without its words, and a request for consent
+ * A memory of that kind that is active, or can be restored, waits in quarantine, news of it are told without its words, and a request for consent
  * to it has expired. The same line always becomes the same, so that importing twice changes nothing.
  */
 export function screenLine(line: ExportLine): ExportLine {
   switch (line.type) {
     case "memory": {
-      const suspect = line.state === "active" && line.trust !== "operator" && memoryInstructs(line);
+      const shown = line.state === "active" || line.state === "soft_deleted";
+      const suspect = shown && line.trust !== "operator" && memoryInstructs(line);
       return suspect ? { ...line, state: "quarantined" } : line;
     }
     case "change": {

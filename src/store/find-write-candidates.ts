@@ -1,4 +1,4 @@
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryKind } from "../domain/memory.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
@@ -46,6 +46,9 @@ export interface WriteCandidate {
 
 /** Nearest memories looked at for merging and linking. */
 const neighbours = 5;
+
+/** Memories with rare words in common that are compared in full. */
+const hints = 20;
 
 /**
  * Memories that have a word from which on it is not looked up: it says little of any one of them, and batches written
@@ -113,44 +116,42 @@ function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): 
 }
 
 function nearByTerms(db: Connection, ownerRef: number, language: string): Sql {
+  const { schema } = db;
   return sql`term as materialized (
-    select p.index, p."appId", v.lexeme, coalesce(cardinality(v.positions), 1) as frequency,
-      sum(coalesce(cardinality(v.positions), 1)) over (partition by p.index) as length
-    from probe p cross join lateral unnest(to_tsvector(${language}::regconfig, p.terms)) v
-  ),
-  known as materialized (
-    select lexeme, (
+    select p.index, v.lexeme, coalesce(cardinality(v.positions), 1) as frequency, (
       select count(*) from (
-        select from ${db.schema}.memory_term t
-        where t.owner_ref = ${ownerRef} and t.lexeme = said.lexeme limit ${common}
+        select from ${schema}.memory_term t where t.owner_ref = ${ownerRef} and t.lexeme = v.lexeme limit ${common}
       ) found
     ) as memories
-    from (select distinct lexeme from term) said
+    from probe p cross join lateral unnest(to_tsvector(${language}::regconfig, p.terms)) v
   ),
-  hint as (
-    select index, memory_ref from (
-      select q.index, t.memory_ref,
-        row_number() over (partition by q.index order by sum(least(q.frequency, t.frequency)) desc, t.memory_ref desc) as rank
-      from term q join known using (lexeme)
-      join ${db.schema}.memory_term t on t.owner_ref = ${ownerRef} and t.lexeme = q.lexeme
-      where known.memories between 1 and ${common - 1}
-      group by q.index, t.memory_ref
-    ) ranked where rank <= ${neighbours * 4}
-  ),
-  overlap as (
-    select q.index, t.memory_ref,
-      2.0 * sum(least(q.frequency, t.frequency)) / (max(q.length) + max(t.length)) as similarity
-    from hint h join term q on q.index = h.index
-    join ${db.schema}.memory_term t
-      on t.owner_ref = ${ownerRef} and t.lexeme = q.lexeme and t.memory_ref = h.memory_ref
-    group by q.index, t.memory_ref
+  said as materialized (
+    select index, sum(frequency) as length, array_agg(lexeme) as lexemes, array_agg(frequency) as frequencies,
+      array_agg(lexeme) filter (where memories between 1 and ${common - 1}) as rare,
+      array_agg(frequency) filter (where memories between 1 and ${common - 1}) as rare_frequencies
+    from term group by index
   ),
   near as (
-    select index as probe, memory_ref as ref, similarity::float8 as similarity from (
-      select o.*, row_number() over (partition by o.index order by o.similarity desc, o.memory_ref desc) as rank
-      from overlap o join probe p on p.index = o.index
-      join ${db.schema}.memory m
-        on m.ref = o.memory_ref and m.app_id = p."appId" and m.id is distinct from p.self
-    ) ranked where rank <= ${neighbours}
-  )${empty}`;
+    select p.index as probe, n.ref, n.similarity
+    from probe p join said s on s.index = p.index
+    cross join lateral (
+      select m.ref, (2.0 * o.shared / (s.length + o.length))::float8 as similarity
+      from (
+        select t.memory_ref
+        from unnest(s.rare, s.rare_frequencies) as q (lexeme, frequency)
+        join ${schema}.memory_term t on t.owner_ref = ${ownerRef} and t.lexeme = q.lexeme
+        group by t.memory_ref
+        order by sum(least(q.frequency, t.frequency)) desc, t.memory_ref desc limit ${hints}
+      ) hint
+      cross join lateral (
+        select sum(least(q.frequency, t.frequency)) as shared, max(t.length) as length
+        from unnest(s.lexemes, s.frequencies) as q (lexeme, frequency)
+        join ${schema}.memory_term t
+          on t.owner_ref = ${ownerRef} and t.lexeme = q.lexeme and t.memory_ref = hint.memory_ref
+      ) o
+      join ${schema}.memory m
+        on m.ref = hint.memory_ref and m.app_id = p."appId" and m.id is distinct from p.self
+      order by similarity desc, m.ref desc limit ${neighbours}
+    ) n
+  )`;
 }

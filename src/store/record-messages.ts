@@ -116,7 +116,7 @@ async function tryRecord(
       from input cross join lateral unnest(to_tsvector(${input.language}::regconfig, terms)) v
     ),
     known_owner as (
-      select id from ${schema}.owner
+      select id, revision from ${schema}.owner
       where md5(tenant_id) = md5(${tenantId}) and tenant_id = ${tenantId}
         and md5(user_id) = md5(${userId}) and user_id = ${userId}
         and md5(app_id) = md5(${ownerApp}) and app_id = ${ownerApp}
@@ -127,15 +127,17 @@ async function tryRecord(
         (select count(distinct position) from term), (select coalesce(sum(frequency), 0) from term)
       where not exists (select from known_owner)
       on conflict do nothing
-      returning id
+      returning id, revision
     ),
     its_owner as (
-      select id from known_owner union all select id from new_owner
+      select id, revision from known_owner union all select id, revision from new_owner
     ),
     owned as (
       insert into ${schema}.thread as t
         (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, created_at, last_activity_at)
-      select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, ${input.revSeen ?? 0}, ${db.now()}, ${db.now()}
+      -- A round that began before its user was forgotten has seen revisions that are to come.
+      select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, least(${input.revSeen ?? 0}::bigint, o.revision),
+        ${db.now()}, ${db.now()}
       from its_owner o
       on conflict (md5(tenant_id), md5(thread_id)) do update
         set last_activity_at = ${db.now()}, rev_seen = greatest(t.rev_seen, excluded.rev_seen)

@@ -98,13 +98,7 @@ describe("conversationContext", () => {
 
   it.each<[string, string[], string | null, string[], string[]]>([
     ["round 4: caught up", [], "5", ["0", "1", "2", "3", "4", "5", "q"], ["q"]],
-    [
-      "round 5: a gap",
-      ["6", "7"],
-      "5",
-      ["0", "1", "2", "3", "4", "5", "6", "7", "q"],
-      ["6", "7", "q"],
-    ],
+    ["round 5: a gap", ["6", "7"], "5", ["0", "1", "2", "3", "4", "5", "6", "7", "q"], ["6", "7", "q"]],
     ["no summary yet: the raw messages", ["0", "1"], null, ["0", "1", "q"], ["0", "1", "q"]],
     ["a stateless run: all from the transcript", ["6", "7"], "5", ["q"], ["6", "7", "q"]],
     ["a stateless first round", [], null, ["q"], ["q"]],

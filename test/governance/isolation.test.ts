@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import type { ExportLine } from "../../src/domain/export-line.js";
 import { createMemory } from "../../src/create-memory.js";
+import type { ExportLine } from "../../src/domain/export-line.js";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
 import { useCommandLine } from "../support/command-line.js";
