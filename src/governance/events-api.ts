@@ -42,7 +42,7 @@ export interface EventsApi {
 }
 
 const selectionFields = {
-  scope: z.unknown(),
+  scope: z.unknown().optional(),
   threadId: z.string().optional(),
   since: z.date().optional(),
   until: z.date().optional(),

@@ -173,4 +173,15 @@ describe("events", () => {
     now += 59 * 86_400_000;
     expect(await memory.lifecycle.run({ scope })).toEqual({ softDeleted: 0, purged: 0 });
   });
+
+  it("are counted over all scopes where none is named", async () => {
+    const memory = db.memory();
+    const before = await memory.events.count({ by: "op", step: "api" });
+    for (const userId of ["first", "second"])
+      await memory.memories.add({ text: `Somebody else, ${userId}.` }, { scope: { userId } });
+    const after = await memory.events.count({ by: "op", step: "api" });
+    const created = (counts: typeof before) => counts.find(({ op }) => op === "create")?.count ?? 0;
+    expect(created(after) - created(before)).toBe(2);
+    expect((await memory.events.list({ limit: 2 })).length).toBe(2);
+  });
 });
