@@ -9,7 +9,7 @@ export interface EmbeddingSpace {
   readonly dimensions: number;
   /** The column type to cast to, wherever pgvector is installed. */
   readonly type: Sql;
-  /** The operator of negative inner product: of unit vectors, minus their cosine similarity, at half the cost. */
+  /** The operator of negative inner product: of unit vectors, minus their cosine similarity, which costs a third more. */
   readonly product: Sql;
 }
 
