@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MemoryError } from "../errors.js";
+import { parseInput } from "./parse-input.js";
 import { isStorable } from "./storable-text.js";
 
 const date = z.union([z.date(), z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
@@ -56,10 +56,7 @@ export const noFilter: StoreFilter = {
  * @throws MemoryError `INVALID_INPUT` for unknown keys, which would otherwise widen a search, and wrong values.
  */
 export function parseFilter(filter: MemoryFilter | undefined): StoreFilter {
-  const parsed = memoryFilterSchema.safeParse(filter ?? {});
-  if (!parsed.success)
-    throw new MemoryError("INVALID_INPUT", `Invalid filters: ${z.prettifyError(parsed.error)}`);
-  const { data } = parsed;
+  const data = parseInput(memoryFilterSchema, filter ?? {}, "filters");
   const toDate = (value: string | Date | null | undefined) => (value == null ? null : new Date(value));
   return {
     agentId: data.agent_id ?? null,

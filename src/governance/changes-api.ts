@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
+import { parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
-import { MemoryError } from "../errors.js";
 import { type Changes, listChanges } from "../store/list-changes.js";
 
 /** What changed in an owner's memories. */
@@ -27,9 +27,8 @@ const pageSchema = z.object({
 export function createChangesApi(db: Connection): ChangesApi {
   return {
     async since(rev, { scope, limit }) {
-      const page = pageSchema.safeParse({ since: rev, limit });
-      if (page.success) return listChanges(db, { scope: parseScope(scope), ...page.data });
-      throw new MemoryError("INVALID_INPUT", `Invalid page of changes: ${z.prettifyError(page.error)}`);
+      const page = parseInput(pageSchema, { since: rev, limit }, "page of changes");
+      return listChanges(db, { scope: parseScope(scope), ...page });
     },
   };
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import type { ConsentEvidence, ConsentRequest, ConsentVia } from "../domain/consent-request.js";
 import type { MemoryDraft } from "../domain/memory.js";
+import { parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { textWithValue } from "../domain/text-with-value.js";
 import { MemoryError } from "../errors.js";
@@ -57,12 +58,9 @@ type Parsed = z.output<typeof decisionSchema>;
  *   for a changed text that cannot be a memory.
  */
 export async function decideConsent(deps: WriteDeps, input: ConsentDecision): Promise<ConsentRequest> {
-  const parsed = decisionSchema.safeParse(input);
-  if (!parsed.success) {
-    throw new MemoryError("INVALID_INPUT", `Invalid decision: ${z.prettifyError(parsed.error)}`);
-  }
+  const parsed = parseInput(decisionSchema, input, "decision");
   const scope = parseScope(input.scope);
-  const decision = await redacted(deps, parsed.data);
+  const decision = await redacted(deps, parsed);
   const known = await requireWaiting(deps.db, scope, decision.id);
   if (decision.decision === "refuse") await refuse(deps, known.request, decision);
   else await approve(deps, known, decision);

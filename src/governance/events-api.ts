@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
+import { parseInput } from "../domain/parse-input.js";
 import { parseScope } from "../domain/scope.js";
-import { MemoryError } from "../errors.js";
 import {
   countEvents,
   type EventCount,
@@ -66,11 +66,11 @@ const listSchema = z.strictObject({
 export function createEventsApi(db: Connection): EventsApi {
   return {
     async count(selection) {
-      const { by, scope, ...rest } = parse(countSchema, selection);
+      const { by, scope, ...rest } = parseInput(countSchema, selection, "selection of events");
       return countEvents(db, { ...rest, fields: by, scope: scopeIn(scope) });
     },
     async list(selection = {}) {
-      const { scope, ...rest } = parse(listSchema, selection);
+      const { scope, ...rest } = parseInput(listSchema, selection, "selection of events");
       return listEvents(db, { ...rest, scope: scopeIn(scope) });
     },
   };
@@ -78,10 +78,4 @@ export function createEventsApi(db: Connection): EventsApi {
 
 function scopeIn(scope: unknown) {
   return scope === undefined ? undefined : parseScope(scope);
-}
-
-function parse<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw new MemoryError("INVALID_INPUT", `Invalid selection of events: ${z.prettifyError(parsed.error)}`);
 }

@@ -2,10 +2,10 @@ import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import type { Database } from "../database/database.js";
+import { parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { supersededCheckpoints } from "../domain/superseded-checkpoints.js";
 import { parseThreadId } from "../domain/thread-id.js";
-import { MemoryError } from "../errors.js";
 import { findCheckpoints, findWaitingThreads, type ThreadCheckpoint } from "../store/find-checkpoints.js";
 import { pruneBlobs, pruneCheckpoints, type RowsAndBytes } from "../store/prune-checkpoints.js";
 import { checkpointThreads } from "./checkpoint-threads.js";
@@ -71,10 +71,7 @@ export function createCheckpointsApi(db: Database): CheckpointsApi {
 }
 
 async function prune(db: Database, options: PruneOptions): Promise<Pruned> {
-  const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) {
-    throw new MemoryError("INVALID_INPUT", `Invalid pruning: ${z.prettifyError(parsed.error)}`);
-  }
+  const settings = parseInput(optionsSchema, options, "pruning");
   const only = {
     scope: options.scope === undefined ? null : parseScope(options.scope),
     threadId: options.threadId === undefined ? null : parseThreadId(options.threadId),
@@ -86,7 +83,7 @@ async function prune(db: Database, options: PruneOptions): Promise<Pruned> {
     const threadIds = group.filter((id) => !waiting.has(id));
     pruned.threads += group.length;
     pruned.waiting += waiting.size;
-    for await (const gone of pruneThreads(db, threadIds, { ...options, ...parsed.data })) {
+    for await (const gone of pruneThreads(db, threadIds, { ...options, ...settings })) {
       for (const name of ["checkpoints", "writes", "blobs"] as const) {
         pruned[name] += gone[name]?.rows ?? 0;
         pruned.bytes += gone[name]?.bytes ?? 0;

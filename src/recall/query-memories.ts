@@ -4,6 +4,7 @@ import type { Connection } from "../database/connection.js";
 import { type CategoryPolicy, readableCategories, requireCategory } from "../domain/category.js";
 import type { MemoryKind } from "../domain/memory.js";
 import { type MemoryFilter, parseFilter } from "../domain/memory-filter.js";
+import { parseInput } from "../domain/parse-input.js";
 import { questionDates } from "../domain/question-dates.js";
 import { namesActor, questionWords } from "../domain/question-words.js";
 import { type MemoryHit, rankMemories } from "../domain/rank-memories.js";
@@ -61,10 +62,7 @@ const candidatesPerHit = 4;
  */
 export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promise<MemoryHit[]> {
   const scope = parseScope(input.scope);
-  const parsed = querySchema.safeParse(input);
-  if (!parsed.success)
-    throw new MemoryError("INVALID_INPUT", `Invalid query: ${z.prettifyError(parsed.error)}`);
-  const { query, topK, threshold } = parsed.data;
+  const { query, topK, threshold } = parseInput(querySchema, input, "query");
   const filter = parseFilter(input.filters);
   const categories = allowedCategories(deps.config.policy, input.agent ?? null, input.categories);
   if (filter.category !== null) {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
+import { parseInput } from "../domain/parse-input.js";
 import { questionDates } from "../domain/question-dates.js";
 import { namesActor, questionWords } from "../domain/question-words.js";
 import { rankTranscript } from "../domain/rank-transcript.js";
@@ -7,7 +8,6 @@ import { parseScope, type Scope } from "../domain/scope.js";
 import { searchText } from "../domain/search-text.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import type { MessageRole } from "../domain/transcript-message.js";
-import { MemoryError } from "../errors.js";
 import type { RetrievalOptions } from "../options.js";
 import { searchTranscript as findCandidates } from "../store/search-transcript.js";
 
@@ -58,10 +58,7 @@ export async function searchTranscript(
   input: TranscriptQuery,
 ): Promise<TranscriptHit[]> {
   const scope = parseScope(input.scope);
-  const parsed = querySchema.safeParse(input);
-  if (!parsed.success)
-    throw new MemoryError("INVALID_INPUT", `Invalid search: ${z.prettifyError(parsed.error)}`);
-  const { query, topK, threshold } = parsed.data;
+  const { query, topK, threshold } = parseInput(querySchema, input, "search");
   const { language } = deps.retrieval;
   const terms = searchText(query, language);
   const asked = questionWords(terms);

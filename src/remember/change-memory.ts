@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { MemoryItem } from "../domain/memory.js";
 import { versionOf } from "../domain/memory-version.js";
-import { MemoryError } from "../errors.js";
+import { parseInput } from "../domain/parse-input.js";
 import { deactivateMemories } from "../store/deactivate-memories.js";
 import { type ChangeInput, editMemory } from "./edit-memory.js";
 import { requireMemory } from "./require-memory.js";
@@ -97,8 +97,7 @@ const patchSchema = z.strictObject({
 
 /** Only what is set: an unset field must not overwrite. */
 function parsePatch(patch: MemoryPatch): MemoryPatch {
-  const parsed = patchSchema.safeParse(patch);
-  if (!parsed.success)
-    throw new MemoryError("INVALID_INPUT", `Invalid change: ${z.prettifyError(parsed.error)}`);
-  return Object.fromEntries(Object.entries(parsed.data).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries(parseInput(patchSchema, patch, "change")).filter(([, value]) => value !== undefined),
+  );
 }

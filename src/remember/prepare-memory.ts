@@ -3,6 +3,7 @@ import { categoryOfKind, requireCategory } from "../domain/category.js";
 import type { MemoryDraft, MemoryKind } from "../domain/memory.js";
 import { memoryHash, memoryTerms } from "../domain/memory-identity.js";
 import { memoryInstructs } from "../domain/memory-instructs.js";
+import { parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { slotKey } from "../domain/slot-key.js";
 import { isStorable } from "../domain/storable-text.js";
@@ -70,10 +71,7 @@ export function prepareMemory(
   scope: Scope,
   config: Pick<ResolvedConfig, "policy" | "retrieval">,
 ): PreparedMemory | RejectedDraft {
-  const parsed = draftSchema.safeParse(draft);
-  if (!parsed.success)
-    throw new MemoryError("INVALID_INPUT", `Invalid memory: ${z.prettifyError(parsed.error)}`);
-  const fields = parsed.data;
+  const fields = parseInput(draftSchema, draft, "memory");
   const category = requireCategory(config.policy, fields.category ?? categoryOfKind[fields.kind]);
   const key = fields.key === undefined ? undefined : requireKey(category.name, fields.key);
   const trimmed = trimToLength(fields.kind, fields.text) ?? fields.text.trim();

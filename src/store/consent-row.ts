@@ -9,8 +9,7 @@ import type {
 } from "../domain/consent-request.js";
 import type { ConsentSignal } from "../domain/consent-signal.js";
 import type { MemorySource } from "../domain/memory.js";
-import type { Scope } from "../domain/scope.js";
-import { scopeColumns, scopeOf } from "./scope-columns.js";
+import { scopeOf } from "./scope-columns.js";
 
 /** A row of `consent_request` as `consentColumns` selects it. */
 export interface ConsentRow {
@@ -56,21 +55,6 @@ export function currentValue(db: Connection): Sql {
     where h.owner_ref = c.owner_ref and md5(h.app_id) = md5(c.app_id) and h.app_id = c.app_id
       and h.category = c.category and h.key = c.key and h.state = 'active'
   )`;
-}
-
-/**
- * Whether the row `c` can be seen from `scope`: it is the user's own, or of the user within the app, or the app's.
- * Without an app, all of the user's.
- */
-export function consentVisible(db: Connection, scope: Scope): Sql {
-  const { tenantId, userId, appId } = scopeColumns(scope);
-  return sql`c.owner_ref in (
-      select o.id from ${db.schema}.owner o
-      where md5(o.tenant_id) = md5(${tenantId}) and o.tenant_id = ${tenantId} and (
-        (${userId} <> '' and md5(o.user_id) = md5(${userId}) and o.user_id = ${userId})
-        or (${appId} <> '' and o.user_id = '' and md5(o.app_id) = md5(${appId}) and o.app_id = ${appId})
-      )
-    ) and (${appId} = '' or c.app_id in ('', ${appId}))`;
 }
 
 /** A row as a request. */

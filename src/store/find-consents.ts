@@ -4,7 +4,8 @@ import type { ConsentRule } from "../domain/consent-policy.js";
 import type { ConsentRequest, ConsentStatus } from "../domain/consent-request.js";
 import type { MemoryDraft } from "../domain/memory.js";
 import type { Scope } from "../domain/scope.js";
-import { type ConsentRow, consentColumns, consentOf, consentStatus, consentVisible } from "./consent-row.js";
+import { belongsTo } from "./belongs-to.js";
+import { type ConsentRow, consentColumns, consentOf, consentStatus } from "./consent-row.js";
 
 /** Which requests to list. */
 export interface ConsentListing {
@@ -29,7 +30,7 @@ export interface DraftedConsent {
 export async function findConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent | null> {
   const [row] = await db.query<ConsentRow>(sql`
     select ${consentColumns(db)} from ${db.schema}.consent_request c
-    where c.id::text = lower(${id}) and ${consentVisible(db, scope)}`);
+    where c.id::text = lower(${id}) and ${belongsTo(db, scope, "c")}`);
   return row ? { request: consentOf(row), draft: draftOf(row) } : null;
 }
 
@@ -38,7 +39,7 @@ export async function listConsents(db: Connection, listing: ConsentListing): Pro
   const { status, rule, due, limit } = listing;
   const rows = await db.query<ConsentRow>(sql`
     select ${consentColumns(db)} from ${db.schema}.consent_request c
-    where ${consentVisible(db, listing.scope)}
+    where ${belongsTo(db, listing.scope, "c")}
       and ${consentStatus(db)} = any (${status ?? ["pending"]}::text[])
       and (${rule ?? null}::text is null or c.rule = ${rule ?? null})
       and (not ${due ?? false}::boolean or (c.rule = 'consent' and c.ask_at <= ${db.now()}))

@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { ExportLineOf } from "../domain/export-line.js";
 import type { ScopeColumns } from "./scope-columns.js";
+import { termRows } from "./term-rows.js";
 
 /** A memory to import, with what its index is made from. */
 export interface ImportedMemory extends Omit<ExportLineOf<"memory">, "type" | "appId"> {
@@ -93,22 +94,7 @@ export async function importMemories(
       on conflict do nothing
       returning ref, id, state
     ),
-    term as (
-      insert into ${schema}.memory_term (owner_ref, lexeme, memory_ref, frequency, length)
-      select ${ownerRef}, v.lexeme, added.ref, least(coalesce(cardinality(v.positions), 1), 32767),
-        sum(coalesce(cardinality(v.positions), 1)) over (partition by added.ref)
-      from added join input i on i.id = added.id
-      cross join lateral unnest(to_tsvector(${language}::regconfig, i.terms)) v
-      where added.state = 'active'
-      returning memory_ref, length
-    ),
-    actor_term as (
-      insert into ${schema}.memory_term (owner_ref, lexeme, memory_ref, frequency, length)
-      select distinct ${ownerRef}::bigint, '@' || word, added.ref, 1, 1
-      from added join input i on i.id = added.id
-      cross join lateral regexp_split_to_table(i."actorTerms", '\\s+') word
-      where added.state = 'active' and word <> ''
-    ),
+    ${termRows(tx, { ownerRef, language })},
     counted as (
       update ${schema}.owner o
       set memory_count = o.memory_count + (select count(*) from added where state = 'active'),

@@ -3,6 +3,7 @@ import type { Connection } from "../database/connection.js";
 import type { MemoryKind, MemoryLifecycle } from "../domain/memory.js";
 import type { MemoryOrigin, MemoryTrust } from "../domain/trust.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
+import { termRows } from "./term-rows.js";
 
 /** A link to another memory of the owner, as strong as the two are similar. */
 export interface MemoryLink {
@@ -92,22 +93,7 @@ export async function insertMemories(
         and (t.user_id = i."userId" or i."userId" = '')
       returning ref, id, state
     ),
-    term as (
-      insert into ${tx.schema}.memory_term (owner_ref, lexeme, memory_ref, frequency, length)
-      select ${ownerRef}, v.lexeme, added.ref, least(coalesce(cardinality(v.positions), 1), 32767),
-        sum(coalesce(cardinality(v.positions), 1)) over (partition by added.ref)
-      from added join input i on i.id = added.id
-      cross join lateral unnest(to_tsvector(${language}::regconfig, i.terms)) v
-      where added.state = 'active'
-      returning memory_ref, length
-    ),
-    actor_term as (
-      insert into ${tx.schema}.memory_term (owner_ref, lexeme, memory_ref, frequency, length)
-      select distinct ${ownerRef}::bigint, '@' || word, added.ref, 1, 1
-      from added join input i on i.id = added.id
-      cross join lateral regexp_split_to_table(i."actorTerms", '\\s+') word
-      where added.state = 'active' and word <> ''
-    ),
+    ${termRows(tx, { ownerRef, language })},
     ${space ? embeddingRows(tx, ownerRef, space) : empty}
     link as (
       insert into ${tx.schema}.relation (from_ref, to_ref, strength)

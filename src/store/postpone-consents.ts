@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
-import { consentVisible } from "./consent-row.js";
+import { belongsTo } from "./belongs-to.js";
 
 /** Lets those of `ids` that wait in `scope` rest for `restMs`: nobody is asked about them meanwhile. */
 export async function postponeConsents(
@@ -10,5 +10,5 @@ export async function postponeConsents(
 ): Promise<void> {
   await db.query(sql`
     update ${db.schema}.consent_request c set ask_at = ${db.now()} + ${restMs} * interval '1 millisecond'
-    where c.id::text = any (${ids}::text[]) and c.status = 'pending' and ${consentVisible(db, scope)}`);
+    where c.id::text = any (${ids}::text[]) and c.status = 'pending' and ${belongsTo(db, scope, "c")}`);
 }

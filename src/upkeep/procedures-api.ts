@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import type { MemoryItem } from "../domain/memory.js";
+import { parseInput } from "../domain/parse-input.js";
 import { procedureText } from "../domain/procedure-text.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { isStorable } from "../domain/storable-text.js";
@@ -68,12 +69,8 @@ export function createProceduresApi(deps: UpkeepDeps): ProceduresApi {
 }
 
 async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryItem | null> {
-  const parsed = inputSchema.safeParse(input);
-  if (!parsed.success) {
-    throw new MemoryError("INVALID_INPUT", `Invalid procedure: ${z.prettifyError(parsed.error)}`);
-  }
-  const { fromSeq, toSeq } = parsed.data;
-  const title = await deps.redactor.json(parsed.data.title ?? null);
+  const { fromSeq, toSeq, ...named } = parseInput(inputSchema, input, "procedure");
+  const title = await deps.redactor.json(named.title ?? null);
   const scope = parseScope(input.scope);
   const threadId = parseThreadId(input.threadId);
   const messages = input.messages
