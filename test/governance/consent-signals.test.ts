@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { MemoryDraft } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+
+describe("a benign field", () => {
+  const goal = (text = "The user's goal is to launch the web shop in May."): MemoryDraft => ({
+    category: "goals",
+    text,
+  });
+  const from = (seq: number, threadId = "t") => ({ source: { threadId, seqs: [seq] } });
+
+  it("waits for a second, independent signal", async () => {
+    const memory = db.memory();
+    const user = { scope: { userId: randomUUID() }, actor: "agent" };
+    expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([
+      { outcome: "proposed" },
+    ]);
+    // The same message, and an agent that echoes it, add nothing.
+    expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([
+      { outcome: "proposed" },
+    ]);
+    expect(await memory.memories.add(goal(), user)).toMatchObject([{ outcome: "proposed" }]);
+    const [request] = await memory.consents.list(user);
+    expect(request).toMatchObject({ rule: "signals", signals: 1, seenCount: 3, key: null });
+    expect(await memory.consents.list({ ...user, due: true })).toEqual([]);
+    expect((await memory.recall({ scope: user.scope, threadId: "t" })).consents).toEqual([]);
+
+    const said = "The user's goal is to launch their web shop in May.";
+    const [second] = await memory.memories.add({ ...goal(said), ...from(4) }, user);
+    expect(second).toMatchObject({ outcome: "created", id: expect.any(String) });
+    expect((await memory.memories.list(user)).map(({ text }) => text)).toEqual([said]);
+    const approved = await memory.consents.list({ ...user, status: ["approved"] });
+    expect(approved).toMatchObject([{ id: request!.id, decidedVia: "signals", memoryId: second!.id }]);
+    const history = await memory.memories.history(second!.id!, user);
+    expect(history.map(({ event }) => event)).toEqual(["CONSENT", "ADD"]);
+    expect(history[0]!.new).toMatchObject({ via: "signals", signals: 2, request: request!.id });
+  });
+
+  it("keeps what differs apart, and forgets a single signal after a week", async () => {
+    let now = new Date("2031-01-01T00:00:00Z");
+    const memory = db.memory({ clock: () => now });
+    const user = { scope: { userId: randomUUID() } };
+    await memory.memories.add({ ...goal(), ...from(0) }, user);
+    await memory.memories.add(
+      { ...goal("The user's goal is to launch the web shop in 2032."), ...from(2) },
+      user,
+    );
+    await memory.memories.add({ ...goal("The user's goal is to learn Danish."), ...from(4) }, user);
+    expect(await memory.consents.list(user)).toHaveLength(3);
+    const tone = (value: string) => ({
+      category: "preferences",
+      key: "tone",
+      value,
+      text: `The user likes a ${value} tone.`,
+    });
+    await memory.memories.add({ ...tone("dry"), ...from(6) }, user);
+    await memory.memories.add({ ...tone("warm"), ...from(8) }, user);
+    expect((await memory.consents.list(user)).flatMap(({ value }) => value ?? [])).toEqual(["warm"]);
+    now = new Date("2031-01-08T00:00:00Z");
+    expect(await memory.memories.add({ ...goal(), ...from(10) }, user)).toMatchObject([
+      { outcome: "proposed" },
+    ]);
+    expect(await memory.memories.list(user)).toEqual([]);
+  });
+
+  it("is written at once with consent, from one message that says it twice over, or by a sure insight", async () => {
+    const memory = db.memory();
+    const user = () => ({ scope: { userId: randomUUID() } });
+    expect(await memory.memories.add(goal(), { ...user(), consent: "given" })).toMatchObject([
+      { outcome: "created" },
+    ]);
+    const both = [
+      { ...goal(), ...from(0) },
+      { ...goal(), ...from(2) },
+    ];
+    expect(await memory.memories.add(both, user())).toMatchObject([
+      { outcome: "created" },
+      { outcome: "created" },
+    ]);
+    const insight = (confidence: number): MemoryDraft => ({
+      ...{ kind: "insight", category: "tone", text: "The user warms to dry humour.", confidence },
+    });
+    expect(await memory.memories.add(insight(0.6), user())).toMatchObject([{ outcome: "proposed" }]);
+    expect(await memory.memories.add(insight(0.9), user())).toMatchObject([{ outcome: "created" }]);
+  });
+});
