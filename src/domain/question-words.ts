@@ -17,9 +17,10 @@ const shortestCorrectable = 4;
  */
 const askedWith = new Set(
   (
-    "about again anything anyone ask been could ever everything find give happen have help know like list look " +
-    "make mean mention need please recall remember remind said show something talk tell thing think want what when " +
-    "where which would your"
+    "about again anything anyone ask asked been could ever everything find found gave give happen happened happens have " +
+    "help helped knew know known like liked list look looked made make mean means meant mention mentioned need please " +
+    "recall remember remembered remind reminded said say show something talk talked tell thing things think thought told " +
+    "want wanted went what when where which would your"
   ).split(" "),
 );
 

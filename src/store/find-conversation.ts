@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
 import type { TranscriptMessage } from "../domain/transcript-message.js";
@@ -32,8 +32,6 @@ export interface Conversation {
 export interface ConversationRow {
   readonly owned: boolean;
   readonly rev_seen: number;
-  readonly last_seq: number | null;
-  readonly last_message_id: string | null;
   readonly summary: ConversationSummary | null;
   readonly processing: Conversation["processing"];
   readonly gap: TranscriptMessage[];
@@ -53,8 +51,15 @@ export function conversationRow(
   { scope, threadId, messageIds = null }: ConversationAddress,
 ): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
+  const inBranch = sql`and (
+    m.message_id = any(${messageIds}::text[])
+    or not exists (
+      select from ${db.schema}.message held
+      where held.thread_ref = t.id and held.seq <= s.end_seq and held.message_id = any(${messageIds}::text[])
+    )
+  )`;
   return sql`
-    select o.owned, t.rev_seen::float8 as rev_seen, last.seq as last_seq, last.message_id as last_message_id,
+    select o.owned, t.rev_seen::float8 as rev_seen,
       case when s.id is not null then json_build_object(
         'id', s.id, 'startSeq', s.start_seq, 'endSeq', s.end_seq, 'text', s.content,
         'endMessageId', s.end_message_id
@@ -66,21 +71,11 @@ export function conversationRow(
     from ${db.schema}.thread t
     cross join lateral (select t.user_id = ${userId} and t.app_id = ${appId} as owned) o
     left join lateral (
-      select m.seq, m.message_id from ${db.schema}.message m
-      where m.thread_ref = t.id order by m.seq desc limit 1
-    ) last on o.owned
-    left join lateral (
       select s.id, s.start_seq, s.end_seq, s.content, m.message_id as end_message_id
       from ${db.schema}.summary s
       join ${db.schema}.message m on m.thread_ref = s.thread_ref and m.seq = s.end_seq
       where s.thread_ref = t.id and s.status = 'completed' and s.rolled_back_at is null
-        and (
-          ${messageIds}::text[] is null or m.message_id = any(${messageIds}::text[])
-          or not exists (
-            select from ${db.schema}.message held
-            where held.thread_ref = t.id and held.seq <= s.end_seq and held.message_id = any(${messageIds}::text[])
-          )
-        )
+        ${messageIds === null ? empty : inBranch}
       order by s.end_seq desc, s.id desc limit 1
     ) s on o.owned
     left join lateral (
@@ -102,12 +97,15 @@ export function conversationRow(
 export function conversationOf(row: ConversationRow | null | undefined): Conversation | null | undefined {
   if (!row) return undefined;
   if (!row.owned) return null;
+  const { summary, processing, gap } = row;
+  // Nothing lies beyond the gap, and without one the summary ends with the last message.
+  const last = gap.at(-1);
   return {
-    lastMessageId: row.last_message_id,
-    lastSeq: row.last_seq ?? -1,
-    summary: row.summary,
-    processing: row.processing,
-    gap: row.gap,
+    lastMessageId: last?.messageId ?? summary?.endMessageId ?? null,
+    lastSeq: last?.seq ?? summary?.endSeq ?? -1,
+    summary,
+    processing,
+    gap,
   };
 }
 

@@ -10,16 +10,15 @@ import {
   conversationOf,
   conversationRow,
 } from "./find-conversation.js";
-import { type LexicalQuestion, memoryScores, messageScores, questionTerms } from "./lexical-scores.js";
+import { type LexicalQuestion, memoryScores, messageScores, questionTerms, seers } from "./lexical-scores.js";
 import {
   candidatesOf,
   type FoundMemory,
-  foundJson,
   type HitSelection,
   type MemoryCandidate,
   memoryHits,
 } from "./memory-hits.js";
-import { memoryOf } from "./memory-row.js";
+import { memoryJson, memoryOf } from "./memory-row.js";
 import { pendingConsents } from "./pending-consents.js";
 
 /** What one recall asks for. */
@@ -83,45 +82,46 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
   const { profile } = input;
   const appId = input.question.scope.appId ?? "";
   const inProfile = sql`m.kind = 'fact' and m.app_id in ('', ${appId}) and m.importance >= ${profile.minImportance}`;
+  // Of another scope's thread, nothing else is read either.
+  const allowed = sql`coalesce((select owned from conversation), true)`;
+  const notes = sql`
+    union all
+    select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc)), ${memoryJson}
+    from (
+      select m.* from ${schema}.memory m
+      where m.owner_ref in (select id from seer where not is_user) and m.kind = 'note' and m.state = 'active'
+        and m.category = any (${profile.categories}::text[])
+      order by m.updated_at desc limit ${input.notes}
+    ) m left join ${schema}.thread t on t.id = m.thread_ref`;
   const [row] = await db.query<Row>(
     sql`
     with conversation as materialized (${conversationRow(db, input.address)}),
-    allowed as materialized (
-      select coalesce((select owned from conversation), true) as allowed, (select rev_seen from conversation) as rev_seen
-    ),
-    ${questionTerms(db, input.question)},
-    own as materialized (
-      select id, revision from seer where (select allowed from allowed) order by is_user desc limit 1
-    ),
+    ${input.selection ? questionTerms(db, input.question, allowed) : seers(db, input.question.scope, allowed)},
+    own as materialized (select id, revision from seer order by is_user desc limit 1),
     ${input.selection ? hits(db, input.selection, appId) : empty}
     slot as (
-      select m.ref, m.importance, m.updated_at from seer s join ${schema}.memory m on m.owner_ref = s.id
+      select m.* from seer s join ${schema}.memory m on m.owner_ref = s.id
       where m.state = 'active' and m.key is not null and m.category = any (${profile.categories}::text[]) and ${inProfile}
       union all
-      select w.ref, w.importance, w.updated_at from seer s cross join unnest(${profile.shownWhole}::text[]) as whole (category)
+      select w.* from seer s cross join unnest(${profile.shownWhole}::text[]) as whole (category)
       cross join lateral (
-        select m.ref, m.importance, m.updated_at from ${schema}.memory m
+        select m.* from ${schema}.memory m
         where m.owner_ref = s.id and m.category = whole.category and m.state = 'active' and m.key is null and ${inProfile}
         order by m.importance desc, m.updated_at desc limit ${profile.limit}
       ) w
     ),
-    note as (
-      select m.ref, m.updated_at from ${schema}.memory m
-      where m.owner_ref in (select id from seer where not is_user) and m.kind = 'note' and m.state = 'active'
-        and m.category = any (${profile.categories}::text[])
-      order by m.updated_at desc limit ${input.notes}
-    ),
     listed as (
-      select 'profile' as list, ref, to_json(row_number() over (order by importance desc, updated_at desc)) as signals
-      from (select * from slot order by importance desc, updated_at desc limit ${profile.limit}) s
-      union all
-      select 'note', ref, to_json(row_number() over (order by updated_at desc)) from note
-      ${input.selection ? sql`union all select list, ref, signals from found` : empty}
+      select 'profile' as list, m.ref::float8 as ref,
+        to_json(row_number() over (order by m.importance desc, m.updated_at desc)) as signals, ${memoryJson} as memory
+      from (select * from slot order by importance desc, updated_at desc limit ${profile.limit}) m
+      left join ${schema}.thread t on t.id = m.thread_ref
+      ${appId === "" ? empty : notes}
+      ${input.selection ? sql`union all select list, ref, signals, memory from found` : empty}
     ),
     change as (
       select c.rev, c.event, c.line, c.importance
       from own join ${schema}.change_log c on c.owner_ref = own.id
-      where c.rev > (select rev_seen from allowed) and c.category = any (${profile.categories}::text[])
+      where c.rev > (select rev_seen from conversation) and c.category = any (${profile.categories}::text[])
         and c.app_id in ('', ${appId})
     ),
     consent as (${pendingConsents(db, { appId, categories: profile.categories, limit: input.consents })})
@@ -134,14 +134,8 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
           select * from change order by importance desc, rev desc limit ${input.changes}
         ) c
       ), '[]') as changes,
-      coalesce((
-        select json_agg(f) from (
-          select ${foundJson}
-          from listed f join ${schema}.memory m on m.ref = f.ref left join ${schema}.thread t on t.id = m.thread_ref
-          where (select allowed from allowed)
-        ) f
-      ), '[]') as memories,
-      coalesce((select json_agg(c) from consent c where (select allowed from allowed)), '[]') as consents`,
+      coalesce((select json_agg(f) from listed f), '[]') as memories,
+      coalesce((select json_agg(c) from consent c), '[]') as consents`,
     { prepare: true },
   );
   const found = row as Row;

@@ -1,4 +1,4 @@
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
 import type { Scope } from "../domain/scope.js";
@@ -19,77 +19,92 @@ export interface LexicalQuestion {
 const mostCorrected = 6;
 
 /**
- * CTEs `seer`, `name`, `q`: whose memories are searched, which words name a speaker, and the terms asked for.
+ * CTEs `seer`, `name`, `asked`: whose memories are searched, which words name a speaker, and the terms asked for.
  *
- * `seer` has one row for the user and one for the app. When no text has most of what is asked, terms that none
- * has are replaced by those one edit away (a letter dropped, added, doubled, changed, or two swapped) that some
- * text does have.
+ * `seer` has one row for the user and one for the app. `asked` has one for each of them and each term (numbered `n`),
+ * with the texts that have it. When no text has most of what is asked, terms that none has are replaced by those one
+ * edit away (a letter dropped, added, doubled, changed, or two swapped) that some text does have.
  */
-export function questionTerms(db: Connection, question: LexicalQuestion): Sql {
-  const { tenantId, userId, appId } = scopeColumns(question.scope);
+export function questionTerms(db: Connection, question: LexicalQuestion, allowed?: Sql): Sql {
   const { schema } = db;
-  const known = (lexeme: Sql) => sql`exists (
-    select from seer s join ${schema}.memory_term t on t.owner_ref = s.id and t.lexeme = ${lexeme}
+  const lexemes = (text: Sql) => sql`unnest(to_tsvector(${question.language}::regconfig, ${text}))`;
+  const known = (condition: Sql) => sql`(exists (
+    select from seer s join ${schema}.memory_term t on t.owner_ref = s.id and ${condition}
   ) or exists (
-    select from seer s join ${schema}.message_term t on t.owner_ref = s.id and t.lexeme = ${lexeme}
-  )`;
+    select from seer s join ${schema}.message_term t on t.owner_ref = s.id and ${condition}
+  ))`;
   return sql`
-    seer as materialized (
-      select id, true as is_user, revision, memory_count, memory_length, message_count, message_length
-      from ${schema}.owner
-      where ${userId} <> '' and md5(tenant_id) = md5(${tenantId}) and tenant_id = ${tenantId}
-        and md5(user_id) = md5(${userId}) and user_id = ${userId} and md5(app_id) = md5('') and app_id = ''
-      union all
-      select id, false, revision, memory_count, memory_length, message_count, message_length
-      from ${schema}.owner
-      where ${appId} <> '' and md5(tenant_id) = md5(${tenantId}) and tenant_id = ${tenantId}
-        and md5(user_id) = md5('') and user_id = '' and md5(app_id) = md5(${appId}) and app_id = ${appId}
-    ),
+    ${seers(db, question.scope, allowed)},
     name as materialized (
-      select word from unnest(${question.words}::text[]) word where ${known(sql`'@' || word`)}
+      -- Most owners know no speakers by name: then the words need not be looked up.
+      select word from unnest(${question.words}::text[]) word
+      where (select ${known(sql`t.lexeme >= '@' and t.lexeme < 'A'`)}) and ${known(sql`t.lexeme = '@' || word`)}
     ),
     plain as materialized (
-      select asked.lexeme, ${known(sql`asked.lexeme`)} as known from (
-        select lexeme from unnest(to_tsvector(${question.language}::regconfig, ${question.terms}))
-        except
-        select v.lexeme from name
-        cross join lateral unnest(to_tsvector(${question.language}::regconfig, name.word)) v
-      ) asked
+      select v.n, v.lexeme, s.id as owner_ref, f.memories, f.messages, f.threads
+      from ${lexemes(sql`${question.terms}`)} with ordinality v (lexeme, positions, weights, n)
+      cross join seer s cross join lateral (${textsWith(db, sql`v.lexeme`)}) f
+      where v.lexeme not in (select v.lexeme from name cross join lateral ${lexemes(sql`name.word`)} v)
+    ),
+    unknown as materialized (
+      select lexeme, count(*) over () as terms from plain group by lexeme having sum(memories + messages) = 0
     ),
     misspelt as materialized (
       select word, v.lexeme as term from unnest(${question.correctable}::text[]) word
-      cross join lateral unnest(to_tsvector(${question.language}::regconfig, word)) v
-      join plain using (lexeme)
-      where not plain.known and (select sum(memory_count + message_count) > 0 from seer)
-        and (select count(*) filter (where known) <= count(*) filter (where not known) from plain)
+      cross join lateral ${lexemes(sql`word`)} v
+      join unknown using (lexeme)
+      where 2 * terms >= (select count(distinct n) from plain)
+        and (select sum(memory_count + message_count) > 0 from seer)
       limit ${mostCorrected}
     ),
-    edit as (
-      select term, left(word, i - 1) || substr(word, i + 1) as word
-      from misspelt, generate_series(1, length(word)) i
-      union all
-      select term, left(word, i - 1) || substr(word, i + 1, 1) || substr(word, i, 1) || substr(word, i + 2)
-      from misspelt, generate_series(1, length(word) - 1) i
-      union all
-      select term, left(word, i) || chr(c) || substr(word, i + 1 + skip)
-      from misspelt, generate_series(0, length(word)) i, generate_series(97, 122) c, generate_series(0, 1) skip
-    ),
     corrected as materialized (
-      select e.term, v.lexeme
-      from (select term, string_agg(word, ' ') as words from edit group by term) e
-      cross join lateral unnest(to_tsvector(${question.language}::regconfig, e.words)) v
-      where ${known(sql`v.lexeme`)}
+      select m.term, v.lexeme
+      from misspelt m cross join lateral ${lexemes(sql`${schema}.one_edit_away(m.word)`)} v
+      where ${known(sql`t.lexeme = v.lexeme`)}
     ),
-    q as materialized (
-      select row_number() over () as n, term, lexeme, weight from (
-        select lexeme as term, lexeme, 1::float8 as weight from plain
-        where lexeme not in (select term from corrected)
-        union all
-        select min(term), lexeme, ${weights.correction}::float8 from corrected
-        where lexeme not in (select lexeme from plain)
-        group by lexeme
-      ) asked
+    asked as materialized (
+      select n, lexeme as term, lexeme, 1::float8 as weight, owner_ref, memories, messages, threads
+      from plain where lexeme not in (select term from corrected)
+      union all
+      select c.n, c.term, c.lexeme, ${weights.correction}::float8, s.id, f.memories, f.messages, f.threads
+      from (
+        select -row_number() over () as n, min(term) as term, lexeme from corrected
+        where lexeme not in (select lexeme from plain) group by lexeme
+      ) c cross join seer s cross join lateral (${textsWith(db, sql`c.lexeme`)}) f
     )`;
+}
+
+/**
+ * CTE `seer`, with a row for the user and one for the app, where `scope` names them.
+ *
+ * @param allowed without it there are no rows, and so nothing is found.
+ */
+export function seers(db: Connection, scope: Scope, allowed = sql`true`): Sql {
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const seer = (isUser: boolean, user: string, app: string) => sql`
+    select id, ${isUser}::boolean as is_user, revision, memory_count, memory_length, message_count, message_length
+    from ${db.schema}.owner
+    where md5(tenant_id) = md5(${tenantId}) and tenant_id = ${tenantId}
+      and md5(user_id) = md5(${user}) and user_id = ${user} and md5(app_id) = md5(${app}) and app_id = ${app}
+      and ${allowed}`;
+  const rows = [
+    ...(userId === "" ? [] : [seer(true, userId, "")]),
+    ...(appId === "" ? [] : [seer(false, "", appId)]),
+  ];
+  return sql`seer as materialized (${join(rows, " union all ")})`;
+}
+
+/** In how many texts of the owner `s` a word is: one row (memories, messages, threads). */
+function textsWith(db: Connection, lexeme: Sql): Sql {
+  const { schema } = db;
+  return sql`
+    select m.memories, g.messages, g.threads
+    from (
+      select count(*)::float8 as memories from ${schema}.memory_term t where t.owner_ref = s.id and t.lexeme = ${lexeme}
+    ) m cross join (
+      select count(*)::float8 as messages, count(distinct t.thread_ref)::float8 as threads
+      from ${schema}.message_term t where t.owner_ref = s.id and t.lexeme = ${lexeme}
+    ) g`;
 }
 
 /** Texts without any of the words, added to those there are: rarity among three texts says next to nothing. */
@@ -141,7 +156,7 @@ function saturated(frequency: Sql, k1: number): Sql {
 
 /**
  * CTEs `thread_own` (thread_ref, score) and `message_context` (thread_ref, seq, score, own): how well each
- * thread as a whole, and each message with its neighbours and alone, fit `q`.
+ * thread as a whole, and each message with its neighbours and alone, fit what is asked.
  *
  * A message is scored as BM25F scores a text of several fields: the neighbours' words (and with `facts` those of
  * the facts learned from it, which needs the CTEs of `memoryScores` before) are taken for its own, at a lower
@@ -152,17 +167,16 @@ function saturated(frequency: Sql, k1: number): Sql {
 export function messageScores(db: Connection, appId: string, facts: "facts" | "alone" = "alone"): Sql {
   const { schema } = db;
   const { k1, b } = weights.message;
+  const inApp = sql`where exists (
+    select from ${schema}.thread h where h.id = t.thread_ref and h.app_id = ${appId}
+  )`;
   return sql`
     message_weight as materialized (
       select * from (
-        select q.n, q.term, q.lexeme, q.weight, s.id as owner_ref, f.threads,
-          q.weight * ${rarity(sql`s.message_count`, sql`f.messages`)} as gain,
+        select a.*, a.weight * ${rarity(sql`s.message_count`, sql`a.messages`)} as gain,
           greatest(1, s.message_length::float8 / greatest(1, s.message_count)) as average,
-          ${common(sql`f.messages`, sql`s.message_count`)} as common
-        from seer s cross join q cross join lateral (
-          select count(*)::float8 as messages, count(distinct t.thread_ref)::float8 as threads
-          from ${schema}.message_term t where t.owner_ref = s.id and t.lexeme = q.lexeme
-        ) f
+          ${common(sql`a.messages`, sql`s.message_count`)} as common
+        from asked a join seer s on s.id = a.owner_ref
       ) w
       where not w.common
     ),
@@ -174,9 +188,7 @@ export function messageScores(db: Connection, appId: string, facts: "facts" | "a
         ${normed(sql`t.frequency`, sql`t.length`, sql`w.average`, b)} as normed
       from message_weight w
       join ${schema}.message_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
-      where ${appId} = '' or exists (
-        select from ${schema}.thread h where h.id = t.thread_ref and h.app_id = ${appId}
-      )
+      ${appId === "" ? empty : inApp}
     ),
     message_field as (
       select m.thread_ref, m.seq + near.seqs as seq, m.n, m.gain, m.normed * near.weight as frequency,
@@ -241,22 +253,18 @@ function factFields(db: Connection, appId: string): Sql {
     group by m.thread_ref, cited.seq, w.n`;
 }
 
-/** CTE `memory_own` (ref, score): how well each memory fits `q`. */
+/** CTE `memory_own` (ref, score): how well each memory fits what is asked. */
 export function memoryScores(db: Connection): Sql {
   const { k1, b } = weights.memory;
   return sql`
     memory_weight as materialized (
       select * from (
-        select q.n, q.term, q.lexeme, s.id as owner_ref,
-          q.weight * ${rarity(sql`s.memory_count`, sql`f.memories`)} as gain,
+        select a.*, a.weight * ${rarity(sql`s.memory_count`, sql`a.memories`)} as gain,
           greatest(1, s.memory_length::float8 / greatest(1, s.memory_count)) as average,
           ${k1 * (1 - b)}::float8 as base,
           ${k1 * b}::float8 / greatest(1, s.memory_length::float8 / greatest(1, s.memory_count)) as slope,
-          ${common(sql`f.memories`, sql`s.memory_count`)} as common
-        from seer s cross join q cross join lateral (
-          select count(*)::float8 as memories from ${db.schema}.memory_term t
-          where t.owner_ref = s.id and t.lexeme = q.lexeme
-        ) f
+          ${common(sql`a.memories`, sql`s.memory_count`)} as common
+        from asked a join seer s on s.id = a.owner_ref
       ) w
       where not w.common
     ),

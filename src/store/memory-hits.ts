@@ -42,15 +42,15 @@ export interface MemoryCandidate {
   readonly linked: MemoryItem | null;
 }
 
-/** Nearest vectors taken as candidates. */
-const nearest = 100;
+/** Nearest vectors looked at for each candidate: words bring in others. */
+const nearestPerCandidate = 2;
 
-/** Best matches looked at when next to nothing is filtered out. */
-const shortlist = 400;
+/** Best matches looked at for each candidate when next to nothing is filtered out. */
+const matchesPerCandidate = 8;
 
 /**
- * CTE `found` (list, ref, signals) with a row for each candidate ("hit") and for each memory that one of them is
- * most strongly linked to ("link").
+ * CTE `found` with a row for each candidate ("hit") and for each memory that one of them is most strongly linked to
+ * ("link"), as `FoundMemory`.
  *
  * Needs the CTEs of `questionTerms`, `messageScores` and `memoryScores`. Filters hold before anything is cut
  * off, so the best of what they leave is never missed.
@@ -59,36 +59,40 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
   const { schema } = db;
   const { vector } = selection;
   const shown = visible(selection);
-  const cut = selection.everything ? empty : sql`limit ${shortlist}`;
+  const cut = selection.everything ? empty : sql`limit ${selection.limit * matchesPerCandidate}`;
   return sql`
+    ${vector ? questionVector(vector) : empty}
+    cited as materialized (
+      -- By thread and not by message: a long thread has many of both.
+      select m.ref, m.thread_ref, cited.seq
+      from thread_own h join ${schema}.memory m using (thread_ref) cross join lateral unnest(m.source_seqs) as cited (seq)
+      where m.state = 'active' and m.owner_ref in (select id from seer)
+    ),
     lift as (
-      select m.ref, max(c.score) as source
-      from ${schema}.memory m cross join lateral unnest(m.source_seqs) as cited (seq)
-      join message_context c on c.thread_ref = m.thread_ref and c.seq = cited.seq
-      where m.thread_ref in (select thread_ref from thread_own) and m.state = 'active'
-        and m.owner_ref in (select id from seer)
-      group by m.ref
+      select ref, max(c.score) as source from cited join message_context c using (thread_ref, seq) group by ref
     ),
     signal as (
       (select ref, score as lexical, 0::float8 as source, null::float8 as similarity from memory_own
         order by score desc ${cut})
       union all
       select ref, 0, source, null from lift
-      ${vector ? nearRows(db, vector) : empty}
+      ${vector ? nearRows(db, vector, selection.limit * nearestPerCandidate) : empty}
     ),
     best as (
-      select ref, max(lexical) as lexical, max(source) as source, max(similarity) as similarity
-      from signal group by ref
-      order by max(lexical) + ${weights.source}::float8 * max(source)
-        + ${weights.vector}::float8 * coalesce(max(similarity), 0) desc
+      -- Its order is that of "chosen", so that memories are read in it until there are enough.
+      select *, lexical + ${weights.source}::float8 * source + ${weights.vector}::float8 * coalesce(similarity, 0) as rank
+      from (
+        select ref, max(lexical) as lexical, max(source) as source, max(similarity) as similarity
+        from signal group by ref
+      ) s
+      order by rank desc
       ${cut}
     ),
     chosen as materialized (
-      select m.ref, m.thread_ref, s.lexical, s.source, s.similarity
-      from best s join ${schema}.memory m on m.ref = s.ref
+      select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, ${memoryJson} as memory
+      from best s join ${schema}.memory m on m.ref = s.ref left join ${schema}.thread t on t.id = m.thread_ref
       where ${shown}
-      order by s.lexical + ${weights.source}::float8 * s.source
-        + ${weights.vector}::float8 * coalesce(s.similarity, 0) desc
+      order by s.rank desc
       limit ${selection.limit}
     ),
     bond as materialized (
@@ -105,19 +109,21 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
       group by c.ref
     ),
     found as (
-      select 'hit' as list, c.ref, json_build_array(
+      select 'hit' as list, c.ref::float8 as ref, json_build_array(
         c.lexical, c.source, coalesce(h.score, 0), ${vector ? similarityOf(db, vector) : sql`null`},
         coalesce(b.relation, 0), b.linked
-      ) as signals
+      ) as signals, c.memory
       from chosen c
       left join thread_own h on h.thread_ref = c.thread_ref
       left join bond b on b.ref = c.ref
       union all
-      select distinct on (b.linked) 'link', b.linked, null from bond b where b.linked is not null
+      select 'link', m.ref, null, ${memoryJson}
+      from (select distinct linked from bond) b
+      join ${schema}.memory m on m.ref = b.linked left join ${schema}.thread t on t.id = m.thread_ref
     )`;
 }
 
-/** A row of `found` with its memory. */
+/** A row of `found`. */
 export interface FoundMemory {
   readonly list: string;
   readonly ref: number;
@@ -125,9 +131,6 @@ export interface FoundMemory {
   readonly signals: Signals | number | null;
   readonly memory: MemoryJson;
 }
-
-/** The row `f` of `found`, joined with its memory `m` and that one's source thread `t`, as `FoundMemory`. */
-export const foundJson = sql`f.list, m.ref::float8 as ref, f.signals, ${memoryJson} as memory`;
 
 /** The candidates among `rows`, in no order. */
 export function candidatesOf(rows: readonly FoundMemory[]): MemoryCandidate[] {
@@ -153,18 +156,24 @@ type Signals = readonly [
 
 type Vector = NonNullable<HitSelection["vector"]>;
 
-function nearRows(db: Connection, { space, value }: Vector): Sql {
-  const product = sql`e.embedding ${space.product} ${value}::${space.type}`;
-  return sql`
-    union all
-    (select e.memory_ref, 0, 0, least(1, -(${product}))
-      from seer s join ${db.schema}.memory_embedding e on e.owner_ref = s.id and e.space_ref = ${space.ref} and e.active
-      order by ${product} limit ${nearest})`;
+/** CTE `question_vector` (value): the vector is read from its text once, and not at each mention. */
+function questionVector({ space, value }: Vector): Sql {
+  return sql`question_vector as materialized (select ${value}::${space.type} as value),`;
 }
 
-function similarityOf(db: Connection, { space, value }: Vector): Sql {
+function nearRows(db: Connection, { space }: Vector, limit: number): Sql {
+  return sql`
+    union all
+    select ref, 0, 0, least(1, -product) from (
+      select e.memory_ref as ref, e.embedding ${space.product} (select value from question_vector) as product
+      from seer s join ${db.schema}.memory_embedding e on e.owner_ref = s.id and e.space_ref = ${space.ref} and e.active
+      order by product limit ${limit}
+    ) n`;
+}
+
+function similarityOf(db: Connection, { space }: Vector): Sql {
   return sql`coalesce(c.similarity, (
-    select least(1, -(e.embedding ${space.product} ${value}::${space.type}))
+    select least(1, -(e.embedding ${space.product} (select value from question_vector)))
     from ${db.schema}.memory_embedding e where e.memory_ref = c.ref and e.space_ref = ${space.ref}
   ))`;
 }

@@ -4,7 +4,6 @@ import { type LexicalQuestion, memoryScores, messageScores, questionTerms } from
 import {
   candidatesOf,
   type FoundMemory,
-  foundJson,
   type HitSelection,
   type MemoryCandidate,
   memoryHits,
@@ -22,10 +21,7 @@ export async function searchMemories(
     ${messageScores(db, question.scope.appId ?? "")},
     ${memoryScores(db)},
     ${memoryHits(db, selection)}
-    select ${foundJson}
-    from found f
-    join ${db.schema}.memory m on m.ref = f.ref
-    left join ${db.schema}.thread t on t.id = m.thread_ref`,
+    select * from found`,
     { prepare: true },
   );
   return candidatesOf(rows);
