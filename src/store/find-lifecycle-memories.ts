@@ -24,8 +24,8 @@ export function findMemoriesToPurge(
 /** Locked: access times are written without the owner's lock. */
 async function find(tx: Connection, ownerRef: number, which: Sql, limit: number): Promise<MemoryItem[]> {
   const rows = await tx.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson} as memory
-    from ${tx.schema}.memory m left join ${tx.schema}.thread t on t.id = m.thread_ref
+    select ${memoryJson(tx)} as memory
+    from ${tx.schema}.memory m
     where m.owner_ref = ${ownerRef} and ${which}
     order by m.ref limit ${limit}
     for update of m`);

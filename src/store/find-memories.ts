@@ -20,8 +20,8 @@ export interface MemoryListing {
 /** One memory of the scope's user or app, in whatever state; null when there is none. */
 export async function findMemory(db: Connection, scope: Scope, id: string): Promise<MemoryItem | null> {
   const [row] = await db.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson} as memory
-    from ${db.schema}.memory m left join ${db.schema}.thread t on t.id = m.thread_ref
+    select ${memoryJson(db)} as memory
+    from ${db.schema}.memory m
     where m.id::text = ${id} and ${belongsTo(db, scope, "m")}`);
   return row ? memoryOf(row.memory) : null;
 }
@@ -30,8 +30,8 @@ export async function findMemory(db: Connection, scope: Scope, id: string): Prom
 export async function listMemories(db: Connection, listing: MemoryListing): Promise<MemoryItem[]> {
   const { kinds, categories, after } = listing;
   const rows = await db.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson} as memory
-    from ${db.schema}.memory m left join ${db.schema}.thread t on t.id = m.thread_ref
+    select ${memoryJson(db)} as memory
+    from ${db.schema}.memory m
     where ${belongsTo(db, listing.scope, "m")}
       and m.state = any (${listing.states ?? ["active"]}::text[])
       and (${kinds ?? null}::text[] is null or m.kind = any (${kinds ?? null}))

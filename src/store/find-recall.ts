@@ -1,4 +1,4 @@
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { empty } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { ChangeEvent } from "../domain/change-line.js";
 import type { PendingConsent } from "../domain/consent-lines.js";
@@ -10,7 +10,7 @@ import {
   conversationOf,
   conversationRow,
 } from "./find-conversation.js";
-import { type LexicalQuestion, memoryScores, messageScores, questionTerms, seers } from "./lexical-scores.js";
+import { type LexicalQuestion, questionTerms, seers } from "./lexical-scores.js";
 import {
   candidatesOf,
   type FoundMemory,
@@ -86,19 +86,19 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
   const allowed = sql`coalesce((select owned from conversation), true)`;
   const notes = sql`
     union all
-    select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc)), ${memoryJson}
+    select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc)), ${memoryJson(db)}
     from (
       select m.* from ${schema}.memory m
       where m.owner_ref in (select id from seer where not is_user) and m.kind = 'note' and m.state = 'active'
         and m.category = any (${profile.categories}::text[])
       order by m.updated_at desc limit ${input.notes}
-    ) m left join ${schema}.thread t on t.id = m.thread_ref`;
+    ) m`;
   const [row] = await db.query<Row>(
     sql`
     with conversation as materialized (${conversationRow(db, input.address)}),
     ${input.selection ? questionTerms(db, input.question, allowed) : seers(db, input.question.scope, allowed)},
     own as materialized (select id, revision from seer order by is_user desc limit 1),
-    ${input.selection ? hits(db, input.selection, appId) : empty}
+    ${input.selection ? sql`${memoryHits(db, input.selection)},` : empty}
     slot as (
       select m.* from seer s join ${schema}.memory m on m.owner_ref = s.id
       where m.state = 'active' and m.key is not null and m.category = any (${profile.categories}::text[]) and ${inProfile}
@@ -112,9 +112,8 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
     ),
     listed as (
       select 'profile' as list, m.ref::float8 as ref,
-        to_json(row_number() over (order by m.importance desc, m.updated_at desc)) as signals, ${memoryJson} as memory
+        to_json(row_number() over (order by m.importance desc, m.updated_at desc)) as signals, ${memoryJson(db)} as memory
       from (select * from slot order by importance desc, updated_at desc limit ${profile.limit}) m
-      left join ${schema}.thread t on t.id = m.thread_ref
       ${appId === "" ? empty : notes}
       ${input.selection ? sql`union all select list, ref, signals, memory from found` : empty}
     ),
@@ -151,10 +150,6 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
     candidates: candidatesOf(found.memories),
     consents: found.consents,
   };
-}
-
-function hits(db: Connection, selection: HitSelection, appId: string): Sql {
-  return sql`${messageScores(db, appId)}, ${memoryScores(db)}, ${memoryHits(db, selection)},`;
 }
 
 /** The memories of one list, in its order. */

@@ -41,7 +41,7 @@ export function questionTerms(db: Connection, question: LexicalQuestion, allowed
       where (select ${known(sql`t.lexeme >= '@' and t.lexeme < 'A'`)}) and ${known(sql`t.lexeme = '@' || word`)}
     ),
     plain as materialized (
-      select v.n, v.lexeme, s.id as owner_ref, f.memories, f.messages, f.threads
+      select v.n, v.lexeme, s.id as owner_ref, f.memories, f.messages
       from ${lexemes(sql`${question.terms}`)} with ordinality v (lexeme, positions, weights, n)
       cross join seer s cross join lateral (${textsWith(db, sql`v.lexeme`)}) f
       where v.lexeme not in (select v.lexeme from name cross join lateral ${lexemes(sql`name.word`)} v)
@@ -63,10 +63,10 @@ export function questionTerms(db: Connection, question: LexicalQuestion, allowed
       where ${known(sql`t.lexeme = v.lexeme`)}
     ),
     asked as materialized (
-      select n, lexeme as term, lexeme, 1::float8 as weight, owner_ref, memories, messages, threads
+      select n, lexeme as term, lexeme, 1::float8 as weight, owner_ref, memories, messages
       from plain where lexeme not in (select term from corrected)
       union all
-      select c.n, c.term, c.lexeme, ${weights.correction}::float8, s.id, f.memories, f.messages, f.threads
+      select c.n, c.term, c.lexeme, ${weights.correction}::float8, s.id, f.memories, f.messages
       from (
         select -row_number() over () as n, min(term) as term, lexeme from corrected
         where lexeme not in (select lexeme from plain) group by lexeme
@@ -94,16 +94,15 @@ export function seers(db: Connection, scope: Scope, allowed = sql`true`): Sql {
   return sql`seer as materialized (${join(rows, " union all ")})`;
 }
 
-/** In how many texts of the owner `s` a word is: one row (memories, messages, threads). */
+/** In how many texts of the owner `s` a word is: one row (memories, messages). */
 function textsWith(db: Connection, lexeme: Sql): Sql {
   const { schema } = db;
   return sql`
-    select m.memories, g.messages, g.threads
+    select m.memories, g.messages
     from (
       select count(*)::float8 as memories from ${schema}.memory_term t where t.owner_ref = s.id and t.lexeme = ${lexeme}
     ) m cross join (
-      select count(*)::float8 as messages, count(distinct t.thread_ref)::float8 as threads
-      from ${schema}.message_term t where t.owner_ref = s.id and t.lexeme = ${lexeme}
+      select count(*)::float8 as messages from ${schema}.message_term t where t.owner_ref = s.id and t.lexeme = ${lexeme}
     ) g`;
 }
 
@@ -154,17 +153,32 @@ function saturated(frequency: Sql, k1: number): Sql {
   return sql`${frequency} / (${frequency} + ${k1}::float8)`;
 }
 
+/** Whose words make up the score of a message. */
+export interface MessageSelection {
+  /** Only this app's threads; all where it is empty. */
+  readonly appId: string;
+  /** Whether the words of facts learned from a message are taken for its own as well. */
+  readonly facts?: boolean;
+  /** Messages looked at with their neighbours. */
+  readonly most: number;
+}
+
 /**
  * CTEs `thread_own` (thread_ref, score) and `message_context` (thread_ref, seq, score, own): how well each
  * thread as a whole, and each message with its neighbours and alone, fit what is asked.
+ *
+ * Only the `most` best messages, alone, lend their words to their neighbours: in a transcript of years, words in
+ * thousands of messages make tens of thousands of neighbours that no answer is among.
  *
  * A message is scored as BM25F scores a text of several fields: the neighbours' words (and with `facts` those of
  * the facts learned from it, which needs the CTEs of `memoryScores` before) are taken for its own, at a lower
  * weight, before saturation. So one word said by everyone counts once, and different words add up.
  *
- * Every term's rarity is counted in the index before its rows are read, so nothing large is joined or sorted.
+ * Every term's rarity is counted in the index before its rows are read. What may be large is joined in full: how
+ * often a word is said differs a thousandfold, so the planner is wrong about it, and only a full join is never made
+ * by comparing all with all.
  */
-export function messageScores(db: Connection, appId: string, facts: "facts" | "alone" = "alone"): Sql {
+export function messageScores(db: Connection, { appId, facts = false, most }: MessageSelection): Sql {
   const { schema } = db;
   const { k1, b } = weights.message;
   const inApp = sql`where exists (
@@ -184,22 +198,30 @@ export function messageScores(db: Connection, appId: string, facts: "facts" | "a
       ${ideal(sql`message_weight`)}
     ),
     message_match as materialized (
-      select t.thread_ref, t.seq, w.n, w.gain, w.weight, w.threads, t.frequency,
+      select t.thread_ref, t.seq, w.n, w.weight, w.gain, t.frequency,
         ${normed(sql`t.frequency`, sql`t.length`, sql`w.average`, b)} as normed
       from message_weight w
       join ${schema}.message_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
       ${appId === "" ? empty : inApp}
     ),
+    message_hit as materialized (
+      select m.*, sum(gain * ${saturated(sql`normed`, k1)}) over same_message as total,
+        row_number() over same_message as nth
+      from message_match m window same_message as (partition by thread_ref, seq)
+    ),
     message_field as (
       select m.thread_ref, m.seq + near.seqs as seq, m.n, m.gain, m.normed * near.weight as frequency,
         case near.seqs when 0 then m.normed else 0 end as own
-      from message_match m
+      from message_hit m
       cross join (values
         (0, 1::float8),
         (1, ${weights.previousTurn}::float8), (-1, ${weights.nextTurn}::float8),
         (2, ${weights.secondPreviousTurn}::float8), (-2, ${weights.secondNextTurn}::float8)
       ) as near (seqs, weight)
-      ${facts === "facts" ? factFields(db, appId) : empty}
+      where m.total >= (
+        select min(total) from (select total from message_hit where nth = 1 order by total desc limit ${most}) best
+      )
+      ${facts ? factFields(db, appId) : empty}
     ),
     message_term_score as (
       select thread_ref, seq, max(gain) as gain, sum(frequency) as frequency, sum(own) as own
@@ -211,8 +233,9 @@ export function messageScores(db: Connection, appId: string, facts: "facts" | "a
       from message_term_score t
       group by t.thread_ref, t.seq
     ),
-    thread_match as (
-      select thread_ref, n, sum(frequency)::float8 as frequency, max(weight) as weight, max(threads) as threads
+    thread_match as materialized (
+      select thread_ref, n, sum(frequency)::float8 as frequency, max(weight) as weight,
+        count(*) over (partition by n)::float8 as threads
       from message_match group by thread_ref, n
     ),
     thread_size as materialized (
@@ -223,18 +246,19 @@ export function messageScores(db: Connection, appId: string, facts: "facts" | "a
       ) l
     ),
     thread_total as materialized (
-      select count(*)::float8 as threads from ${schema}.thread h where h.owner_ref in (select id from seer)
+      select count(*)::float8 as threads from ${schema}.thread h
+      where h.owner_ref in (select id from seer) ${appId === "" ? empty : sql`and h.app_id = ${appId}`}
     ),
     thread_weight as (
-      select w.term, w.weight * ${rarity(sql`n.threads`, sql`w.threads`, 0)} as gain
-      from message_weight w cross join thread_total n
+      select w.term, w.weight * ${rarity(sql`n.threads`, sql`coalesce(m.threads, 0)`, 0)} as gain
+      from message_weight w left join (select distinct n, threads from thread_match) m using (n) cross join thread_total n
     ),
     thread_ideal as materialized (${ideal(sql`thread_weight`)}),
     thread_own as materialized (
-      select m.thread_ref, sum(m.weight * ${rarity(sql`n.threads`, sql`m.threads`, 0)}
+      select thread_ref, sum(m.weight * ${rarity(sql`n.threads`, sql`m.threads`, 0)}
         * ${saturated(sql`(${normed(sql`m.frequency`, sql`z.messages`, sql`z.average`, b)})`, k1)}) / (select gain from thread_ideal) as score
-      from thread_match m join thread_size z using (thread_ref) cross join thread_total n
-      group by m.thread_ref
+      from thread_match m full join thread_size z using (thread_ref) cross join thread_total n
+      group by thread_ref
     )`;
 }
 

@@ -5,6 +5,7 @@ import type { StoreFilter } from "../domain/memory-filter.js";
 import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
 import type { Scope } from "../domain/scope.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
+import { memoryScores, messageScores } from "./lexical-scores.js";
 import { type MemoryJson, memoryJson, memoryOf } from "./memory-row.js";
 import { scopeColumns } from "./scope-columns.js";
 
@@ -45,32 +46,39 @@ export interface MemoryCandidate {
 /** Nearest vectors looked at for each candidate: words bring in others. */
 const nearestPerCandidate = 2;
 
-/** Best matches looked at for each candidate when next to nothing is filtered out. */
+/** Best matches looked at for each candidate, of messages always, of memories when next to nothing is filtered out. */
 const matchesPerCandidate = 8;
 
 /**
  * CTE `found` with a row for each candidate ("hit") and for each memory that one of them is most strongly linked to
  * ("link"), as `FoundMemory`.
  *
- * Needs the CTEs of `questionTerms`, `messageScores` and `memoryScores`. Filters hold before anything is cut
+ * Needs the CTEs of `questionTerms`. Filters hold before anything is cut
  * off, so the best of what they leave is never missed.
  */
 export function memoryHits(db: Connection, selection: HitSelection): Sql {
   const { schema } = db;
   const { vector } = selection;
   const shown = visible(selection);
-  const cut = selection.everything ? empty : sql`limit ${selection.limit * matchesPerCandidate}`;
+  const most = selection.limit * matchesPerCandidate;
+  const cut = selection.everything ? empty : sql`limit ${most}`;
   return sql`
+    ${messageScores(db, { appId: selection.scope.appId ?? "", most })},
+    ${memoryScores(db)},
     ${vector ? questionVector(vector) : empty}
+    source as materialized (select thread_ref, seq, score from message_context order by score desc ${cut}),
     cited as materialized (
       -- By thread and not by message: a long thread has many of both.
-      select m.ref, m.thread_ref, cited.seq
-      from thread_own h join ${schema}.memory m using (thread_ref) cross join lateral unnest(m.source_seqs) as cited (seq)
-      where m.state = 'active' and m.owner_ref in (select id from seer)
+      select m.ref, h.thread_ref, cited.seq
+      from (select distinct thread_ref from source) h
+      cross join lateral (
+        select ref, source_seqs from ${schema}.memory
+        where thread_ref = h.thread_ref and state = 'active' and owner_ref in (select id from seer) offset 0
+      ) m
+      cross join lateral unnest(m.source_seqs) as cited (seq)
     ),
-    lift as (
-      select ref, max(c.score) as source from cited join message_context c using (thread_ref, seq) group by ref
-    ),
+    said as materialized (select ref, score from cited full join source using (thread_ref, seq)),
+    lift as (select ref, max(score) as source from said where ref is not null and score is not null group by ref),
     signal as (
       (select ref, score as lexical, 0::float8 as source, null::float8 as similarity from memory_own
         order by score desc ${cut})
@@ -79,7 +87,7 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
       ${vector ? nearRows(db, vector, selection.limit * nearestPerCandidate) : empty}
     ),
     best as (
-      -- Its order is that of "chosen", so that memories are read in it until there are enough.
+      -- Its order is that of "chosen", so that memories are looked up in it, one by one, until there are enough.
       select *, lexical + ${weights.source}::float8 * source + ${weights.vector}::float8 * coalesce(similarity, 0) as rank
       from (
         select ref, max(lexical) as lexical, max(source) as source, max(similarity) as similarity
@@ -89,8 +97,8 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
       ${cut}
     ),
     chosen as materialized (
-      select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, ${memoryJson} as memory
-      from best s join ${schema}.memory m on m.ref = s.ref left join ${schema}.thread t on t.id = m.thread_ref
+      select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, ${memoryJson(db)} as memory
+      from best s cross join lateral (select * from ${schema}.memory where ref = s.ref limit 1) m
       where ${shown}
       order by s.rank desc
       limit ${selection.limit}
@@ -117,9 +125,9 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
       left join thread_own h on h.thread_ref = c.thread_ref
       left join bond b on b.ref = c.ref
       union all
-      select 'link', m.ref, null, ${memoryJson}
+      select 'link', m.ref, null, ${memoryJson(db)}
       from (select distinct linked from bond) b
-      join ${schema}.memory m on m.ref = b.linked left join ${schema}.thread t on t.id = m.thread_ref
+      join ${schema}.memory m on m.ref = b.linked
     )`;
 }
 

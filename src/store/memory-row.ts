@@ -1,4 +1,5 @@
 import sql, { raw, type Sql } from "sql-template-tag";
+import type { Connection } from "../database/connection.js";
 import type { MemoryItem, MemoryKind, MemoryLifecycle } from "../domain/memory.js";
 import type { MemoryOrigin, MemoryTrust } from "../domain/trust.js";
 import { scopeOf } from "./scope-columns.js";
@@ -43,10 +44,10 @@ export type MemoryJson = readonly [
 /** Milliseconds since 1970: a date's text takes ten times as long to write, send and read. */
 const time = (column: string): Sql => raw(`date_part('epoch', m.${column}) * 1000`);
 
-/** The row `m` of `memory`, joined with its source thread `t`, as `MemoryJson`. */
-export const memoryJson: Sql = sql`json_build_array(
+/** The row `m` of `memory` as `MemoryJson`. */
+export const memoryJson = ({ schema }: Connection): Sql => sql`json_build_array(
   m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence,
-  m.pinned, m.state, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, t.thread_id, m.source_seqs, m.evidence,
+  m.pinned, m.state, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from ${schema}.thread t where t.id = m.thread_ref), m.source_seqs, m.evidence,
   m.turn_start, m.turn_end, m.seen_count, ${time("valid_from")}, ${time("valid_to")}, m.superseded_by,
   ${time("last_accessed_at")}, ${time("purge_at")}, ${time("created_at")}, ${time("updated_at")},
   m.origin, m.trust

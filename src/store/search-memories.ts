@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
-import { type LexicalQuestion, memoryScores, messageScores, questionTerms } from "./lexical-scores.js";
+import { type LexicalQuestion, questionTerms } from "./lexical-scores.js";
 import {
   candidatesOf,
   type FoundMemory,
@@ -18,8 +18,6 @@ export async function searchMemories(
   const rows = await db.query<FoundMemory & Record<string, unknown>>(
     sql`
     with ${questionTerms(db, question)},
-    ${messageScores(db, question.scope.appId ?? "")},
-    ${memoryScores(db)},
     ${memoryHits(db, selection)}
     select * from found`,
     { prepare: true },

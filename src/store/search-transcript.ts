@@ -24,6 +24,9 @@ export interface TranscriptCandidate {
 /** Rows looked at for each candidate: neighbours of what fits may be no messages, or tool output. */
 const unspokenShare = 2;
 
+/** Best messages looked at with their neighbours, for each candidate. */
+const matchesPerCandidate = 8;
+
 /**
  * The messages of a user's (in an app: of that app's) threads that fit the question best, best first.
  *
@@ -39,23 +42,29 @@ export async function searchTranscript(
     sql`
     with ${questionTerms(db, input)},
     ${memoryScores(db)},
-    ${messageScores(db, input.scope.appId ?? "", "facts")},
+    ${messageScores(db, { appId: input.scope.appId ?? "", facts: true, most: input.limit * matchesPerCandidate })},
+    said as materialized (
+      select thread_ref, c.seq, c.own, c.score as fit, c.score + ${weights.thread}::float8 * coalesce(h.score, 0) as score
+      from message_context c full join thread_own h using (thread_ref)
+    ),
     best as materialized (
-      select c.thread_ref, c.seq, c.own, c.score as fit,
-        c.score + ${weights.thread}::float8 * coalesce(h.score, 0) as score
-      from message_context c left join thread_own h using (thread_ref)
-      where ${input.threadId ?? null}::text is null or exists (
+      select c.* from said c
+      where c.seq is not null and (${input.threadId ?? null}::text is null or exists (
         select from ${schema}.thread t where t.id = c.thread_ref and t.thread_id = ${input.threadId ?? null}
-      )
-      order by score desc, c.thread_ref, c.seq
+      ))
+      order by c.score desc, c.thread_ref, c.seq
       limit ${input.limit * unspokenShare}
+    ),
+    -- Apart from the thread: joined at once, all messages of a thread may be read for each that is wanted.
+    spoken as materialized (
+      select b.*, m.message_id, m.role, m.actor, m.content, m.said_at
+      from best b join ${schema}.message m on m.thread_ref = b.thread_ref and m.seq = b.seq
+      where m.role in ('user', 'assistant')
     )
-    select t.thread_id as "threadId", m.seq, m.message_id as "messageId", m.role, m.actor, m.content as text,
-      m.said_at as "saidAt", b.own, b.fit, b.score
-    from best b
-    join ${schema}.message m on m.thread_ref = b.thread_ref and m.seq = b.seq and m.role in ('user', 'assistant')
-    join ${schema}.thread t on t.id = b.thread_ref
-    order by b.score desc, m.said_at desc, m.seq
+    select t.thread_id as "threadId", s.seq, s.message_id as "messageId", s.role, s.actor, s.content as text,
+      s.said_at as "saidAt", s.own, s.fit, s.score
+    from spoken s join ${schema}.thread t on t.id = s.thread_ref
+    order by s.score desc, s.said_at desc, s.seq
     limit ${input.limit}`,
     { prepare: true },
   );
