@@ -54,20 +54,40 @@ export function questionDates(question: string): NamedDate[] {
   return dates;
 }
 
-const dayMs = 86_400_000;
-/** People tell of yesterday and of last weekend. */
-const toldWithinDays = 7;
+/** From its first moment to the one that is no longer part of it. */
+export interface TimeSpan {
+  readonly from: Date;
+  readonly before: Date;
+}
+
+/** Dates of one question that are searched for: a text with more of them asks for no time. */
+const mostSpans = 8;
+
+/** The times that `dates` name, of those with a year: without one, a day is part of every year. */
+export function namedSpans(dates: readonly NamedDate[]): TimeSpan[] {
+  return dates
+    .flatMap(({ year, month, day }) => (year === null ? [] : spanOf(year, month, day)))
+    .slice(0, mostSpans);
+}
 
 /** Whether `at` (UTC) fits `date` in every part that it names; a day is also fitted by the week after it. */
 export function fitsDate(at: Date, { year, month, day }: NamedDate): boolean {
-  if (day === null || month === null) {
-    return (
-      (year === null || at.getUTCFullYear() === year) && (month === null || at.getUTCMonth() + 1 === month)
-    );
-  }
   const years = year === null ? [at.getUTCFullYear(), at.getUTCFullYear() - 1] : [year];
   return years.some((of) => {
-    const days = (at.getTime() - Date.UTC(of, month - 1, day)) / dayMs;
-    return days >= 0 && days < toldWithinDays + 1;
+    const { from, before } = spanOf(of, month, day);
+    return at >= from && at < before;
   });
+}
+
+/** People tell of yesterday and of last weekend. */
+const toldWithinDays = 7;
+
+function spanOf(year: number, month: number | null, day: number | null): TimeSpan {
+  const midnight = (...date: [year: number, monthIndex: number, day?: number]) => new Date(Date.UTC(...date));
+  if (month === null) return { from: midnight(year, 0), before: midnight(year + 1, 0) };
+  if (day === null) return { from: midnight(year, month - 1), before: midnight(year, month) };
+  return {
+    from: midnight(year, month - 1, day),
+    before: midnight(year, month - 1, day + toldWithinDays + 1),
+  };
 }

@@ -1,4 +1,5 @@
 import { aboveFloor } from "./above-floor.js";
+import { demoteRepeats } from "./demote-repeats.js";
 import type { MemoryItem } from "./memory.js";
 import { fitsDate, type NamedDate } from "./question-dates.js";
 import { recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-weights.js";
@@ -18,7 +19,8 @@ export interface MemoryHit {
   readonly memory: MemoryItem;
   /**
    * How alike question and memory are, 0 to 1: cosine similarity, or the share of the question's words that it has
-   * (rare ones count more), or most of that share in the messages it was learned from; the greatest of them.
+   * (rare ones count more), or most of that share in the messages it was learned from, or 0.3 if it holds since a
+   * time that the question names; the greatest of them.
    */
   readonly similarity: number;
   /** What it is ranked by; comparable within one search. */
@@ -29,7 +31,10 @@ export interface MemoryHit {
 
 const dayMs = 86_400_000;
 
-/** Hits in their final order: a weighted sum of the signals, without those below the threshold (see `aboveFloor`). */
+/**
+ * Hits in their final order: a weighted sum of the signals, without those below the threshold (see `aboveFloor`), and
+ * with those later that repeat others (see `demoteRepeats`).
+ */
 export function rankMemories(
   candidates: readonly MemorySignals[],
   question: {
@@ -43,30 +48,45 @@ export function rankMemories(
   const hits = candidates.map((candidate): MemoryHit => {
     const { memory } = candidate;
     const named = memory.actorId !== null && question.names(memory.actorId);
+    const dated = question.dates.some((date) => fitsDate(memory.validFrom, date)) ? weights.date : 0;
     const ageDays = Math.max(0, question.now.getTime() - memory.updatedAt.getTime()) / dayMs;
     const found =
       candidate.lexical +
       weights.source * candidate.source +
       weights.thread * candidate.thread +
       weights.vector * nearness(candidate.similarity) +
-      weights.relation * candidate.relation;
+      weights.relation * candidate.relation +
+      dated;
     const boosts =
-      (question.dates.some((date) => fitsDate(memory.validFrom, date)) ? weights.date : 0) +
       weights.importance * ((memory.importance - 1) / 4) +
       weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays);
     const similarity = Math.max(
       candidate.similarity ?? 0,
       shareOfWords(candidate.lexical, weights.memory.k1),
       weights.source * shareOfWords(candidate.source, weights.message.k1),
+      dated,
     );
     return {
       memory,
       similarity,
       score: found * (named ? 1 + weights.speaker : 1) + boosts,
-      reason: reasonOf(candidate, named),
+      reason: reasonOf(candidate, { named, dated: dated > 0 }),
     };
   });
-  return aboveFloor(hits, question.threshold).toSorted((first, second) => second.score - first.score);
+  return demoteRepeats(aboveFloor(hits, question.threshold).toSorted(byScore));
+}
+
+/** Best first; equals, which are many when only a day is asked about, as they were told. */
+function byScore(first: MemoryHit, second: MemoryHit): number {
+  return second.score - first.score || toldAt(first) - toldAt(second) || placeOf(first) - placeOf(second);
+}
+
+function toldAt({ memory }: MemoryHit): number {
+  return memory.validFrom.getTime();
+}
+
+function placeOf({ memory }: MemoryHit): number {
+  return memory.source?.seqs[0] ?? 0;
 }
 
 /**
@@ -85,13 +105,17 @@ function shareOfWords(score: number, k1: number): number {
   return Math.min(1, score * (1 + k1));
 }
 
-function reasonOf({ lexical, similarity, source, relation }: MemorySignals, named: boolean): string {
+function reasonOf(
+  { lexical, similarity, source, relation }: MemorySignals,
+  { named, dated }: { readonly named: boolean; readonly dated: boolean },
+): string {
   const signals = [
     lexical > 0 && "same words",
     (similarity ?? 0) > 0.5 && "similar meaning",
     source > 0 && "said in a fitting context",
     relation > 0 && "linked to another hit",
     named && "about who is asked about",
+    dated && "of the time asked about",
   ];
   return signals.filter(Boolean).join(", ") || "weakly similar";
 }

@@ -4,7 +4,10 @@ import { substanceCharacters, retrievalWeights as weights } from "./retrieval-we
 
 /** What its final rank adds to a message. */
 export interface TranscriptRank {
-  /** Share of the question's words that it has or that were said around it, 0 to 1; rare ones count more. */
+  /**
+   * Share of the question's words that it has or that were said around it, 0 to 1; rare ones count more. At least 0.3
+   * if it was said at a time that the question names.
+   */
   readonly similarity: number;
   /** What it is ranked by; comparable within one search. */
   readonly score: number;
@@ -46,16 +49,17 @@ export function rankTranscript<Candidate extends RankedMessage>(
     const named = actor !== null && question.names(actor);
     const before = asked.get(candidate.threadId)?.get(candidate.seq - 1) ?? 0;
     const found = candidate.score + weights.answer * before;
+    const dated = question.dates.some((date) => fitsDate(saidAt, date)) ? weights.date : 0;
     const score =
       found * (named ? 1 + weights.speaker : 1) +
-      (question.dates.some((date) => fitsDate(saidAt, date)) ? weights.date : 0) +
+      dated +
       weights.substance * Math.min(1, text.length / substanceCharacters) -
       (asks(text) ? weights.question : 0);
     return {
       ...candidate,
       named,
       score,
-      similarity: Math.min(1, candidate.fit * (1 + weights.message.k1)),
+      similarity: Math.max(dated, Math.min(1, candidate.fit * (1 + weights.message.k1))),
     };
   });
   return aboveFloor(ranked, threshold).toSorted((first, second) => second.score - first.score);

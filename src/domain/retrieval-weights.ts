@@ -21,13 +21,15 @@ export const retrievalWeights = {
   thread: 0.2,
   /** What a named speaker's own turns and memories gain. */
   speaker: 0.5,
-  /** What a date named in the question adds to what was said then. */
+  /** What a date named in the question adds to what was said or learned then. */
   date: 0.3,
   /** What a turn that only asks loses, and one that says more than a few words gains. */
   question: 0.05,
   substance: 0.05,
   /** What the turns that a fact was learned from add to it. */
   source: 0.8,
+  /** What a fact loses when better hits were learned from the same turns: they have mostly said it already. */
+  repeated: 0.4,
   /** What the nearest vector adds against the farthest, for memories with vectors. */
   vector: 0.3,
   /** Small boosts of a memory: importance 5 against 1, said today against long ago, its strongest link. */

@@ -5,7 +5,7 @@ import { type CategoryPolicy, readableCategories, requireCategory } from "../dom
 import type { MemoryKind } from "../domain/memory.js";
 import { type MemoryFilter, parseFilter } from "../domain/memory-filter.js";
 import { parseInput } from "../domain/parse-input.js";
-import { questionDates } from "../domain/question-dates.js";
+import { namedSpans, questionDates } from "../domain/question-dates.js";
 import { namesActor, questionWords } from "../domain/question-words.js";
 import { type MemoryHit, rankMemories } from "../domain/rank-memories.js";
 import { parseScope, type Scope } from "../domain/scope.js";
@@ -71,6 +71,7 @@ export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promis
   const { language, embedTimeoutMs } = deps.config.retrieval;
   const terms = searchText(query, language);
   const asked = questionWords(terms);
+  const dates = questionDates(query);
   const vector = await embedQuestion(deps, query, embedTimeoutMs);
   const candidates = await searchMemories(
     deps.db,
@@ -84,6 +85,7 @@ export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promis
         category: filter.category && requireCategory(deps.config.policy, filter.category).name,
       },
       vector,
+      spans: namedSpans(dates),
       everything:
         (input.agent !== undefined && deps.config.policy.allowlists !== null) ||
         input.categories !== undefined ||
@@ -93,7 +95,7 @@ export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promis
     },
   );
   return rankMemories(candidates, {
-    dates: questionDates(query),
+    dates,
     names: namesActor(asked, language),
     now: (deps.clock ?? (() => new Date()))(),
     threshold,

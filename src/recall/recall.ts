@@ -3,7 +3,7 @@ import { readableCategories } from "../domain/category.js";
 import type { PendingConsent } from "../domain/consent-lines.js";
 import type { MemoryItem } from "../domain/memory.js";
 import { noFilter } from "../domain/memory-filter.js";
-import { questionDates } from "../domain/question-dates.js";
+import { namedSpans, questionDates } from "../domain/question-dates.js";
 import { namesActor, questionWords } from "../domain/question-words.js";
 import { type MemoryHit, rankMemories } from "../domain/rank-memories.js";
 import { parseScope, type Scope } from "../domain/scope.js";
@@ -94,6 +94,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
   const query = (input.query ?? "").slice(0, 10_000);
   const terms = searchText(query, retrieval.language);
   const asked = questionWords(terms);
+  const dates = questionDates(query);
   const categories = [...readableCategories(policy, input.agent ?? null)];
   const vector = await embedQuestion(deps, query, retrieval.embedTimeoutMs);
   const found = await findRecall(deps.db, {
@@ -108,6 +109,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
             categories,
             filter: noFilter,
             vector,
+            spans: namedSpans(dates),
             limit: candidateLimit,
             everything: input.agent !== undefined && policy.allowlists !== null,
           },
@@ -126,7 +128,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
   return {
     ...conversation,
     gap: await Promise.all(gap.map((message) => decodeMessage(message.serialised))),
-    memories: selectMemories(deps, query, asked, found),
+    memories: selectMemories(deps, { dates, asked }, found),
     changes: {
       since: found.revSeen,
       revision: found.revision,
@@ -144,8 +146,7 @@ const unseen: Conversation = { summary: null, processing: null, gap: [], lastSeq
 
 function selectMemories(
   { config, clock }: QueryDeps,
-  query: string,
-  asked: ReturnType<typeof questionWords>,
+  { dates, asked }: { dates: ReturnType<typeof questionDates>; asked: ReturnType<typeof questionWords> },
   found: RecallResult,
 ): RecalledMemories {
   const { retrieval } = config;
@@ -155,7 +156,7 @@ function selectMemories(
   const hits = rankMemories(
     found.candidates.filter(({ memory }) => !shown.has(memory.id)),
     {
-      dates: questionDates(query),
+      dates,
       names: namesActor(asked, retrieval.language),
       now: clock?.() ?? new Date(),
       threshold: retrieval.threshold,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import { parseInput } from "../domain/parse-input.js";
-import { questionDates } from "../domain/question-dates.js";
+import { namedSpans, questionDates } from "../domain/question-dates.js";
 import { namesActor, questionWords } from "../domain/question-words.js";
 import { rankTranscript } from "../domain/rank-transcript.js";
 import { parseScope, type Scope } from "../domain/scope.js";
@@ -32,7 +32,10 @@ export interface TranscriptHit {
   readonly actor: string | null;
   readonly text: string;
   readonly saidAt: Date;
-  /** Share of the question's words that it has or that were said around it, 0 to 1; rare ones count more. */
+  /**
+   * Share of the question's words that it has or that were said around it, 0 to 1; rare ones count more. At least 0.3
+   * if it was said at a time that the question names.
+   */
   readonly similarity: number;
   /** What it is ranked by; comparable within one search. */
   readonly score: number;
@@ -62,24 +65,22 @@ export async function searchTranscript(
   const { language } = deps.retrieval;
   const terms = searchText(query, language);
   const asked = questionWords(terms);
+  const dates = questionDates(query);
   const candidates = await findCandidates(deps.db, {
     scope,
     terms,
     ...asked,
     language,
     threadId: input.threadId === undefined ? undefined : parseThreadId(input.threadId),
+    spans: namedSpans(dates),
     limit: Math.max(200, topK * candidatesPerHit),
   });
-  return rankTranscript(
-    candidates,
-    { dates: questionDates(query), names: namesActor(asked, language) },
-    threshold,
-  )
+  return rankTranscript(candidates, { dates, names: namesActor(asked, language) }, threshold)
     .slice(0, topK)
-    .map(({ own, fit, named, ...hit }) => ({ ...hit, reason: reasonOf(own, named) }));
+    .map(({ own, fit, named, ...hit }) => ({ ...hit, reason: reasonOf({ own, fit, named }) }));
 }
 
-function reasonOf(own: number, named: boolean): string {
-  const words = own > 0 ? "its words" : "what was said around it";
+function reasonOf({ own, fit, named }: { own: number; fit: number; named: boolean }): string {
+  const words = own > 0 ? "its words" : fit > 0 ? "what was said around it" : "the time it was said at";
   return named ? `${words}; said by who is asked about` : words;
 }

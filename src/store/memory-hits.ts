@@ -2,12 +2,14 @@ import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryItem, MemoryKind } from "../domain/memory.js";
 import type { StoreFilter } from "../domain/memory-filter.js";
+import type { TimeSpan } from "../domain/question-dates.js";
 import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
 import type { Scope } from "../domain/scope.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 import { memoryScores, messageScores } from "./lexical-scores.js";
 import { type MemoryJson, memoryJson, memoryOf } from "./memory-row.js";
 import { scopeColumns } from "./scope-columns.js";
+import { withinSpans } from "./within-spans.js";
 
 /** Which memories a search may return. */
 export interface HitSelection {
@@ -17,6 +19,8 @@ export interface HitSelection {
   readonly filter: StoreFilter;
   /** The question's vector; null without embeddings. */
   readonly vector: { readonly space: EmbeddingSpace; readonly value: string } | null;
+  /** Times that the question names: what holds since then is found without a word of it. */
+  readonly spans: readonly TimeSpan[];
   /** Candidates for the final ranking. */
   readonly limit: number;
   /**
@@ -58,7 +62,7 @@ const matchesPerCandidate = 8;
  */
 export function memoryHits(db: Connection, selection: HitSelection): Sql {
   const { schema } = db;
-  const { vector } = selection;
+  const { vector, spans } = selection;
   const shown = visible(selection);
   const most = selection.limit * matchesPerCandidate;
   const cut = selection.everything ? empty : sql`limit ${most}`;
@@ -80,17 +84,18 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
     said as materialized (select ref, score from cited full join source using (thread_ref, seq)),
     lift as (select ref, max(score) as source from said where ref is not null and score is not null group by ref),
     signal as (
-      (select ref, score as lexical, 0::float8 as source, null::float8 as similarity from memory_own
+      (select ref, score as lexical, 0::float8 as source, null::float8 as similarity, 0::float8 as boost from memory_own
         order by score desc ${cut})
       union all
-      select ref, 0, source, null from lift
+      select ref, 0, source, null, 0 from lift
       ${vector ? nearRows(db, vector, selection.limit * nearestPerCandidate) : empty}
+      ${spans.length > 0 ? datedRows(db, selection, shown) : empty}
     ),
     best as (
       -- Its order is that of "chosen", so that memories are looked up in it, one by one, until there are enough.
-      select *, lexical + ${weights.source}::float8 * source + ${weights.vector}::float8 * coalesce(similarity, 0) as rank
+      select *, lexical + ${weights.source}::float8 * source + ${weights.vector}::float8 * coalesce(similarity, 0) + boost as rank
       from (
-        select ref, max(lexical) as lexical, max(source) as source, max(similarity) as similarity
+        select ref, max(lexical) as lexical, max(source) as source, max(similarity) as similarity, max(boost) as boost
         from signal group by ref
       ) s
       order by rank desc
@@ -172,7 +177,7 @@ function questionVector({ space, value }: Vector): Sql {
 function nearRows(db: Connection, { space }: Vector, limit: number): Sql {
   return sql`
     union all
-    select ref, 0, 0, least(1, -product) from (
+    select ref, 0, 0, least(1, -product), 0 from (
       select e.memory_ref as ref, e.embedding ${space.product} (select value from question_vector) as product
       from seer s join ${db.schema}.memory_embedding e on e.owner_ref = s.id and e.space_ref = ${space.ref} and e.active
       order by product limit ${limit}
@@ -184,6 +189,15 @@ function similarityOf(db: Connection, { space }: Vector): Sql {
     select least(1, -(e.embedding ${space.product} (select value from question_vector)))
     from ${db.schema}.memory_embedding e where e.memory_ref = c.ref and e.space_ref = ${space.ref}
   ))`;
+}
+
+/** The memories that hold since one of the times asked about, and what that adds to their rank. */
+function datedRows(db: Connection, { spans }: HitSelection, shown: Sql): Sql {
+  return sql`
+    union all
+    select m.ref, 0, 0, null, ${weights.date}::float8 + ${weights.importance}::float8 * (m.importance - 1) / 4
+    from ${db.schema}.memory m
+    where m.owner_ref in (select id from seer) and ${shown} and ${withinSpans(sql`m.valid_from`, spans)}`;
 }
 
 /** Active, of this user or app, of the kinds and categories allowed, and as filtered. */

@@ -1,8 +1,10 @@
-import sql from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
+import type { TimeSpan } from "../domain/question-dates.js";
 import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
 import type { MessageRole } from "../domain/transcript-message.js";
 import { type LexicalQuestion, memoryScores, messageScores, questionTerms } from "./lexical-scores.js";
+import { withinSpans } from "./within-spans.js";
 
 /** A message that may answer a question. */
 export interface TranscriptCandidate {
@@ -28,31 +30,42 @@ const unspokenShare = 2;
 const matchesPerCandidate = 8;
 
 /**
- * The messages of a user's (in an app: of that app's) threads that fit the question best, best first.
+ * The messages of a user's (in an app: of that app's) threads that fit the question best, or were said at a time that
+ * it names, best first.
  *
  * @param input.threadId only this thread.
+ * @param input.spans the times that the question names.
  * @param input.limit candidates for the final ranking.
  */
 export async function searchTranscript(
   db: Connection,
-  input: LexicalQuestion & { threadId?: string | undefined; limit: number },
+  input: LexicalQuestion & { threadId?: string | undefined; spans: readonly TimeSpan[]; limit: number },
 ): Promise<TranscriptCandidate[]> {
   const { schema } = db;
+  const appId = input.scope.appId ?? "";
+  const threadId = input.threadId ?? null;
+  const most = input.limit * matchesPerCandidate;
+  const dated = input.spans.length > 0;
   return db.query<TranscriptCandidate>(
     sql`
     with ${questionTerms(db, input)},
     ${memoryScores(db)},
-    ${messageScores(db, { appId: input.scope.appId ?? "", facts: true, most: input.limit * matchesPerCandidate })},
+    ${messageScores(db, { appId, facts: true, most })},
+    ${dated ? datedMessages(db, appId, input.spans) : empty}
     said as materialized (
-      select thread_ref, c.seq, c.own, c.score as fit, c.score + ${weights.thread}::float8 * coalesce(h.score, 0) as score
-      from message_context c full join thread_own h using (thread_ref)
+      select thread_ref, seq, coalesce(c.own, 0) as own, coalesce(c.score, 0) as fit,
+        coalesce(c.score, 0) + ${weights.thread}::float8 * coalesce(h.score, 0) as score,
+        ${dated ? sql`coalesce(d.boost, 0)` : sql`0`} as boost
+      from message_context c
+      ${dated ? sql`full join dated d using (thread_ref, seq)` : empty}
+      full join thread_own h using (thread_ref)
     ),
     best as materialized (
-      select c.* from said c
-      where c.seq is not null and (${input.threadId ?? null}::text is null or exists (
-        select from ${schema}.thread t where t.id = c.thread_ref and t.thread_id = ${input.threadId ?? null}
+      select * from said
+      where seq is not null and (${threadId}::text is null or exists (
+        select from ${schema}.thread t where t.id = said.thread_ref and t.thread_id = ${threadId}
       ))
-      order by c.score desc, c.thread_ref, c.seq
+      order by score + boost desc, thread_ref, seq
       limit ${input.limit * unspokenShare}
     ),
     -- Apart from the thread: joined at once, all messages of a thread may be read for each that is wanted.
@@ -64,8 +77,18 @@ export async function searchTranscript(
     select t.thread_id as "threadId", s.seq, s.message_id as "messageId", s.role, s.actor, s.content as text,
       s.said_at as "saidAt", s.own, s.fit, s.score
     from spoken s join ${schema}.thread t on t.id = s.thread_ref
-    order by s.score desc, s.said_at desc, s.seq
+    order by s.score + s.boost desc, s.said_at desc, s.seq
     limit ${input.limit}`,
     { prepare: true },
   );
+}
+
+/** CTE `dated`: what was said at one of the times asked about, and what that adds to its rank. */
+function datedMessages(db: Connection, appId: string, spans: readonly TimeSpan[]): Sql {
+  return sql`dated as materialized (
+    select m.thread_ref, m.seq, ${weights.date}::float8 as boost
+    from ${db.schema}.thread t join ${db.schema}.message m on m.thread_ref = t.id
+    where t.owner_ref in (select id from seer) ${appId === "" ? empty : sql`and t.app_id = ${appId}`}
+      and m.role in ('user', 'assistant') and ${withinSpans(sql`m.said_at`, spans)}
+  ),`;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitsDate, type NamedDate, questionDates } from "../../src/domain/question-dates.js";
+import { fitsDate, type NamedDate, namedSpans, questionDates } from "../../src/domain/question-dates.js";
 
 const date = (year: number | null, month: number | null, day: number | null): NamedDate => ({
   year,
@@ -84,5 +84,37 @@ describe("fitsDate", () => {
     ["2019-05-20T00:00Z", date(null, 5, null), true],
   ])("%s in %j: %s", (at, named, fits) => {
     expect(fitsDate(new Date(at), named)).toBe(fits);
+  });
+});
+
+describe("namedSpans", () => {
+  it.each<[NamedDate, string, string]>([
+    [date(2023, 5, 5), "2023-05-05", "2023-05-13"],
+    [date(2023, 12, 28), "2023-12-28", "2024-01-05"],
+    [date(2023, 12, null), "2023-12-01", "2024-01-01"],
+    [date(2024, null, null), "2024-01-01", "2025-01-01"],
+  ])("%j is from %s until %s", (named, from, before) => {
+    expect(namedSpans([named])).toEqual([{ from: new Date(from), before: new Date(before) }]);
+  });
+
+  it("leaves out dates without a year, and all but the first of many", () => {
+    expect(namedSpans([date(null, 5, 5), date(null, 5, null)])).toEqual([]);
+    expect(namedSpans(Array(50).fill(date(2023, 5, 5)))).toHaveLength(8);
+  });
+
+  it("is what fits its date", () => {
+    const parts = fc.tuple(
+      fc.integer({ min: 1990, max: 2090 }),
+      fc.option(fc.integer({ min: 1, max: 12 })),
+      fc.option(fc.integer({ min: 1, max: 31 })),
+    );
+    const moment = fc.date({ min: new Date("1990-01-01"), max: new Date("2091-01-01"), noInvalidDate: true });
+    fc.assert(
+      fc.property(parts, moment, ([year, month, day], at) => {
+        const named = date(year, month, day);
+        const [span] = namedSpans([named]);
+        expect(fitsDate(at, named)).toBe(span !== undefined && at >= span.from && at < span.before);
+      }),
+    );
   });
 });

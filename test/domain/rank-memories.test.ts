@@ -76,6 +76,39 @@ describe("rankMemories", () => {
     ]);
   });
 
+  it("has first, of what shares only the time asked about, who is asked about, then what was told first", () => {
+    const day = { validFrom: new Date("2023-05-09T09:00Z"), actorId: "Ben" };
+    const told = (id: string, seq: number, of: Partial<MemoryItem> = {}) =>
+      signals(id, { lexical: 0 }, { ...day, source: { threadId: "t", seqs: [seq] }, ...of });
+    const asked = {
+      dates: [{ year: 2023, month: 5, day: 9 }],
+      names: (actor: string) => actor === "Ben",
+      threshold: undefined,
+    };
+    const all = [
+      told("other", 0, { actorId: "Ana" }),
+      told("later", 8),
+      told("first", 2),
+      told("another time", 1, { validFrom: new Date("2023-07-01") }),
+    ];
+    expect(ids(all, asked)).toEqual(["first", "later", "other"]);
+    const [hit] = rankMemories(all, { ...question, ...asked });
+    expect(hit).toMatchObject({
+      similarity: 0.3,
+      reason: "about who is asked about, of the time asked about",
+    });
+  });
+
+  it("has facts learned from the turn of a better hit after others that fit as well", () => {
+    const from = (id: string, lexical: number, seq: number) =>
+      signals(id, { lexical }, { source: { threadId: "t", seqs: [seq] } });
+    expect(ids([from("best", 0.5, 3), from("repeat", 0.45, 3), from("other", 0.4, 7)])).toEqual([
+      "best",
+      "other",
+      "repeat",
+    ]);
+  });
+
   it("orders by what sets vectors apart, however alike a model finds all texts", () => {
     const of = (far: number, near: number) => [
       signals("far", { lexical: 0.1, similarity: far }),

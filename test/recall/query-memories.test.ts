@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Memory, MemoryFilter, MemoryQuery } from "../../src/index.js";
+import type { Memory, MemoryDraft, MemoryFilter, MemoryQuery } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -191,6 +191,49 @@ describe("memory.query", () => {
       reason: "same words, said in a fitting context",
     });
     expect(hits[0]?.score).toBeGreaterThan(1.5 * (hits[1]?.score ?? 0));
+  });
+
+  it("finds what holds since a time that is asked about, without a word of the question", async () => {
+    const diary = { userId: "diary" };
+    const on = (validFrom: string, text: string, more: Partial<MemoryDraft> = {}) => ({
+      text,
+      validFrom: new Date(validFrom),
+      ...more,
+    });
+    await memory.memories.add(
+      [
+        on("2022-05-25T10:00Z", "Nate won a chess tournament.", { agentId: "club" }),
+        on("2022-05-28T10:00Z", "Joanna adopted a cat."),
+        on("2022-06-20T10:00Z", "Nate bought a piano."),
+        on("2021-05-25T10:00Z", "Nate moved house."),
+      ],
+      { scope: diary },
+    );
+    await memory.memories.add(on("2022-05-25T10:00Z", "Ana has a day off."), { scope: { userId: "other" } });
+    const asked = (query: string, more: Partial<MemoryQuery> = {}) => texts(query, { scope: diary, ...more });
+    expect(await asked("What happened on 25 May 2022?")).toEqual([
+      "Nate won a chess tournament.",
+      "Joanna adopted a cat.",
+    ]);
+    expect(await asked("And in June 2022?")).toEqual(["Nate bought a piano."]);
+    expect(await asked("What happened on 2022-05-25 or 2022-06-20?", { topK: 1 })).toHaveLength(1);
+    expect(await asked("What happened on 25 May?")).toEqual([]);
+    expect(await asked("What happened on 25 May 1999?")).toEqual([]);
+    expect(await asked("What happened in May 2022?", { filters: { agent_id: "club" } })).toEqual([
+      "Nate won a chess tournament.",
+    ]);
+    expect(await asked("What happened in May 2022?", { threshold: 0.5 })).toEqual([]);
+  });
+
+  it("finds the words asked for before all else of the same time", async () => {
+    const busy = { userId: "busy" };
+    const validFrom = new Date("2023-08-03T10:00Z");
+    const chores = Array.from({ length: 80 }, (_, index) => ({ text: `Chore ${index} is done.`, validFrom }));
+    const wanted = { text: "The lighthouse was painted.", validFrom, importance: 1 };
+    await memory.memories.add([...chores, wanted], { scope: busy });
+    const found = await texts("What about the lighthouse in August 2023?", { scope: busy });
+    expect(found).toHaveLength(5);
+    expect(found[0]).toBe(wanted.text);
   });
 
   it("finds misspelt words", async () => {

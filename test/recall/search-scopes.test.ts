@@ -5,6 +5,8 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
+/** Finds all that is stored now, and needs no word of it. */
+const today = `What of ${new Date().toISOString().slice(0, 10)}?`;
 let memory: Memory;
 
 beforeAll(() => {
@@ -44,8 +46,10 @@ describe("a search", () => {
       await memory.record({ scope, threadId: `thread ${index}`, messages });
     }
     for (const [index, scope] of scopes.entries()) {
-      expect(await texts(scope)).toEqual([`The marmot of number ${index} whistles.`]);
-      expect(await said(scope)).toEqual([`I saw marmot ${index}.`]);
+      for (const query of ["marmot", today]) {
+        expect(await texts(scope, query)).toEqual([`The marmot of number ${index} whistles.`]);
+        expect(await said(scope, query)).toEqual([`I saw marmot ${index}.`]);
+      }
     }
     expect(await texts({ userId: "unheard of" })).toEqual([]);
     expect(await said({ tenantId: "a", userId: "unheard of" })).toEqual([]);
@@ -78,20 +82,22 @@ describe("a search", () => {
     );
 
     const own = ["Ben likes the marmot.", "Ben told the notes app of a marmot."];
-    expect(await texts(user)).toEqual(own);
-    expect(await texts(inNotes)).toEqual([
-      ...own,
-      "The marmot picture is stored here.",
-      "Users ask for marmot emojis.",
-    ]);
-    expect(await texts({ ...user, appId: "mail" })).toEqual([
-      ...own,
-      "The marmot recipe is stored here.",
-      "Users mail marmot jokes.",
-    ]);
-    expect(await texts({ appId: "notes" })).toEqual(["Users ask for marmot emojis."]);
-    expect(await texts({ ...user, appId: "unheard of" })).toEqual(own);
-    expect(await texts({ ...inNotes, tenantId: "other" })).toEqual([]);
+    for (const query of ["marmot", today]) {
+      expect(await texts(user, query)).toEqual(own);
+      expect(await texts(inNotes, query)).toEqual([
+        ...own,
+        "The marmot picture is stored here.",
+        "Users ask for marmot emojis.",
+      ]);
+      expect(await texts({ ...user, appId: "mail" }, query)).toEqual([
+        ...own,
+        "The marmot recipe is stored here.",
+        "Users mail marmot jokes.",
+      ]);
+      expect(await texts({ appId: "notes" }, query)).toEqual(["Users ask for marmot emojis."]);
+      expect(await texts({ ...user, appId: "unheard of" }, query)).toEqual(own);
+      expect(await texts({ ...inNotes, tenantId: "other" }, query)).toEqual([]);
+    }
   });
 
   it("in an app sees only what was said in that app; without one, all that the user said", async () => {
@@ -100,9 +106,11 @@ describe("a search", () => {
       const messages = [new HumanMessage(`A badger, number ${index}.`)];
       await memory.record({ scope, threadId: `badger ${index}`, messages });
     }
-    expect(await said({ ...user, appId: "notes" }, "badger")).toEqual(["A badger, number 1."]);
-    expect(await said({ ...user, appId: "mail" }, "badger")).toEqual(["A badger, number 2."]);
-    expect(await said(user, "badger")).toHaveLength(3);
+    for (const query of ["badger", today]) {
+      expect(await said({ ...user, appId: "notes" }, query)).toEqual(["A badger, number 1."]);
+      expect(await said({ ...user, appId: "mail" }, query)).toEqual(["A badger, number 2."]);
+      expect(await said(user, query)).toHaveLength(3);
+    }
   });
 
   it("does not find what was removed, until it is restored", async () => {
@@ -111,6 +119,7 @@ describe("a search", () => {
     const id = added?.id as string;
     await memory.memories.remove(id, { scope });
     expect(await texts(scope)).toEqual([]);
+    expect(await texts(scope, today)).toEqual([]);
     await memory.memories.restore(id, { scope });
     expect(await texts(scope)).toEqual(["Emil keeps a marmot."]);
     await memory.memories.update(id, { text: "Emil keeps a hamster." }, { scope });

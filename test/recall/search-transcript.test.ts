@@ -79,6 +79,16 @@ describe("transcript search", () => {
     expect((await ids("pottery on 5 July"))[0]).toBe("u5");
   });
 
+  it("finds what was said at a time that is asked about, without a word of the question", async () => {
+    const said = await search("What else happened on 10 March 2024?", { topK: 20 });
+    expect(said.map(({ messageId }) => messageId).toSorted()).toEqual(spring.map(({ id }) => id));
+    expect(said[0]).toMatchObject({ similarity: 0.3, reason: "the time it was said at" });
+    const july = await ids("What else happened in July 2024?");
+    expect(july.toSorted()).toEqual(["u0", "u1", "u2", "u5"]);
+    expect(await ids("What else happened in July 2024?", { threadId: "spring" })).toEqual([]);
+    expect(await ids("What else happened in July 2019?")).toEqual([]);
+  });
+
   it("finds other forms of words, and misspelt ones", async () => {
     expect((await ids("children minded freezing"))[0]).toBe("u2");
     expect((await ids("who drives to lakes"))[0]).toBe("u0");
