@@ -2,7 +2,9 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { createMemory, type Memory } from "../src/index.js";
 import { HashingEmbeddings, OfflineChatModel } from "../src/testing/index.js";
 import { openBenchDatabase } from "./bench-database.js";
+import { measureEdges } from "./recall/edge-cost.js";
 import { type LoadedMemory, loadMemories, multiplyMemories } from "./recall/load-memories.js";
+import { loadLongConversation, talker } from "./recall/long-conversation.js";
 import { loadPeerStores, type PeerStores } from "./recall/peer-stores.js";
 import { question, seeded, sentence } from "./recall/sentences.js";
 import { measureWrites } from "./recall/write-cost.js";
@@ -20,11 +22,10 @@ console.log(`Database: ${database.name}`);
 try {
   const embeddings = new HashingEmbeddings({ dimensions: 384 });
   const memories = await makeMemories(embeddings);
+  // A connection string where there is one: pools made by the library keep plans.
+  const options = { database: connectionString ?? database.pool, schema: database.schema, embeddings };
   const memory = createMemory({
-    // A connection string where there is one: pools made by the library keep plans.
-    database: connectionString ?? database.pool,
-    schema: database.schema,
-    embeddings,
+    ...options,
     model: new OfflineChatModel(),
     // No memories but those that are loaded.
     config: { memories: { extract: false, episodes: false } },
@@ -47,15 +48,17 @@ try {
     : null;
   const speedup: Record<string, number> = {};
   for (const size of sizes) speedup[size] = await compare(memory, peers, size, memories);
+  const conversation = await compareConversation(memory, memories);
   const roundTrips = await countRoundTrips();
   const writes = await measureWrites(memory, peers?.postgres ?? null);
+  const edgeMs = await measureEdges(options);
   await peers?.close();
 
   const growthP95 = connectionString ? await measureGrowth(memory, memories) : null;
   if (!connectionString)
     console.log("\nDATABASE_URL is not set: PostgresStore and growth to 1,000,000 rows are skipped.");
   await memory.close();
-  console.log(`\n${JSON.stringify({ speedup, growthP95, roundTrips, ...writes })}`);
+  console.log(`\n${JSON.stringify({ speedup, conversation, growthP95, roundTrips, ...writes, edgeMs })}`);
 } finally {
   await database.pool.query(`drop schema if exists "${database.schema}_peer" cascade`);
   await database.close();
@@ -86,9 +89,13 @@ async function talk(memory: Memory, userId: string): Promise<void> {
 
 function asked(size: number, memories: readonly LoadedMemory[]): string[] {
   const random = seeded(size);
-  const own = memories.filter(({ user }) => user === userOf(size));
+  const own = memories.filter(({ user }) => user === userOf(size)).map(({ text }) => text);
+  return questionsAbout(own, random);
+}
+
+function questionsAbout(texts: readonly string[], random: () => number): string[] {
   return Array.from({ length: questions }, () =>
-    question(random, (own[Math.floor(random() * own.length)] as LoadedMemory).text),
+    question(random, texts[Math.floor(random() * texts.length)] as string),
   );
 }
 
@@ -140,6 +147,31 @@ async function compare(
   return theirs
     ? percentile(theirs, 0.5) / percentile(measured["Mnemograph: whole recall"], 0.5)
     : Number.NaN;
+}
+
+/** p50 of a user with 2,000 messages and the 1,000 facts learned from them ÷ of one with 1,000 facts from nowhere. */
+async function compareConversation(memory: Memory, memories: readonly LoadedMemory[]): Promise<number> {
+  const texts = await loadLongConversation(memory);
+  await database.pool.query("vacuum analyze");
+  const measured = {
+    "1,000 facts learned from 2,000 messages of one thread": await times(
+      questionsAbout(texts, seeded(12)),
+      (query) => memory.recall({ scope: talker.scope, threadId: "a new one", query }),
+    ),
+    "1,000 facts without a source": await times(asked(1_000, memories), (query) =>
+      memory.recall({ scope: { userId: userOf(1_000) }, threadId: "another new one", query }),
+    ),
+  };
+  const [talked = Number.NaN, plain = Number.NaN] = Object.values(measured).map((ms) => percentile(ms, 0.5));
+  printTable(
+    "What a conversation adds to recall",
+    Object.entries(measured).map(([what, ms]) => ({
+      what,
+      "p50 ms": percentile(ms, 0.5),
+      "p95 ms": percentile(ms, 0.95),
+    })),
+  );
+  return talked / plain;
 }
 
 async function countRoundTrips(): Promise<number> {

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { searchText } from "../../src/domain/search-text.js";
 
 /** A memory to load. */
 export interface LoadedMemory {
@@ -28,7 +29,8 @@ export async function loadMemories(
     const rows = memories.slice(start, start + batch);
     await pool.query(
       `with input as (
-         select * from unnest($1::text[], $2::text[], $3::text[]) with ordinality as i (user_id, content, vector, n)
+         select * from unnest($1::text[], $2::text[], $3::text[], $5::text[]) with ordinality
+           as i (user_id, content, vector, terms, n)
        ),
        added as (
          insert into "${schema}".memory
@@ -41,7 +43,8 @@ export async function loadMemories(
          insert into "${schema}".memory_term (owner_ref, lexeme, memory_ref, frequency, length)
          select a.owner_ref, v.lexeme, a.ref, cardinality(v.positions),
            sum(cardinality(v.positions)) over (partition by a.ref)
-         from added a cross join lateral unnest(to_tsvector('english', a.content)) v
+         from added a join input i on a.content_hash = $4 || i.n
+         cross join lateral unnest(to_tsvector('english', i.terms)) v
        )
        insert into "${schema}".memory_embedding (space_ref, memory_ref, owner_ref, embedding)
        select s.id, a.ref, a.owner_ref, i.vector::halfvec
@@ -51,6 +54,7 @@ export async function loadMemories(
         rows.map((row) => row.text),
         rows.map((row) => `[${row.vector.join(",")}]`),
         `bench-${start}-`,
+        rows.map((row) => searchText(row.text, "english")),
       ],
     );
   }
