@@ -6,6 +6,8 @@ export default defineConfig({
     globalSetup: "test/support/global-setup.ts",
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    maxWorkers: "100%",
+    isolate: false,
     // LangChain's checkpointer conformance suite expects describe, it and expect to be global.
     globals: true,
   },

@@ -1,70 +1,32 @@
-import { execFile } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HumanMessage } from "@langchain/core/messages";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { createMemory } from "../../src/create-memory.js";
-import { silentLogger } from "../support/silent-logger.js";
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import { useCommandLine } from "../support/command-line.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
-const db = useTestDatabase();
-const source = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+const { folder, run, runOn, schema, withMemory } = useCommandLine(useTestDatabase());
 const embeddings = fileURLToPath(new URL("../support/embeddings-module.ts", import.meta.url));
-const tsx = import.meta.resolve("tsx");
-const folder = mkdtempSync(join(tmpdir(), "mnemograph-cli-"));
-const schema = `cli_${randomUUID().slice(0, 8)}`;
 const odd = `a:b%_'";$(x) 日本 -- \u202e`;
 const message = "I told you about my green tea.\n\u001b[31mIn red.";
-let target: string[] = [];
 let id = "";
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** Runs `mnemograph` in an empty folder on the database of these tests. */
-function run(args: readonly string[], on: readonly string[] = target): Promise<Ended> {
-  const { DATABASE_URL: _, ...env } = process.env;
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      ["--import", tsx, source, ...args, ...on],
-      { cwd: folder, env, timeout: 60_000 },
-      (error, out, err) => {
-        const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
-        resolve({ code, out: out.trimEnd(), err: err.trimEnd() });
-      },
-    );
-  });
-}
-
 beforeAll(async () => {
-  const url = inject("databaseUrl");
-  const database = url ?? { dataDir: join(folder, "data") };
-  target = [...(url === null ? ["--data-dir", "data"] : ["--database", url]), "--schema", schema];
-  const memory = createMemory({ database, schema, logger: silentLogger });
-  await memory.setup();
-  const scope = { userId: odd, tenantId: odd };
-  const [written] = await memory.memories.add({ text: "Ana prefers green tea.", importance: 4 }, { scope });
-  id = written?.id ?? "";
-  await memory.memories.update(id, { text: "Ana prefers green tea in the morning." }, { scope });
-  await memory.memories.add({ text: "Ana plays chess.", kind: "fact" }, { scope: { userId: "other" } });
-  await memory.record({
-    scope,
-    threadId: "t 1",
-    messages: [new HumanMessage({ id: "m", content: message })],
+  await withMemory(async (memory) => {
+    const scope = { userId: odd, tenantId: odd };
+    const draft = { text: "Ana prefers green tea.", importance: 4 };
+    const [written] = await memory.memories.add(draft, { scope });
+    id = written?.id ?? "";
+    await memory.memories.update(id, { text: "Ana prefers green tea in the morning." }, { scope });
+    await memory.memories.add({ text: "Ana plays chess.", kind: "fact" }, { scope: { userId: "other" } });
+    await memory.record({
+      scope,
+      threadId: "t 1",
+      messages: [new HumanMessage({ id: "m", content: message })],
+    });
   });
-  await memory.close();
 }, 120_000);
-afterAll(async () => {
-  if (onServer()) await db.pool.query(`drop schema if exists "${schema}" cascade`);
-  rmSync(folder, { recursive: true, force: true });
-});
 
 const ana = [`--user=${odd}`, `--tenant=${odd}`];
 
@@ -187,14 +149,14 @@ describe("mnemograph, used wrongly", () => {
 
   it("names `mnemograph migrate` where nothing is set up, and makes nothing", async () => {
     const empty = onServer()
-      ? [...target.slice(0, 2), "--schema", `${schema}_none`]
+      ? ["--database", inject("databaseUrl") ?? "", "--schema", `${schema}_none`]
       : ["--data-dir", "none", "--schema", schema];
     for (const args of [
       ["search", "tea", "--user", "ana"],
       ["history", "x", "--user", "ana"],
       ["reembed", "--embeddings", embeddings],
     ]) {
-      const { code, out, err } = await run(args, empty);
+      const { code, out, err } = await runOn([...args, ...empty]);
       expect([code, out]).toEqual([1, ""]);
       expect(err).toMatch(/^mnemograph: .*mnemograph migrate/);
     }

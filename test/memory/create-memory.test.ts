@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { MemoryError } from "../../src/errors.js";
 import { resolveConfig } from "../../src/options.js";
@@ -38,8 +38,8 @@ describe("the config", () => {
 
 describe("MemoryError", () => {
   it("is recognised by code, also across two copies of the package", async () => {
-    vi.resetModules();
-    const copy = await import("../../src/errors.js");
+    const path = "../../src/errors.js?copy";
+    const copy: typeof import("../../src/errors.js") = await import(path);
     expect(copy.MemoryError).not.toBe(MemoryError);
     const error: unknown = new copy.MemoryError("CONFLICT", "no", { cause: new Error("why") });
     expect(error).not.toBeInstanceOf(MemoryError);

@@ -1,10 +1,11 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, inject } from "vitest";
+import { afterAll, beforeAll, inject } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
 import { silentLogger } from "./silent-logger.js";
@@ -17,20 +18,41 @@ export interface Ended {
   readonly err: string;
 }
 
+/** How a command is run in a process of its own. */
+export interface OwnProcess {
+  readonly input?: string;
+  /** Closes its output after so many. */
+  readonly readBytes?: number;
+}
+
 const source = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-const tsx = import.meta.resolve("tsx");
+const script = fileURLToPath(new URL("scripts/command-line.ts", import.meta.url));
+const execArgv = ["--import", import.meta.resolve("tsx")];
 
 /**
- * `mnemograph` in an empty folder on a database of its own. Its processes open the embedded database one after
+ * `mnemograph` in an empty folder on a database of its own. Its commands open the embedded database one after
  * another: fill it by `withMemory`, which closes it.
+ *
+ * The commands share a process, which saves each the second that loading its code and compiling PostgreSQL takes.
+ * Those that read standard input or lose their reader get one of their own.
  */
 export function useCommandLine(db: TestDatabase) {
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-cli-"));
   const schema = `cli_${randomUUID().slice(0, 8)}`;
+  const target = () => {
+    const url = inject("databaseUrl");
+    return [...(url === null ? ["--data-dir", "data"] : ["--database", url]), "--schema", schema];
+  };
+  beforeAll(() => {
+    const embedded = inject("embedded");
+    if (embedded) cpSync(embedded.dataDir, join(folder, "data"), { recursive: true });
+  });
   afterAll(async () => {
     if (inject("databaseUrl") !== null) await db.pool.query(`drop schema if exists "${schema}" cascade`);
     rmSync(folder, { recursive: true, force: true });
   });
+  // Ended first, since hooks that end run in reverse.
+  const shared = useSharedProcess(folder);
   return {
     folder,
     schema,
@@ -44,27 +66,54 @@ export function useCommandLine(db: TestDatabase) {
         await memory.close();
       }
     },
-    /** Runs a command on the database of its own. `readBytes`: closes its output after so many. */
-    run(args: readonly string[], how: { readonly input?: string; readonly readBytes?: number } = {}) {
-      const url = inject("databaseUrl");
-      const target = [...(url === null ? ["--data-dir", "data"] : ["--database", url]), "--schema", schema];
-      return start([...args, ...target], folder, how);
-    },
+    /** Runs a command on the database of its own. */
+    run: (args: readonly string[], how?: OwnProcess) =>
+      how ? start([...args, ...target()], folder, how) : shared([...args, ...target()]),
     /** Runs a command that says itself on which database. */
-    runOn: (args: readonly string[]) => start(args, folder),
+    runOn: (args: readonly string[]) => shared(args),
   };
 }
 
+function environment(): NodeJS.ProcessEnv {
+  const { DATABASE_URL: _, ...env } = process.env;
+  return env;
+}
+
+/** A process that starts with the first of its commands, and runs them one after another. */
+function useSharedProcess(cwd: string): (args: readonly string[]) => Promise<Ended> {
+  let child: ChildProcess | undefined;
+  let ended: Promise<unknown[]>;
+  let last: Promise<unknown> = Promise.resolve();
+  afterAll(async () => {
+    child?.kill("SIGKILL");
+    await ended;
+  });
+  const answer = async (args: readonly string[]): Promise<Ended> => {
+    if (!child) {
+      child = fork(script, { cwd, env: environment(), execArgv });
+      ended = once(child, "exit");
+    }
+    const answered = once(child, "message");
+    child.send(args);
+    const [answer] = await Promise.race([answered, ended]);
+    if (typeof answer !== "object") throw new Error(`The process of the commands ended with ${answer}.`);
+    const { code, out, err } = answer as Ended;
+    return { code, out: out.trimEnd(), err: err.trimEnd() };
+  };
+  return (args) => {
+    const result = last.then(() => answer(args));
+    last = result.catch(() => {});
+    return result;
+  };
+}
+
+/** A command in a process of its own. */
 function start(
   args: readonly string[],
   cwd: string,
-  {
-    input = "",
-    readBytes = Number.POSITIVE_INFINITY,
-  }: { readonly input?: string; readonly readBytes?: number } = {},
+  { input = "", readBytes = Number.POSITIVE_INFINITY }: OwnProcess,
 ): Promise<Ended> {
-  const { DATABASE_URL: _, ...env } = process.env;
-  const child = spawn(process.execPath, ["--import", tsx, source, ...args], { cwd, env });
+  const child = spawn(process.execPath, [...execArgv, source, ...args], { cwd, env: environment() });
   let out = "";
   let err = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -4,37 +4,41 @@ import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { createMemory } from "../../src/create-memory.js";
-import { createDatabase } from "../../src/database/database.js";
 import { openEmbeddedPool } from "../../src/database/embedded-pool.js";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** Connection string of a real server, or null: then tests run on the embedded database. */
     databaseUrl: string | null;
-    /** Dump of an embedded database whose schema "mnemograph" is set up. */
-    embeddedDump: string | null;
+    /** Where an embedded database lies whose schema "mnemograph" is set up; null on a server. */
+    embedded: {
+      /** A dump of it, to start one in memory from. */
+      readonly dump: string;
+      /** A folder of it, to copy. */
+      readonly dataDir: string;
+    } | null;
   }
 }
 
-/** Migrates the embedded database once; each test file starts from a copy. */
+/** Makes the embedded database once; what needs one starts from a copy. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const databaseUrl = process.env.DATABASE_URL || null;
   if (databaseUrl !== null) {
     await checkServer(databaseUrl);
     project.provide("databaseUrl", databaseUrl);
-    project.provide("embeddedDump", null);
+    project.provide("embedded", null);
     return () => {};
   }
   console.log("DATABASE_URL is not set: tests of several processes and of server restarts are skipped.");
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-test-"));
-  const dump = join(folder, "mnemograph.tar");
-  const embedded = openEmbeddedPool({});
-  await createMemory({ database: embedded.pool }).setup();
-  const blob = await embedded.engine().dumpDataDir("none");
-  writeFileSync(dump, Buffer.from(await blob.arrayBuffer()));
-  await createDatabase(embedded.pool, { schemaName: "mnemograph" }, embedded.close).close();
+  const embedded = { dump: join(folder, "dump.tar"), dataDir: join(folder, "data") };
+  const { pool, engine, close } = openEmbeddedPool({ dataDir: embedded.dataDir });
+  await createMemory({ database: pool }).setup();
+  const dump = await engine().dumpDataDir("none");
+  writeFileSync(embedded.dump, Buffer.from(await dump.arrayBuffer()));
+  await close();
   project.provide("databaseUrl", null);
-  project.provide("embeddedDump", dump);
+  project.provide("embedded", embedded);
   return () => rmSync(folder, { recursive: true, force: true });
 }
 

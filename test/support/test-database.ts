@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { createDatabase, type Database } from "../../src/database/database.js";
-import { openEmbeddedPool } from "../../src/database/embedded-pool.js";
 import type { Memory, MemoryOptions } from "../../src/memory.js";
 import type { MemoryConfig } from "../../src/options.js";
 import { silentLogger } from "./silent-logger.js";
+import { checkWorkerPool, openWorkerPool } from "./worker-pool.js";
 
 /** A database of a test file's own, set up. */
 export interface TestDatabase {
@@ -25,8 +24,8 @@ export interface TestDatabase {
 export const onServer = () => inject("databaseUrl") !== null;
 
 /**
- * A set-up database for the calling test file: a schema of its own on the server, or a copy of the migrated
- * embedded database. Tests share it and keep apart by their ids.
+ * A set-up database for the calling test file: a schema of its own, on the server or on the embedded database of
+ * this worker. Tests share it and keep apart by their ids.
  */
 export function useTestDatabase(): TestDatabase {
   let opened: { pool: pg.Pool; schema: string; database: Database } | undefined;
@@ -41,7 +40,7 @@ export function useTestDatabase(): TestDatabase {
   });
   afterAll(async () => {
     for (const memory of memories) await memory.close();
-    if (onServer()) await opened?.pool.query(`drop schema "${opened.schema}" cascade`);
+    await opened?.pool.query(`drop schema "${opened.schema}" cascade`);
     await opened?.database.close();
   });
 
@@ -78,21 +77,14 @@ function withoutUpkeep(config: MemoryOptions["config"] = {}): MemoryConfig | str
 }
 
 async function open() {
-  const connectionString = inject("databaseUrl");
-  if (connectionString === null) {
-    const dump = inject("embeddedDump");
-    if (dump === null) throw new Error("no embedded dump");
-    const embedded = openEmbeddedPool({ loadDataDir: new Blob([readFileSync(dump)]) });
-    const schema = "mnemograph";
-    return {
-      pool: embedded.pool,
-      schema,
-      database: createDatabase(embedded.pool, { schemaName: schema }, embedded.close),
-    };
-  }
   const schema = `test_${randomUUID().slice(0, 8)}`;
-  const pool = new pg.Pool({ connectionString });
-  const database = createDatabase(pool, { schemaName: schema }, () => pool.end());
+  const embedded = inject("embedded");
+  const pool = embedded
+    ? await openWorkerPool(embedded.dump)
+    : new pg.Pool({ connectionString: inject("databaseUrl") ?? "" });
+  const database = createDatabase(pool, { schemaName: schema }, () =>
+    embedded ? checkWorkerPool() : pool.end(),
+  );
   await createMemory({ database: pool, schema, logger: silentLogger }).setup();
   return { pool, schema, database };
 }
