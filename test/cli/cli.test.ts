@@ -6,14 +6,13 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
+import { compiled } from "../support/compiled.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { round } from "../support/spoken.js";
 import { summariesOnly } from "../support/summary-memory.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
-const source = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const built = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
-const tsx = import.meta.resolve("tsx");
 const folder = mkdtempSync(join(tmpdir(), "mnemograph-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -27,13 +26,13 @@ interface Ended {
 function run(
   args: string[],
   env: NodeJS.ProcessEnv = {},
-  program = ["--import", tsx, source],
+  program = compiled("src/cli/main"),
 ): Promise<Ended> {
   const { DATABASE_URL: _, ...inherited } = process.env;
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [...program, ...args],
+      [program, ...args],
       { cwd: folder, env: { ...inherited, ...env } },
       (error, out, err) => {
         const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
@@ -95,9 +94,9 @@ describe("mnemograph", () => {
   });
 
   it.skipIf(!existsSync(built))("runs as built, where there is a build", async () => {
-    const help = await run(["--help"], {}, [built]);
+    const help = await run(["--help"], {}, built);
     expect(help).toMatchObject({ code: 0, err: "" });
-    expect((await run(["status"], {}, [built])).err).toMatch(/^mnemograph: There is no database in/);
+    expect((await run(["status"], {}, built)).err).toMatch(/^mnemograph: There is no database in/);
     expect(readFileSync(built, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
   });
 });

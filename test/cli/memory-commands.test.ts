@@ -1,13 +1,13 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { useCommandLine } from "../support/command-line.js";
+import { compiled } from "../support/compiled.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const { folder, run, runOn, schema, withMemory } = useCommandLine(useTestDatabase());
-const embeddings = fileURLToPath(new URL("../support/embeddings-module.ts", import.meta.url));
+const embeddings = compiled("test/support/embeddings-module");
 const odd = `a:b%_'";$(x) 日本 -- \u202e`;
 const message = "I told you about my green tea.\n\u001b[31mIn red.";
 let id = "";

@@ -111,7 +111,7 @@ describe("lockDataDirectory", () => {
   it("has one holder at a time among four processes that fight for stale locks", async () => {
     const dataDir = folder();
     mkdirSync(dataDir);
-    const contenders = Array.from({ length: 4 }, () => start("contend-for-lock.ts", [dataDir, "2500"]));
+    const contenders = Array.from({ length: 4 }, () => start("contend-for-lock", [dataDir, "2500"]));
     const codes = await Promise.all(contenders.map((each) => each.exitCode));
     expect(contenders.map((each) => each.stderr())).toEqual(["", "", "", ""]);
     expect(codes).toEqual([0, 0, 0, 0]);

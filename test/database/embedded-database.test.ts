@@ -32,7 +32,7 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
     const dataDir = folder("killed");
     let acknowledged = -1;
     for (let kill = 0; kill < 2; kill++) {
-      const writer = start("write-rounds.ts", [dataDir, "mnemograph", "t", `writer${kill}`]);
+      const writer = start("write-rounds", [dataDir, "mnemograph", "t", `writer${kill}`]);
       await writer.line(/^seq/);
       await sleep(50 + Math.random() * 400);
       await writer.kill();
@@ -51,7 +51,7 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
 
   it("is refused to a second process while a first has it open, and free once that was killed", async () => {
     const dataDir = folder("shared");
-    const first = start("open-data-directory.ts", [dataDir]);
+    const first = start("open-data-directory", [dataDir]);
     first.say("open");
     await first.line("open");
     const second = open(dataDir);
@@ -66,7 +66,7 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
     const dataDir = folder("raced");
     const dead = { pid: 2 ** 30, host: hostname(), startedAt: "1" };
     writeFileSync(join(dataDir, "mnemograph.lock"), JSON.stringify(dead));
-    const processes = [1, 2].map(() => start("open-data-directory.ts", [dataDir]));
+    const processes = [1, 2].map(() => start("open-data-directory", [dataDir]));
     await Promise.all(processes.map((each) => each.line("ready")));
     for (const each of processes) each.say("open");
     const results = await Promise.all(processes.map((each) => each.line(/^(open|[A-Z_]+)$/)));

@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { compiled } from "../support/compiled.js";
+import { copyEmbedded } from "../support/copy-embedded.js";
 import { type OpenAIStub, startOpenAIStub } from "../support/openai-stub.js";
 import { type Program, runProgram } from "../support/run-program.js";
+import { onServer } from "../support/test-database.js";
 
 /** Each chat starts the embedded database. */
 const patienceMs = 120_000;
@@ -26,13 +29,14 @@ afterEach(async () => {
 });
 
 function chat(env: Record<string, string> = {}): Program {
-  const program = runProgram(resolve("examples/chat.ts"), env, folder);
+  const program = runProgram(compiled("examples/chat"), env, folder);
   running.push(program);
   return program;
 }
 
-test(
-  "offline: says what it is, remembers over rounds and restarts, shows what happens in the background",
+// On a server they would be the same again: without DATABASE_URL the example has its own embedded database.
+test.skipIf(onServer())(
+  "offline: says what it is, remembers over rounds and restarts, shows what happens in the background (embedded only)",
   async () => {
     const first = chat();
     first.write("My dog is Rex.\n\nPlan a walk.\nThe vet is on Tuesday.\nMy name is Ana.\n");
@@ -65,9 +69,10 @@ test(
   patienceMs,
 );
 
-test(
-  "with a key: streams, survives a refused key and a failed summary; Ctrl-C loses nothing",
+test.skipIf(onServer())(
+  "with a key: streams, survives a refused key and a failed summary; Ctrl-C loses nothing (embedded only)",
   async () => {
+    copyEmbedded(join(folder, ".mnemograph"));
     // Facts would use up the script of the endpoint.
     const config = join(folder, "memory.yaml");
     writeFileSync(config, "memories: { extract: false, episodes: false }");

@@ -3,11 +3,13 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { runProgram } from "../support/run-program.js";
+import { onServer } from "../support/test-database.js";
 
 /** It starts the embedded database twice. */
 const patienceMs = 180_000;
 
-describe("npm run demo", () => {
+// On a server it would be the same again: the demo has its own embedded database.
+describe.skipIf(onServer())("npm run demo (embedded only)", () => {
   let output = "";
   let exitCode: number;
   let left: string[];

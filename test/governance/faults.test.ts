@@ -17,8 +17,7 @@ const cutConnections = () =>
 
 describe.skipIf(!onServer())("workers killed and cut off in the middle of everything (server only)", () => {
   it("leave nothing half done, and the next ones go on", async () => {
-    const worker = (number: number) =>
-      start("churn.ts", [inject("databaseUrl") ?? "", db.schema, `${number}`]);
+    const worker = (number: number) => start("churn", [inject("databaseUrl") ?? "", db.schema, `${number}`]);
     const unexpected: string[] = [];
     for (let round = 0; round < 5; round++) {
       const workers = [worker(1), worker(2)];

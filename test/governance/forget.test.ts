@@ -229,7 +229,7 @@ describe("forget", () => {
       // Killed at different depths: among memories, checkpoints, messages, and records.
       for (const depth of [5, Math.round(total / 3), Math.round(total / 2)]) {
         const url = inject("databaseUrl") ?? "";
-        const child = start("forget-slowly.ts", [url, db.schema, user, `${depth}`]);
+        const child = start("forget-slowly", [url, db.schema, user, `${depth}`]);
         await child.line("deep enough");
         await child.kill();
         expect(await findEverywhere(db, user)).not.toEqual({});

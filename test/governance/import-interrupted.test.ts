@@ -95,7 +95,7 @@ describe("large and interrupted exports and imports", () => {
       const file = join(folder, "export.jsonl");
       writeFileSync(file, asText(lines).join("\n"));
       const fresh = await freshSchema();
-      const child = start("import-slowly.ts", [inject("databaseUrl") ?? "", fresh.schema, file]);
+      const child = start("import-slowly", [inject("databaseUrl") ?? "", fresh.schema, file]);
       await child.line("deep enough");
       await child.kill();
       const target = fresh.memory();

@@ -245,7 +245,7 @@ describe("checkpoints.prune", () => {
       const whole = await cloneThread(db, threadId);
       const url = inject("databaseUrl") ?? "";
       for (const transactions of [3, 20]) {
-        const child = start("prune-slowly.ts", [url, db.schema, threadId, `${transactions}`]);
+        const child = start("prune-slowly", [url, db.schema, threadId, `${transactions}`]);
         await child.line("deep enough");
         await child.kill();
         // Whatever is still there is sound.

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import {
@@ -17,6 +17,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createMemorySupervisor, type Subagent } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
+import { compiled } from "../support/compiled.js";
 import {
   delegate,
   modes,
@@ -239,7 +240,7 @@ test("a missing package is named with the command that installs it", () => {
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-peers-"));
   try {
     // The sources beside all packages but the two optional ones.
-    cpSync("src", join(folder, "src"), { recursive: true });
+    cpSync(dirname(compiled("src/index")), join(folder, "src"), { recursive: true });
     const linkAll = (from: string, to: string, without: readonly string[]) => {
       mkdirSync(to);
       for (const name of readdirSync(from)) {
@@ -250,7 +251,7 @@ test("a missing package is named with the command that installs it", () => {
     linkAll("node_modules/@langchain", join(folder, "node_modules/@langchain"), ["langgraph-supervisor"]);
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
     writeFileSync(
-      join(folder, "main.ts"),
+      join(folder, "main.js"),
       `import { createMemorySupervisor, MemoryError } from "./src/index.js";
       for (const mode of ["handoff", "tools"]) {
         await createMemorySupervisor({ mode, planner: {}, executor: {} }).catch((error) =>
@@ -258,7 +259,7 @@ test("a missing package is named with the command that installs it", () => {
       }`,
     );
 
-    const printed = execFileSync(process.execPath, ["--import", "tsx", "main.ts"], {
+    const printed = execFileSync(process.execPath, ["main.js"], {
       cwd: folder,
       encoding: "utf8",
     });

@@ -60,7 +60,8 @@ const ways = {
   }),
 };
 
-describe.each(Object.entries(ways))("when the database is down, %s", (_, build) => {
+// Each waits for the connection to be tried again and again; they wait together.
+describe.concurrent.each(Object.entries(ways))("when the database is down, %s", (_, build) => {
   it("lets the turn go on, says so, and loses nothing", async () => {
     const up = database.memory();
     const { memory: down, logger } = await unreachable();
@@ -100,7 +101,7 @@ describe.each(Object.entries(ways))("when the database is down, %s", (_, build) 
   });
 });
 
-describe("a failure of memory", () => {
+describe.concurrent("a failure of memory", () => {
   it("fails the turn when that is asked for", async () => {
     const { memory } = await unreachable();
     const model = answering();

@@ -56,7 +56,7 @@ describe("MemoryError", () => {
 
 describe("the embedded database's package", () => {
   it("is named with the command that installs it when it is missing, and not needed for a server", async () => {
-    const script = start("without-pglite.ts");
+    const script = start("without-pglite");
     expect(await script.exitCode).toBe(0);
     expect(script.lines[0]).toBe("PEER_MISSING");
     expect(script.lines[1]).toContain("npm install @electric-sql/pglite");

@@ -77,7 +77,7 @@ describe("twenty writers on one thread", () => {
   it.skipIf(!onServer())("in four processes leave no gap either (server only)", async () => {
     const url = inject("databaseUrl") ?? "";
     const writers = [0, 1, 2, 3].map((writer) =>
-      start("record-batches.ts", [url, db.schema, "processes", `${writer}`, "10"]),
+      start("record-batches", [url, db.schema, "processes", `${writer}`, "10"]),
     );
     expect(await Promise.all(writers.map((writer) => writer.exitCode))).toEqual([0, 0, 0, 0]);
     expectWhole(await transcript("processes"), 4 * 10 * 3);

@@ -11,7 +11,7 @@ const scope = { userId: "ana" };
 /** A process that ends `rounds` rounds of a thread. */
 function agent(threadId: string, writer: string, rounds: number, model: "quick" | "hang", leaseMs = 60_000) {
   const url = inject("databaseUrl") ?? "";
-  return start("remember-rounds.ts", [url, db.schema, threadId, writer, `${rounds}`, `${leaseMs}`, model]);
+  return start("remember-rounds", [url, db.schema, threadId, writer, `${rounds}`, `${leaseMs}`, model]);
 }
 
 describe.skipIf(!onServer())("processes that share a thread (server only)", () => {

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
+import { compiled } from "./compiled.js";
 
-/** A TypeScript program in a process of its own. */
+/** A program in a process of its own. */
 export interface ChildScript {
   readonly pid: number;
   /** Lines of standard output so far. */
@@ -27,9 +27,6 @@ export interface ChildScriptOptions {
   readonly uid?: number;
 }
 
-const scripts = fileURLToPath(new URL("scripts/", import.meta.url));
-const tsx = import.meta.resolve("tsx");
-
 /** Starts programs of test/support/scripts; those still running after a test are killed. */
 export function useChildScripts() {
   const running = new Set<ChildProcess>();
@@ -40,7 +37,7 @@ export function useChildScripts() {
     }
   });
   return (script: string, args: readonly string[] = [], options: ChildScriptOptions = {}): ChildScript => {
-    const child = spawn(process.execPath, ["--import", tsx, `${scripts}${script}`, ...args], {
+    const child = spawn(process.execPath, [compiled(`test/support/scripts/${script}`), ...args], {
       ...options,
       env: { ...process.env, ...options.env },
       stdio: ["pipe", "pipe", "pipe"],

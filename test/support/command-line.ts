@@ -1,13 +1,14 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, inject } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
+import { compiled } from "./compiled.js";
+import { copyEmbedded } from "./copy-embedded.js";
 import { silentLogger } from "./silent-logger.js";
 import type { TestDatabase } from "./test-database.js";
 
@@ -25,10 +26,6 @@ export interface OwnProcess {
   readonly readBytes?: number;
 }
 
-const source = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-const script = fileURLToPath(new URL("scripts/command-line.ts", import.meta.url));
-const execArgv = ["--import", import.meta.resolve("tsx")];
-
 /**
  * `mnemograph` in an empty folder on a database of its own. Its commands open the embedded database one after
  * another: fill it by `withMemory`, which closes it.
@@ -37,15 +34,16 @@ const execArgv = ["--import", import.meta.resolve("tsx")];
  * Those that read standard input or lose their reader get one of their own.
  */
 export function useCommandLine(db: TestDatabase) {
-  const folder = mkdtempSync(join(tmpdir(), "mnemograph-cli-"));
-  const schema = `cli_${randomUUID().slice(0, 8)}`;
+  const id = randomUUID().slice(0, 8);
+  const folder = join(tmpdir(), `mnemograph-cli-${id}`);
+  const schema = `cli_${id}`;
   const target = () => {
     const url = inject("databaseUrl");
     return [...(url === null ? ["--data-dir", "data"] : ["--database", url]), "--schema", schema];
   };
   beforeAll(() => {
-    const embedded = inject("embedded");
-    if (embedded) cpSync(embedded.dataDir, join(folder, "data"), { recursive: true });
+    mkdirSync(folder);
+    if (inject("embedded")) copyEmbedded(join(folder, "data"));
   });
   afterAll(async () => {
     if (inject("databaseUrl") !== null) await db.pool.query(`drop schema if exists "${schema}" cascade`);
@@ -90,7 +88,7 @@ function useSharedProcess(cwd: string): (args: readonly string[]) => Promise<End
   });
   const answer = async (args: readonly string[]): Promise<Ended> => {
     if (!child) {
-      child = fork(script, { cwd, env: environment(), execArgv });
+      child = fork(compiled("test/support/scripts/command-line"), { cwd, env: environment(), execArgv: [] });
       ended = once(child, "exit");
     }
     const answered = once(child, "message");
@@ -113,7 +111,7 @@ function start(
   cwd: string,
   { input = "", readBytes = Number.POSITIVE_INFINITY }: OwnProcess,
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [...execArgv, source, ...args], { cwd, env: environment() });
+  const child = spawn(process.execPath, [compiled("src/cli/main"), ...args], { cwd, env: environment() });
   let out = "";
   let err = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -1,7 +1,8 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, inject } from "vitest";
+import { afterAll, beforeAll } from "vitest";
+import { copyEmbedded } from "./copy-embedded.js";
 
 /**
  * Folders with a set-up embedded database. Only in runs on the embedded database.
@@ -15,10 +16,8 @@ export function useDataDirectories(): (name: string) => string {
   });
   afterAll(() => rmSync(root, { recursive: true, force: true }));
   return (name) => {
-    const template = inject("embedded");
-    if (!template) throw new Error("There are no folders in a run on a server.");
     const dataDir = join(root, name);
-    cpSync(template.dataDir, dataDir, { recursive: true });
+    copyEmbedded(dataDir);
     return dataDir;
   };
 }

@@ -5,11 +5,14 @@ import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { createMemory } from "../../src/create-memory.js";
 import { openEmbeddedPool } from "../../src/database/embedded-pool.js";
+import { compileSources } from "./compile-sources.js";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** Connection string of a real server, or null: then tests run on the embedded database. */
     databaseUrl: string | null;
+    /** Folder of what `compileSources` makes. */
+    compiled: string;
     /** Where an embedded database lies whose schema "mnemograph" is set up; null on a server. */
     embedded: {
       /** A dump of it, to start one in memory from. */
@@ -20,26 +23,28 @@ declare module "vitest" {
   }
 }
 
-/** Makes the embedded database once; what needs one starts from a copy. */
+/** Makes the embedded database and compiles the programs once; what needs one starts from a copy. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const databaseUrl = process.env.DATABASE_URL || null;
-  if (databaseUrl !== null) {
-    await checkServer(databaseUrl);
-    project.provide("databaseUrl", databaseUrl);
-    project.provide("embedded", null);
-    return () => {};
-  }
-  console.log("DATABASE_URL is not set: tests of several processes and of server restarts are skipped.");
+  if (databaseUrl !== null) await checkServer(databaseUrl);
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-test-"));
+  const compiled = join(folder, "compiled");
+  compileSources(compiled);
+  project.provide("databaseUrl", databaseUrl);
+  project.provide("compiled", compiled);
+  project.provide("embedded", databaseUrl === null ? await embeddedIn(folder) : null);
+  return () => rmSync(folder, { recursive: true, force: true });
+}
+
+async function embeddedIn(folder: string) {
+  console.log("DATABASE_URL is not set: tests of several processes and of server restarts are skipped.");
   const embedded = { dump: join(folder, "dump.tar"), dataDir: join(folder, "data") };
   const { pool, engine, close } = openEmbeddedPool({ dataDir: embedded.dataDir });
   await createMemory({ database: pool }).setup();
   const dump = await engine().dumpDataDir("none");
   writeFileSync(embedded.dump, Buffer.from(await dump.arrayBuffer()));
   await close();
-  project.provide("databaseUrl", null);
-  project.provide("embedded", embedded);
-  return () => rmSync(folder, { recursive: true, force: true });
+  return embedded;
 }
 
 async function checkServer(connectionString: string): Promise<void> {

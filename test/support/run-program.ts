@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-/** A TypeScript program of this repository, running. */
+/** A program of this repository, running. */
 export interface Program {
   /** Everything it printed so far, both streams in order of arrival. */
   readonly output: () => string;
@@ -16,7 +16,8 @@ export interface Program {
 
 /** Runs `file` with only these environment variables beside what finding programs and time takes. */
 export function runProgram(file: string, env: Record<string, string> = {}, cwd = process.cwd()): Program {
-  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), file], {
+  const loader = file.endsWith(".ts") ? ["--import", import.meta.resolve("tsx")] : [];
+  const child = spawn(process.execPath, [...loader, file], {
     cwd,
     env: { PATH: process.env.PATH ?? "", NODE_OPTIONS: "", ...env },
   });
