@@ -1,6 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { createMemory } from "../../src/create-memory.js";
@@ -29,22 +38,52 @@ export default async function setup(project: TestProject): Promise<() => void> {
   if (databaseUrl !== null) await checkServer(databaseUrl);
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-test-"));
   const compiled = join(folder, "compiled");
-  compileSources(compiled);
+  const [embedded] = await Promise.all([
+    databaseUrl === null ? embeddedIn(folder) : null,
+    compileSources(compiled),
+  ]);
   project.provide("databaseUrl", databaseUrl);
   project.provide("compiled", compiled);
-  project.provide("embedded", databaseUrl === null ? await embeddedIn(folder) : null);
+  project.provide("embedded", embedded);
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
 async function embeddedIn(folder: string) {
   console.log("DATABASE_URL is not set: tests of several processes and of server restarts are skipped.");
   const embedded = { dump: join(folder, "dump.tar"), dataDir: join(folder, "data") };
+  const kept = keptFolder();
+  if (!existsSync(kept)) await makeEmpty(kept);
+  cpSync(kept, embedded.dataDir, { recursive: true });
   const { pool, engine, close } = openEmbeddedPool({ dataDir: embedded.dataDir });
   await createMemory({ database: pool }).setup();
   const dump = await engine().dumpDataDir("none");
   writeFileSync(embedded.dump, Buffer.from(await dump.arrayBuffer()));
   await close();
   return embedded;
+}
+
+/** Where an embedded database without any tables is kept from run to run, since making one takes seconds. */
+function keptFolder(): string {
+  const packages = resolve(import.meta.dirname, "../../node_modules");
+  const { version } = JSON.parse(
+    readFileSync(join(packages, "@electric-sql/pglite/package.json"), "utf8"),
+  ) as { version: string };
+  return join(packages, ".cache/mnemograph", `pglite-${version}`);
+}
+
+async function makeEmpty(folder: string): Promise<void> {
+  const unfinished = `${folder}.${process.pid}`;
+  mkdirSync(dirname(folder), { recursive: true });
+  const { pool, close } = openEmbeddedPool({ dataDir: unfinished });
+  await pool.query("select");
+  await close();
+  try {
+    renameSync(unfinished, folder);
+  } catch (error) {
+    // Another run was faster.
+    rmSync(unfinished, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
 }
 
 async function checkServer(connectionString: string): Promise<void> {
