@@ -1,4 +1,9 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+
+// A worker takes up to 1 GB with the embedded database. A server accepts 100 connections unless told otherwise, and
+// a file may take two dozen.
+const mostWorkers = process.env.DATABASE_URL ? 4 : 8;
 
 export default defineConfig({
   test: {
@@ -6,7 +11,8 @@ export default defineConfig({
     globalSetup: "test/support/global-setup.ts",
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: "100%",
+    maxWorkers: Math.min(availableParallelism(), mostWorkers),
+    // A worker's files share what they import, and its embedded database: both take longer than most files.
     isolate: false,
     // LangChain's checkpointer conformance suite expects describe, it and expect to be global.
     globals: true,

@@ -21,7 +21,7 @@ describe.skipIf(!onServer())("workers killed and cut off in the middle of everyt
     const unexpected: string[] = [];
     for (let round = 0; round < 5; round++) {
       const workers = [worker(1), worker(2)];
-      for (const { line } of workers) await line("working");
+      for (const { line } of workers) await line("two turns");
       for (let cut = 0; cut < 3; cut++) {
         await sleep(100 + Math.random() * 400);
         await cutConnections();

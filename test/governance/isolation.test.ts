@@ -123,11 +123,11 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     const unaware = isolated.memory({ isolation: undefined } as never);
     await expect(unaware.memories.list({ scope })).rejects.toThrow(code("PERMISSION_DENIED"));
     for (const across of [
-      memory.stats(),
-      memory.upkeep(),
-      memory.checkpoints.prune({ keepLast: 1 }).then(() => memory.summaries.stats()),
+      () => memory.stats(),
+      () => memory.upkeep(),
+      () => memory.checkpoints.prune({ keepLast: 1 }).then(() => memory.summaries.stats()),
     ]) {
-      await expect(across).rejects.toThrow(code("PERMISSION_DENIED"));
+      await expect(across()).rejects.toThrow(code("PERMISSION_DENIED"));
     }
     const exempt = db.memory({ isolation: "rls", schema });
     await expect(exempt.memories.list({ scope })).rejects.toThrow(/exempt from row-level security/);
