@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-// A worker takes up to 1 GB with the embedded database. A server accepts 100 connections unless told otherwise, and
+// With the embedded database a worker takes up to 1.5 GB. A server accepts 100 connections unless told otherwise, and
 // a file may take two dozen.
 const mostWorkers = process.env.DATABASE_URL ? 4 : 8;
 
