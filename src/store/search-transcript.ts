@@ -46,6 +46,9 @@ export async function searchTranscript(
   const threadId = input.threadId ?? null;
   const most = input.limit * matchesPerCandidate;
   const dated = input.spans.length > 0;
+  const inThread = sql`and thread_ref in (
+    select t.id from ${schema}.thread t where md5(t.thread_id) = md5(${threadId}) and t.thread_id = ${threadId}
+  )`;
   return db.query<TranscriptCandidate>(
     sql`
     with ${questionTerms(db, input)},
@@ -62,22 +65,15 @@ export async function searchTranscript(
     ),
     best as materialized (
       select * from said
-      where seq is not null and (${threadId}::text is null or exists (
-        select from ${schema}.thread t where t.id = said.thread_ref and t.thread_id = ${threadId}
-      ))
+      where seq is not null ${threadId === null ? empty : inThread}
       order by score + boost desc, thread_ref, seq
       limit ${input.limit * unspokenShare}
-    ),
-    -- Apart from the thread: joined at once, all messages of a thread may be read for each that is wanted.
-    spoken as materialized (
-      select b.*, m.message_id, m.role, m.actor, m.content, m.said_at
-      from best b join ${schema}.message m on m.thread_ref = b.thread_ref and m.seq = b.seq
-      where m.role in ('user', 'assistant')
     )
-    select t.thread_id as "threadId", s.seq, s.message_id as "messageId", s.role, s.actor, s.content as text,
-      s.said_at as "saidAt", s.own, s.fit, s.score
-    from spoken s join ${schema}.thread t on t.id = s.thread_ref
-    order by s.score + s.boost desc, s.said_at desc, s.seq
+    select (select t.thread_id from ${schema}.thread t where t.id = b.thread_ref) as "threadId", m.seq,
+      m.message_id as "messageId", m.role, m.actor, m.content as text, m.said_at as "saidAt", b.own, b.fit, b.score
+    from best b join ${schema}.message m on m.thread_ref = b.thread_ref and m.seq = b.seq
+    where m.role in ('user', 'assistant')
+    order by b.score + b.boost desc, m.said_at desc, m.seq
     limit ${input.limit}`,
     { prepare: true },
   );

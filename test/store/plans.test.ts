@@ -15,7 +15,7 @@ interface Plan {
 }
 
 /** Tables that this test fills; a sequential scan is right for an empty one. */
-const filled = new Set(["message", "summary", "thread"]);
+const filled = new Set(["message", "message_term", "summary", "thread"]);
 
 /**
  * "Seq Scan on message" and so on, in the plan for these values and in the plan for any, which pools of
@@ -91,11 +91,14 @@ describe.skipIf(!onServer())("with a thousand threads of a hundred messages (ser
     await memory.recall(original);
     await memory.remember({ ...original, messages: [...round("new 1"), ...round("new 2")] });
     await memory.recall({ scope, threadId: "unknown" });
+    await memory.recall({ ...original, query: "What was the answer of r7?" });
+    await memory.query({ scope, query: "What was the answer of r7 in May 2024?" });
+    await memory.transcript.search({ scope, query: "What was the answer of r7 in May 2024?" });
     await memory.summaries.list(original);
     await memory.threads.list({ scope });
     await memory.upkeep();
 
-    expect(statements.length).toBeGreaterThanOrEqual(8);
+    expect(statements.length).toBeGreaterThanOrEqual(11);
     const scans = await Promise.all(
       statements.map(async (statement) => ({
         statement: statement.text.replace(/\s+/g, " ").slice(0, 60),

@@ -17,3 +17,6 @@ create function one_edit_away(word text) returns text language sql immutable par
     from generate_series(0, length(word)) i, generate_series(97, 122) c, generate_series(0, 1) skip
   ) edits
 $$;
+
+-- How many threads an owner has is asked with every search.
+create index thread_owner_ref on thread (owner_ref);
