@@ -10,7 +10,6 @@ import {
   conversationOf,
   conversationRow,
 } from "./find-conversation.js";
-import { type LexicalQuestion, questionTerms, seers } from "./lexical-scores.js";
 import {
   candidatesOf,
   type FoundMemory,
@@ -20,6 +19,7 @@ import {
 } from "./memory-hits.js";
 import { memoryJson, memoryOf } from "./memory-row.js";
 import { pendingConsents } from "./pending-consents.js";
+import { type LexicalQuestion, questionTerms, seers } from "./question-terms.js";
 
 /** What one recall asks for. */
 export interface RecallStatement {

@@ -6,8 +6,9 @@ import type { TimeSpan } from "../domain/question-dates.js";
 import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
 import type { Scope } from "../domain/scope.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
-import { memoryScores, messageScores } from "./lexical-scores.js";
 import { type MemoryJson, memoryJson, memoryOf } from "./memory-row.js";
+import { memoryScores } from "./memory-scores.js";
+import { messageScores } from "./message-scores.js";
 import { scopeColumns } from "./scope-columns.js";
 import { withinSpans } from "./within-spans.js";
 

@@ -1,6 +1,5 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
-import { type LexicalQuestion, questionTerms } from "./lexical-scores.js";
 import {
   candidatesOf,
   type FoundMemory,
@@ -8,6 +7,7 @@ import {
   type MemoryCandidate,
   memoryHits,
 } from "./memory-hits.js";
+import { type LexicalQuestion, questionTerms } from "./question-terms.js";
 
 /** The memories that may answer a question, in no order. One round trip. */
 export async function searchMemories(

@@ -3,7 +3,9 @@ import type { Connection } from "../database/connection.js";
 import type { TimeSpan } from "../domain/question-dates.js";
 import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
 import type { MessageRole } from "../domain/transcript-message.js";
-import { type LexicalQuestion, memoryScores, messageScores, questionTerms } from "./lexical-scores.js";
+import { memoryScores } from "./memory-scores.js";
+import { messageScores } from "./message-scores.js";
+import { type LexicalQuestion, questionTerms } from "./question-terms.js";
 import { withinSpans } from "./within-spans.js";
 
 /** A message that may answer a question. */
