@@ -6,7 +6,7 @@ import { createDatabase, type Database } from "../../src/database/database.js";
 import type { Memory, MemoryOptions } from "../../src/memory.js";
 import type { MemoryConfig } from "../../src/options.js";
 import { silentLogger } from "./silent-logger.js";
-import { checkWorkerPool, openWorkerPool } from "./worker-pool.js";
+import { giveBackWorkerPool, takeWorkerPool } from "./worker-pool.js";
 
 /** A database of a test file's own, set up. */
 export interface TestDatabase {
@@ -40,7 +40,6 @@ export function useTestDatabase(): TestDatabase {
   });
   afterAll(async () => {
     for (const memory of memories) await memory.close();
-    await opened?.pool.query(`drop schema "${opened.schema}" cascade`);
     await opened?.database.close();
   });
 
@@ -80,11 +79,13 @@ async function open() {
   const schema = `test_${randomUUID().slice(0, 8)}`;
   const embedded = inject("embedded");
   const pool = embedded
-    ? await openWorkerPool(embedded.dump)
+    ? await takeWorkerPool(embedded.dump)
     : new pg.Pool({ connectionString: inject("databaseUrl") ?? "" });
-  const database = createDatabase(pool, { schemaName: schema }, () =>
-    embedded ? checkWorkerPool() : pool.end(),
-  );
+  const database = createDatabase(pool, { schemaName: schema }, async () => {
+    if (embedded) return giveBackWorkerPool(schema);
+    await pool.query(`drop schema "${schema}" cascade`);
+    await pool.end();
+  });
   await createMemory({ database: pool, schema, logger: silentLogger }).setup();
   return { pool, schema, database };
 }

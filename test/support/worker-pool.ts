@@ -3,6 +3,7 @@ import type pg from "pg";
 import { type EmbeddedPool, openEmbeddedPool } from "../../src/database/embedded-pool.js";
 
 let embedded: EmbeddedPool | undefined;
+let inUse = false;
 
 /**
  * The embedded database of this worker, which its test files use one after another: starting one costs more than
@@ -10,8 +11,11 @@ let embedded: EmbeddedPool | undefined;
  *
  * @param dump path of the database to start from.
  */
-export async function openWorkerPool(dump: string): Promise<pg.Pool> {
+export async function takeWorkerPool(dump: string): Promise<pg.Pool> {
+  // A file that could not give it back may still hold its only client.
+  if (inUse) embedded = undefined;
   embedded ??= openEmbeddedPool({ loadDataDir: new Blob([readFileSync(dump)]) });
+  inUse = true;
   const client = await embedded.pool.connect();
   await client.query("discard all");
   client.release(true);
@@ -21,20 +25,22 @@ export async function openWorkerPool(dump: string): Promise<pg.Pool> {
 /**
  * Ends a file's use of it.
  *
- * @throws when the file left a client checked out, for which the next file would wait in vain, or a schema.
+ * @param schema of the file, which is dropped.
+ * @throws when the file left a client checked out, for which the next file would wait in vain, or another schema.
  */
-export async function checkWorkerPool(): Promise<void> {
+export async function giveBackWorkerPool(schema: string): Promise<void> {
   if (!embedded) return;
   const { pool } = embedded;
   if (pool.idleCount < pool.totalCount) {
-    embedded = undefined;
     throw new Error("This file did not release its client of the embedded database.");
   }
+  await pool.query(`drop schema "${schema}" cascade`);
   const { rows } = await pool.query<{ name: string }>(
     `select nspname as name from pg_namespace
      where nspname !~ '^pg_' and nspname not in ('public', 'information_schema', 'mnemograph')`,
   );
-  if (rows.length === 0) return;
-  embedded = undefined;
-  throw new Error(`This file left schemas behind: ${rows.map(({ name }) => name).join(", ")}.`);
+  if (rows.length > 0) {
+    throw new Error(`This file left schemas behind: ${rows.map(({ name }) => name).join(", ")}.`);
+  }
+  inUse = false;
 }
