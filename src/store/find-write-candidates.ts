@@ -66,6 +66,7 @@ export async function findWriteCandidates(
   db: Connection,
   input: { ownerRef: number; probes: readonly WriteProbe[]; language: string; space: EmbeddingSpace | null },
 ): Promise<WriteCandidate[]> {
+  const { schema } = db;
   const { ownerRef, language, space } = input;
   const probes = JSON.stringify(input.probes.map((probe, index) => ({ ...probe, index })));
   const near = space ? nearByVector(db, ownerRef, space) : nearByTerms(db, ownerRef, language);
@@ -78,16 +79,22 @@ export async function findWriteCandidates(
       )
     ),
     ${near},
-    candidate as (
+    candidate as materialized (
       select p.index as probe, 'slot' as relation, m.ref, 1::float8 as similarity
-      from probe p join ${db.schema}.memory m
-        on m.owner_ref = ${ownerRef} and md5(m.app_id) = md5(p."appId") and m.app_id = p."appId"
-        and m.category = p.category and m.key = p.key and m.state = 'active'
+      from probe p cross join lateral (
+        select ref from ${schema}.memory
+        where owner_ref = ${ownerRef} and md5(app_id) = md5(p."appId") and app_id = p."appId"
+          and category = p.category and key = p.key and state = 'active'
+        limit 1
+      ) m
       union all
       select p.index, 'same', m.ref, 1
-      from probe p join ${db.schema}.memory m
-        on m.owner_ref = ${ownerRef} and md5(m.app_id) = md5(p."appId") and m.app_id = p."appId"
-        and m.kind = p.kind and m.content_hash = p."contentHash" and m.state = 'active'
+      from probe p cross join lateral (
+        select ref from ${schema}.memory
+        where owner_ref = ${ownerRef} and md5(app_id) = md5(p."appId") and app_id = p."appId"
+          and kind = p.kind and content_hash = p."contentHash" and state = 'active'
+        limit 1
+      ) m
       union all
       select probe, 'near', ref, similarity from near
     )
@@ -95,7 +102,7 @@ export async function findWriteCandidates(
       m.value, m.pinned, m.tags, m.actor_id as "actorId",
       m.confidence, m.importance, m.asserted_turn as turn, m.seen_count as "seenCount",
       m.valid_from as "validFrom", m.updated_at::text as "updatedAt", c.similarity
-    from candidate c join ${db.schema}.memory m on m.ref = c.ref
+    from candidate c cross join lateral (select * from ${schema}.memory where ref = c.ref limit 1) m
     order by c.probe, c.relation, c.similarity desc`,
     { prepare: true },
   );
@@ -103,14 +110,17 @@ export async function findWriteCandidates(
 }
 
 function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): Sql {
-  return sql`near as (
+  return sql`near as materialized (
     select p.index as probe, n.ref, n.similarity
     from probe p cross join lateral (
-      select m.ref, least(1, -(e.embedding ${space.product} p.embedding)) as similarity
-      from ${db.schema}.memory_embedding e join ${db.schema}.memory m on m.ref = e.memory_ref
-      where e.owner_ref = ${ownerRef} and e.space_ref = ${space.ref} and e.active
-        and m.app_id = p."appId" and m.state = 'active' and m.id is distinct from p.self
-      order by e.embedding ${space.product} p.embedding limit ${neighbours}
+      select m.ref, least(1, -e.product) as similarity
+      from (
+        select memory_ref, embedding ${space.product} p.embedding as product from ${db.schema}.memory_embedding
+        where owner_ref = ${ownerRef} and space_ref = ${space.ref} and active
+        order by product offset 0
+      ) e cross join lateral (select * from ${db.schema}.memory where ref = e.memory_ref limit 1) m
+      where m.app_id = p."appId" and m.state = 'active' and m.id is distinct from p.self
+      order by e.product limit ${neighbours}
     ) n
   )`;
 }
@@ -131,7 +141,7 @@ function nearByTerms(db: Connection, ownerRef: number, language: string): Sql {
       array_agg(frequency) filter (where memories between 1 and ${common - 1}) as rare_frequencies
     from term group by index
   ),
-  near as (
+  near as materialized (
     select p.index as probe, n.ref, n.similarity
     from probe p join said s on s.index = p.index
     cross join lateral (
@@ -139,18 +149,23 @@ function nearByTerms(db: Connection, ownerRef: number, language: string): Sql {
       from (
         select t.memory_ref
         from unnest(s.rare, s.rare_frequencies) as q (lexeme, frequency)
-        join ${schema}.memory_term t on t.owner_ref = ${ownerRef} and t.lexeme = q.lexeme
+        cross join lateral (
+          select memory_ref, frequency from ${schema}.memory_term
+          where owner_ref = ${ownerRef} and lexeme = q.lexeme limit ${common}
+        ) t
         group by t.memory_ref
         order by sum(least(q.frequency, t.frequency)) desc, t.memory_ref desc limit ${hints}
       ) hint
       cross join lateral (
         select sum(least(q.frequency, t.frequency)) as shared, max(t.length) as length
         from unnest(s.lexemes, s.frequencies) as q (lexeme, frequency)
-        join ${schema}.memory_term t
-          on t.owner_ref = ${ownerRef} and t.lexeme = q.lexeme and t.memory_ref = hint.memory_ref
+        cross join lateral (
+          select frequency, length from ${schema}.memory_term
+          where owner_ref = ${ownerRef} and lexeme = q.lexeme and memory_ref = hint.memory_ref limit 1
+        ) t
       ) o
-      join ${schema}.memory m
-        on m.ref = hint.memory_ref and m.app_id = p."appId" and m.id is distinct from p.self
+      cross join lateral (select * from ${schema}.memory where ref = hint.memory_ref limit 1) m
+      where m.app_id = p."appId" and m.id is distinct from p.self
       order by similarity desc, m.ref desc limit ${neighbours}
     ) n
   )`;

@@ -6,21 +6,41 @@ export interface WatchedStatement {
   readonly values: unknown[];
 }
 
-/** `pool`, with every statement that goes through it noted. Checked out clients count as one statement. */
-export function watchedPool(pool: pg.Pool): { pool: pg.Pool; statements: WatchedStatement[] } {
+/**
+ * `pool`, with every statement that goes through it noted, and in `inTransactions` those of checked out clients, each
+ * of which counts as one statement of the pool.
+ */
+export function watchedPool(pool: pg.Pool) {
   const statements: WatchedStatement[] = [];
+  const inTransactions: WatchedStatement[] = [];
   const watched = new Proxy(pool, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property);
       if (typeof value !== "function") return value;
       return (...args: unknown[]) => {
         if (property === "query") statements.push(statementOf(args));
-        if (property === "connect") statements.push({ text: "(a client)", values: [] });
+        if (property !== "connect") return value.apply(target, args);
+        statements.push({ text: "(a client)", values: [] });
+        return value
+          .apply(target, args)
+          .then((client: pg.PoolClient) => watchedClient(client, inTransactions));
+      };
+    },
+  });
+  return { pool: watched, statements, inTransactions };
+}
+
+function watchedClient(client: pg.PoolClient, statements: WatchedStatement[]): pg.PoolClient {
+  return new Proxy(client, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        if (property === "query") statements.push(statementOf(args));
         return value.apply(target, args);
       };
     },
   });
-  return { pool: watched, statements };
 }
 
 /** Of `query(text, values)` or `query({ text, values })`. */

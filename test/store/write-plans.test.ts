@@ -1,0 +1,95 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+import { watchedPool } from "../support/watched-pool.js";
+
+const db = useTestDatabase();
+const few = 50;
+const times = 8;
+
+interface PlanNode {
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Rows Removed by Filter"?: number;
+  "Rows Removed by Join Filter"?: number;
+  Plans?: PlanNode[];
+}
+
+/** Rows that all steps of a plan went through. */
+function rowsOf(node: PlanNode): number {
+  const removed = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
+  const own = (node["Actual Rows"] + removed) * node["Actual Loops"];
+  return (node.Plans ?? []).reduce((sum, plan) => sum + rowsOf(plan), own);
+}
+
+const unlike = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => {
+    const n = from + index;
+    return { text: `word${n} term${n} lexeme${n}` };
+  });
+
+describe.each([
+  { by: "words", options: {} },
+  { by: "vectors", options: { embeddings: new HashingEmbeddings({ dimensions: 16 }) } },
+])("the search before a write, by $by", ({ by, options }) => {
+  const scope = { userId: by };
+  const added = "nothing like it";
+  /** Of a single session, which keeps what is prepared in it. */
+  let pool: pg.Pool;
+  let memory: Memory;
+
+  /** The rows that the search for what bears on a new memory goes through, by the plan that the session has kept. */
+  async function rowsSearched(): Promise<number> {
+    const { rows } = await pool.query(`explain (analyze, format json) execute ${await prepared()}`);
+    return rowsOf(rows[0]["QUERY PLAN"][0].Plan);
+  }
+
+  let call: string | undefined;
+
+  async function prepared(): Promise<string> {
+    if (call !== undefined) return call;
+    const { pool: watched, inTransactions } = watchedPool(pool);
+    await db.memory({ ...options, database: watched }).memories.add({ text: added }, { scope });
+    const search = inTransactions.find(({ text }) => text.includes("candidate as"));
+    if (!search) throw new Error("nothing was searched");
+    await pool.query(`prepare "before a write, by ${by}" as ${search.text}`);
+    const values = search.values.map((value) => pg.escapeLiteral(String(value)));
+    call = `"before a write, by ${by}" (${values.join(", ")})`;
+    return call;
+  }
+
+  beforeAll(async () => {
+    pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
+    await pool.query("set plan_cache_mode = force_generic_plan");
+    memory = db.memory({ ...options, database: pool });
+    await memory.setup();
+  });
+
+  afterAll(async () => {
+    await pool.query("reset plan_cache_mode");
+    await pool.query(`deallocate "before a write, by ${by}"`);
+    if (onServer()) await pool.end();
+  });
+
+  it("goes through more rows as there are more, not through their square, when planned for next to none", async () => {
+    await prepared();
+    await pool.query("analyze");
+    await rowsSearched();
+    await memory.memories.add(unlike(0, few), { scope });
+    const before = await rowsSearched();
+    await memory.memories.add(unlike(few, few * times), { scope });
+
+    expect(await rowsSearched()).toBeLessThan(before * times * 2);
+  });
+
+  it("finds a slot and a double without reading all memories", async () => {
+    await pool.query("analyze");
+    const memories = few * times;
+    // Each vector is read, compared and sorted.
+    const compared = by === "vectors" ? memories * 3 : 0;
+
+    expect(await rowsSearched()).toBeLessThan(compared + memories / 2);
+  });
+});
