@@ -3,6 +3,7 @@ import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
 import { eventPart, eventStep } from "./event-columns.js";
 import { scopeColumns } from "./scope-columns.js";
+import { withinScope } from "./within-scope.js";
 
 /** What events can be counted by. "day" is the day in UTC, as "2030-05-01". */
 export const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
@@ -61,16 +62,10 @@ export async function countEvents(
 
 /** Whether the event `e` is selected. A scope without an id has that of any. */
 export function selected(selection: EventSelection): Sql {
-  const { threadId, since, until, op, node, step, status } = selection;
-  const { tenantId, userId, appId } = selection.scope
-    ? scopeColumns(selection.scope)
-    : { tenantId: null, userId: "", appId: "" };
+  const { scope, threadId, since, until, op, node, step, status } = selection;
   return join(
     [
-      sql`true`,
-      ...(tenantId === null ? [] : [sql`e.tenant_id = ${tenantId} and md5(e.tenant_id) = md5(${tenantId})`]),
-      ...(userId === "" ? [] : [sql`e.user_id = ${userId} and md5(e.user_id) = md5(${userId})`]),
-      ...(appId === "" ? [] : [sql`e.app_id = ${appId}`]),
+      scope ? withinScope(scopeColumns(scope), "e") : sql`true`,
       ...(threadId === undefined ? [] : [sql`e.thread_id = ${threadId}`]),
       ...(since ? [sql`e.created_at >= ${since}::timestamptz`] : []),
       ...(until ? [sql`e.created_at < ${until}::timestamptz`] : []),

@@ -30,12 +30,18 @@ export async function deactivateMemories(
         id uuid, state text, "supersededBy" uuid, "validTo" timestamptz, "purgeAfterMs" float8
       )
     ),
+    target as materialized (
+      -- One by one: joined, they would be looked for among all of the owner's memories.
+      select m.ref, i.* from input i cross join lateral (
+        select ref from ${tx.schema}.memory
+        where id = i.id and owner_ref = ${input.ownerRef} and state = 'active' limit 1
+      ) m
+    ),
     closed as (
       update ${tx.schema}.memory m
       set state = i.state, superseded_by = i."supersededBy", valid_to = i."validTo",
         purge_at = ${tx.now()} + i."purgeAfterMs" * interval '1 millisecond', updated_at = ${tx.now()}
-      from input i
-      where m.id = i.id and m.owner_ref = ${input.ownerRef} and m.state = 'active'
+      from target i where m.ref = i.ref
       returning m.ref
     ),
     ${vectors ? vectorRows(tx) : empty}

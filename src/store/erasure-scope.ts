@@ -1,7 +1,8 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
-import { type ScopeColumns, scopeColumns } from "./scope-columns.js";
+import { ownerIs } from "./owner-is.js";
+import { ownerColumns, type ScopeColumns, scopeColumns } from "./scope-columns.js";
 
 /**
  * What belongs to a scope for good: of `{ userId }` everything of the user in all apps, of `{ userId, appId }` what
@@ -17,14 +18,10 @@ export interface ErasureScope extends ScopeColumns {
 /** `scope` with its owner's row as it is now. */
 export async function findErasureScope(db: Connection, scope: Scope): Promise<ErasureScope> {
   const columns = scopeColumns(scope);
-  const { tenantId, userId, appId } = columns;
-  const ownerApp = userId === "" ? appId : "";
-  const [row] = await db.query<{ id: string }>(sql`
-    select id from ${db.schema}.owner
-    where md5(tenant_id) = md5(${tenantId}) and tenant_id = ${tenantId}
-      and md5(user_id) = md5(${userId}) and user_id = ${userId}
-      and md5(app_id) = md5(${ownerApp}) and app_id = ${ownerApp}`);
-  return { ...columns, ownerRef: row?.id ?? null, whole: userId === "" || appId === "" };
+  const [row] = await db.query<{ id: string }>(
+    sql`select o.id from ${db.schema}.owner o where ${ownerIs(ownerColumns(scope))}`,
+  );
+  return { ...columns, ownerRef: row?.id ?? null, whole: columns.userId === "" || columns.appId === "" };
 }
 
 /** Whether the row `x`, which has all three columns of a scope, belongs to it. */

@@ -6,6 +6,7 @@ import type { MemoryDraft } from "../domain/memory.js";
 import type { Scope } from "../domain/scope.js";
 import { belongsTo } from "./belongs-to.js";
 import { type ConsentRow, consentColumns, consentOf, consentStatus } from "./consent-row.js";
+import { uuidOf } from "./uuid-of.js";
 
 /** Which requests to list. */
 export interface ConsentListing {
@@ -30,7 +31,7 @@ export interface DraftedConsent {
 export async function findConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent | null> {
   const [row] = await db.query<ConsentRow>(sql`
     select ${consentColumns(db)} from ${db.schema}.consent_request c
-    where c.id::text = lower(${id}) and ${belongsTo(db, scope, "c")}`);
+    where c.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "c")}`);
   return row ? { request: consentOf(row), draft: draftOf(row) } : null;
 }
 

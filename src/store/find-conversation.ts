@@ -3,6 +3,7 @@ import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
 import type { TranscriptMessage } from "../domain/transcript-message.js";
 import { scopeColumns } from "./scope-columns.js";
+import { threadIs } from "./thread-is.js";
 
 /** A completed summary, as recall needs it. */
 interface ConversationSummary {
@@ -89,8 +90,7 @@ export function conversationRow(
       ) order by m.seq), '[]') as messages
       from ${db.schema}.message m where m.thread_ref = t.id and m.seq > coalesce(s.end_seq, -1)
     ) gap on o.owned
-    where md5(t.tenant_id) = md5(${tenantId}) and t.tenant_id = ${tenantId}
-      and md5(t.thread_id) = md5(${threadId}) and t.thread_id = ${threadId}`;
+    where ${threadIs(tenantId, threadId)}`;
 }
 
 /** The conversation of `row`: `undefined` without a row, `null` when it belongs to another scope. */

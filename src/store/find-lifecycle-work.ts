@@ -2,7 +2,8 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
 import type { LifecycleOptions } from "../options.js";
-import { scopeColumns, scopeOf } from "./scope-columns.js";
+import { ownerIs } from "./owner-is.js";
+import { ownerColumns, scopeOf } from "./scope-columns.js";
 
 /** An owner with memories to forget or to purge. */
 export interface LifecycleOwner {
@@ -58,12 +59,5 @@ export function isDueForPurge(db: Connection): Sql {
 
 function ofOwner(db: Connection, scope: Scope | undefined): Sql {
   if (!scope) return empty;
-  const { tenantId, userId, appId } = scopeColumns(scope);
-  const ownerApp = userId === "" ? appId : "";
-  return sql`and m.owner_ref = (
-    select o.id from ${db.schema}.owner o
-    where md5(o.tenant_id) = md5(${tenantId}) and o.tenant_id = ${tenantId}
-      and md5(o.user_id) = md5(${userId}) and o.user_id = ${userId}
-      and md5(o.app_id) = md5(${ownerApp}) and o.app_id = ${ownerApp}
-  )`;
+  return sql`and m.owner_ref = (select o.id from ${db.schema}.owner o where ${ownerIs(ownerColumns(scope))})`;
 }

@@ -1,9 +1,12 @@
-import sql from "sql-template-tag";
+import sql, { join, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryItem, MemoryKind, MemoryLifecycle } from "../domain/memory.js";
 import type { Scope } from "../domain/scope.js";
 import { belongsTo } from "./belongs-to.js";
 import { type MemoryJson, memoryJson, memoryOf } from "./memory-row.js";
+import { scopeColumns } from "./scope-columns.js";
+import { seenOwners } from "./seen-owners.js";
+import { uuidOf } from "./uuid-of.js";
 
 /** Which memories to list. */
 export interface MemoryListing {
@@ -22,23 +25,52 @@ export async function findMemory(db: Connection, scope: Scope, id: string): Prom
   const [row] = await db.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(db)} as memory
     from ${db.schema}.memory m
-    where m.id::text = ${id} and ${belongsTo(db, scope, "m")}`);
+    where m.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "m")}`);
   return row ? memoryOf(row.memory) : null;
 }
 
 /** Memories of the scope's user or app, newest first. */
 export async function listMemories(db: Connection, listing: MemoryListing): Promise<MemoryItem[]> {
-  const { kinds, categories, after } = listing;
+  const { schema } = db;
+  const { scope, limit = 100 } = listing;
   const rows = await db.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(db)} as memory
-    from ${db.schema}.memory m
-    where ${belongsTo(db, listing.scope, "m")}
-      and m.state = any (${listing.states ?? ["active"]}::text[])
-      and (${kinds ?? null}::text[] is null or m.kind = any (${kinds ?? null}))
-      and (${categories ?? null}::text[] is null or m.category = any (${categories ?? null}))
-      and (${after ?? null}::text is null
-        or m.ref < (select b.ref from ${db.schema}.memory b where b.id::text = ${after ?? null}))
-    order by m.ref desc
-    limit ${listing.limit ?? 100}`);
+    from (${seenOwners(db, scope)}) o cross join lateral (
+      -- For each owner in the order of their index, so that no more are read than are listed.
+      select * from ${schema}.memory m where m.owner_ref = o.id and ${listed(db, listing)}
+      order by m.ref desc limit ${limit}
+    ) m
+    order by m.ref desc limit ${limit}`);
   return rows.map((row) => memoryOf(row.memory));
+}
+
+/** Written out, and not compared with a value: only so does a plan for all values use the index of some. */
+const inState: Readonly<Record<MemoryLifecycle, Sql>> = {
+  active: sql`m.state = 'active'`,
+  superseded: sql`m.state = 'superseded'`,
+  merged: sql`m.state = 'merged'`,
+  soft_deleted: sql`m.state = 'soft_deleted'`,
+  quarantined: sql`m.state = 'quarantined'`,
+};
+
+function listed({ schema }: Connection, listing: MemoryListing): Sql {
+  const { scope, kinds, categories, states = ["active"], after } = listing;
+  const { appId } = scopeColumns(scope);
+  return join(
+    [
+      states.length > 0
+        ? sql`(${join(
+            states.map((state) => inState[state]),
+            " or ",
+          )})`
+        : sql`false`,
+      ...(appId === "" ? [] : [sql`m.app_id in ('', ${appId})`]),
+      ...(kinds === undefined ? [] : [sql`m.kind = any (${kinds}::text[])`]),
+      ...(categories === undefined ? [] : [sql`m.category = any (${categories}::text[])`]),
+      ...(after === undefined
+        ? []
+        : [sql`m.ref < (select b.ref from ${schema}.memory b where b.id = ${uuidOf(after)}::uuid)`]),
+    ],
+    " and ",
+  );
 }

@@ -120,7 +120,7 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
     change as (
       select c.rev, c.event, c.line, c.importance
       from own join ${schema}.change_log c on c.owner_ref = own.id
-      where c.rev > (select rev_seen from conversation) and c.category = any (${profile.categories}::text[])
+      where c.rev > (select rev_seen::bigint from conversation) and c.category = any (${profile.categories}::text[])
         and c.app_id in ('', ${appId})
     ),
     consent as (${pendingConsents(db, { appId, categories: profile.categories, limit: input.consents })})

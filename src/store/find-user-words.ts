@@ -2,6 +2,8 @@ import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
 import { scopeColumns } from "./scope-columns.js";
+import { threadIs } from "./thread-is.js";
+import { uuidOf } from "./uuid-of.js";
 
 /** What a thread holds since a request was made. */
 export interface UserWords {
@@ -26,9 +28,8 @@ export async function findUserWords(
     with spoken as (
       select t.id, c.created_at as since
       from ${db.schema}.thread t
-      left join ${db.schema}.consent_request c on c.id::text = ${input.requestId} and c.owner_ref = t.owner_ref
-      where md5(t.tenant_id) = md5(${tenantId}) and t.tenant_id = ${tenantId}
-        and md5(t.thread_id) = md5(${input.threadId}) and t.thread_id = ${input.threadId}
+      left join ${db.schema}.consent_request c on c.id = ${uuidOf(input.requestId)}::uuid and c.owner_ref = t.owner_ref
+      where ${threadIs(tenantId, input.threadId)}
         and t.user_id = ${userId} and t.app_id = ${appId}
     )
     select

@@ -3,6 +3,7 @@ import type { Connection } from "../database/connection.js";
 import type { ExportLineOf } from "../domain/export-line.js";
 import type { ScopeColumns } from "./scope-columns.js";
 import { termRows } from "./term-rows.js";
+import { threadIs } from "./thread-is.js";
 
 /** A memory to import, with what its index is made from. */
 export interface ImportedMemory extends Omit<ExportLineOf<"memory">, "type" | "appId"> {
@@ -48,8 +49,7 @@ export async function importMemories(
         terms text, "actorTerms" text
       )) i
       left join ${schema}.thread t
-        on md5(t.tenant_id) = md5(${scope.tenantId}) and t.tenant_id = ${scope.tenantId}
-        and md5(t.thread_id) = md5(i."threadId") and t.thread_id = i."threadId" and t.user_id = ${scope.userId}
+        on ${threadIs(scope.tenantId, sql`i."threadId"`)} and t.user_id = ${scope.userId}
     ),
     placed as (
       select i.*, holder.id as holder,

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { ScopeColumns } from "./scope-columns.js";
+import { threadIs } from "./thread-is.js";
 
 /** A thread to import. */
 export interface ImportedThread {
@@ -55,7 +56,6 @@ export async function findThreadRefs(
       t.user_id = ${userId} and ${appId} in ('', t.app_id) as own
     from unnest(${input.threadIds}::text[]) i (id)
     join ${tx.schema}.thread t
-      on md5(t.tenant_id) = md5(${tenantId}) and t.tenant_id = ${tenantId}
-      and md5(t.thread_id) = md5(i.id) and t.thread_id = i.id`);
+      on ${threadIs(tenantId, sql`i.id`)}`);
   return new Map(rows.map(({ id, ref, app, own }) => [id, own ? { ref, appId: app } : null]));
 }

@@ -4,6 +4,7 @@ import type { MemoryKind, MemoryLifecycle } from "../domain/memory.js";
 import type { MemoryOrigin, MemoryTrust } from "../domain/trust.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 import { termRows } from "./term-rows.js";
+import { threadIs } from "./thread-is.js";
 
 /** A link to another memory of the owner, as strong as the two are similar. */
 export interface MemoryLink {
@@ -88,8 +89,7 @@ export async function insertMemories(
         ${tx.now()}, ${tx.now()}, ${tx.now()}
       from input i
       left join ${tx.schema}.thread t
-        on md5(t.tenant_id) = md5(i."tenantId") and t.tenant_id = i."tenantId"
-        and md5(t.thread_id) = md5(i."threadId") and t.thread_id = i."threadId"
+        on ${threadIs(sql`i."tenantId"`, sql`i."threadId"`)}
         and (t.user_id = i."userId" or i."userId" = '')
       returning ref, id, state
     ),

@@ -2,7 +2,8 @@ import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { ChangeEvent } from "../domain/change-line.js";
 import type { Scope } from "../domain/scope.js";
-import { scopeColumns } from "./scope-columns.js";
+import { ownerIs } from "./owner-is.js";
+import { ownerColumns, scopeColumns } from "./scope-columns.js";
 
 /** One change to an owner's memories, as agents are told of it. */
 export interface Change {
@@ -31,8 +32,7 @@ export async function listChanges(
   db: Connection,
   { scope, since, limit }: { scope: Scope; since: number; limit: number },
 ): Promise<Changes> {
-  const { tenantId, userId, appId } = scopeColumns(scope);
-  const ownerApp = userId === "" ? appId : "";
+  const { appId } = scopeColumns(scope);
   const rows = await db.query<Omit<Change, "rev"> & { rev: number | null; revision: number }>(sql`
     select o.revision::float8 as revision, c.rev::float8 as rev, c.event, c.memory_id as "memoryId", c.category, c.line,
       c.created_at as at
@@ -42,9 +42,7 @@ export async function listChanges(
       where c.owner_ref = o.id and c.rev > ${since} and (${appId} = '' or c.app_id in ('', ${appId}))
       order by c.rev limit ${limit}
     ) c on true
-    where md5(o.tenant_id) = md5(${tenantId}) and o.tenant_id = ${tenantId}
-      and md5(o.user_id) = md5(${userId}) and o.user_id = ${userId}
-      and md5(o.app_id) = md5(${ownerApp}) and o.app_id = ${ownerApp}
+    where ${ownerIs(ownerColumns(scope))}
     order by c.rev`);
   return {
     revision: rows[0]?.revision ?? 0,

@@ -1,8 +1,9 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
+import { belongsTo } from "./belongs-to.js";
 import type { HistoryEvent } from "./record-changes.js";
-import { scopeColumns } from "./scope-columns.js";
+import { uuidOf } from "./uuid-of.js";
 
 /** One entry of the audit trail. */
 export interface HistoryEntry {
@@ -19,12 +20,10 @@ export interface HistoryEntry {
 
 /** What happened to a memory of the scope's user or app, newest first; kept after the memory is gone. */
 export async function listHistory(db: Connection, scope: Scope, memoryId: string): Promise<HistoryEntry[]> {
-  const { tenantId, userId, appId } = scopeColumns(scope);
   const rows = await db.query<Omit<HistoryEntry, "id" | "revision"> & { id: string; revision: string }>(sql`
     select h.id, h.event, h.old, h.new, h.actor, h.rev as revision, h.created_at as at
-    from ${db.schema}.history h join ${db.schema}.owner o on o.id = h.owner_ref
-    where h.memory_id::text = ${memoryId} and o.tenant_id = ${tenantId}
-      and (o.user_id = ${userId} and ${userId} <> '' or o.user_id = '' and o.app_id = ${appId} and ${appId} <> '')
+    from ${db.schema}.history h
+    where h.memory_id = ${uuidOf(memoryId)}::uuid and ${belongsTo(db, scope, "h")}
     order by h.id desc`);
   return rows.map((row) => ({ ...row, id: Number(row.id), revision: Number(row.revision) }));
 }

@@ -2,6 +2,7 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
 import { scopeColumns } from "./scope-columns.js";
+import { threadIs } from "./thread-is.js";
 
 /** One version in a thread's chain of summaries. */
 export interface Summary {
@@ -50,8 +51,7 @@ export async function listSummaries(
   return select(
     db,
     sql`
-      where md5(t.tenant_id) = md5(${tenantId}) and t.tenant_id = ${tenantId}
-        and md5(t.thread_id) = md5(${threadId}) and t.thread_id = ${threadId}
+      where ${threadIs(tenantId, threadId)}
         and t.user_id = ${userId} and t.app_id = ${appId}
       order by s.id`,
   );
@@ -75,8 +75,7 @@ export async function listSummaryChain(
         (
           select s.id, s.base_id
           from ${db.schema}.summary s join ${db.schema}.thread t on t.id = s.thread_ref
-          where md5(t.tenant_id) = md5(${tenantId}) and t.tenant_id = ${tenantId}
-            and md5(t.thread_id) = md5(${threadId}) and t.thread_id = ${threadId}
+          where ${threadIs(tenantId, threadId)}
             and t.user_id = ${userId} and t.app_id = ${appId}
             and s.status = 'completed' and s.rolled_back_at is null
           order by s.end_seq desc, s.id desc limit 1

@@ -3,6 +3,7 @@ import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
 import { MemoryError } from "../errors.js";
 import { scopeColumns, scopeOf } from "./scope-columns.js";
+import { withinScope } from "./within-scope.js";
 
 /** A conversation and whom it belongs to. */
 export interface Thread {
@@ -43,11 +44,6 @@ interface Row {
  */
 export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
   const { limit, after } = parsePage(input);
-  const { tenantId, userId, appId } = scopeColumns(input.scope);
-  const owner =
-    userId === ""
-      ? sql`md5(t.app_id) = md5(${appId}) and t.app_id = ${appId}`
-      : sql`md5(t.user_id) = md5(${userId}) and t.user_id = ${userId} and ${appId} in ('', t.app_id)`;
   const rows = await db.query<Row>(sql`
     select t.thread_id, t.tenant_id, t.user_id, t.app_id, t.created_at, t.last_activity_at,
       (
@@ -55,7 +51,7 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
       ) as messages,
       to_char(t.last_activity_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '/' || t.id as cursor
     from ${db.schema}.thread t
-    where md5(t.tenant_id) = md5(${tenantId}) and t.tenant_id = ${tenantId} and ${owner}
+    where ${withinScope(scopeColumns(input.scope), "t")}
       and (${after === null} or (t.last_activity_at, t.id) < (${after?.activeAt}::timestamptz, ${after?.ref}::bigint))
     order by t.last_activity_at desc, t.id desc
     limit ${limit}`);

@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
 import { scopeColumns } from "./scope-columns.js";
+import { withinScope } from "./within-scope.js";
 
 /** How memory has worked over the last 30 days. */
 export interface MemoryStats {
@@ -28,10 +29,9 @@ const formProblems = ["empty", "too_long", "pronoun_subject", "instruction", "no
  * A search belongs to the turn that is recorded next in its thread.
  */
 export async function memoryStats(db: Connection, scope: Scope | null): Promise<MemoryStats> {
-  const { tenantId, userId, appId } = scope
-    ? scopeColumns(scope)
-    : { tenantId: null, userId: null, appId: null };
   const { schema } = db;
+  const since = sql`(${db.now()} - interval '30 days')`;
+  const within = (row: "e" | "t") => (scope ? withinScope(scopeColumns(scope), row) : sql`true`);
   const [row] = await db.query<{
     accepted: number;
     untouched: number;
@@ -42,34 +42,24 @@ export async function memoryStats(db: Connection, scope: Scope | null): Promise<
     turns: number;
     searched_turns: number;
   }>(sql`
-    with asked as (
-      select ${tenantId}::text as tenant_id, ${userId}::text as user_id, ${appId}::text as app_id,
-        ${db.now()} - interval '30 days' as since
-    ),
-    classified as (
+    with classified as (
       select e.status, coalesce(e.detail, '') as detail
-      from asked a join ${schema}.event e
-        on e.op = 'classify' and coalesce(e.step, e.node) in ('extract', 'compress', 'procedure') and e.created_at >= a.since
-        and (a.tenant_id is null or (
-          e.tenant_id = a.tenant_id and a.user_id in ('', e.user_id) and a.app_id in ('', e.app_id)
-        ))
+      from ${schema}.event e
+      where ${within("e")} and e.created_at >= ${since} and e.op = 'classify'
+        and coalesce(e.step, e.node) in ('extract', 'compress', 'procedure')
     ),
     spoken as (
-      select t.id, t.tenant_id, t.thread_id
-      from asked a join ${schema}.thread t
-        on t.last_activity_at >= a.since
-        and (a.tenant_id is null or (
-          t.tenant_id = a.tenant_id and a.user_id in ('', t.user_id) and a.app_id in ('', t.app_id)
-        ))
+      select t.id, t.tenant_id, t.thread_id from ${schema}.thread t
+      where ${within("t")} and t.last_activity_at >= ${since}
     ),
     searched as (
       select distinct s.id, m.seq
-      from asked a join ${schema}.event e on coalesce(e.step, e.node) = 'tool' and e.op = 'search' and e.created_at >= a.since
-      join spoken s on s.tenant_id = e.tenant_id and s.thread_id = e.thread_id
+      from ${schema}.event e join spoken s on s.tenant_id = e.tenant_id and s.thread_id = e.thread_id
       cross join lateral (
         select m.seq from ${schema}.message m
         where m.thread_ref = s.id and m.role = 'user' and m.created_at >= e.created_at order by m.seq limit 1
       ) m
+      where ${within("e")} and e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool'
     )
     select
       count(*) filter (where status = 'ok')::int as accepted,
@@ -79,15 +69,12 @@ export async function memoryStats(db: Connection, scope: Scope | null): Promise<
         as written,
       count(*) filter (where status = 'skipped')::int as rejected,
       (
-        select count(*) from asked a join ${schema}.dead_letter d on d.created_at >= a.since
-        join ${schema}.thread t on t.id = d.thread_ref
-        where a.tenant_id is null
-          or (t.tenant_id = a.tenant_id and a.user_id in ('', t.user_id) and a.app_id in ('', t.app_id))
+        select count(*) from ${schema}.dead_letter d join ${schema}.thread t on t.id = d.thread_ref
+        where ${within("t")} and d.created_at >= ${since}
       )::int as dead_letters,
       (
-        select count(*) from asked a, spoken s
-        join ${schema}.message m on m.thread_ref = s.id and m.role = 'user'
-        where m.created_at >= a.since
+        select count(*) from spoken s join ${schema}.message m on m.thread_ref = s.id and m.role = 'user'
+        where m.created_at >= ${since}
       )::int as turns,
       (select count(*) from searched)::int as searched_turns
     from classified`);

@@ -1,8 +1,8 @@
-import sql, { join, type Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
 import type { Scope } from "../domain/scope.js";
-import { scopeColumns } from "./scope-columns.js";
+import { seenOwners } from "./seen-owners.js";
 
 /** A question, prepared. */
 export interface LexicalQuestion {
@@ -80,18 +80,9 @@ export function questionTerms(db: Connection, question: LexicalQuestion, allowed
  * @param allowed without it there are no rows, and so nothing is found.
  */
 export function seers(db: Connection, scope: Scope, allowed = sql`true`): Sql {
-  const { tenantId, userId, appId } = scopeColumns(scope);
-  const seer = (isUser: boolean, user: string, app: string) => sql`
-    select id, ${isUser}::boolean as is_user, revision, memory_count, memory_length, message_count, message_length
-    from ${db.schema}.owner
-    where md5(tenant_id) = md5(${tenantId}) and tenant_id = ${tenantId}
-      and md5(user_id) = md5(${user}) and user_id = ${user} and md5(app_id) = md5(${app}) and app_id = ${app}
-      and ${allowed}`;
-  const rows = [
-    ...(userId === "" ? [] : [seer(true, userId, "")]),
-    ...(appId === "" ? [] : [seer(false, "", appId)]),
-  ];
-  return sql`seer as materialized (${join(rows, " union all ")})`;
+  const columns = sql`o.id, o.user_id <> '' as is_user, o.revision, o.memory_count, o.memory_length, o.message_count,
+    o.message_length`;
+  return sql`seer as materialized (select * from (${seenOwners(db, scope, columns)}) o where ${allowed})`;
 }
 
 /** In how many texts of the owner `s` a word is: one row (memories, messages). */

@@ -46,7 +46,7 @@ export async function recordChanges(
       from ${tx.schema}.owner o, json_to_recordset(${changes}::json) as i (
         position integer, "memoryId" uuid, event text, old jsonb, new jsonb, news json, category text, similarity real
       )
-      left join ${tx.schema}.memory m on m.id = i."memoryId"
+      left join lateral (select app_id from ${tx.schema}.memory where id = i."memoryId" limit 1) m on true
       where o.id = ${input.ownerRef}
     ),
     audit as (

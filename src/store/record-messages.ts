@@ -4,7 +4,8 @@ import type { Connection } from "../database/connection.js";
 import { errorCodeOf } from "../database/database-error.js";
 import type { Scope } from "../domain/scope.js";
 import type { TranscriptMessage } from "../domain/transcript-message.js";
-import { scopeColumns } from "./scope-columns.js";
+import { ownerIs } from "./owner-is.js";
+import { ownerColumns, scopeColumns } from "./scope-columns.js";
 
 /** A message not yet in the transcript: it has no seq. */
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
@@ -98,7 +99,7 @@ async function tryRecord(
 ): Promise<RecordedThread | null | "collided"> {
   const { threadId, messages } = input;
   const { tenantId, userId, appId } = scopeColumns(input.scope);
-  const ownerApp = userId === "" ? appId : "";
+  const owner = ownerColumns(input.scope);
   const column = <Key extends keyof NewMessage>(key: Key) => messages.map((message) => message[key]);
   const { schema } = db;
   const [row] = await db.query<Row>(
@@ -116,14 +117,11 @@ async function tryRecord(
       from input cross join lateral unnest(to_tsvector(${input.language}::regconfig, terms)) v
     ),
     known_owner as (
-      select id, revision from ${schema}.owner
-      where md5(tenant_id) = md5(${tenantId}) and tenant_id = ${tenantId}
-        and md5(user_id) = md5(${userId}) and user_id = ${userId}
-        and md5(app_id) = md5(${ownerApp}) and app_id = ${ownerApp}
+      select o.id, o.revision from ${schema}.owner o where ${ownerIs(owner)}
     ),
     new_owner as (
       insert into ${schema}.owner (tenant_id, user_id, app_id, turns, message_count, message_length)
-      select ${tenantId}, ${userId}, ${ownerApp}, (select count(*) from input where role = 'user'),
+      select ${tenantId}, ${userId}, ${owner.appId}, (select count(*) from input where role = 'user'),
         (select count(distinct position) from term), (select coalesce(sum(frequency), 0) from term)
       where not exists (select from known_owner)
       on conflict do nothing

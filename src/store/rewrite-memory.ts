@@ -5,6 +5,7 @@ import type { MemoryTrust } from "../domain/trust.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 import { hasVectors } from "./has-vectors.js";
 import type { MemoryLink } from "./insert-memories.js";
+import { threadIs } from "./thread-is.js";
 
 /** A memory's new content. */
 export interface MemoryRewrite {
@@ -54,8 +55,7 @@ export async function rewriteMemory(
         trust = coalesce(${rewrite.trust ?? null}::text, m.trust), pinned = ${rewrite.pinned}, tags = ${rewrite.tags}::text[], content_hash = ${rewrite.contentHash},
         thread_ref = coalesce((
           select t.id from ${schema}.thread t
-          where md5(t.tenant_id) = md5(m.tenant_id) and t.tenant_id = m.tenant_id
-            and md5(t.thread_id) = md5(${source?.threadId ?? null}) and t.thread_id = ${source?.threadId ?? null}
+          where ${threadIs(sql`m.tenant_id`, source?.threadId ?? null)}
         ), m.thread_ref),
         source_seqs = coalesce(${source?.seqs ?? null}::integer[], m.source_seqs),
         evidence = coalesce(${source?.quote ?? null}::text, m.evidence),

@@ -12,6 +12,12 @@ export function scopeColumns(scope: Scope): ScopeColumns {
   return { tenantId: scope.tenantId ?? "", userId: scope.userId ?? "", appId: scope.appId ?? "" };
 }
 
+/** The owner of what is kept of `scope`: its user, whatever the app, or else its app. */
+export function ownerColumns(scope: Scope): ScopeColumns {
+  const columns = scopeColumns(scope);
+  return { ...columns, appId: columns.userId === "" ? columns.appId : "" };
+}
+
 /** Columns as a scope. */
 export function scopeOf(columns: { tenant_id: string; user_id: string; app_id: string }): Scope {
   return {

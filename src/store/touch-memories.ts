@@ -17,19 +17,26 @@ export async function touchMemories(
   input: { ownerRef: number; sightings: readonly Sighting[] },
 ): Promise<void> {
   if (input.sightings.length === 0) return;
+  const { schema } = tx;
   await tx.query(sql`
-    update ${tx.schema}.memory m
-    set seen_count = m.seen_count + i.times, confidence = greatest(m.confidence, i.confidence),
-      importance = greatest(m.importance, i.importance),
-      asserted_turn = greatest(m.asserted_turn, i."assertedTurn"),
-      last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
-    from (
+    with input as (
       select id, sum(times) as times, max(confidence) as confidence, max(importance) as importance,
         max("assertedTurn") as "assertedTurn"
       from json_to_recordset(${JSON.stringify(input.sightings)}::json) as s (
         id uuid, times integer, confidence real, importance real, "assertedTurn" bigint
       )
       group by id
-    ) i
-    where m.id = i.id and m.owner_ref = ${input.ownerRef} and m.state = 'active'`);
+    ),
+    target as materialized (
+      -- One by one: joined, they would be looked for among all of the owner's memories.
+      select m.ref, i.* from input i cross join lateral (
+        select ref from ${schema}.memory where id = i.id and owner_ref = ${input.ownerRef} and state = 'active' limit 1
+      ) m
+    )
+    update ${schema}.memory m
+    set seen_count = m.seen_count + i.times, confidence = greatest(m.confidence, i.confidence),
+      importance = greatest(m.importance, i.importance),
+      asserted_turn = greatest(m.asserted_turn, i."assertedTurn"),
+      last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
+    from target i where m.ref = i.ref`);
 }

@@ -1,0 +1,99 @@
+import { HumanMessage } from "@langchain/core/messages";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const memories = 2_000;
+const many = memories / 5;
+const scope = { userId: "ana" };
+const thread = { scope, threadId: "of ana" };
+
+describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of a user (server only)`, () => {
+  /** Of a single session that keeps its plans, as pools of the library's own do. */
+  let pool: pg.Pool;
+  let memory: Memory;
+  let id: string;
+
+  beforeAll(async () => {
+    const connectionString = inject("databaseUrl") ?? "";
+    const options = "-c plan_cache_mode=force_generic_plan";
+    pool = new pg.Pool({ connectionString, max: 1, options });
+    memory = db.memory({ database: pool });
+    const batch = (start: number) =>
+      Array.from({ length: 500 }, (_, n) => ({
+        text: `word${start + n} term${start + n} lexeme${start + n}`,
+      }));
+    // Of small tables, all rows are rightly read.
+    for (let other = 0; other < 20; other++) {
+      await memory.memories.add(batch(0), { scope: { userId: `user ${other}` } });
+    }
+    for (let start = 0; start < memories; start += 500) await memory.memories.add(batch(start), { scope });
+    const [added] = await memory.memories.add({ text: "has a zebra" }, { scope });
+    id = added?.id ?? "";
+    const { changes } = await memory.recall({ ...thread, query: "first" });
+    const shown = { revision: changes.revision, memoryIds: [] };
+    await memory.record({ ...thread, messages: [new HumanMessage("hello")], shown });
+    await db.pool.query("vacuum analyze");
+  });
+  afterAll(() => pool.end());
+
+  /** The tables and indexes that `work` makes the session read many rows of, and how many. */
+  async function readOften(work: () => Promise<unknown>): Promise<Record<string, number>> {
+    // The planner reads as well, the first time.
+    await work();
+    const before = await counted();
+    await work();
+    const after = await counted();
+    const often = Object.keys(after)
+      .map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)] as const)
+      .filter(([, rows]) => rows > many);
+    return Object.fromEntries(often);
+  }
+
+  async function counted(): Promise<Record<string, number>> {
+    await pool.query("select pg_stat_force_next_flush()");
+    const { rows } = await pool.query(
+      `select json_object_agg(name, rows) as counts from (
+         select relname as name, seq_tup_read as rows from pg_stat_user_tables where schemaname = $1
+         union all
+         select indexrelname, idx_tup_read from pg_stat_user_indexes where schemaname = $1
+       ) c`,
+      [db.schema],
+    );
+    return rows[0].counts;
+  }
+
+  let next = 0;
+  const calls: Record<string, () => Promise<unknown>> = {
+    "memories.add": () => memory.memories.add({ text: `new${next++}` }, { scope }),
+    "memories.add of a double": () => memory.memories.add({ text: "has a zebra" }, { scope }),
+    "memories.add to a slot": () =>
+      memory.memories.add(
+        { category: "preference", key: "colour", value: `${next}`, text: `c${next++}` },
+        { scope },
+      ),
+    "memories.get": () => memory.memories.get(id, { scope }),
+    "memories.list": () => memory.memories.list({ scope, limit: 10 }),
+    "memories.list of the next page": () => memory.memories.list({ scope, limit: 10, after: id }),
+    "memories.update": () => memory.memories.update(id, { text: `has zebra ${next++}` }, { scope }),
+    "memories.pin": () => memory.memories.pin(id, true, { scope }),
+    "memories.history": () => memory.memories.history(id, { scope }),
+    "memories.remove and restore": async () => {
+      await memory.memories.remove(id, { scope });
+      await memory.memories.restore(id, { scope });
+    },
+    "quarantine.list": () => memory.quarantine.list({ scope }),
+    "consents.list": () => memory.consents.list({ scope }),
+    "threads.list": () => memory.threads.list({ scope }),
+    query: () => memory.query({ scope, query: "zebra" }),
+    recall: () => memory.recall({ ...thread, query: "zebra" }),
+    "transcript.search": () => memory.transcript.search({ scope, query: "zebra" }),
+    record: () => memory.record({ ...thread, messages: [new HumanMessage(`hello ${next++}`)] }),
+  };
+
+  it.each(Object.entries(calls))("%s reads some of them, not all", async (_, call) => {
+    expect(await readOften(call)).toEqual({});
+  });
+});
