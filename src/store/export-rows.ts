@@ -96,7 +96,8 @@ export async function exportSummaries(
         'startSeq', b.start_seq, 'endSeq', b.end_seq, 'createdAt', b.created_at
       ) end
     ) as line
-    from ${db.schema}.summary s left join ${db.schema}.summary b on b.id = s.base_id
+    from ${db.schema}.summary s
+    left join lateral (select * from ${db.schema}.summary where id = s.base_id limit 1) b on true
     where s.thread_ref = ${threadRef}::bigint and s.status <> 'processing' and s.id > ${after?.[0] ?? "0"}::bigint
     order by s.id limit ${limit}`);
 }

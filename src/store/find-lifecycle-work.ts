@@ -34,8 +34,9 @@ export async function findLifecycleOwners(
       (select m.owner_ref from ${schema}.memory m where ${isDueForPurge(db)} ${ofOwner(db, input.scope)}
         order by m.purge_at limit ${input.limit * rowsPerOwner})
     )
-    select o.id as ref, o.tenant_id, o.user_id, o.app_id from ${schema}.owner o
-    where o.id in (select owner_ref from due) limit ${input.limit}`);
+    select o.id as ref, o.tenant_id, o.user_id, o.app_id
+    from (select distinct owner_ref from due limit ${input.limit}) d
+    cross join lateral (select * from ${schema}.owner where id = d.owner_ref limit 1) o`);
   return rows.map((row) => ({ ref: Number(row.ref), scope: scopeOf(row) }));
 }
 

@@ -51,14 +51,14 @@ export async function findSummaryWork(db: Connection, claim: SummaryClaim): Prom
         as dropped
     from ${db.schema}.summary s
     join ${db.schema}.thread t on t.id = s.thread_ref
-    left join ${db.schema}.summary b on b.id = s.base_id
+    left join lateral (select * from ${db.schema}.summary where id = s.base_id limit 1) b on true
     left join lateral (
       select m.seq, json_build_object('seq', m.seq, 'role', m.role, 'actor', m.actor, 'text', m.content) as entry
       from ${db.schema}.message m
       where m.thread_ref = s.thread_ref and m.seq between coalesce(b.start_seq, s.start_seq) and s.end_seq
     ) m on true
     where s.id = ${claim.summaryId} and s.status = 'processing' and s.attempts = ${claim.attempt}
-    group by t.id, s.id, b.id`);
+    group by t.id, s.id, b.id, b.start_seq, b.end_seq, b.content`);
   if (!row) return null;
   return {
     scope: scopeOf(row),

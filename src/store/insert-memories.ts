@@ -88,9 +88,10 @@ export async function insertMemories(
         i."assertedTurn", i."seenCount", coalesce(i."validFrom", ${tx.now()}), i."validTo", i."supersededBy",
         ${tx.now()}, ${tx.now()}, ${tx.now()}
       from input i
-      left join ${tx.schema}.thread t
-        on ${threadIs(sql`i."tenantId"`, sql`i."threadId"`)}
-        and (t.user_id = i."userId" or i."userId" = '')
+      left join lateral (
+        select id from ${tx.schema}.thread t
+        where ${threadIs(sql`i."tenantId"`, sql`i."threadId"`)} and (t.user_id = i."userId" or i."userId" = '') limit 1
+      ) t on true
       returning ref, id, state
     ),
     ${termRows(tx, { ownerRef, language })},

@@ -99,11 +99,11 @@ export async function listStuckSummaries(db: Connection, olderThanMs: number): P
 async function select(db: Connection, rest: Sql, before: Sql = empty): Promise<Summary[]> {
   const rows = await db.query<Row>(sql`
     ${before}
-    select s.id, t.thread_id, s.start_seq, s.end_seq, s.base_id, b.end_seq as base_end_seq, s.status, s.content,
+    select s.id, t.thread_id, s.start_seq, s.end_seq, s.base_id,
+      (select b.end_seq from ${db.schema}.summary b where b.id = s.base_id) as base_end_seq, s.status, s.content,
       s.generation_time_ms, s.attempts, s.error, s.lease_until, s.retry_at, s.rolled_back_at, s.created_at
     from ${db.schema}.summary s
     join ${db.schema}.thread t on t.id = s.thread_ref
-    left join ${db.schema}.summary b on b.id = s.base_id
     ${rest}`);
   return rows.map((row) => ({
     id: Number(row.id),
