@@ -80,7 +80,7 @@ export function createDatabase(
       client.release();
       return result;
     } catch (error) {
-      client.release(isConnectionError(error));
+      client.release(isConnectionError(MemoryError.is(error) ? error.cause : error));
       throw error;
     } finally {
       client.removeListener("error", ignore);
@@ -134,29 +134,37 @@ export function createDatabase(
     },
     async transaction(work) {
       const tenancy = tenancyNow();
-      try {
-        return await withClient(async (client) => {
-          if (tenancy !== null) await isolated(client);
-          const query = async <Row extends QueryResultRow>(
-            { text, values }: Sql,
-            options: QueryOptions = {},
-          ) => {
-            const name = options.prepare ? statementName(text) : undefined;
-            return (await client.query<Row>({ text, values, ...(name !== undefined && { name }) })).rows;
-          };
-          await (tenancy === null ? client.query("begin") : beginAs(client, tenancy));
-          try {
-            const result = await work({ schema, now, query });
-            await client.query("commit");
-            return result;
-          } catch (error) {
-            await client.query("rollback").catch(() => {});
-            throw error;
-          }
-        });
-      } catch (error) {
+      const reported = (error: unknown): never => {
         throw toMemoryError(error, schemaName);
-      }
+      };
+      /** What `work` itself threw: that is the caller's to understand. */
+      let failure: { readonly error: unknown } | undefined;
+      return withClient(async (client) => {
+        if (tenancy !== null) await isolated(client);
+        const query = async <Row extends QueryResultRow>(
+          { text, values }: Sql,
+          options: QueryOptions = {},
+        ) => {
+          const name = options.prepare ? statementName(text) : undefined;
+          const statement = { text, values, ...(name !== undefined && { name }) };
+          return (await client.query<Row>(statement).catch(reported)).rows;
+        };
+        await (tenancy === null ? client.query("begin") : beginAs(client, tenancy));
+        try {
+          const result = await work({ schema, now, query }).catch((error: unknown) => {
+            failure = { error };
+            throw error;
+          });
+          await client.query("commit");
+          return result;
+        } catch (error) {
+          await client.query("rollback").catch(() => {});
+          throw error;
+        }
+      }).catch((error: unknown) => {
+        if (failure?.error === error) throw error;
+        return reported(error);
+      });
     },
     withClient,
     close() {

@@ -1,0 +1,46 @@
+import sql from "sql-template-tag";
+import { describe, expect, it } from "vitest";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+
+describe("a transaction", () => {
+  const owners = async () =>
+    (await db.database.query(sql`select user_id from ${db.database.schema}.owner where user_id = 'gone'`))
+      .length;
+  const insert = () => sql`
+    insert into ${db.database.schema}.owner (tenant_id, user_id, app_id) values ('', 'gone', '')`;
+
+  it("undoes its statements and passes on what its work threw, as it is", async () => {
+    const mistake = new TypeError("not the database's");
+
+    await expect(
+      db.database.transaction(async (tx) => {
+        await tx.query(insert());
+        throw mistake;
+      }),
+    ).rejects.toBe(mistake);
+
+    expect(await owners()).toBe(0);
+  });
+
+  it("says what the database reported, to its work as well", async () => {
+    let seen: unknown;
+
+    const result = db.database.transaction(async (tx) => {
+      await tx.query(insert());
+      await tx.query(sql`select 1 / 0`).catch((error: unknown) => {
+        seen = error;
+        throw error;
+      });
+    });
+
+    await expect(result).rejects.toMatchObject({
+      code: "DATABASE_ERROR",
+      message: expect.stringContaining("division by zero"),
+      cause: { code: "22012" },
+    });
+    await expect(result).rejects.toBe(seen);
+    expect(await owners()).toBe(0);
+  });
+});
