@@ -28,14 +28,19 @@ export interface RankedMessage {
 }
 
 /**
- * `candidates` in their final order: what a named speaker said, what was said at a named date, what answers
- * a question that fits, and what says more than a few words gains; what only asks loses.
+ * `candidates` in their final order: what a named speaker said, what was said at a named date, what says a time when
+ * one is asked for, what answers a question that fits, and what says more than a few words gains; what only asks loses.
  *
  * Those below the threshold are left out, so the answer may be empty: see `aboveFloor`.
  */
 export function rankTranscript<Candidate extends RankedMessage>(
   candidates: readonly Candidate[],
-  question: { readonly dates: readonly NamedDate[]; readonly names: (actor: string) => boolean },
+  question: {
+    readonly dates: readonly NamedDate[];
+    readonly names: (actor: string) => boolean;
+    /** Whether a text says a time, if one is asked for. */
+    readonly when: (text: string) => boolean;
+  },
   threshold: number | undefined,
 ): (Candidate & TranscriptRank)[] {
   const asked = new Map<string, Map<number, number>>();
@@ -53,6 +58,7 @@ export function rankTranscript<Candidate extends RankedMessage>(
     const score =
       found * (named ? 1 + weights.speaker : 1) +
       dated +
+      (question.when(text) ? weights.when : 0) +
       weights.substance * Math.min(1, text.length / substanceCharacters) -
       (asks(text) ? weights.question : 0);
     return {

@@ -23,6 +23,8 @@ export const retrievalWeights = {
   speaker: 0.5,
   /** What a date named in the question adds to what was said or learned then. */
   date: 0.3,
+  /** What a turn that says a time gains, when the question asks for one. */
+  when: 0.1,
   /** What a turn that only asks loses, and one that says more than a few words gains. */
   question: 0.05,
   substance: 0.05,

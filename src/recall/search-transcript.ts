@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
+import { answersWhen } from "../domain/answers-when.js";
 import { parseInput } from "../domain/parse-input.js";
 import { namedSpans, questionDates } from "../domain/question-dates.js";
 import { namesActor, questionWords } from "../domain/question-words.js";
@@ -75,7 +76,8 @@ export async function searchTranscript(
     spans: namedSpans(dates),
     limit: Math.max(200, topK * candidatesPerHit),
   });
-  return rankTranscript(candidates, { dates, names: namesActor(asked, language) }, threshold)
+  const question = { dates, names: namesActor(asked, language), when: answersWhen(query) };
+  return rankTranscript(candidates, question, threshold)
     .slice(0, topK)
     .map(({ own, fit, named, ...hit }) => ({ ...hit, reason: reasonOf({ own, fit, named }) }));
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { answersWhen } from "../../src/domain/answers-when.js";
 import { type RankedMessage, rankTranscript } from "../../src/domain/rank-transcript.js";
 
 const said = (fields: Partial<RankedMessage>): RankedMessage => ({
@@ -13,7 +14,7 @@ const said = (fields: Partial<RankedMessage>): RankedMessage => ({
   score: 0.5,
   ...fields,
 });
-const question = { dates: [], names: () => false };
+const question = { dates: [], names: () => false, when: () => false };
 const seqs = (messages: readonly { readonly seq: number }[]) => messages.map(({ seq }) => seq);
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -32,6 +33,15 @@ const messages = fc.uniqueArray(
 );
 
 describe("rankTranscript", () => {
+  it("puts what says a time first among equals, when one is asked for", () => {
+    const candidates = [said({ seq: 1 }), said({ seq: 2, text: "It was in May 2019" })];
+    const ask = (text: string) =>
+      seqs(rankTranscript(candidates, { ...question, when: answersWhen(text) }, 0));
+
+    expect(ask("When was it?")).toEqual([2, 1]);
+    expect(ask("What was it like when you came?")).toEqual([1, 2]);
+  });
+
   it("puts who is asked about first among equals", () => {
     const named = { ...question, names: (actor: string) => actor === "Ben" };
     const ranked = rankTranscript(

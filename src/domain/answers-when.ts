@@ -1,0 +1,18 @@
+const asksWhen =
+  /^\W*(?:(?:since |until )?when|how long(?: ago)?|how recently|(?:in |on )?(?:what|which) (?:date|day|week|month|season|year|time))\b/i;
+
+const days = "(?:mon|tues|wednes|thurs|fri|satur|sun)day";
+const months = "january|february|march|april|june|july|august|september|october|november|december";
+const spans = "day|night|morning|evening|week|weekend|month|season|spring|summer|autumn|fall|winter|year";
+const tellsWhen = new RegExp(
+  `\\b(?:yesterday|today|tonight|tomorrow|ago|recently|just|${days}|${months}|(?:last|next|this|past) (?:${spans}|${days})|(?:${spans})s|(?:19|20)\\d\\d)\\b`,
+  "i",
+);
+
+/**
+ * For `question` in English, whether a text says a time, as an answer to a question for one must; of no text when it
+ * does not ask for a time.
+ */
+export function answersWhen(question: string): (text: string) => boolean {
+  return asksWhen.test(question) ? (text) => tellsWhen.test(text) : () => false;
+}
