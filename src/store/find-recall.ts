@@ -89,7 +89,7 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
     select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc)), ${memoryJson(db)}
     from (
       select m.* from ${schema}.memory m
-      where m.owner_ref in (select id from seer where not is_user) and m.kind = 'note' and m.state = 'active'
+      where m.owner_ref = (select id from seer where not is_user) and m.kind = 'note' and m.state = 'active'
         and m.category = any (${profile.categories}::text[])
       order by m.updated_at desc limit ${input.notes}
     ) m`;

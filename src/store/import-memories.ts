@@ -58,21 +58,21 @@ export async function importMemories(
       from input i
       left join lateral (
         -- One look into one index each; joined by "or" they would read all of the owner's memories.
-        select m.id from ${schema}.memory m
+        (select m.id from ${schema}.memory m
         where i.state = 'active' and m.state = 'active' and m.owner_ref = ${ownerRef}
-          and md5(m.app_id) = md5(i."appId") and m.kind = i.kind and m.content_hash = i."contentHash"
+          and md5(m.app_id) = md5(i."appId") and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
         union all
-        select m.id from ${schema}.memory m
+        (select m.id from ${schema}.memory m
         where i.state = 'active' and m.state = 'active' and m.key is not null and m.owner_ref = ${ownerRef}
-          and md5(m.app_id) = md5(i."appId") and m.category = i.category and m.key = i.key
+          and md5(m.app_id) = md5(i."appId") and m.category = i.category and m.key = i.key limit 1)
         union all
-        select m.id from ${schema}.memory m
+        (select m.id from ${schema}.memory m
         where i.state = 'active' and i.kind = 'episode' and m.state = 'active' and m.kind = 'episode'
-          and m.thread_ref = i.thread_ref and m.turn_start = i."turnStart"
+          and m.thread_ref = i.thread_ref and m.turn_start = i."turnStart" limit 1)
         union all
-        select m.id from ${schema}.memory m
+        (select m.id from ${schema}.memory m
         where i.state = 'quarantined' and m.state = 'quarantined' and m.owner_ref = ${ownerRef}
-          and md5(m.app_id) = md5(i."appId") and m.kind = i.kind and m.content_hash = i."contentHash"
+          and md5(m.app_id) = md5(i."appId") and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
         limit 1
       ) holder on true
     ),

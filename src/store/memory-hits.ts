@@ -10,7 +10,6 @@ import { type MemoryJson, memoryJson, memoryOf } from "./memory-row.js";
 import { memoryScores } from "./memory-scores.js";
 import { messageScores } from "./message-scores.js";
 import { scopeColumns } from "./scope-columns.js";
-import { withinSpans } from "./within-spans.js";
 
 /** Which memories a search may return. */
 export interface HitSelection {
@@ -197,8 +196,15 @@ function datedRows(db: Connection, { spans }: HitSelection, shown: Sql): Sql {
   return sql`
     union all
     select m.ref, 0, 0, null, ${weights.date}::float8 + ${weights.importance}::float8 * (m.importance - 1) / 4
-    from ${db.schema}.memory m
-    where m.owner_ref in (select id from seer) and ${shown} and ${withinSpans(sql`m.valid_from`, spans)}`;
+    from seer s
+    cross join unnest(
+      ${spans.map(({ from }) => from)}::timestamptz[], ${spans.map(({ before }) => before)}::timestamptz[]
+    ) as span (since, before)
+    cross join lateral (
+      select * from ${db.schema}.memory
+      where owner_ref = s.id and valid_from >= span.since and valid_from < span.before offset 0
+    ) m
+    where ${shown}`;
 }
 
 /** Active, of this user or app, of the kinds and categories allowed, and as filtered. */

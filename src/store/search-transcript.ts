@@ -6,7 +6,6 @@ import type { MessageRole } from "../domain/transcript-message.js";
 import { memoryScores } from "./memory-scores.js";
 import { messageScores } from "./message-scores.js";
 import { type LexicalQuestion, questionTerms } from "./question-terms.js";
-import { withinSpans } from "./within-spans.js";
 
 /** A message that may answer a question. */
 export interface TranscriptCandidate {
@@ -87,6 +86,10 @@ function datedMessages(db: Connection, appId: string, spans: readonly TimeSpan[]
     select m.thread_ref, m.seq, ${weights.date}::float8 as boost
     from ${db.schema}.thread t join ${db.schema}.message m on m.thread_ref = t.id
     where t.owner_ref in (select id from seer) ${appId === "" ? empty : sql`and t.app_id = ${appId}`}
-      and m.role in ('user', 'assistant') and ${withinSpans(sql`m.said_at`, spans)}
+      and m.role in ('user', 'assistant') and m.said_at <@ ${multirange(spans)}::tstzmultirange
   ),`;
+}
+
+function multirange(spans: readonly TimeSpan[]): string {
+  return `{${spans.map(({ from, before }) => `[${from.toISOString()},${before.toISOString()})`).join()}}`;
 }

@@ -88,9 +88,13 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
     "consents.list": () => memory.consents.list({ scope }),
     "threads.list": () => memory.threads.list({ scope }),
     query: () => memory.query({ scope, query: "zebra" }),
+    "query of a time": () => memory.query({ scope, query: "What happened on 25 May 2022?" }),
     recall: () => memory.recall({ ...thread, query: "zebra" }),
     "transcript.search": () => memory.transcript.search({ scope, query: "zebra" }),
-    record: () => memory.record({ ...thread, messages: [new HumanMessage(`hello ${next++}`)] }),
+    record: () => {
+      const shown = { revision: 0, memoryIds: [id] };
+      return memory.record({ ...thread, messages: [new HumanMessage(`hello ${next++}`)], shown });
+    },
   };
 
   it.each(Object.entries(calls))("%s reads some of them, not all", async (_, call) => {
