@@ -201,7 +201,8 @@ describe("a worker that is gone", () => {
     while (gate.waiting === 0) await sleep(5);
 
     const memory = db.memory({ model: new OfflineChatModel(), config: configured() });
-    expect(await memory.upkeep()).toBe(1);
+    // The slow one looks for lost work as well: for a millisecond it may be at it again.
+    while ((await textsOf(memory, thread)).length === 0) await memory.upkeep();
     expect(await textsOf(memory, thread)).toEqual(["The user likes tea."]);
     gate.open();
     await slow.idle();
