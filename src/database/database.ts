@@ -50,6 +50,10 @@ function statementName(text: string): string {
   return name;
 }
 
+function statementOf({ text, values }: Sql, { prepare = false }: QueryOptions) {
+  return { text, values, ...(prepare && { name: statementName(text) }) };
+}
+
 /** How a database is used, whatever pool it runs on. */
 export interface DatabaseSettings {
   readonly schemaName: string;
@@ -110,9 +114,8 @@ export function createDatabase(
     async mayCrossTenants() {
       return isolation !== "rls" || (await withClient(isolated)).owner;
     },
-    async query<Row extends QueryResultRow>({ text, values }: Sql, queryOptions: QueryOptions = {}) {
-      const name = queryOptions.prepare ? statementName(text) : undefined;
-      const statement = { text, values, ...(name !== undefined && { name }) };
+    async query<Row extends QueryResultRow>(query: Sql, queryOptions: QueryOptions = {}) {
+      const statement = statementOf(query, queryOptions);
       const tenancy = tenancyNow();
       const run = async (): Promise<{ rows: Row[] }> => {
         refuseWhenClosed();
@@ -141,14 +144,8 @@ export function createDatabase(
       let failure: { readonly error: unknown } | undefined;
       return withClient(async (client) => {
         if (tenancy !== null) await isolated(client);
-        const query = async <Row extends QueryResultRow>(
-          { text, values }: Sql,
-          options: QueryOptions = {},
-        ) => {
-          const name = options.prepare ? statementName(text) : undefined;
-          const statement = { text, values, ...(name !== undefined && { name }) };
-          return (await client.query<Row>(statement).catch(reported)).rows;
-        };
+        const query = async <Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) =>
+          (await client.query<Row>(statementOf(asked, options)).catch(reported)).rows;
         await (tenancy === null ? client.query("begin") : beginAs(client, tenancy));
         try {
           const result = await work({ schema, now, query }).catch((error: unknown) => {

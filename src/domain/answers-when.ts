@@ -1,8 +1,11 @@
+import { monthNames } from "./month-names.js";
+
 const asksWhen =
   /^\W*(?:(?:since |until )?when|how long(?: ago)?|how recently|(?:in |on )?(?:what|which) (?:date|day|week|month|season|year|time))\b/i;
 
 const days = "(?:mon|tues|wednes|thurs|fri|satur|sun)day";
-const months = "january|february|march|april|june|july|august|september|october|november|december";
+/** "May" is mostly the verb. */
+const months = monthNames.filter((name) => name !== "may").join("|");
 const spans = "day|night|morning|evening|week|weekend|month|season|spring|summer|autumn|fall|winter|year";
 const tellsWhen = new RegExp(
   `\\b(?:yesterday|today|tonight|tomorrow|ago|recently|just|${days}|${months}|(?:last|next|this|past) (?:${spans}|${days})|(?:${spans})s|(?:19|20)\\d\\d)\\b`,

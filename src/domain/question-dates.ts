@@ -1,17 +1,4 @@
-const months = [
-  "january",
-  "february",
-  "march",
-  "april",
-  "may",
-  "june",
-  "july",
-  "august",
-  "september",
-  "october",
-  "november",
-  "december",
-];
+import { monthNames } from "./month-names.js";
 
 /** A date that a question names, as far as it names it; never a day without its month. */
 export interface NamedDate {
@@ -21,7 +8,7 @@ export interface NamedDate {
   readonly day: number | null;
 }
 
-const monthName = `(${months.map((month) => `${month.slice(0, 3)}(?:${month.slice(3)})?`).join("|")}|sept)\\.?`;
+const monthName = `(${monthNames.map((month) => `${month.slice(0, 3)}(?:${month.slice(3)})?`).join("|")}|sept)\\.?`;
 const dayNumber = "([0-3]?\\d)(?:st|nd|rd|th)?";
 const yearNumber = "((?:19|20)\\d\\d)";
 /** The most telling first: what one has matched is not looked at again. */
@@ -46,7 +33,7 @@ export function questionDates(question: string): NamedDate[] {
         order.includes(letter) ? match[order.indexOf(letter) + 1] : undefined;
       const numeric = (letter: string) => (part(letter) === undefined ? null : Number(part(letter)));
       const name = part("m")?.slice(0, 3).toLowerCase();
-      const named = name === undefined ? null : months.findIndex((month) => month.startsWith(name)) + 1;
+      const named = name === undefined ? null : monthNames.findIndex((month) => month.startsWith(name)) + 1;
       dates.push({ year: numeric("y"), month: named ?? numeric("n"), day: numeric("d") });
       return " ";
     });

@@ -30,11 +30,27 @@ export function ideal(weighted: Sql): Sql {
  * Whether a term may be passed over: most texts of a large collection have it, and the question has a rarer one.
  * It would hardly change the order and costs the most to read. For rows of the owner `s` and a term each.
  */
-export function common(found: Sql, all: Sql): Sql {
+function common(found: Sql, all: Sql): Sql {
   return sql`(
     ${found} > ${all} / 2.0 and ${all} >= 200
     and count(*) filter (where ${found} between 1 and ${all} / 2.0) over (partition by s.id) > 0
   )`;
+}
+
+/**
+ * The rows of the CTE `asked` that are not passed over, each with its `gain` and the `average` length of its owner's texts.
+ *
+ * @param texts how many texts have the term (of `asked a`), how many there are, and their length in all (of `seer s`).
+ */
+export function weighted(texts: Readonly<Record<"found" | "all" | "length", Sql>>): Sql {
+  const { found, all, length } = texts;
+  return sql`
+    select * from (
+      select a.*, a.weight * ${rarity(all, found)} as gain,
+        greatest(1, ${length}::float8 / greatest(1, ${all})) as average, ${common(found, all)} as common
+      from asked a join seer s on s.id = a.owner_ref
+    ) w
+    where not w.common`;
 }
 
 /** How often a text has a term, for a text of average length (BM25's length norm). */

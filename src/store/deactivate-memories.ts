@@ -1,6 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryLifecycle } from "../domain/memory.js";
+import { activeTargets } from "./active-targets.js";
 import { hasVectors } from "./has-vectors.js";
 
 /** How a memory leaves the active ones. */
@@ -30,13 +31,7 @@ export async function deactivateMemories(
         id uuid, state text, "supersededBy" uuid, "validTo" timestamptz, "purgeAfterMs" float8
       )
     ),
-    target as materialized (
-      -- One by one: joined, they would be looked for among all of the owner's memories.
-      select m.ref, i.* from input i cross join lateral (
-        select ref from ${tx.schema}.memory
-        where id = i.id and owner_ref = ${input.ownerRef} and state = 'active' limit 1
-      ) m
-    ),
+    ${activeTargets(tx, input.ownerRef)},
     closed as (
       update ${tx.schema}.memory m
       set state = i.state, superseded_by = i."supersededBy", valid_to = i."validTo",

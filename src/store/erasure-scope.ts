@@ -3,6 +3,7 @@ import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
 import { ownerIs } from "./owner-is.js";
 import { ownerColumns, type ScopeColumns, scopeColumns } from "./scope-columns.js";
+import { withinScope } from "./within-scope.js";
 
 /**
  * What belongs to a scope for good: of `{ userId }` everything of the user in all apps, of `{ userId, appId }` what
@@ -25,12 +26,9 @@ export async function findErasureScope(db: Connection, scope: Scope): Promise<Er
 }
 
 /** Whether the row `x`, which has all three columns of a scope, belongs to it. */
-export function hasScope({ tenantId, userId, appId }: ScopeColumns): Sql {
-  const tenant = sql`md5(x.tenant_id) = md5(${tenantId}) and x.tenant_id = ${tenantId}`;
-  if (userId === "") {
-    return sql`${tenant} and x.user_id = '' and md5(x.app_id) = md5(${appId}) and x.app_id = ${appId}`;
-  }
-  return sql`${tenant} and md5(x.user_id) = md5(${userId}) and x.user_id = ${userId} and ${appId} in ('', x.app_id)`;
+export function hasScope(columns: ScopeColumns): Sql {
+  const within = withinScope(columns, "x");
+  return columns.userId === "" ? sql`${within} and x.user_id = ''` : within;
 }
 
 /** Whether the row `x` belongs to the owner, and to the scope's app where it is only that. */

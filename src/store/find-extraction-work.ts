@@ -3,6 +3,7 @@ import type { Connection } from "../database/connection.js";
 import type { KnownSlot } from "../domain/choose-facts.js";
 import type { Scope } from "../domain/scope.js";
 import type { ThreadTaskClaim } from "./claim-thread-task.js";
+import { ownerIs } from "./owner-is.js";
 import { scopeOf } from "./scope-columns.js";
 
 /** A user's message whose facts have not been extracted. */
@@ -64,10 +65,11 @@ export async function findExtractionWork(
       select t.*, o.id as owner from ${schema}.thread_task k
       join ${schema}.thread t on t.id = k.thread_ref
       join ${schema}.owner o
-        on md5(o.tenant_id) = md5(t.tenant_id) and o.tenant_id = t.tenant_id
-        and md5(o.user_id) = md5(t.user_id) and o.user_id = t.user_id
-        and md5(o.app_id) = md5(case when t.user_id = '' then t.app_id else '' end)
-        and o.app_id = case when t.user_id = '' then t.app_id else '' end
+        on ${ownerIs({
+          tenantId: sql`t.tenant_id`,
+          userId: sql`t.user_id`,
+          appId: sql`case when t.user_id = '' then t.app_id else '' end`,
+        })}
       where k.thread_ref = ${claim.threadRef} and k.task = 'extract' and k.attempts = ${claim.attempt}
         and k.done_until = ${claim.doneUntil} and k.lease_until is not null
     ),

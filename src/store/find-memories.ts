@@ -58,12 +58,7 @@ function listed({ schema }: Connection, listing: MemoryListing): Sql {
   const { appId } = scopeColumns(scope);
   return join(
     [
-      states.length > 0
-        ? sql`(${join(
-            states.map((state) => inState[state]),
-            " or ",
-          )})`
-        : sql`false`,
+      sql`(${join([sql`false`, ...states.map((state) => inState[state])], " or ")})`,
       ...(appId === "" ? [] : [sql`m.app_id in ('', ${appId})`]),
       ...(kinds === undefined ? [] : [sql`m.kind = any (${kinds}::text[])`]),
       ...(categories === undefined ? [] : [sql`m.category = any (${categories}::text[])`]),

@@ -48,8 +48,10 @@ export async function importMemories(
         "lastAccessedAt" timestamptz, "purgeAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz,
         terms text, "actorTerms" text
       )) i
-      left join ${schema}.thread t
-        on ${threadIs(scope.tenantId, sql`i."threadId"`)} and t.user_id = ${scope.userId}
+      left join lateral (
+        select id from ${schema}.thread t
+        where ${threadIs(scope.tenantId, sql`i."threadId"`)} and t.user_id = ${scope.userId} limit 1
+      ) t on true
     ),
     placed as (
       select i.*, holder.id as holder,

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
-import { scopeColumns } from "./scope-columns.js";
+import { ownerColumns } from "./scope-columns.js";
 
 /** An owner's row, locked until the transaction ends. */
 export interface LockedOwner {
@@ -17,11 +17,11 @@ export interface LockedOwner {
  * follow see all earlier ones.
  */
 export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwner> {
-  const { tenantId, userId, appId } = scopeColumns(scope);
+  const { tenantId, userId, appId } = ownerColumns(scope);
   const [row] = await tx.query<{ id: string; revision: string; turns: string }>(
     sql`
     insert into ${tx.schema}.owner as o (tenant_id, user_id, app_id)
-    values (${tenantId}, ${userId}, ${userId === "" ? appId : ""})
+    values (${tenantId}, ${userId}, ${appId})
     on conflict (md5(tenant_id), md5(user_id), md5(app_id)) do update set revision = o.revision
     returning id, revision, turns`,
     { prepare: true },

@@ -1,22 +1,15 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
-import { common, ideal, rarity } from "./bm25.js";
+import { ideal, weighted } from "./bm25.js";
 
 /** CTE `memory_own` (ref, score): how well each memory fits what is asked. */
 export function memoryScores(db: Connection): Sql {
   const { k1, b } = weights.memory;
   return sql`
     memory_weight as materialized (
-      select * from (
-        select a.*, a.weight * ${rarity(sql`s.memory_count`, sql`a.memories`)} as gain,
-          greatest(1, s.memory_length::float8 / greatest(1, s.memory_count)) as average,
-          ${k1 * (1 - b)}::float8 as base,
-          ${k1 * b}::float8 / greatest(1, s.memory_length::float8 / greatest(1, s.memory_count)) as slope,
-          ${common(sql`a.memories`, sql`s.memory_count`)} as common
-        from asked a join seer s on s.id = a.owner_ref
-      ) w
-      where not w.common
+      select w.*, ${k1 * (1 - b)}::float8 as base, ${k1 * b}::float8 / w.average as slope
+      from (${weighted({ found: sql`a.memories`, all: sql`s.memory_count`, length: sql`s.memory_length` })}) w
     ),
     memory_ideal as materialized (
       ${ideal(sql`memory_weight`)}

@@ -1,7 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
-import { common, ideal, normed, rarity, saturated } from "./bm25.js";
+import { ideal, normed, rarity, saturated, weighted } from "./bm25.js";
 
 /** Whose words make up the score of a message. */
 export interface MessageSelection {
@@ -36,13 +36,7 @@ export function messageScores(db: Connection, { appId, facts = false, most }: Me
   )`;
   return sql`
     message_weight as materialized (
-      select * from (
-        select a.*, a.weight * ${rarity(sql`s.message_count`, sql`a.messages`)} as gain,
-          greatest(1, s.message_length::float8 / greatest(1, s.message_count)) as average,
-          ${common(sql`a.messages`, sql`s.message_count`)} as common
-        from asked a join seer s on s.id = a.owner_ref
-      ) w
-      where not w.common
+      ${weighted({ found: sql`a.messages`, all: sql`s.message_count`, length: sql`s.message_length` })}
     ),
     message_ideal as materialized (
       ${ideal(sql`message_weight`)}

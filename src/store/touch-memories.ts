@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
+import { activeTargets } from "./active-targets.js";
 
 /** A memory that was said again. */
 export interface Sighting {
@@ -17,7 +18,6 @@ export async function touchMemories(
   input: { ownerRef: number; sightings: readonly Sighting[] },
 ): Promise<void> {
   if (input.sightings.length === 0) return;
-  const { schema } = tx;
   await tx.query(sql`
     with input as (
       select id, sum(times) as times, max(confidence) as confidence, max(importance) as importance,
@@ -27,13 +27,8 @@ export async function touchMemories(
       )
       group by id
     ),
-    target as materialized (
-      -- One by one: joined, they would be looked for among all of the owner's memories.
-      select m.ref, i.* from input i cross join lateral (
-        select ref from ${schema}.memory where id = i.id and owner_ref = ${input.ownerRef} and state = 'active' limit 1
-      ) m
-    )
-    update ${schema}.memory m
+    ${activeTargets(tx, input.ownerRef)}
+    update ${tx.schema}.memory m
     set seen_count = m.seen_count + i.times, confidence = greatest(m.confidence, i.confidence),
       importance = greatest(m.importance, i.importance),
       asserted_turn = greatest(m.asserted_turn, i."assertedTurn"),

@@ -2,10 +2,10 @@ import sql, { join, raw, type Sql } from "sql-template-tag";
 import type { ScopeColumns } from "./scope-columns.js";
 
 /**
- * Whether a row of an event (`e`) or a thread (`t`) is of the scope, in the form of their indexes: of hashes, since ids
+ * Whether a row of an event (`e`), a thread (`t`) or either (`x`) is of the scope, in the form of their indexes: of hashes, since ids
  * may be of any length. What the scope does not name may be any, but never the tenant.
  */
-export function withinScope({ tenantId, userId, appId }: ScopeColumns, row: "e" | "t"): Sql {
+export function withinScope({ tenantId, userId, appId }: ScopeColumns, row: "e" | "t" | "x"): Sql {
   const is = (column: "tenant_id" | "user_id" | "app_id", value: string) => {
     const held = raw(`${row}.${column}`);
     return sql`md5(${held}) = md5(${value}) and ${held} = ${value}`;

@@ -1,5 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
+import { type PlanNode, planNodes } from "../support/query-plan.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type WatchedStatement, watchedPool } from "../support/watched-pool.js";
 
@@ -7,28 +8,21 @@ const db = useTestDatabase();
 const facts = 400;
 const question = "Whose garden was visited?";
 
-interface PlanNode {
-  "Actual Loops": number;
-  "Rows Removed by Join Filter"?: number;
-  Plans?: PlanNode[];
-}
-
 /** The most rows that any step of the statement compared in vain, by the plan that is kept for all values. */
 async function mostCompared({ text, values }: WatchedStatement): Promise<number> {
   const client = await db.pool.connect();
   try {
     await client.query("set plan_cache_mode = force_generic_plan");
     const { rows } = await client.query(`explain (analyze, format json) ${text}`, values);
-    return most(rows[0]["QUERY PLAN"][0].Plan);
+    return Math.max(0, ...planNodes(rows).map(compared));
   } finally {
     await client.query("reset plan_cache_mode");
     client.release();
   }
 }
 
-function most(node: PlanNode): number {
-  const compared = (node["Rows Removed by Join Filter"] ?? 0) * node["Actual Loops"];
-  return Math.max(compared, ...(node.Plans ?? []).map(most));
+function compared(node: PlanNode): number {
+  return (node["Rows Removed by Join Filter"] ?? 0) * node["Actual Loops"];
 }
 
 /** A user who said `facts` things in `threads` threads, each of them learned. */

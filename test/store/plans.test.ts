@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { OfflineChatModel } from "../../src/testing/index.js";
+import { type PlanNode, planNodes } from "../support/query-plan.js";
 import { round } from "../support/spoken.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import { type WatchedStatement, watchedPool } from "../support/watched-pool.js";
@@ -8,19 +9,11 @@ const db = useTestDatabase();
 const scope = { userId: "ana" };
 const original = { scope, threadId: "original" };
 
-interface Plan {
-  "Node Type": string;
-  "Relation Name"?: string;
-  "Index Name"?: string;
-  "Index Cond"?: string;
-  Plans?: Plan[];
-}
-
 /** Tables that this test fills; reading all is right for an empty one. */
 const filled = new Set(["message", "message_term", "summary", "thread"]);
 
 /** Reads every row, in whatever order; an index of some rows may well be read whole. */
-const readsAll = (plan: Plan) =>
+const readsAll = (plan: PlanNode) =>
   plan["Node Type"] === "Seq Scan" ||
   (/_pkey$/.test(plan["Index Name"] ?? "") && plan["Index Cond"] === undefined);
 
@@ -36,16 +29,13 @@ async function fullScans({ text, values }: WatchedStatement): Promise<string[]> 
     await client.query(`prepare watched as ${text}`);
     const nothing = values.length > 0 ? `(${values.map(() => "null").join(", ")})` : "";
     const generic = await client.query(`explain (format json) execute watched${nothing}`);
-    return [custom, generic].flatMap(({ rows }) => scansOf(rows[0]["QUERY PLAN"][0].Plan));
+    return [custom, generic]
+      .flatMap(({ rows }) => planNodes(rows))
+      .filter((node) => filled.has(node["Relation Name"] ?? "") && readsAll(node))
+      .map((node) => `${node["Node Type"]} on ${node["Relation Name"]}`);
   } finally {
     client.release(true);
   }
-}
-
-function scansOf(plan: Plan): string[] {
-  const table = plan["Relation Name"] ?? "";
-  const own = filled.has(table) && readsAll(plan) ? [`${plan["Node Type"]} on ${table}`] : [];
-  return [...own, ...(plan.Plans ?? []).flatMap(scansOf)];
 }
 
 /** All columns of a table but generated ones, with some replaced. */

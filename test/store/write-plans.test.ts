@@ -2,6 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { type PlanNode, planNodes } from "../support/query-plan.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import { watchedPool } from "../support/watched-pool.js";
 
@@ -9,19 +10,10 @@ const db = useTestDatabase();
 const few = 50;
 const times = 8;
 
-interface PlanNode {
-  "Actual Rows": number;
-  "Actual Loops": number;
-  "Rows Removed by Filter"?: number;
-  "Rows Removed by Join Filter"?: number;
-  Plans?: PlanNode[];
-}
-
-/** Rows that all steps of a plan went through. */
+/** Rows that a step went through. */
 function rowsOf(node: PlanNode): number {
   const removed = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
-  const own = (node["Actual Rows"] + removed) * node["Actual Loops"];
-  return (node.Plans ?? []).reduce((sum, plan) => sum + rowsOf(plan), own);
+  return (node["Actual Rows"] + removed) * node["Actual Loops"];
 }
 
 const unlike = (from: number, to: number) =>
@@ -43,7 +35,7 @@ describe.each([
   /** The rows that the search for what bears on a new memory goes through, by the plan that the session has kept. */
   async function rowsSearched(): Promise<number> {
     const { rows } = await pool.query(`explain (analyze, format json) execute ${await prepared()}`);
-    return rowsOf(rows[0]["QUERY PLAN"][0].Plan);
+    return planNodes(rows).reduce((sum, node) => sum + rowsOf(node), 0);
   }
 
   let call: string | undefined;
