@@ -18,7 +18,7 @@ import { type BackgroundWork, createBackgroundWork, type WorkKind } from "./jobs
 import { keepTenant, workAcrossTenants } from "./jobs/tenant-work.js";
 import { createCompressionGraph } from "./langgraph/compression-graph.js";
 import { createExtractionGraph } from "./langgraph/extraction-graph.js";
-import { createCheckpointer, setUpCheckpointer } from "./langgraph/postgres-checkpointer.js";
+import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/owned-postgres-saver.js";
 import { createSummarizationGraph } from "./langgraph/summarization-graph.js";
 import { createEmbedder } from "./llm/embedder.js";
 import { defaultLogger } from "./logger.js";
@@ -27,6 +27,7 @@ import { resolveConfig } from "./options.js";
 import { queryMemories } from "./recall/query-memories.js";
 import { recall } from "./recall/recall.js";
 import { searchTranscript } from "./recall/search-transcript.js";
+import { claimConversation, refuseInConversation } from "./remember/claim-conversation.js";
 import { createMemoriesApi } from "./remember/memories-api.js";
 import { record } from "./remember/record.js";
 import { createRedactor } from "./remember/redactor.js";
@@ -150,9 +151,11 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     transcript: { search: (input) => searchTranscript({ db, retrieval: config.retrieval }, input) },
     threads: {
       list: async ({ scope, ...page }) => listThreads(db, { scope: parseScope(scope), ...page }),
+      claim: (input) => claimConversation(db, input),
+      refuse: (input) => refuseInConversation(db, input),
     },
     checkpointer() {
-      saver ??= createCheckpointer(db);
+      saver ??= new OwnedPostgresSaver(db);
       return saver;
     },
     checkpoints: createCheckpointsApi(db),

@@ -7,6 +7,7 @@ import type { CategoryPolicy } from "./domain/category.js";
 import type { ExportLine } from "./domain/export-line.js";
 import type { MemoryHit } from "./domain/rank-memories.js";
 import type { Scope } from "./domain/scope.js";
+import type { SaidMessage } from "./domain/thread-id.js";
 import type { ChangesApi } from "./governance/changes-api.js";
 import type { ConsentsApi } from "./governance/consents-api.js";
 import type { EventsApi } from "./governance/events-api.js";
@@ -23,6 +24,7 @@ import type { MemoryConfig } from "./options.js";
 import type { MemoryQuery } from "./recall/query-memories.js";
 import type { Recalled, RecallInput } from "./recall/recall.js";
 import type { TranscriptHit, TranscriptQuery } from "./recall/search-transcript.js";
+import type { ClaimedThread, ThreadClaim } from "./remember/claim-conversation.js";
 import type { MemoriesApi } from "./remember/memories-api.js";
 import type { RecordInput } from "./remember/record.js";
 import type { Redact } from "./remember/redactor.js";
@@ -103,8 +105,20 @@ export interface Memory {
   readonly threads: {
     /** A user's or an app's threads, most recently active first. @throws MemoryError `INVALID_INPUT` */
     list(input: ListThreads): Promise<Thread[]>;
+    /**
+     * Makes a thread the scope's before anything is said in it, if it is nobody's; the nodes do so by themselves.
+     * Where its state is kept by another checkpointer than `memory.checkpointer()`, it tells what strangers left there.
+     *
+     * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another's, or that state is.
+     */
+    claim(input: ThreadClaim): Promise<ClaimedThread>;
+    /** Notes what a run without a scope brought into such a state, so that the thread's owner is not told it. */
+    refuse(input: Pick<ThreadClaim, "threadId"> & { readonly said: readonly SaidMessage[] }): Promise<void>;
   };
-  /** LangGraph's Postgres checkpointer on the same pool; its tables are made by `setup`. */
+  /**
+   * LangGraph's Postgres checkpointer on the same pool, which gives the checkpoints of a thread to their owner only:
+   * pass the ids of the run to `getState`, `getStateHistory` and `updateState` as well. Its tables are made by `setup`.
+   */
   checkpointer(): PostgresSaver;
   readonly checkpoints: CheckpointsApi;
   /** The graph that makes summaries, to look at in Studio or to run by hand on `{ scope, threadId }`. */

@@ -1,6 +1,6 @@
 import { migrate } from "../database/migrate.js";
 import { openDatabase } from "../database/open-database.js";
-import { setUpCheckpointer } from "../langgraph/postgres-checkpointer.js";
+import { setUpCheckpointer } from "../langgraph/owned-postgres-saver.js";
 import { defaultLogger } from "../logger.js";
 import { chooseDatabase, type DatabaseFlags } from "./database-flags.js";
 

@@ -25,6 +25,8 @@ export interface Database extends Connection {
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
   /** `work` on one client; its errors pass through unchanged. */
   withClient<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
+  /** Opens a transaction on `client` that sees what the statements of this call see; its errors pass through unchanged. */
+  beginOn(client: ClientBase): Promise<void>;
   /** Whether work across tenants is possible: always without isolation, else only for the tables' owner. */
   mayCrossTenants(): Promise<boolean>;
   /** Ends the pool if it was made here. */
@@ -106,6 +108,11 @@ export function createDatabase(
   };
   /** The setting for statements that begin now; null without isolation. */
   const tenancyNow = () => (isolation === "rls" ? requireTenancy() : null);
+  const begin = async (client: ClientBase, tenancy: string | null) => {
+    if (tenancy === null) return void (await client.query("begin"));
+    await isolated(client);
+    await beginAs(client, tenancy);
+  };
   return {
     pool,
     schemaName,
@@ -143,10 +150,9 @@ export function createDatabase(
       /** What `work` itself threw: that is the caller's to understand. */
       let failure: { readonly error: unknown } | undefined;
       return withClient(async (client) => {
-        if (tenancy !== null) await isolated(client);
         const query = async <Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) =>
           (await client.query<Row>(statementOf(asked, options)).catch(reported)).rows;
-        await (tenancy === null ? client.query("begin") : beginAs(client, tenancy));
+        await begin(client, tenancy);
         try {
           const result = await work({ schema, now, query }).catch((error: unknown) => {
             failure = { error };
@@ -164,6 +170,7 @@ export function createDatabase(
       });
     },
     withClient,
+    beginOn: (client) => begin(client, tenancyNow()),
     close() {
       closing ??= end();
       return closing;

@@ -1,24 +1,57 @@
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
-import { findSharedThreadIds, findThreadIds } from "../store/erase-threads.js";
+import { findThreadsElsewhere } from "../store/claim-thread.js";
+import { type ErasableThread, findErasableThreads, findThreadsOfId } from "../store/erase-threads.js";
 import { findErasureScope } from "../store/erasure-scope.js";
-import { findCheckpointThreads } from "../store/find-checkpoints.js";
+import { checkpointTables, existingTables } from "../store/erasure-tables.js";
+import { findCheckpointed, findCheckpointThreads } from "../store/find-checkpoints.js";
+
+/** Where LangGraph's checkpoints of threads are, as their column `thread_id` says it. */
+export interface CheckpointNames {
+  /** Those of the threads alone. */
+  readonly own: readonly string[];
+  /** Ids of threads under which checkpoints of other tenants lie as well: they hold the state of both. */
+  readonly shared: readonly string[];
+}
+
+/**
+ * Where the checkpoints of a tenant's threads are: under their own names, and under the thread ids, where those of
+ * graphs with another checkpointer are, unless these are another tenant's.
+ */
+export async function checkpointNamesOf(
+  db: Connection,
+  { tenantId, threads }: { tenantId: string; threads: readonly ErasableThread[] },
+): Promise<CheckpointNames> {
+  if ((await existingTables(db, checkpointTables)).length === 0) return { own: [], shared: [] };
+  const names = threads.flatMap(({ checkpointThreadId }) => checkpointThreadId ?? []);
+  const unnamed = threads.flatMap(({ threadId, checkpointThreadId }) =>
+    checkpointThreadId === threadId ? [] : [threadId],
+  );
+  const elsewhere = await findThreadsElsewhere(db, { tenantId, threadIds: unnamed });
+  const taken = new Set(elsewhere.map(({ id }) => id));
+  const mixed = elsewhere.flatMap(({ id, holdsCheckpoints }) => (holdsCheckpoints ? [] : [id]));
+  return {
+    own: [...names, ...unnamed.filter((id) => !taken.has(id))],
+    shared: mixed.length === 0 ? [] : await findCheckpointed(db, mixed),
+  };
+}
 
 /** Threads looked at together. */
 const threadsAtOnce = 20;
 
-/**
- * Ids of threads that may have checkpoints, some at a time: one, those of a scope, or all.
- *
- * Those of a scope without the ids that another tenant uses as well.
- */
+/** Names under which there may be checkpoints, some at a time: those of one thread, of a scope, or all. */
 export async function* checkpointThreads(
   db: Connection,
   { scope, threadId }: { scope: Scope | null; threadId: string | null },
-): AsyncGenerator<string[]> {
-  if (!scope && threadId !== null) yield [threadId];
-  else if (scope) yield* threadsOfScope(db, scope, threadId);
+): AsyncGenerator<readonly string[]> {
+  if (scope) yield* threadsOfScope(db, scope, threadId);
+  else if (threadId !== null) yield await namesOfId(db, threadId);
   else yield* allThreads(db);
+}
+
+async function namesOfId(db: Connection, threadId: string): Promise<string[]> {
+  const threads = await findThreadsOfId(db, threadId);
+  return [...new Set([threadId, ...threads.flatMap(({ checkpointThreadId }) => checkpointThreadId ?? [])])];
 }
 
 async function* allThreads(db: Connection): AsyncGenerator<string[]> {
@@ -35,15 +68,15 @@ async function* threadsOfScope(
   db: Connection,
   requested: Scope,
   threadId: string | null,
-): AsyncGenerator<string[]> {
+): AsyncGenerator<readonly string[]> {
   const scope = await findErasureScope(db, requested);
+  const { tenantId } = scope;
   for (let after = "0"; ; ) {
-    const page = await findThreadIds(db, scope, { after, limit: threadsAtOnce });
+    const page = await findErasableThreads(db, scope, { after, limit: threadsAtOnce });
     const last = page.at(-1);
     if (last === undefined) return;
-    const ids = page.map((thread) => thread.threadId).filter((id) => threadId === null || id === threadId);
-    const shared = new Set(await findSharedThreadIds(db, { tenantId: scope.tenantId, threadIds: ids }));
-    yield ids.filter((id) => !shared.has(id));
+    const threads = page.filter((thread) => threadId === null || thread.threadId === threadId);
+    yield (await checkpointNamesOf(db, { tenantId, threads })).own;
     after = last.ref;
   }
 }

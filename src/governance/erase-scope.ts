@@ -7,7 +7,7 @@ import { discountMemories, findErasableMemories } from "../store/erase-memories.
 import { eraseMessages } from "../store/erase-messages.js";
 import { eraseOwner, lockOwnerRow } from "../store/erase-owner.js";
 import { eraseRows, type RowCounts } from "../store/erase-rows.js";
-import { eraseThreads, findSharedThreadIds, lockErasableThreads } from "../store/erase-threads.js";
+import { eraseThreads, lockErasableThreads } from "../store/erase-threads.js";
 import { type ErasureScope, findErasureScope } from "../store/erasure-scope.js";
 import {
   checkpointTables,
@@ -18,6 +18,7 @@ import {
   threadTables,
 } from "../store/erasure-tables.js";
 import { insertEvent, type MemoryEvent } from "../store/insert-event.js";
+import { checkpointNamesOf } from "./checkpoint-threads.js";
 import type { ForgetOptions, Forgotten } from "./forget.js";
 
 /** Deletes a scope, transaction by transaction. */
@@ -86,11 +87,13 @@ export function createEraser(
       const group = await lockErasableThreads(tx, scope, threadsAtOnce);
       if (group.length === 0) return {};
       const refs = group.map(({ ref }) => ref);
-      const threadIds = group.map(({ threadId }) => threadId);
-      const { tenantId } = scope;
-      for (const id of await findSharedThreadIds(tx, { tenantId, threadIds })) shared.add(id);
-      const own = threadIds.filter((id) => !shared.has(id));
-      const keys = { ...noKeys, threads: sql`${refs}::bigint[]`, checkpointThreads: sql`${own}::text[]` };
+      const names = await checkpointNamesOf(tx, { tenantId: scope.tenantId, threads: group });
+      for (const id of names.shared) shared.add(id);
+      const keys = {
+        ...noKeys,
+        threads: sql`${refs}::bigint[]`,
+        checkpointThreads: sql`${names.own}::text[]`,
+      };
       const counts = {
         ...(await eraseRows(tx, tables, { keys, scope, limit })),
         ...(await eraseMessages(tx, { threads: refs, limit })),

@@ -30,8 +30,8 @@ export interface Forgotten {
   readonly removed: Readonly<Record<string, number>>;
   readonly total: number;
   /**
-   * Threads whose LangGraph checkpoints stay: another tenant uses the same thread id, so that they hold the state
-   * of both. They go when the last of them is forgotten.
+   * Threads of which LangGraph checkpoints stay: a graph whose checkpointer keeps no tenants apart has written them, for
+   * another tenant with the same thread id as well. They go when the last of them is forgotten.
    */
   readonly sharedThreads: readonly string[];
   /** False after a dry run that found something, and when others kept writing to the scope: run it again. */
@@ -49,8 +49,8 @@ const mostPasses = 3;
  * Of `{ userId }` all of the user, in every app; of `{ userId, appId }` the user's memories and threads in that app;
  * of `{ appId }` what the app has of its own. In transactions of bounded size; what makes the rest findable goes last,
  * so that a run that was interrupted is finished by the next. One event without content or user is left, in the
- * tenant. What others write to the scope after the last transaction is new and stays: a graph's run that is under
- * way writes its state again when it ends.
+ * tenant. What others write to the scope after the last transaction is new and stays. A graph's run that is under way
+ * does not write its state again to `memory.checkpointer()`: it fails.
  *
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */

@@ -6,9 +6,9 @@ import type { Scope } from "../domain/scope.js";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { applyConsentAnswer } from "./apply-consent-answer.js";
+import { claimRun } from "./claim-run.js";
 import { consentAnswerSchema, parseConsentAnswer } from "./consent-answer.js";
 import { continueOnError, type OnError } from "./on-error.js";
-import { runIdentity } from "./run-identity.js";
 
 /** How a consent node behaves. */
 export interface ConsentNodeOptions {
@@ -49,13 +49,13 @@ export interface ConsentQuestion {
  */
 export function consentNode(memory: Memory, options: ConsentNodeOptions = {}) {
   return async (_state: unknown, config: LangGraphRunnableConfig): Promise<Record<string, never>> => {
-    const { scope } = runIdentity(config);
     return continueOnError(
       memory,
       options.onError ?? "continue",
       "consent",
       config,
       async () => {
+        const { scope } = (await claimRun(memory, [], config)).identity;
         // A node that was interrupted runs again from its start: the list may be another one by then, so answers go by id.
         const requests = await memory.consents.list({
           ...{ scope, due: true, limit: options.limit ?? 5 },

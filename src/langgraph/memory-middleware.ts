@@ -24,7 +24,7 @@ export interface MemoryMiddlewareOptions {
 /** A middleware for `createAgent` of `langchain`. Its types are written out, since that package is optional. */
 export interface MemoryMiddleware {
   readonly name: "memory";
-  beforeAgent(state: AgentState): Promise<undefined>;
+  beforeAgent(state: AgentState): Promise<{ messages: RemoveMessage[] } | undefined>;
   wrapModelCall<Request extends ModelRequest, Answer>(
     request: Request,
     handler: (request: Request) => Answer | Promise<Answer>,
@@ -55,22 +55,22 @@ export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOption
   const remember = rememberNode(memory, options);
   const runs = recalledByRun();
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
-    const recalled = (await recall(state, config))[memoryKey] ?? null;
+    const { [memoryKey]: recalled = null, messages } = await recall(state, config);
     runs.set(config, recalled);
-    return recalled;
+    return { recalled, removals: messages };
   };
 
   const middleware: MemoryMiddleware = {
     name: "memory",
     async beforeAgent(state) {
-      await recallNow(state, getConfig());
-      return undefined;
+      const { removals } = await recallNow(state, getConfig());
+      return removals && { messages: removals };
     },
     async wrapModelCall(request, handler) {
       const config = getConfig();
       const known = runs.get(config);
       // A run resumed after an interrupt begins here.
-      const recalled = known === undefined ? await recallNow(request, config) : known;
+      const recalled = known === undefined ? (await recallNow(request, config)).recalled : known;
       return await handler({ ...request, ...shown(request, recalled, options.injectAs ?? "system") });
     },
     async afterAgent(state) {

@@ -1,11 +1,11 @@
-import type { BaseMessage } from "@langchain/core/messages";
+import type { BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { bestSimilarity } from "../domain/best-similarity.js";
 import type { Memory } from "../memory.js";
+import { type ClaimedRun, claimRun } from "./claim-run.js";
 import { type MemoryState, memoryKey } from "./memory-state.js";
 import { continueOnError, type OnError } from "./on-error.js";
 import { recallForState } from "./recall-for-state.js";
-import { runIdentity } from "./run-identity.js";
 import { noteShownConsents } from "./shown-consents.js";
 import { streamEvent } from "./stream-event.js";
 
@@ -17,10 +17,17 @@ export interface RecallNodeOptions {
   readonly agent?: string;
 }
 
+/** What a recall node puts into the state. */
+export interface RecalledState extends MemoryState {
+  /** Takes out what strangers left in a state that is not kept by `memory.checkpointer()`. */
+  messages?: RemoveMessage[];
+}
+
 /**
  * A node that puts what memory knows of the run's thread into the state, for `modelView` and the remember node.
  *
- * One round trip, two after time travel. Place it before the agent.
+ * The thread is the run's owner's from then on, if it was nobody's. One round trip, two after time travel; one more
+ * with another checkpointer than `memory.checkpointer()`, or with none on a new thread. Place it before the agent.
  *
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN` whatever `onError` says.
  */
@@ -28,15 +35,21 @@ export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
   return async (
     state: { readonly messages?: readonly BaseMessage[] },
     config: LangGraphRunnableConfig,
-  ): Promise<MemoryState> => {
-    const identity = runIdentity(config);
-    return continueOnError<MemoryState>(
+  ): Promise<RecalledState> => {
+    let removals: ClaimedRun["removals"] = [];
+    const recalled = await continueOnError<MemoryState>(
       memory,
       options.onError ?? "continue",
       "recall",
       config,
       async () => {
-        const recalled = await recallForState(memory, identity, state.messages ?? [], options.agent);
+        const run = await claimRun(memory, state.messages ?? [], config);
+        removals = run.removals;
+        const recalled = await recallForState(memory, run.identity, run.messages, options.agent);
+        // Without a checkpointer nobody has claimed the thread yet.
+        if (recalled.lastMessageId === null && !config.configurable?.__pregel_checkpointer) {
+          await memory.threads.claim(run.identity);
+        }
         noteShownConsents(config, recalled);
         const hits = [...recalled.memories.relevant, ...recalled.memories.episodes];
         streamEvent(config, "recall", "ok", {
@@ -50,5 +63,6 @@ export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
       },
       { [memoryKey]: null },
     );
+    return removals.length === 0 ? recalled : { ...recalled, messages: [...removals] };
   };
 }

@@ -6,7 +6,11 @@ import { type ErasureScope, hasScope } from "./erasure-scope.js";
 export interface ErasableThread {
   readonly ref: string;
   readonly threadId: string;
+  /** The thread id that its checkpoints are kept under; null where `memory.checkpointer()` was never asked for them. */
+  readonly checkpointThreadId: string | null;
 }
+
+const columns = sql`x.id::text as ref, x.thread_id as "threadId", x.checkpoint_thread_id as "checkpointThreadId"`;
 
 /** The refs of the scope's threads, as a query. */
 export const threadsOf = (db: Connection, scope: ErasureScope): Sql =>
@@ -18,30 +22,27 @@ export async function lockErasableThreads(
   scope: ErasureScope,
   limit: number,
 ): Promise<ErasableThread[]> {
-  return tx.query<{ ref: string; threadId: string }>(sql`
-    select x.id::text as ref, x.thread_id as "threadId" from ${tx.schema}.thread x
+  return tx.query<ErasableThread & Record<string, unknown>>(sql`
+    select ${columns} from ${tx.schema}.thread x
     where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);
 }
 
-/** Up to `limit` of the scope's threads after the one with `after` as ref, in their order. */
-export async function findThreadIds(
+/** Up to `limit` of the scope's threads after the one with `after` as ref, in their order. @default all */
+export async function findErasableThreads(
   db: Connection,
   scope: ErasureScope,
-  { after, limit }: { after: string; limit: number },
+  { after = "0", limit = null }: { after?: string; limit?: number | null } = {},
 ): Promise<ErasableThread[]> {
-  return db.query<{ ref: string; threadId: string }>(sql`
-    select x.id::text as ref, x.thread_id as "threadId" from ${db.schema}.thread x
+  return db.query<ErasableThread & Record<string, unknown>>(sql`
+    select ${columns} from ${db.schema}.thread x
     where ${hasScope(scope)} and x.id > ${after}::bigint order by x.id limit ${limit}`);
 }
 
-/** Those of `threadIds` that another tenant uses as well: their checkpoints hold the state of both. */
-export async function findSharedThreadIds(
-  db: Connection,
-  { tenantId, threadIds }: { tenantId: string; threadIds: readonly string[] },
-): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(sql`
-    select * from ${db.schema}.thread_ids_of_other_tenants(${threadIds}::text[], ${tenantId}) as shared (id)`);
-  return rows.map(({ id }) => id);
+/** The threads with this id, of whatever tenants. */
+export async function findThreadsOfId(db: Connection, threadId: string): Promise<ErasableThread[]> {
+  return db.query<ErasableThread & Record<string, unknown>>(sql`
+    select ${columns} from ${db.schema}.thread x
+    where md5(x.thread_id) = md5(${threadId}) and x.thread_id = ${threadId}`);
 }
 
 /** Deletes locked threads. Returns how many. */

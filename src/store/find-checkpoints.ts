@@ -24,6 +24,14 @@ export async function findCheckpointThreads(
   return rows.map(({ id }) => id);
 }
 
+/** Those of `threadIds` that have checkpoints. */
+export async function findCheckpointed(db: Connection, threadIds: readonly string[]): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(sql`
+    select t.id from unnest(${threadIds}::text[]) t (id)
+    where exists (select from ${db.schema}.checkpoints c where c.thread_id = t.id)`);
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Those of `threadIds` whose newest checkpoint waits: for an answer to an interrupt, or for a run to go on.
  *

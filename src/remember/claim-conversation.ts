@@ -1,0 +1,54 @@
+import type { Connection } from "../database/connection.js";
+import { asTenant } from "../database/tenancy.js";
+import { parseScope, type Scope } from "../domain/scope.js";
+import { nobody, parseThreadId, type SaidMessage, threadForbidden } from "../domain/thread-id.js";
+import { claimThread, meetInCheckpoints } from "../store/claim-thread.js";
+
+/** Which thread, and who begins a run on it. */
+export interface ThreadClaim {
+  readonly scope: Scope;
+  readonly threadId: string;
+  /**
+   * What users say in the state that the run begins with, where that state is kept by a checkpointer that keeps nobody
+   * apart. @default the state is the thread's own
+   */
+  readonly said?: readonly SaidMessage[] | undefined;
+}
+
+/** A thread that is its owner's. */
+export interface ClaimedThread {
+  /** Ids of what runs that were refused have left in the state. */
+  readonly strangers: readonly string[];
+}
+
+/**
+ * Makes a thread the scope's, if it is nobody's.
+ *
+ * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`; what the run brought is noted then.
+ */
+export async function claimConversation(db: Connection, input: ThreadClaim): Promise<ClaimedThread> {
+  const scope = parseScope(input.scope);
+  const threadId = parseThreadId(input.threadId);
+  const thread = await claimThread(db, { scope, threadId });
+  const { said } = input;
+  if (said === undefined) {
+    if (thread) return { strangers: [] };
+    throw threadForbidden(threadId);
+  }
+  const met = await meetInCheckpoints(db, { threadId, said, threadRef: thread?.threadRef ?? null });
+  if (met.refused) throw threadForbidden(threadId);
+  return { strangers: met.strangers };
+}
+
+/** Notes what a run that names nobody brought, so that whoever owns the thread, or will, is not told it. */
+export async function refuseInConversation(
+  db: Connection,
+  { threadId, said }: Pick<ThreadClaim, "threadId"> & { readonly said: readonly SaidMessage[] },
+): Promise<void> {
+  const run = { scope: nobody, threadId: parseThreadId(threadId) };
+  await asTenant(nobody.tenantId, async () => {
+    // The notes are the thread's owner's; where it has none yet, they wait in nobody's.
+    await claimThread(db, run);
+    await meetInCheckpoints(db, { ...run, said, threadRef: null });
+  });
+}
