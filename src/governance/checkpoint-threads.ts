@@ -15,8 +15,8 @@ export interface CheckpointNames {
 }
 
 /**
- * Where the checkpoints of a tenant's threads are: under their own names, and under the thread ids, where those of
- * graphs with another checkpointer are, unless these are another tenant's.
+ * Where the checkpoints of a tenant's threads are: under their own names, and under the thread ids, unless another
+ * tenant uses these as well. There are those of runs that named no user, or had another checkpointer.
  */
 export async function checkpointNamesOf(
   db: Connection,
@@ -28,8 +28,8 @@ export async function checkpointNamesOf(
     checkpointThreadId === threadId ? [] : [threadId],
   );
   const elsewhere = await findThreadsElsewhere(db, { tenantId, threadIds: unnamed });
-  const taken = new Set(elsewhere.map(({ id }) => id));
-  const mixed = elsewhere.flatMap(({ id, holdsCheckpoints }) => (holdsCheckpoints ? [] : [id]));
+  const taken = new Set(elsewhere.flatMap(({ id, tenants }) => (tenants > 0 ? [id] : [])));
+  const mixed = elsewhere.flatMap(({ id, held }) => (taken.has(id) && !held ? [id] : []));
   return {
     own: [...names, ...unnamed.filter((id) => !taken.has(id))],
     shared: mixed.length === 0 ? [] : await findCheckpointed(db, mixed),

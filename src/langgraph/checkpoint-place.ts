@@ -70,19 +70,23 @@ export async function findPlace(db: Database, asked: Asked): Promise<CheckpointP
       return name === null ? null : { threadId, scope, name, threadRef: thread.threadRef };
     }
     if (scope === null) await requireUnowned(db, threadId);
-    const isTaken = threadId.startsWith(ownNamePrefix) || (await isElsewhere(db, asker, threadId));
+    const isTaken = threadId.startsWith(ownNamePrefix) || (await isTakenFrom(db, asker, threadId));
     // What nobody has claimed was written before there were owners, or by another checkpointer.
     return isTaken ? null : { threadId, scope, name: threadId, threadRef: null };
   });
 }
 
-/** @throws MemoryError `THREAD_FORBIDDEN` */
+/** Nobody's checkpoints and a tenant's do not share a name. @throws MemoryError `THREAD_FORBIDDEN` */
 async function requireUnowned(db: Database, threadId: string): Promise<void> {
-  if (await isElsewhere(db, nobody, threadId)) throw threadForbidden(threadId);
+  if (await isTakenFrom(db, nobody, threadId)) throw threadForbidden(threadId);
 }
 
-async function isElsewhere(db: Database, { tenantId = "" }: Scope, threadId: string): Promise<boolean> {
-  return (await findThreadsElsewhere(db, { tenantId, threadIds: [threadId] })).length > 0;
+/** Whether what lies under the thread id itself is not, or may not be, the asker's. */
+async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promise<boolean> {
+  const { tenantId = "" } = asker;
+  const [found] = await findThreadsElsewhere(db, { tenantId, threadIds: [threadId] });
+  if (!found) return false;
+  return found.held || found.heldByNobody || (asker !== nobody && found.tenants > 0);
 }
 
 /**

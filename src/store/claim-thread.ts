@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import { errorCodeOf } from "../database/database-error.js";
 import type { Scope } from "../domain/scope.js";
-import { ownNamePrefix, type SaidMessage, saidDigest } from "../domain/thread-id.js";
+import { nobody, ownNamePrefix, type SaidMessage, saidDigest } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import { ownerIs } from "./owner-is.js";
 import { ownerColumns, scopeColumns } from "./scope-columns.js";
@@ -19,8 +19,11 @@ export interface OwnedThread {
 interface Row {
   id: string;
   owned: boolean;
-  checkpoint_thread_id: string | null;
+  name: string | null;
 }
+
+const row = (userId: string, appId: string) =>
+  sql`t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, c.name`;
 
 /** Who else claims the same thread, or makes the same owner, has done so by the next try. */
 const mostCollisions = 20;
@@ -35,8 +38,8 @@ export async function claimThread(
 ): Promise<OwnedThread | null> {
   for (let collisions = 1; ; collisions++) {
     try {
-      const row = await tryClaim(db, scope, threadId);
-      if (row) return row.owned ? ownedThread(row) : null;
+      const claimed = await tryClaim(db, scope, threadId);
+      if (claimed) return claimed.owned ? ownedThread(claimed) : null;
     } catch (error) {
       // 23503: the owner was forgotten after the snapshot was taken; the next one makes it anew.
       const collided = error instanceof Error && errorCodeOf(error.cause) === "23503";
@@ -57,11 +60,12 @@ export async function findOwnedThread(
   { scope, threadId }: { scope: Scope; threadId: string },
 ): Promise<OwnedThread | null | undefined> {
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const [row] = await db.query<Row>(sql`
-    select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_thread_id
-    from ${db.schema}.thread t where ${threadIs(tenantId, threadId)}`);
-  if (!row) return undefined;
-  return row.owned ? ownedThread(row) : null;
+  const [found] = await db.query<Row>(sql`
+    select ${row(userId, appId)}
+    from ${db.schema}.thread t left join ${db.schema}.thread_claim c on c.thread_ref = t.id
+    where ${threadIs(tenantId, threadId)}`);
+  if (!found) return undefined;
+  return found.owned ? ownedThread(found) : null;
 }
 
 /** Undefined when another got in between: its row is not in this statement's snapshot. */
@@ -69,11 +73,12 @@ async function tryClaim(db: Connection, scope: Scope, threadId: string): Promise
   const { schema } = db;
   const { tenantId, userId, appId } = scopeColumns(scope);
   const owner = ownerColumns(scope);
-  const [row] = await db.query<Row>(
+  const [claimed] = await db.query<Row>(
     sql`
     with known as (
-      select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_thread_id
-      from ${schema}.thread t where ${threadIs(tenantId, threadId)}
+      select ${row(userId, appId)}
+      from ${schema}.thread t left join ${schema}.thread_claim c on c.thread_ref = t.id
+      where ${threadIs(tenantId, threadId)}
     ),
     known_owner as (
       select o.id, o.revision from ${schema}.owner o where ${ownerIs(owner)}
@@ -95,57 +100,61 @@ async function tryClaim(db: Connection, scope: Scope, threadId: string): Promise
       on conflict do nothing
       returning id
     )
-    select id, owned, checkpoint_thread_id from known
+    select id, owned, name from known
     union all select id, true, null from made`,
     { prepare: true },
   );
-  return row;
+  return claimed;
 }
 
-function ownedThread({ id, checkpoint_thread_id }: Row): OwnedThread {
-  return { threadRef: Number(id), checkpointThreadId: checkpoint_thread_id };
+function ownedThread({ id, name }: Row): OwnedThread {
+  return { threadRef: Number(id), checkpointThreadId: name };
 }
 
 /**
- * Names what the thread's checkpoints are kept under, where they have no name yet: the thread id, or, where other
- * tenants have one of the same id, a name of its own.
+ * Names what the thread's checkpoints are kept under, where they have no name yet: the thread id, or, where that is
+ * taken, a name of its own. Taken it is for a tenant when another has a thread of that id, for nobody when a tenant's
+ * checkpoints are there.
  *
  * In a statement after the thread was made: of two tenants that make theirs at once, at least one then sees the other.
- * Null when it was forgotten, or another has named it since this statement began: then ask again.
+ * Null when it was forgotten.
  */
 export async function nameCheckpoints(db: Connection, threadRef: number): Promise<string | null> {
-  const [row] = await db.query<{ name: string }>(sql`
-    with named as (
-      update ${db.schema}.thread t
-      set checkpoint_thread_id = case
-        when t.thread_id like ${`${ownNamePrefix}%`}
-          or exists (select from ${db.schema}.threads_elsewhere(array[t.thread_id], t.tenant_id))
-        then ${ownNamePrefix} || gen_random_uuid() else t.thread_id end
-      where t.id = ${threadRef} and t.checkpoint_thread_id is null
-      returning checkpoint_thread_id
-    )
-    select checkpoint_thread_id as name from named
-    union all
-    select checkpoint_thread_id from ${db.schema}.thread t
-    where t.id = ${threadRef} and t.checkpoint_thread_id is not null`);
-  return row?.name ?? null;
+  const { schema } = db;
+  const [named] = await db.query<{ name: string }>(sql`
+    insert into ${schema}.thread_claim as c (thread_ref, name)
+    select t.id, case
+      when t.thread_id like ${`${ownNamePrefix}%`}
+        or exists (
+          select from ${schema}.threads_elsewhere(array[t.thread_id], t.tenant_id) e
+          where e.held or e.held_by_nobody or (e.tenants > 0 and t.tenant_id <> ${scopeColumns(nobody).tenantId})
+        )
+      then ${ownNamePrefix} || gen_random_uuid() else t.thread_id end
+    from ${schema}.thread t where t.id = ${threadRef}
+    on conflict (thread_ref) do update set name = coalesce(c.name, excluded.name)
+    returning name`);
+  return named?.name ?? null;
 }
 
-/** A thread id that other tenants use as well. */
+/** A thread id that others use as well. */
 export interface ThreadElsewhere {
   readonly id: string;
-  /** Whether one of those keeps its checkpoints under the id itself. */
-  readonly holdsCheckpoints: boolean;
+  /** How many other tenants do. */
+  readonly tenants: number;
+  /** Whether the checkpoints under the id itself are one's of those. */
+  readonly held: boolean;
+  /** Whether they are nobody's: of runs that named no user. */
+  readonly heldByNobody: boolean;
 }
 
-/** Those of `threadIds` that other tenants use as well. */
+/** Those of `threadIds` that others use as well. */
 export async function findThreadsElsewhere(
   db: Connection,
   { tenantId, threadIds }: { tenantId: string; threadIds: readonly string[] },
 ): Promise<ThreadElsewhere[]> {
   if (threadIds.length === 0) return [];
   return db.query<ThreadElsewhere & Record<string, unknown>>(sql`
-    select id, holds_checkpoints as "holdsCheckpoints"
+    select id, tenants, held, held_by_nobody as "heldByNobody"
     from ${db.schema}.threads_elsewhere(${threadIds}::text[], ${tenantId})`);
 }
 

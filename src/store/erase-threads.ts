@@ -10,7 +10,8 @@ export interface ErasableThread {
   readonly checkpointThreadId: string | null;
 }
 
-const columns = sql`x.id::text as ref, x.thread_id as "threadId", x.checkpoint_thread_id as "checkpointThreadId"`;
+const columns = (db: Connection) => sql`x.id::text as ref, x.thread_id as "threadId",
+  (select c.name from ${db.schema}.thread_claim c where c.thread_ref = x.id) as "checkpointThreadId"`;
 
 /** The refs of the scope's threads, as a query. */
 export const threadsOf = (db: Connection, scope: ErasureScope): Sql =>
@@ -23,7 +24,7 @@ export async function lockErasableThreads(
   limit: number,
 ): Promise<ErasableThread[]> {
   return tx.query<ErasableThread & Record<string, unknown>>(sql`
-    select ${columns} from ${tx.schema}.thread x
+    select ${columns(tx)} from ${tx.schema}.thread x
     where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);
 }
 
@@ -34,14 +35,14 @@ export async function findErasableThreads(
   { after = "0", limit = null }: { after?: string; limit?: number | null } = {},
 ): Promise<ErasableThread[]> {
   return db.query<ErasableThread & Record<string, unknown>>(sql`
-    select ${columns} from ${db.schema}.thread x
+    select ${columns(db)} from ${db.schema}.thread x
     where ${hasScope(scope)} and x.id > ${after}::bigint order by x.id limit ${limit}`);
 }
 
 /** The threads with this id, of whatever tenants. */
 export async function findThreadsOfId(db: Connection, threadId: string): Promise<ErasableThread[]> {
   return db.query<ErasableThread & Record<string, unknown>>(sql`
-    select ${columns} from ${db.schema}.thread x
+    select ${columns(db)} from ${db.schema}.thread x
     where md5(x.thread_id) = md5(${threadId}) and x.thread_id = ${threadId}`);
 }
 

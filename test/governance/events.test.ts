@@ -145,8 +145,10 @@ describe("events", () => {
     const graph = withMemory(chatAgent(answering()), memory).compile() as unknown as AnyGraph;
     const thread = newAddress();
     await memory.memories.add({ text: "The user plays chess." }, thread);
-    statements.length = 0;
     const config = { configurable: { thread_id: thread.threadId, user_id: thread.scope.userId } };
+    // The first round of a thread claims it besides.
+    await memory.record({ ...thread, messages: [new HumanMessage({ id: "0", content: "Hello." })] });
+    statements.length = 0;
     await graph.invoke({ messages: [new HumanMessage({ id: "1", content: "Who plays chess?" })] }, config);
     expect(statements).toHaveLength(2);
     const list = () => memory.events.list({ scope: thread.scope, step: "recall" });
