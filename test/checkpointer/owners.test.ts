@@ -244,6 +244,23 @@ describe("memory.checkpointer()", () => {
     expect(rows[0].left).toBeGreaterThan(0);
   });
 
+  it("gives a thread that many ask for at once to one of them", async () => {
+    const memory = database.memory();
+    const thread = randomUUID();
+    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
+    const users = Array.from({ length: 20 }, (_, index) => ids(`user ${index} of ${thread}`, thread));
+    const ended = await Promise.allSettled(
+      users.map((config) => say(graph, `from ${config.configurable.user_id}`, config)),
+    );
+    const winners = users.filter((_, index) => ended[index]?.status === "fulfilled");
+    expect(winners).toHaveLength(1);
+    const reasons = ended.flatMap((end) => (end.status === "rejected" ? [end.reason.code] : []));
+    expect(new Set(reasons)).toEqual(new Set(["THREAD_FORBIDDEN"]));
+    const { values } = await graph.getState(winners[0]!);
+    expect(lines(values.messages)[0]).toBe(`human: from ${winners[0]!.configurable.user_id}`);
+    expect(values.messages).toHaveLength(2);
+  });
+
   it("starts a thread anew whose id somebody without a name has used", async () => {
     const memory = database.memory();
     const thread = randomUUID();

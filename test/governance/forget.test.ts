@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HumanMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import type { Scope } from "../../src/domain/scope.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
@@ -153,16 +155,42 @@ describe("forget", () => {
     for (const scope of scopes) expect(await shape(scope)).toEqual([1, 1]);
   });
 
-  it("keeps the checkpoints of a thread id that another tenant uses as well, until that is forgotten too", async () => {
+  it("takes the checkpoints of a thread, and not those of another tenant's with the same id", async () => {
     const [a, b] = [word(), word()];
     const shared = word();
     const first = await fillScope(db, { tenantId: a, userId: a }, a, shared);
     await fillScope(db, { tenantId: b, userId: b }, b, shared);
+    const checkpointed = async (needle: string) => (await findEverywhere(db, needle)).checkpoint_blobs ?? 0;
+    expect(await checkpointed(a)).toBeGreaterThan(0);
     const forgotten = await first.forget({ tenantId: a, userId: a });
+    expect(forgotten).toMatchObject({ sharedThreads: [], complete: true });
+    expect(forgotten.removed.checkpoints).toBeGreaterThan(0);
+    expect(await checkpointed(a)).toBe(0);
+    expect(await checkpointed(b)).toBeGreaterThan(0);
+    await first.forget({ tenantId: b, userId: b });
+    expect(await findEverywhere(db, shared)).toEqual({});
+    expect(await checkpointed(b)).toBe(0);
+  }, 120_000);
+
+  it("keeps checkpoints that hold the state of two tenants, until both are forgotten", async () => {
+    const [a, b] = [word(), word()];
+    const shared = word();
+    const memory = db.memory();
+    // A checkpointer of LangGraph's own knows no tenants.
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("answer", () => ({ messages: [new AIMessage("noted")] }))
+      .addEdge(START, "answer")
+      .compile({ checkpointer: new PostgresSaver(db.pool, undefined, { schema: db.schema }) });
+    for (const name of [a, b]) {
+      const said = [new HumanMessage(name)];
+      await graph.invoke({ messages: said }, { configurable: { thread_id: shared } });
+      await memory.record({ scope: { tenantId: name, userId: name }, threadId: shared, messages: said });
+    }
+    const forgotten = await memory.forget({ tenantId: a, userId: a });
     expect(forgotten.sharedThreads).toEqual([shared]);
     expect(forgotten.removed).not.toHaveProperty("checkpoints");
     expect(Object.keys(await findEverywhere(db, shared))).toContain("checkpoints");
-    const last = await first.forget({ tenantId: b, userId: b });
+    const last = await memory.forget({ tenantId: b, userId: b });
     expect(last).toMatchObject({ sharedThreads: [], complete: true });
     expect(last.removed.checkpoints).toBeGreaterThan(0);
     expect(await findEverywhere(db, shared)).toEqual({});

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import type { ExportLine } from "../../src/domain/export-line.js";
+import { withMemory } from "../../src/langgraph/with-memory.js";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
+import { answering, chatAgent, lines, say } from "../langgraph/conversation.js";
 import { useCommandLine } from "../support/command-line.js";
 import { fillScope } from "../support/fill-scope.js";
 import { findEverywhere, personalTables } from "../support/find-everywhere.js";
@@ -174,6 +177,36 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(traces).toEqual({ event: 2 });
     expect(Object.keys(await findEverywhere(isolated, b))).toContain("memory");
   }, 120_000);
+
+  it("gives each tenant's owner of a thread id checkpoints of their own, and nobody else any", async () => {
+    const memory = isolated.memory();
+    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
+    const studio = withMemory(chatAgent(answering()), memory).compile({ checkpointer: new MemorySaver() });
+    const thread_id = randomUUID();
+    const runs = ["acme", "globex", undefined].map((tenant_id) => ({
+      configurable: { thread_id, user_id: "ana", ...(tenant_id && { tenant_id }) },
+    }));
+    for (const [index, run] of runs.entries()) await say(graph, `secret ${index}`, run);
+    for (const [index, run] of runs.entries()) {
+      const { values } = await graph.getState(run);
+      expect(lines(values.messages)).toEqual([`human: secret ${index}`, `ai: answer ${index + 1}`]);
+    }
+    const strangers = [
+      { configurable: { thread_id, user_id: "eve", tenant_id: "acme" } },
+      { configurable: { thread_id } },
+    ];
+    for (const stranger of strangers) {
+      await expect(graph.getState(stranger)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    }
+    // Of a checkpointer that keeps nobody apart, the first owner is the only one.
+    const [first, second] = runs as [(typeof runs)[0], (typeof runs)[0]];
+    for (const stranger of [second, ...strangers])
+      await expect(say(studio, "evil", stranger)).rejects.toThrow();
+    const { messages } = await say(studio, "hello", first);
+    expect(lines(messages)).not.toContain("human: evil");
+    await memory.forget({ tenantId: "acme", userId: "ana" });
+    expect((await graph.getState(second)).values.messages).toHaveLength(2);
+  });
 
   it("lets the owner's process do the background work that others left", async () => {
     const scope = { tenantId: word(), userId: "ana" };
