@@ -42,9 +42,20 @@ const reconnect = { retries: 5, minTimeout: 100, factor: 2 };
 
 const ignore = () => {};
 
+/** By their texts, since hashing one takes a part of what a recall does. */
+const statementNames = new Map<string, string>();
+
+/** Of a dozen schemas; those of more are hashed again. */
+const mostNames = 500;
+
 /** A name that only this text has: a connection keeps one plan for each name. */
 function statementName(text: string): string {
-  return `mnemograph_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+  const known = statementNames.get(text);
+  if (known !== undefined) return known;
+  if (statementNames.size === mostNames) statementNames.clear();
+  const name = `mnemograph_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+  statementNames.set(text, name);
+  return name;
 }
 
 function statementOf({ text, values }: Sql, { prepare = false }: QueryOptions) {
