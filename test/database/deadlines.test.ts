@@ -4,7 +4,9 @@ import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
+import { withMemory } from "../../src/langgraph/with-memory.js";
 import type { Memory, MemoryOptions } from "../../src/memory.js";
+import { answering, chatAgent, lines, newThread, say, streamed } from "../langgraph/conversation.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
@@ -102,6 +104,22 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
     });
     expect((await ask()).memories.relevant.map(({ memory: { text } }) => text)).toEqual([
       "Went to a garden in Rome.",
+    ]);
+  });
+
+  it("a turn during that time has its conversation, and an event in its stream says why there are no hits", async () => {
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory).compile();
+    const thread = newThread();
+    await say(graph, "question 1", thread);
+    const events = await whileLocked("memory_term", () =>
+      streamed(graph, { messages: [new HumanMessage("question 2")] }, { ...thread, streamMode: "custom" }),
+    );
+    expect(events[0]).toMatchObject({ type: "memory.recall", status: "ok", hits: 0, detail: "timeout" });
+    expect(lines(model.calls[1]?.messages ?? [])).toEqual([
+      "human: question 1",
+      "ai: answer 1",
+      "human: question 2",
     ]);
   });
 
