@@ -77,5 +77,6 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
   // the loss, while the checkpointer has it checked out between two statements only the client does.
   pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${error.message}`));
   pool.on("connect", (client) => client.on("error", () => {}));
-  return createDatabase(pool, { ...settings, ownSessions: true }, () => pool.end());
+  const ownSessions = settings.statementTimeoutMs !== undefined;
+  return createDatabase(pool, { ...settings, ownSessions }, () => pool.end());
 }
