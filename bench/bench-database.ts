@@ -41,3 +41,25 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
     },
   };
 }
+
+/** Counts the statements that go through `pool` until it is stopped, which says how many. */
+export function countStatements(pool: pg.Pool): { stop(): number } {
+  let count = 0;
+  const original = pg.Client.prototype.query;
+  const listener = (client: pg.PoolClient) => {
+    client.query = ((...args: Parameters<typeof original>) => {
+      count++;
+      return original.apply(client, args);
+    }) as typeof original;
+  };
+  const release = (_: Error, client: pg.PoolClient) => Reflect.deleteProperty(client, "query");
+  pool.on("acquire", listener);
+  pool.on("release", release);
+  return {
+    stop() {
+      pool.off("acquire", listener);
+      pool.off("release", release);
+      return count;
+    },
+  };
+}

@@ -1,7 +1,7 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { createMemory, type Memory } from "../src/index.js";
 import { HashingEmbeddings, OfflineChatModel } from "../src/testing/index.js";
-import { openBenchDatabase } from "./bench-database.js";
+import { countStatements, openBenchDatabase } from "./bench-database.js";
 import { measureEdges } from "./recall/edge-cost.js";
 import { type LoadedMemory, loadMemories, multiplyMemories } from "./recall/load-memories.js";
 import { loadLongConversation, talker } from "./recall/long-conversation.js";
@@ -177,22 +177,13 @@ async function compareConversation(memory: Memory, memories: readonly LoadedMemo
 async function countRoundTrips(): Promise<number> {
   const { pool, schema } = database;
   const memory = createMemory({ database: pool, schema });
-  const original = pool.query;
-  let count = 0;
-  pool.query = ((...args: Parameters<typeof original>) => {
-    count++;
-    return original.apply(pool, args);
-  }) as typeof pool.query;
-  try {
-    await memory.recall({
-      scope: { userId: userOf(1_000) },
-      threadId: "thread-user1000",
-      query: "What is planned?",
-    });
-    return count;
-  } finally {
-    pool.query = original;
-  }
+  const counted = countStatements(pool);
+  await memory.recall({
+    scope: { userId: userOf(1_000) },
+    threadId: "thread-user1000",
+    query: "What is planned?",
+  });
+  return counted.stop();
 }
 
 /** p95 of the user with 1,000 memories: after the table has grown to a million rows ÷ before. */

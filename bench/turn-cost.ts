@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint";
 import { createMemory } from "../src/index.js";
 import { OfflineChatModel } from "../src/testing/index.js";
-import type { BenchDatabase } from "./bench-database.js";
+import { type BenchDatabase, countStatements } from "./bench-database.js";
 import { percentile, printTable } from "./table.js";
 
 const turns = 300;
@@ -95,19 +95,12 @@ async function put(
 }
 
 async function timed(work: () => Promise<unknown>, pool?: BenchDatabase["pool"]) {
-  let roundTrips = 0;
-  const original = pool?.query;
-  if (pool && original) {
-    pool.query = ((...args: Parameters<typeof original>) => {
-      roundTrips++;
-      return original.apply(pool, args);
-    }) as typeof pool.query;
-  }
+  const counted = pool && countStatements(pool);
   const startedAt = performance.now();
   try {
     await work();
-    return { ms: performance.now() - startedAt, roundTrips };
+    return { ms: performance.now() - startedAt, roundTrips: counted?.stop() ?? 0 };
   } finally {
-    if (pool && original) pool.query = original;
+    counted?.stop();
   }
 }

@@ -59,23 +59,27 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   const logger = options.logger ?? defaultLogger;
   const db = openDatabase(
     options.database,
-    { schemaName: options.schema ?? "mnemograph", clock: options.clock, isolation: options.isolation },
+    {
+      ...{ schemaName: options.schema ?? "mnemograph", clock: options.clock, isolation: options.isolation },
+      ...config.database,
+    },
     logger,
   );
   const embedder = options.embeddings ? createEmbedder(db, options.embeddings, options.embeddingSpace) : null;
   const redactor = createRedactor(options.redact);
   const write = { db, config, embedder, redactor };
+  const patient = { ...write, db: db.patient };
   const search = { ...write, logger, clock: options.clock };
   const observe = createObserve(db, config.telemetry, redactor);
   const emit = (event: MemoryEvent) =>
-    insertEvent(db, event).catch((error: unknown) => {
+    insertEvent(db, event, config.retrieval).catch((error: unknown) => {
       logger.error(`an event could not be kept: ${error instanceof Error ? error.message : error}`);
     });
   const model = () => {
     if (options.model) return options.model;
     throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
   };
-  const lifecycle = createLifecycle(write);
+  const lifecycle = createLifecycle(patient);
   const modelless: WorkKind[] = [createConsentExpiryWork(db), lifecycle.work];
   const background: BackgroundWork = createBackgroundWork({
     ...config.jobs,
@@ -158,17 +162,17 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       saver ??= new OwnedPostgresSaver(db);
       return saver;
     },
-    checkpoints: createCheckpointsApi(db),
+    checkpoints: createCheckpointsApi(db.patient),
     // A copy: LangGraph's server sets its own checkpointer on the graphs it is given.
     summarizationGraph: () => summarization.withConfig({}),
     extractionGraph: () => extraction.withConfig({}),
     compressionGraph: () => compression.withConfig({}),
-    stats: async ({ scope } = {}) => memoryStats(db, scope === undefined ? null : parseScope(scope)),
+    stats: async ({ scope } = {}) => memoryStats(db.patient, scope === undefined ? null : parseScope(scope)),
     upkeep: background.upkeep,
-    reembed: (how) => reembed(write, how),
-    forget: (scope, how) => forget(db, scope, how),
-    export: (scope) => exportScope(db, scope, options.clock ?? (() => new Date())),
-    import: (lines, how) => importLines(write, lines, how),
+    reembed: (how) => reembed(patient, how),
+    forget: (scope, how) => forget(db.patient, scope, how),
+    export: (scope) => exportScope(db.patient, scope, options.clock ?? (() => new Date())),
+    import: (lines, how) => importLines(patient, lines, how),
     policy: config.policy,
     emit,
     async reportError({ node, error, scope, threadId }) {

@@ -11,6 +11,20 @@ import {
 import { type ConsentPolicy, consentConfigSchema, consentPolicy } from "./domain/consent-policy.js";
 import { MemoryError } from "./errors.js";
 
+/** The longest that a timer of Node can wait. */
+const mostMs = 2 ** 31 - 1;
+
+const databaseOptionsSchema = z.strictObject({
+  /**
+   * Longest time of one statement; setup, forget, export, import, reembed, pruning, statistics and the lifecycle apart.
+   * A turn's statements take milliseconds: what takes this long waits for a lock that will not come, and holds a
+   * connection that others wait for. Does not hold on the embedded database.
+   */
+  statementTimeoutMs: z.int().min(1).max(mostMs).default(30_000),
+  /** Longest wait for a connection, of pools made here. A server far away takes a second. */
+  connectTimeoutMs: z.int().min(1).max(mostMs).default(10_000),
+});
+
 const summaryOptionsSchema = z.strictObject({
   /** Messages a summary stands for: seven rounds of plain chat. */
   windowMessages: z.int().min(2).default(14),
@@ -78,6 +92,11 @@ const retrievalOptionsSchema = z.strictObject({
   budgetTokens: z.int().min(50).default(1_500),
   /** Longest wait for the embedding of a question; recall goes on without it. */
   embedTimeoutMs: z.int().min(1).default(2_000),
+  /**
+   * Longest time of a recall's search in the database; then the turn is told what is known without a question. Users
+   * notice a second; searches take milliseconds. Does not hold on the embedded database.
+   */
+  timeoutMs: z.int().min(1).max(mostMs).default(2_000),
 });
 
 const upkeepOptionsSchema = z.strictObject({
@@ -125,6 +144,7 @@ const telemetryOptionsSchema = z.strictObject({
 });
 
 const configSchema = z.strictObject({
+  database: databaseOptionsSchema.prefault({}),
   summaries: summaryOptionsSchema.prefault({}),
   memories: memoryOptionsSchema.prefault({}),
   upkeep: upkeepOptionsSchema.prefault({}),

@@ -5,9 +5,12 @@ import type { Sql } from "sql-template-tag";
 export interface QueryOptions {
   /**
    * Keep its plan on the server. For large statements of the hot path, whose planning takes longer than their
-   * work; their text must not vary with the values.
+   * work. Each text is kept for as long as its session lives, some megabyte each: a handful may vary with what is
+   * configured and who is asked about, none with the values.
    */
   readonly prepare?: boolean;
+  /** Longest time it may take, in milliseconds. @default that of the connection */
+  readonly timeoutMs?: number;
 }
 
 /** Something that runs one statement: a pool, or the client of a transaction. */
@@ -19,8 +22,8 @@ export interface Connection {
   /**
    * The rows of one statement.
    *
-   * @throws MemoryError `DATABASE_UNAVAILABLE`, `SETUP_REQUIRED`, `PERMISSION_DENIED` or `DATABASE_ERROR`,
-   *   with the driver's error as `cause`.
+   * @throws MemoryError `DATABASE_UNAVAILABLE`, `DATABASE_TIMEOUT`, `SETUP_REQUIRED`, `PERMISSION_DENIED` or
+   *   `DATABASE_ERROR`, with the driver's error as `cause`.
    */
   query<Row extends QueryResultRow>(statement: Sql, options?: QueryOptions): Promise<Row[]>;
 }

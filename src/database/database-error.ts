@@ -1,4 +1,5 @@
 import { MemoryError } from "../errors.js";
+import { timeoutError } from "./statement-deadline.js";
 
 const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE", "ETIMEDOUT", "EAI_AGAIN"]);
 
@@ -24,6 +25,11 @@ export function isConnectionError(error: unknown): boolean {
   return code === "" && lostConnection.test(message);
 }
 
+/** Whether `error` says that no connection came about in all the time there is for that: who waits has waited enough. */
+export function isConnectTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("due to connection timeout");
+}
+
 /** `error` as a `MemoryError` that says what to do, with `error` as its cause. */
 export function toMemoryError(error: unknown, schema: string): MemoryError {
   if (MemoryError.is(error)) return error;
@@ -37,6 +43,8 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
     );
   }
   switch (errorCodeOf(error)) {
+    case "57014":
+      return timeoutError(detail, error);
     case "42P01":
     case "3F000":
     case "42703":

@@ -1,26 +1,29 @@
 import { createHash } from "node:crypto";
 import pRetry from "p-retry";
 import type pg from "pg";
-import type { ClientBase, QueryResultRow } from "pg";
+import type { ClientBase, QueryResult, QueryResultRow } from "pg";
 import sql, { type Sql } from "sql-template-tag";
 import type { Clock } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import type { Connection, QueryOptions } from "./connection.js";
-import { isConnectionError, toMemoryError } from "./database-error.js";
+import { isConnectionError, isConnectTimeout, toMemoryError } from "./database-error.js";
 import { identifier } from "./identifier.js";
 import {
-  beginAs,
   findIsolation,
   type IsolationStatus,
-  queryAs,
   requireIsolation,
   requireTenancy,
+  tenantSetting,
 } from "./isolation.js";
+import { beginWith, noSessionTimeout, queryWith } from "./local-settings.js";
+import { withinDeadline } from "./statement-deadline.js";
 
 /** A pool bound to one schema. Never check out a second client while holding one: a pool may have just one. */
 export interface Database extends Connection {
   readonly schemaName: string;
   readonly pool: pg.Pool;
+  /** The same without the deadline of statements: for work in bulk that nobody waits for within a turn. */
+  readonly patient: Database;
   /** `work` in a transaction, which its error rolls back. Never try it again: it may have been committed. */
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
   /** `work` on one client; its errors pass through unchanged. */
@@ -41,12 +44,17 @@ const reconnect = { retries: 5, minTimeout: 100, factor: 2 };
 
 const ignore = () => {};
 
+/** By their texts, since hashing one takes a part of what a recall does. */
 const statementNames = new Map<string, string>();
+
+/** Of a dozen schemas; those of more are hashed again. */
+const mostNames = 500;
 
 /** A name that only this text has: a connection keeps one plan for each name. */
 function statementName(text: string): string {
   const known = statementNames.get(text);
   if (known !== undefined) return known;
+  if (statementNames.size === mostNames) statementNames.clear();
   const name = `mnemograph_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
   statementNames.set(text, name);
   return name;
@@ -62,12 +70,16 @@ export interface DatabaseSettings {
   readonly clock?: Clock | undefined;
   /** Whether every statement is to see the rows of one tenant only, as `asTenant` says. */
   readonly isolation?: "rls" | undefined;
+  /** Longest time of a statement. @default none */
+  readonly statementTimeoutMs?: number | undefined;
+  /** Whether the pool's sessions were given that deadline as well, by `prepareSession`. @default false */
+  readonly ownSessions?: boolean | undefined;
 }
 
 /** `pool` as a `Database`; `end` releases what was made for it. */
 export function createDatabase(
   pool: pg.Pool,
-  { schemaName, clock, isolation }: DatabaseSettings,
+  { schemaName, clock, isolation, statementTimeoutMs, ownSessions }: DatabaseSettings,
   end: () => Promise<void>,
 ): Database {
   let closing: Promise<void> | undefined;
@@ -106,36 +118,30 @@ export function createDatabase(
       });
     return status;
   };
-  /** The setting for statements that begin now; null without isolation. */
-  const tenancyNow = () => (isolation === "rls" ? requireTenancy() : null);
-  const begin = async (client: ClientBase, tenancy: string | null) => {
-    if (tenancy === null) return void (await client.query("begin"));
-    await isolated(client);
-    await beginAs(client, tenancy);
+  /** What statements that begin now need set; read at once, since it follows the call. */
+  const settingsNow = (deadlineMs: number | undefined) => [
+    ...(isolation === "rls" ? [tenantSetting(requireTenancy())] : []),
+    ...(ownSessions && deadlineMs === undefined ? [noSessionTimeout] : []),
+  ];
+  const requireIsolated = async (client: ClientBase) => {
+    if (isolation === "rls") await isolated(client);
   };
-  return {
-    pool,
-    schemaName,
-    schema,
-    now,
-    async mayCrossTenants() {
-      return isolation !== "rls" || (await withClient(isolated)).owner;
-    },
+  /** How statements run that may take `deadlineMs` each, when they do not say so themselves. */
+  const within = (deadlineMs: number | undefined): Pick<Database, "query" | "transaction"> => ({
     async query<Row extends QueryResultRow>(query: Sql, queryOptions: QueryOptions = {}) {
       const statement = statementOf(query, queryOptions);
-      const tenancy = tenancyNow();
-      const run = async (): Promise<{ rows: Row[] }> => {
-        refuseWhenClosed();
-        if (tenancy === null) return pool.query<Row>(statement);
-        return withClient(async (client) => {
-          await isolated(client);
-          return queryAs(client, tenancy, statement);
+      const { timeoutMs = deadlineMs } = queryOptions;
+      const settings = settingsNow(timeoutMs);
+      const run = () =>
+        withClient(async (client) => {
+          await requireIsolated(client);
+          return withinDeadline(client, timeoutMs, () => queryWith(client, settings, statement));
         });
-      };
       try {
-        const result = await pRetry(run, {
+        const result: QueryResult<Row> = await pRetry(run, {
           ...reconnect,
-          shouldRetry: ({ error }) => !MemoryError.is(error) && isConnectionError(error),
+          shouldRetry: ({ error }) =>
+            !MemoryError.is(error) && isConnectionError(error) && !isConnectTimeout(error),
         });
         return result.rows;
       } catch (error) {
@@ -143,16 +149,20 @@ export function createDatabase(
       }
     },
     async transaction(work) {
-      const tenancy = tenancyNow();
+      const settings = settingsNow(deadlineMs);
       const reported = (error: unknown): never => {
         throw toMemoryError(error, schemaName);
       };
       /** What `work` itself threw: that is the caller's to understand. */
       let failure: { readonly error: unknown } | undefined;
       return withClient(async (client) => {
-        const query = async <Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) =>
-          (await client.query<Row>(statementOf(asked, options)).catch(reported)).rows;
-        await begin(client, tenancy);
+        await requireIsolated(client);
+        const query = async <Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) => {
+          const { timeoutMs = deadlineMs } = options;
+          const run = () => client.query<Row>(statementOf(asked, options));
+          return (await withinDeadline(client, timeoutMs, run).catch(reported)).rows;
+        };
+        await beginWith(client, settings);
         try {
           const result = await work({ schema, now, query }).catch((error: unknown) => {
             failure = { error };
@@ -169,11 +179,32 @@ export function createDatabase(
         return reported(error);
       });
     },
+  });
+  const common: Omit<Database, "query" | "transaction" | "patient"> = {
+    pool,
+    schemaName,
+    schema,
+    now,
+    async mayCrossTenants() {
+      return isolation !== "rls" || (await withClient(isolated)).owner;
+    },
     withClient,
-    beginOn: (client) => begin(client, tenancyNow()),
+    async beginOn(client) {
+      const settings = settingsNow(statementTimeoutMs);
+      await requireIsolated(client);
+      await beginWith(client, settings);
+    },
     close() {
       closing ??= end();
       return closing;
     },
   };
+  const patient: Database = {
+    ...common,
+    ...within(undefined),
+    get patient() {
+      return patient;
+    },
+  };
+  return { ...common, ...within(statementTimeoutMs), patient };
 }

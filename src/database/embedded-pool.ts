@@ -4,7 +4,7 @@ import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { MemoryError } from "../errors.js";
 import { lockDataDirectory } from "./data-directory-lock.js";
-import { preferKeptPlans } from "./prefer-kept-plans.js";
+import { prepareSession } from "./prepare-session.js";
 
 /** How to open the embedded database. */
 export interface EmbeddedPoolOptions {
@@ -87,7 +87,7 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
   }
   const pool = new pg.Pool({
     ...{ Client: EmbeddedClient, max: 1, idleTimeoutMillis: 0 },
-    onConnect: preferKeptPlans,
+    onConnect: prepareSession(),
   } as pg.PoolConfig);
 
   return {

@@ -1,5 +1,6 @@
-import type { ClientBase, QueryResult } from "pg";
+import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
+import type { LocalSetting } from "./local-settings.js";
 import { currentTenancy } from "./tenancy.js";
 
 /** What runs a statement as pg does. */
@@ -59,64 +60,11 @@ export function requireTenancy(): string {
   );
 }
 
-const setTenant = {
-  name: "mnemograph_tenant",
-  text: "select set_config('mnemograph.tenant_id', $1, true)",
-};
-
-/** Opens a transaction that sees the rows `tenancy` says. One round trip on a pipelining client, else two. */
-export async function beginAs(client: ClientBase, tenancy: string): Promise<void> {
-  await inOrder(client, [
-    () => client.query("begin"),
-    () => client.query({ ...setTenant, values: [tenancy] }),
-  ]);
-}
-
-/**
- * The result of one statement in a transaction of its own that sees the rows `tenancy` says. One round trip on a
- * pipelining client, else four.
- */
-export async function queryAs(
-  client: ClientBase,
-  tenancy: string,
-  statement: { text: string; values: unknown[]; name?: string },
-): Promise<QueryResult> {
-  const results = await inOrder(client, [
-    () => client.query("begin"),
-    () => client.query({ ...setTenant, values: [tenancy] }),
-    () => client.query(statement),
-    () => client.query("commit"),
-  ]);
-  return results[2] as QueryResult;
-}
-
-/**
- * Runs the steps of a transaction; its first error, after a rollback.
- *
- * A pipelining client gets them all at once. After a failure the server refuses those that follow, and takes "commit"
- * for "rollback".
- */
-async function inOrder(
-  client: ClientBase,
-  steps: readonly (() => Promise<QueryResult>)[],
-): Promise<QueryResult[]> {
-  if (isPipelining(client)) {
-    const settled = await Promise.allSettled(steps.map((step) => step()));
-    const failed = settled.find((result) => result.status === "rejected");
-    if (failed && settled.at(-1)?.status === "rejected") await client.query("rollback").catch(() => {});
-    if (failed) throw failed.reason;
-    return settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-  }
-  const results: QueryResult[] = [];
-  try {
-    for (const step of steps) results.push(await step());
-  } catch (error) {
-    await client.query("rollback").catch(() => {});
-    throw error;
-  }
-  return results;
-}
-
-function isPipelining(client: ClientBase): boolean {
-  return "pipeline" in client && client.pipeline === true;
+/** The setting that shows the rows `tenancy` says to the statements of a transaction. */
+export function tenantSetting(tenancy: string): LocalSetting {
+  return {
+    name: "mnemograph_tenant",
+    text: "select set_config('mnemograph.tenant_id', $1, true)",
+    values: [tenancy],
+  };
 }

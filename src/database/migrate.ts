@@ -30,8 +30,12 @@ export interface MigrateOptions {
 export async function migrate(database: Database, options: MigrateOptions): Promise<string[]> {
   try {
     return await database.withClient(async (client) => {
+      const { rows } = await client.query(
+        "select current_setting('search_path') as search_path, current_setting('statement_timeout') as timeout",
+      );
+      // Tables are rewritten and indexed, and another process may be at it before this one.
+      await client.query("set statement_timeout to default");
       await client.query("select pg_advisory_lock($1::bigint)", [setupLock]);
-      const { rows } = await client.query("select current_setting('search_path') as search_path");
       try {
         // Where tenants are isolated, what migrates rows must see them all.
         await client.query("select set_config('mnemograph.tenant_id', '*', false)");
@@ -55,7 +59,10 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
         await client.query("rollback").catch(() => {});
         await client.query("select set_config('mnemograph.tenant_id', '', false)").catch(() => {});
         await client
-          .query("select set_config('search_path', $1, false)", [rows[0].search_path])
+          .query("select set_config('search_path', $1, false), set_config('statement_timeout', $2, false)", [
+            rows[0].search_path,
+            rows[0].timeout,
+          ])
           .catch(() => {});
         await client.query("select pg_advisory_unlock($1::bigint)", [setupLock]).catch(() => {});
       }

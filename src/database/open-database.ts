@@ -4,7 +4,7 @@ import { MemoryError } from "../errors.js";
 import type { Logger } from "../logger.js";
 import { createDatabase, type Database, type DatabaseSettings } from "./database.js";
 import { openEmbeddedPool } from "./embedded-pool.js";
-import { preferKeptPlans } from "./prefer-kept-plans.js";
+import { prepareSession } from "./prepare-session.js";
 
 /** A pool of the caller's, a connection string, or a folder for the embedded database. */
 export type DatabaseOption = pg.Pool | string | { readonly dataDir: string };
@@ -12,10 +12,16 @@ export type DatabaseOption = pg.Pool | string | { readonly dataDir: string };
 /** Where the embedded database lives when nothing is said. */
 export const defaultDataDir = ".mnemograph";
 
+/** How to open a database. */
+export interface OpenSettings extends Omit<DatabaseSettings, "ownSessions"> {
+  /** Longest wait for a connection, of pools made here. @default as the config has it */
+  readonly connectTimeoutMs?: number | undefined;
+}
+
 /** The database that `option` names; it connects at its first statement. Only pools made here are ended. */
 export function openDatabase(
   option: DatabaseOption | undefined,
-  settings: DatabaseSettings,
+  settings: OpenSettings,
   logger: Logger,
 ): Database {
   if (option === undefined) return openEmbedded(resolve(defaultDataDir), settings);
@@ -36,12 +42,13 @@ function isPool(option: unknown): option is pg.Pool {
   return typeof connect === "function" && typeof query === "function";
 }
 
-function openEmbedded(dataDir: string, settings: DatabaseSettings): Database {
+/** Without deadlines: nothing can stop it. */
+function openEmbedded(dataDir: string, { schemaName, clock, isolation }: OpenSettings): Database {
   const embedded = openEmbeddedPool({ dataDir });
-  return createDatabase(embedded.pool, settings, embedded.close);
+  return createDatabase(embedded.pool, { schemaName, clock, isolation }, embedded.close);
 }
 
-function openServer(connectionString: string, settings: DatabaseSettings, logger: Logger): Database {
+function openServer(connectionString: string, settings: OpenSettings, logger: Logger): Database {
   if (!/^postgres(ql)?:\/\//.test(connectionString)) {
     throw new MemoryError(
       "INVALID_INPUT",
@@ -61,14 +68,15 @@ function openServer(connectionString: string, settings: DatabaseSettings, logger
   }
   const pool = new pg.Pool({
     connectionString,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: settings.connectTimeoutMs ?? 10_000,
     // With isolation a statement is a transaction of four: sent at once, they take one round trip.
     pipeline: settings.isolation === "rls",
-    onConnect: preferKeptPlans,
+    onConnect: prepareSession(settings.statementTimeoutMs),
   });
   // Without listeners, a server restart would end the process: while a connection is idle the pool reports
   // the loss, while the checkpointer has it checked out between two statements only the client does.
   pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${error.message}`));
   pool.on("connect", (client) => client.on("error", () => {}));
-  return createDatabase(pool, settings, () => pool.end());
+  const ownSessions = settings.statementTimeoutMs !== undefined;
+  return createDatabase(pool, { ...settings, ownSessions }, () => pool.end());
 }

@@ -58,6 +58,7 @@ export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
           hits: hits.length,
           similarity: bestSimilarity(hits),
           changes: recalled.changes.count,
+          ...(recalled.memories.timedOut && { detail: "timeout" }),
         });
         return { [memoryKey]: recalled };
       },

@@ -9,8 +9,15 @@ import { type MemoryHit, rankMemories } from "../domain/rank-memories.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { searchText } from "../domain/search-text.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
+import { MemoryError } from "../errors.js";
 import type { Conversation } from "../store/find-conversation.js";
-import { findRecall, type RecalledChange, type RecallResult } from "../store/find-recall.js";
+import {
+  findRecall,
+  type RecalledChange,
+  type RecallResult,
+  type RecallStatement,
+} from "../store/find-recall.js";
+import { insertEvent } from "../store/insert-event.js";
 import { decodeMessage } from "../store/message-codec.js";
 import { fitBudget } from "./fit-budget.js";
 import { defaultKinds, embedQuestion, type QueryDeps } from "./query-memories.js";
@@ -42,6 +49,8 @@ export interface RecalledMemories {
   readonly related: readonly MemoryItem[];
   /** Lessons from ended conversations with the app, latest first. */
   readonly notes: readonly MemoryItem[];
+  /** Set when the search for what fits the question took too long (`retrieval.timeoutMs`), so that nothing of that is here. */
+  readonly timedOut?: boolean;
 }
 
 /** What memory knows at the start of a round. */
@@ -84,6 +93,9 @@ const shownRelated = 2;
  * All that memory knows for a round, in one round trip (after the embedding of the question, where there are
  * embeddings). A thread not seen before has no conversation yet, and is not made by this.
  *
+ * A search that takes longer than `retrieval.timeoutMs` is stopped, and a second round trip reads all but what fits the
+ * question.
+ *
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, or `THREAD_FORBIDDEN` when the thread belongs to
  *   another scope.
  */
@@ -97,7 +109,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
   const dates = questionDates(query);
   const categories = [...readableCategories(policy, input.agent ?? null)];
   const vector = await embedQuestion(deps, query, retrieval.embedTimeoutMs);
-  const found = await findRecall(deps.db, {
+  const { found, timedOut } = await findInTime(deps, {
     address: { scope, threadId, messageIds: input.messageIds },
     question: { scope, terms, ...asked, language: retrieval.language },
     selection:
@@ -128,7 +140,10 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
   return {
     ...conversation,
     gap: await Promise.all(gap.map((message) => decodeMessage(message.serialised))),
-    memories: selectMemories(deps, { dates, asked }, found),
+    memories: {
+      ...selectMemories(deps, { dates, asked }, found),
+      ...(timedOut && { timedOut }),
+    },
     changes: {
       since: found.revSeen,
       revision: found.revision,
@@ -143,6 +158,29 @@ const askedKinds = defaultKinds.filter((kind) => kind !== "note");
 /** Enough for the hits and episodes shown to be the best ones. */
 const candidateLimit = 30;
 const unseen: Conversation = { summary: null, processing: null, gap: [], lastSeq: -1, lastMessageId: null };
+
+/** What there is for `statement`; without its search when that takes too long, which a warning and an event tell of. */
+async function findInTime(
+  { db, config, logger }: QueryDeps,
+  statement: RecallStatement,
+): Promise<{ found: RecallResult; timedOut: boolean }> {
+  const { timeoutMs } = config.retrieval;
+  try {
+    return { found: await findRecall(db, statement, timeoutMs), timedOut: false };
+  } catch (error) {
+    if (statement.selection === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
+  }
+  const found = await findRecall(db, { ...statement, selection: null }, timeoutMs);
+  logger.warn(
+    `recall found nothing for the question within ${timeoutMs} ms (retrieval.timeoutMs) and goes on without`,
+  );
+  const { scope, threadId } = statement.address;
+  const event = { step: "recall", op: "search", status: "error", detail: "timeout" } as const;
+  await insertEvent(db, { scope, threadId, ...event }, { timeoutMs }).catch((error: unknown) => {
+    logger.error(`an event could not be kept: ${error instanceof Error ? error.message : error}`);
+  });
+  return { found, timedOut: true };
+}
 
 function selectMemories(
   { config, clock }: QueryDeps,

@@ -37,12 +37,13 @@ export function draftWaves(drafts: readonly OwnerDraft[]): OwnerDraft[][][] {
 /** Each entry in the wave after the last one that shares a claim, so that later drafts meet earlier ones. */
 function inWaves(entries: readonly OwnerDraft[][]): OwnerDraft[][][] {
   const waves: OwnerDraft[][][] = [];
-  const taken: Set<string>[] = [];
+  const lastWave = new Map<string, number>();
   for (const entry of entries) {
     const claims = claimsOf(entry[0] as OwnerDraft);
-    const at = taken.findLastIndex((wave) => claims.some((claim) => wave.has(claim))) + 1;
-    waves[at] = [...(waves[at] ?? []), entry];
-    taken[at] = new Set([...(taken[at] ?? []), ...claims]);
+    const at = Math.max(...claims.map((claim) => (lastWave.get(claim) ?? -1) + 1));
+    waves[at] ??= [];
+    waves[at].push(entry);
+    for (const claim of claims) lastWave.set(claim, at);
   }
   return waves;
 }

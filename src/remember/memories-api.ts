@@ -24,7 +24,8 @@ export interface MemoriesApi {
    * Writes memories by the rules of slots and merging, in one transaction; outcomes in the order of the drafts.
    * Sensitive fields (`consent.sensitive`) are proposed and not written, unless `consent: "given"`.
    *
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+   * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`, `EMBEDDING_FAILED`,
+   *   `DIMENSION_MISMATCH`
    */
   add(drafts: MemoryDraft | readonly MemoryDraft[], access: MemoryAccess): Promise<WriteOutcome[]>;
   /** One memory in whatever state, or null. */

@@ -31,7 +31,9 @@ export async function quarantineDrafts(
   const doubles = new Map<string, OwnerDraft[]>();
   for (const draft of drafts) {
     const identity = identityOf(draft.memory);
-    doubles.set(identity, [...(doubles.get(identity) ?? []), draft]);
+    const same = doubles.get(identity);
+    if (same) same.push(draft);
+    else doubles.set(identity, [draft]);
   }
   const known = await sightQuarantined(tx, {
     ownerRef: owner.ref,

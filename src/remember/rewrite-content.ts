@@ -41,7 +41,7 @@ export async function rewriteContent(
   const vector = options.embedded?.vectors[0] ?? null;
   const place = { ownerRef: owner.ref, language, space: options.embedded?.space ?? null };
   const probe = { ...writeProbe(prepared, vector), self: id };
-  const rivals = options.relink ? await findWriteCandidates(tx, { ...place, probes: [probe] }) : [];
+  const [rivals = []] = options.relink ? await findWriteCandidates(tx, { ...place, probes: [probe] }) : [];
   const links = options.relink ? nearestLinks(rivals, config) : null;
   await rewriteMemory(tx, {
     ...place,

@@ -1,4 +1,5 @@
 import type { Connection } from "../database/connection.js";
+import { bestSimilarity } from "../domain/best-similarity.js";
 import { consentRule } from "../domain/consent-policy.js";
 import type { StandingConsent } from "../domain/decide-proposal.js";
 import type { Scope } from "../domain/scope.js";
@@ -6,7 +7,7 @@ import type { ResolvedConfig } from "../options.js";
 import { deactivateMemories } from "../store/deactivate-memories.js";
 import type { EmbeddingSpace } from "../store/embedding-space.js";
 import { findStandingConsents } from "../store/find-standing-consents.js";
-import { findWriteCandidates, type WriteCandidate } from "../store/find-write-candidates.js";
+import { findWriteCandidates } from "../store/find-write-candidates.js";
 import { insertMemories } from "../store/insert-memories.js";
 import type { LockedOwner } from "../store/lock-owner.js";
 import { recordChanges } from "../store/record-changes.js";
@@ -48,11 +49,12 @@ export async function writeForOwner(
       consents: emptyConsentPlan(),
     };
     for (const [probe, doubles] of wave.entries()) {
-      const rivals = candidates.filter((candidate) => candidate.probe === probe);
-      const outcome = planGuardedDraft(context, plan, { doubles, rivals, standing: standing[probe] ?? [] });
+      const outcome = planGuardedDraft(context, plan, {
+        ...{ doubles, rivals: candidates[probe] ?? [], standing: standing[probe] ?? [] },
+      });
       for (const { index } of doubles) outcomes.set(index, outcome);
     }
-    await apply(context, plan, bestSimilarity(candidates));
+    await apply(context, plan, bestSimilarity(candidates.flat()));
     const { config, owner } = context;
     await applyConsentPlan(context.tx, plan.consents, {
       ...{ ownerRef: owner.ref, scope: context.scope, policy: config.consent },
@@ -96,9 +98,4 @@ async function apply(
     searched,
     changes: plan.changes,
   });
-}
-
-/** Of the memory nearest to any draft; null when there was none. */
-function bestSimilarity(candidates: readonly WriteCandidate[]): number | null {
-  return candidates.length === 0 ? null : Math.max(...candidates.map(({ similarity }) => similarity));
 }

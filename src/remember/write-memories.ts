@@ -6,6 +6,7 @@ import type { MemoryDraft } from "../domain/memory.js";
 import type { SameFact } from "../domain/same-fact.js";
 import type { Scope } from "../domain/scope.js";
 import type { WritingProblem } from "../domain/writing-constraints.js";
+import { MemoryError } from "../errors.js";
 import type { Embedder } from "../llm/embedder.js";
 import type { ResolvedConfig } from "../options.js";
 import { lockOwner } from "../store/lock-owner.js";
@@ -65,14 +66,17 @@ export interface WriteOrigin {
   readonly turnsAgo?: ((draft: MemoryDraft) => number) | undefined;
 }
 
+/** Some seconds of work in one transaction, which the owner's other writers wait for. */
+const mostDrafts = 5_000;
+
 /**
  * Writes `drafts`, each by the rules of `decideWrite`, in one transaction. Outcomes are in their order.
  *
  * Row, lexical index, vector, links, audit trail, revision and event are written together or not at all. The
  * owner's lock makes concurrent writers take turns, so equal drafts end in one memory.
  *
- * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`,
- *   `REDACTION_FAILED`.
+ * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`, `EMBEDDING_FAILED`,
+ *   `DIMENSION_MISMATCH`, `REDACTION_FAILED`.
  */
 export async function writeMemories(
   deps: WriteDeps,
@@ -84,6 +88,13 @@ export async function writeMemories(
     alongside?: ((tx: Connection, outcomes: readonly WriteOutcome[]) => Promise<void>) | undefined;
   },
 ): Promise<WriteOutcome[]> {
+  if (input.drafts.length > mostDrafts) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `At most ${mostDrafts} memories can be added at once, got ${input.drafts.length}: add them in several calls, ` +
+        "or import them.",
+    );
+  }
   const redacted = await Promise.all(input.drafts.map((draft) => redactDraft(deps.redactor, draft)));
   const prepared = redacted.map((draft) => prepareMemory(draft, input.scope, deps.config));
   const valid = prepared.flatMap((memory, index) => ("problems" in memory ? [] : [{ index, memory }]));

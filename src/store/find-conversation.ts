@@ -1,4 +1,4 @@
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
 import type { TranscriptMessage } from "../domain/transcript-message.js";
@@ -52,8 +52,8 @@ export function conversationRow(
   { scope, threadId, messageIds = null }: ConversationAddress,
 ): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const inBranch = sql`and (
-    m.message_id = any(${messageIds}::text[])
+  const inBranch = sql`(
+    ${messageIds}::text[] is null or m.message_id = any(${messageIds}::text[])
     or not exists (
       select from ${db.schema}.message held
       where held.thread_ref = t.id and held.seq <= s.end_seq and held.message_id = any(${messageIds}::text[])
@@ -76,7 +76,7 @@ export function conversationRow(
       from ${db.schema}.summary s
       join ${db.schema}.message m on m.thread_ref = s.thread_ref and m.seq = s.end_seq
       where s.thread_ref = t.id and s.status = 'completed' and s.rolled_back_at is null
-        ${messageIds === null ? empty : inBranch}
+        and ${inBranch}
       order by s.end_seq desc, s.id desc limit 1
     ) s on o.owned
     left join lateral (

@@ -76,8 +76,12 @@ interface Row {
   consents: PendingConsent[];
 }
 
-/** Everything the prompt of a turn needs, in one round trip. */
-export async function findRecall(db: Connection, input: RecallStatement): Promise<RecallResult> {
+/** Everything the prompt of a turn needs, in one round trip. @throws MemoryError `DATABASE_TIMEOUT` after `timeoutMs` */
+export async function findRecall(
+  db: Connection,
+  input: RecallStatement,
+  timeoutMs: number,
+): Promise<RecallResult> {
   const { schema } = db;
   const { profile } = input;
   const appId = input.question.scope.appId ?? "";
@@ -135,7 +139,7 @@ export async function findRecall(db: Connection, input: RecallStatement): Promis
       ), '[]') as changes,
       coalesce((select json_agg(f) from listed f), '[]') as memories,
       coalesce((select json_agg(c) from consent c), '[]') as consents`,
-    { prepare: true },
+    { prepare: true, timeoutMs },
   );
   const found = row as Row;
   return {

@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { ConsentSignal } from "../domain/consent-signal.js";
 import type { StandingConsent } from "../domain/decide-proposal.js";
+import { byProbe } from "./find-write-candidates.js";
 
 /** The slot of a change that somebody wants to make; without a key, the statements of its category. */
 export interface ConsentProbe {
@@ -43,7 +44,7 @@ export async function findStandingConsents(
     where c.status = 'pending'
       or c.decided_at > ${tx.now()} - ${input.refusedMs} * interval '1 millisecond'
     order by c.ref desc`);
-  return input.probes.map((_, index) => rows.filter(({ probe }) => probe === index).map(standingOf));
+  return byProbe(rows, input.probes.length).map((found) => found.map(standingOf));
 }
 
 function standingOf(row: Row): StandingConsent {

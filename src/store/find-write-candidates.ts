@@ -1,3 +1,4 @@
+import type { QueryResultRow } from "pg";
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryKind } from "../domain/memory.js";
@@ -20,8 +21,6 @@ export interface WriteProbe {
 
 /** An active memory that bears on a probe. */
 export interface WriteCandidate {
-  /** Index of the probe. */
-  readonly probe: number;
   /** "slot": holds the same slot. "same": says the same. "near": is among the most similar. */
   readonly relation: "slot" | "same" | "near";
   readonly ref: number;
@@ -56,21 +55,59 @@ const hints = 20;
  */
 const common = 500;
 
+/** Probes of one statement: the exact search of that many vectors among 20,000 takes some seconds. */
+const mostProbes = 200;
+
+interface WriteSearch {
+  readonly ownerRef: number;
+  readonly probes: readonly WriteProbe[];
+  readonly language: string;
+  readonly space: EmbeddingSpace | null;
+}
+
+interface Row extends Omit<WriteCandidate, "ref" | "turn"> {
+  readonly probe: number;
+  readonly ref: string;
+  readonly turn: string;
+}
+
+/** `rows` by the probe that they answer, for each of `count` probes in order. */
+export function byProbe<Found extends { readonly probe: number }>(
+  rows: readonly Found[],
+  count: number,
+): Found[][] {
+  const groups = Array.from({ length: count }, (): Found[] => []);
+  for (const row of rows) groups[row.probe]?.push(row);
+  return groups;
+}
+
 /**
- * The active memories of an owner that bear on each of `probes`: its slot, its double, its nearest.
+ * The active memories of an owner that bear on each of `probes`, by the probes' order: its slot, its double, its
+ * nearest. One statement for every 200 probes.
  *
  * Similarity is 1 − cosine distance with embeddings, else the share of terms that two texts have in common
  * (Dice's coefficient on stemmed terms), in [0, 1]; then texts with no rare word in common are not near.
  */
-export async function findWriteCandidates(
-  db: Connection,
-  input: { ownerRef: number; probes: readonly WriteProbe[]; language: string; space: EmbeddingSpace | null },
-): Promise<WriteCandidate[]> {
+export async function findWriteCandidates(db: Connection, input: WriteSearch): Promise<WriteCandidate[][]> {
+  const found: WriteCandidate[][] = [];
+  for (let from = 0; from < input.probes.length; from += mostProbes) {
+    const probes = input.probes.slice(from, from + mostProbes);
+    const rows = byProbe(await findRows(db, { ...input, probes }), probes.length);
+    for (const group of rows) {
+      found.push(
+        group.map(({ probe: _, ...row }) => ({ ...row, ref: Number(row.ref), turn: Number(row.turn) })),
+      );
+    }
+  }
+  return found;
+}
+
+async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const { schema } = db;
   const { ownerRef, language, space } = input;
   const probes = JSON.stringify(input.probes.map((probe, index) => ({ ...probe, index })));
   const near = space ? nearByVector(db, ownerRef, space) : nearByTerms(db, ownerRef, language);
-  const rows = await db.query<Omit<WriteCandidate, "ref" | "turn"> & { ref: string; turn: string }>(
+  return db.query<Row & QueryResultRow>(
     sql`
     with probe as materialized (
       -- The vector is read once, and not for every memory that it is compared with.
@@ -106,7 +143,6 @@ export async function findWriteCandidates(
     order by c.probe, c.relation, c.similarity desc`,
     { prepare: true },
   );
-  return rows.map((row) => ({ ...row, ref: Number(row.ref), turn: Number(row.turn) }));
 }
 
 function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): Sql {

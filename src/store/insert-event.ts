@@ -1,5 +1,5 @@
 import sql, { empty, type Sql } from "sql-template-tag";
-import type { Connection } from "../database/connection.js";
+import type { Connection, QueryOptions } from "../database/connection.js";
 import { type EventStep, eventNode } from "../domain/event-step.js";
 import type { Scope } from "../domain/scope.js";
 import { scopeColumns } from "./scope-columns.js";
@@ -34,12 +34,20 @@ export interface MemoryEvent {
 }
 
 /** Records `event`. */
-export async function insertEvent(db: Connection, event: MemoryEvent): Promise<void> {
-  await insertEvents(db, [event]);
+export async function insertEvent(
+  db: Connection,
+  event: MemoryEvent,
+  deadline: Pick<QueryOptions, "timeoutMs"> = {},
+): Promise<void> {
+  await insertEvents(db, [event], deadline);
 }
 
 /** Records `events`, in one statement. */
-export async function insertEvents(db: Connection, events: readonly MemoryEvent[]): Promise<void> {
+export async function insertEvents(
+  db: Connection,
+  events: readonly MemoryEvent[],
+  { timeoutMs }: Pick<QueryOptions, "timeoutMs"> = {},
+): Promise<void> {
   if (events.length === 0) return;
   const rows = JSON.stringify(
     events.map(({ scope, shownIds: _, ...event }) => ({
@@ -49,7 +57,8 @@ export async function insertEvents(db: Connection, events: readonly MemoryEvent[
     })),
   );
   const shownIds = [...new Set(events.flatMap((event) => event.shownIds ?? []))];
-  await db.query(sql`
+  await db.query(
+    sql`
     ${shownIds.length > 0 ? usedMemories(db, shownIds) : empty}
     insert into ${db.schema}.event
       (tenant_id, user_id, app_id, thread_id, node, step, op, status, detail, category, similarity, created_at)
@@ -57,7 +66,9 @@ export async function insertEvents(db: Connection, events: readonly MemoryEvent[
     from json_to_recordset(${rows}::json) as e (
       "tenantId" text, "userId" text, "appId" text, "threadId" text, node text, step text, op text, status text, detail text,
       category text, similarity real
-    )`);
+    )`,
+    { ...(timeoutMs !== undefined && { timeoutMs }) },
+  );
 }
 
 /** Memories that are being written are left out: whoever writes them marks them as used as well. */

@@ -62,10 +62,11 @@ const matchesPerCandidate = 8;
  */
 export function memoryHits(db: Connection, selection: HitSelection): Sql {
   const { schema } = db;
-  const { vector, spans } = selection;
+  const { vector } = selection;
   const shown = visible(selection);
   const most = selection.limit * matchesPerCandidate;
-  const cut = selection.everything ? empty : sql`limit ${most}`;
+  // Without a number there is no limit.
+  const cut = sql`limit ${selection.everything ? null : most}`;
   return sql`
     ${messageScores(db, { appId: selection.scope.appId ?? "", most })},
     ${memoryScores(db)},
@@ -89,7 +90,7 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
       union all
       select ref, 0, source, null, 0 from lift
       ${vector ? nearRows(db, vector, selection.limit * nearestPerCandidate) : empty}
-      ${spans.length > 0 ? datedRows(db, selection, shown) : empty}
+      ${datedRows(db, selection, shown)}
     ),
     best as (
       -- Its order is that of "chosen", so that memories are looked up in it, one by one, until there are enough.
@@ -207,25 +208,30 @@ function datedRows(db: Connection, { spans }: HitSelection, shown: Sql): Sql {
     where ${shown}`;
 }
 
-/** Active, of this user or app, of the kinds and categories allowed, and as filtered. */
+/**
+ * Active, of this user or app, of the kinds and categories allowed, and as filtered. Its text is the same for all
+ * filters: a session keeps the plan of every text there is.
+ */
 function visible({ scope, kinds, categories, filter }: HitSelection): Sql {
   const { appId } = scopeColumns(scope);
-  const { agentId, runId, actorId, role, category, pinned } = filter;
-  const { importanceMin, importanceMax, updatedAfter, updatedBefore } = filter;
+  const unset = (value: unknown, type: Sql) => sql`${value}::${type} is null`;
+  const is = (column: Sql, value: string | null) =>
+    sql`(${unset(value, sql`text`)} or m.${column} = ${value})`;
+  const { pinned, importanceMin, importanceMax, updatedAfter, updatedBefore } = filter;
   return join(
     [
       sql`m.state = 'active' and m.app_id in ('', ${appId})`,
       sql`m.kind = any (${kinds}::text[]) and m.category = any (${categories}::text[])`,
-      ...(agentId === null ? [] : [sql`m.agent_id = ${agentId}`]),
-      ...(runId === null ? [] : [sql`m.run_id = ${runId}`]),
-      ...(actorId === null ? [] : [sql`m.actor_id = ${actorId}`]),
-      ...(role === null ? [] : [sql`m.role = ${role}`]),
-      ...(category === null ? [] : [sql`m.category = ${category}`]),
-      ...(pinned === null ? [] : [sql`m.pinned = ${pinned}`]),
-      ...(importanceMin === null ? [] : [sql`m.importance >= ${importanceMin}::real`]),
-      ...(importanceMax === null ? [] : [sql`m.importance <= ${importanceMax}::real`]),
-      ...(updatedAfter === null ? [] : [sql`m.updated_at >= ${updatedAfter}::timestamptz`]),
-      ...(updatedBefore === null ? [] : [sql`m.updated_at < ${updatedBefore}::timestamptz`]),
+      is(sql`agent_id`, filter.agentId),
+      is(sql`run_id`, filter.runId),
+      is(sql`actor_id`, filter.actorId),
+      is(sql`role`, filter.role),
+      is(sql`category`, filter.category),
+      sql`(${unset(pinned, sql`boolean`)} or m.pinned = ${pinned})`,
+      sql`(${unset(importanceMin, sql`real`)} or m.importance >= ${importanceMin}::real)`,
+      sql`(${unset(importanceMax, sql`real`)} or m.importance <= ${importanceMax}::real)`,
+      sql`(${unset(updatedAfter, sql`timestamptz`)} or m.updated_at >= ${updatedAfter}::timestamptz)`,
+      sql`(${unset(updatedBefore, sql`timestamptz`)} or m.updated_at < ${updatedBefore}::timestamptz)`,
     ],
     " and ",
   );

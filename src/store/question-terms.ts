@@ -19,6 +19,15 @@ export interface LexicalQuestion {
 const mostCorrected = 6;
 
 /**
+ * Terms asked for: of a longer question the rarest that some text has. Ten sentences have no more; a question of
+ * thousands of words would make a match of each message for each of them.
+ */
+const mostTerms = 64;
+
+/** Texts of an owner counted to tell which terms are rare: those with more all count as common. */
+const mostCounted = 20;
+
+/**
  * CTEs `seer`, `name`, `asked`: whose memories are searched, which words name a speaker, and the terms asked for.
  *
  * `seer` has one row for the user and one for the app. `asked` has one for each of them and each term (numbered `n`),
@@ -28,6 +37,8 @@ const mostCorrected = 6;
 export function questionTerms(db: Connection, question: LexicalQuestion, allowed?: Sql): Sql {
   const { schema } = db;
   const lexemes = (text: Sql) => sql`unnest(to_tsvector(${question.language}::regconfig, ${text}))`;
+  const counted = (texts: Sql) => sql`
+    select count(*) from (select from seer s join ${texts} t on t.owner_ref = s.id and t.lexeme = w.lexeme limit ${mostCounted}) c`;
   const known = (condition: Sql) => sql`(exists (
     select from seer s join ${schema}.memory_term t on t.owner_ref = s.id and ${condition}
   ) or exists (
@@ -40,11 +51,26 @@ export function questionTerms(db: Connection, question: LexicalQuestion, allowed
       select word from unnest(${question.words}::text[]) word
       where (select ${known(sql`t.lexeme >= '@' and t.lexeme < 'A'`)}) and ${known(sql`t.lexeme = '@' || word`)}
     ),
+    worded as materialized (
+      select v.n, v.lexeme, count(*) over () <= ${mostTerms} as few
+      from ${lexemes(sql`${question.terms}`)} with ordinality v (lexeme, positions, weights, n)
+      where v.lexeme not in (select v.lexeme from name cross join lateral ${lexemes(sql`name.word`)} v)
+    ),
+    telling as materialized (
+      select n, lexeme from worded where few
+      union all (
+        select w.n, w.lexeme
+        from worded w cross join lateral (
+          select (${counted(sql`${schema}.memory_term`)}) + (${counted(sql`${schema}.message_term`)}) as texts
+          offset 0
+        ) f
+        where not few
+        order by f.texts = 0, f.texts, w.n limit ${mostTerms}
+      )
+    ),
     plain as materialized (
       select v.n, v.lexeme, s.id as owner_ref, f.memories, f.messages
-      from ${lexemes(sql`${question.terms}`)} with ordinality v (lexeme, positions, weights, n)
-      cross join seer s cross join lateral (${textsWith(db, sql`v.lexeme`)}) f
-      where v.lexeme not in (select v.lexeme from name cross join lateral ${lexemes(sql`name.word`)} v)
+      from telling v cross join seer s cross join lateral (${textsWith(db, sql`v.lexeme`)}) f
     ),
     unknown as materialized (
       select lexeme, count(*) over () as terms from plain group by lexeme having sum(memories + messages) = 0

@@ -46,27 +46,26 @@ export async function searchTranscript(
   const appId = input.scope.appId ?? "";
   const threadId = input.threadId ?? null;
   const most = input.limit * matchesPerCandidate;
-  const dated = input.spans.length > 0;
-  const inThread = sql`and thread_ref in (
+  const inThread = sql`(${threadId}::text is null or thread_ref in (
     select t.id from ${schema}.thread t where md5(t.thread_id) = md5(${threadId}) and t.thread_id = ${threadId}
-  )`;
+  ))`;
   return db.query<TranscriptCandidate>(
     sql`
     with ${questionTerms(db, input)},
     ${memoryScores(db)},
     ${messageScores(db, { appId, facts: true, most })},
-    ${dated ? datedMessages(db, appId, input.spans) : empty}
+    ${datedMessages(db, appId, input.spans)}
     said as materialized (
       select thread_ref, seq, coalesce(c.own, 0) as own, coalesce(c.score, 0) as fit,
         coalesce(c.score, 0) + ${weights.thread}::float8 * coalesce(h.score, 0) as score,
-        ${dated ? sql`coalesce(d.boost, 0)` : sql`0`} as boost
+        coalesce(d.boost, 0) as boost
       from message_context c
-      ${dated ? sql`full join dated d using (thread_ref, seq)` : empty}
+      full join dated d using (thread_ref, seq)
       full join thread_own h using (thread_ref)
     ),
     best as materialized (
       select * from said
-      where seq is not null ${threadId === null ? empty : inThread}
+      where seq is not null and ${inThread}
       order by score + boost desc, thread_ref, seq
       limit ${input.limit * unspokenShare}
     )
@@ -80,12 +79,12 @@ export async function searchTranscript(
   );
 }
 
-/** CTE `dated`: what was said at one of the times asked about, and what that adds to its rank. */
+/** CTE `dated`: what was said at one of the times asked about, and what that adds to its rank. No row is read without one. */
 function datedMessages(db: Connection, appId: string, spans: readonly TimeSpan[]): Sql {
   return sql`dated as materialized (
     select m.thread_ref, m.seq, ${weights.date}::float8 as boost
     from ${db.schema}.thread t join ${db.schema}.message m on m.thread_ref = t.id
-    where t.owner_ref in (select id from seer) ${appId === "" ? empty : sql`and t.app_id = ${appId}`}
+    where ${spans.length > 0}::boolean and t.owner_ref in (select id from seer) ${appId === "" ? empty : sql`and t.app_id = ${appId}`}
       and m.role in ('user', 'assistant') and m.said_at <@ ${multirange(spans)}::tstzmultirange
   ),`;
 }

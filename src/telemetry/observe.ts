@@ -97,6 +97,7 @@ export function reportRecalled(query: string | undefined) {
         gap_messages: gap.length,
         summarized: summary !== null,
         similarity: bestSimilarity(hits),
+        timed_out: memories.timedOut,
       },
       content: { query, results: hits.map(({ memory }) => memory.text) },
     };

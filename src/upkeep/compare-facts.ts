@@ -70,7 +70,7 @@ async function nearPairs(
     space: embedded?.space ?? null,
   });
   return prepared.flatMap(({ draft, memory }, index): Pair[] => {
-    const rivals = candidates.filter(({ probe }) => probe === index);
+    const rivals = candidates[index] ?? [];
     // The turn matters for slots only, and slots are never compared.
     const decision = decideDraft(memory as PreparedMemory, rivals, { turn: 0, config });
     const known = rivals.find(({ id }) => decision.action === "ask" && id === decision.id);

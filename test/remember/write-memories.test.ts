@@ -5,6 +5,7 @@ import type { MemoryDraft } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
 const newUser = () => ({ scope: { userId: randomUUID() } });
@@ -239,5 +240,25 @@ describe("writing", () => {
     await expect(memory.memories.add([{ text: "The user swims." }, long], user)).rejects.toThrow();
     expect(await revisionOf(user)).toEqual(before);
     expect(await everything(memory, user)).toHaveLength(1);
+  });
+
+  it("takes at most 5,000 at once, says so, and searches for what bears on hundreds in one statement", async () => {
+    const user = newUser();
+    const { pool, inTransactions } = watchedPool(db.pool);
+    const memory = db.memory({ database: pool });
+    const drafts = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({ text: `word${n} term${n} lexeme${n}` }));
+    await expect(memory.memories.add(drafts(5_001), user)).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringMatching(/At most 5000 .* got 5001.*several calls/),
+    });
+    expect(inTransactions).toEqual([]);
+    const outcomes = await memory.memories.add(drafts(450), user);
+    expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(["created"]));
+    expect(inTransactions.filter(({ text }) => text.includes("candidate as"))).toHaveLength(3);
+    expect(inTransactions.length).toBeLessThan(12);
+    expect(await memory.memories.add(drafts(450), user)).toEqual(
+      outcomes.map(({ id }) => ({ outcome: "merged", id, problems: [] })),
+    );
   });
 });

@@ -4,6 +4,8 @@ export interface PlanNode {
   "Relation Name"?: string;
   "Index Name"?: string;
   "Index Cond"?: string;
+  /** "CTE " and the name of the part whose last step it is. */
+  "Subplan Name"?: string;
   "Actual Rows": number;
   "Actual Loops": number;
   "Rows Removed by Filter"?: number;

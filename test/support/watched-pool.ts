@@ -7,8 +7,8 @@ export interface WatchedStatement {
 }
 
 /**
- * `pool`, with every statement that goes through it noted, and in `inTransactions` those of checked out clients, each
- * of which counts as one statement of the pool.
+ * `pool`, with every statement that goes through it noted; a transaction counts as one, and its statements are noted in
+ * `inTransactions`.
  */
 export function watchedPool(pool: pg.Pool) {
   const statements: WatchedStatement[] = [];
@@ -20,23 +20,26 @@ export function watchedPool(pool: pg.Pool) {
       return (...args: unknown[]) => {
         if (property === "query") statements.push(statementOf(args));
         if (property !== "connect") return value.apply(target, args);
-        statements.push({ text: "(a client)", values: [] });
-        return value
-          .apply(target, args)
-          .then((client: pg.PoolClient) => watchedClient(client, inTransactions));
+        return value.apply(target, args).then((client: pg.PoolClient) => {
+          let list = statements;
+          return watchedClient(client, (statement) => {
+            list.push(statement);
+            list = inTransactions;
+          });
+        });
       };
     },
   });
   return { pool: watched, statements, inTransactions };
 }
 
-function watchedClient(client: pg.PoolClient, statements: WatchedStatement[]): pg.PoolClient {
+function watchedClient(client: pg.PoolClient, note: (statement: WatchedStatement) => void): pg.PoolClient {
   return new Proxy(client, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property);
       if (typeof value !== "function") return value;
       return (...args: unknown[]) => {
-        if (property === "query") statements.push(statementOf(args));
+        if (property === "query") note(statementOf(args));
         return value.apply(target, args);
       };
     },
