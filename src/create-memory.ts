@@ -1,7 +1,7 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { migrate } from "./database/migrate.js";
 import { openDatabase } from "./database/open-database.js";
-import { parseScope } from "./domain/scope.js";
+import { parseScope, parseScopeIn } from "./domain/scope.js";
 import { MemoryError } from "./errors.js";
 import { createChangesApi } from "./governance/changes-api.js";
 import { createConsentExpiryWork } from "./governance/consent-expiry-work.js";
@@ -160,7 +160,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     summarizationGraph: () => summarization.withConfig({}),
     extractionGraph: () => extraction.withConfig({}),
     compressionGraph: () => compression.withConfig({}),
-    stats: async ({ scope } = {}) => memoryStats(db, scope === undefined ? null : parseScope(scope)),
+    stats: async (of = {}) => memoryStats(db, parseScopeIn(of) ?? null),
     upkeep: background.upkeep,
     reembed: (how) => reembed(write, how),
     forget: (scope, how) => forget(db, scope, how),
