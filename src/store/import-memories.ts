@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { ExportLineOf } from "../domain/export-line.js";
-import type { ScopeColumns } from "./scope-columns.js";
+import { isId, type ScopeColumns } from "./scope-columns.js";
 import { termRows } from "./term-rows.js";
 import { threadIs } from "./thread-is.js";
 
@@ -62,11 +62,11 @@ export async function importMemories(
         -- One look into one index each; joined by "or" they would read all of the owner's memories.
         (select m.id from ${schema}.memory m
         where i.state = 'active' and m.state = 'active' and m.owner_ref = ${ownerRef}
-          and md5(m.app_id) = md5(i."appId") and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
+          and ${isId(sql`m.app_id`, sql`i."appId"`)} and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
         union all
         (select m.id from ${schema}.memory m
         where i.state = 'active' and m.state = 'active' and m.key is not null and m.owner_ref = ${ownerRef}
-          and md5(m.app_id) = md5(i."appId") and m.category = i.category and m.key = i.key limit 1)
+          and ${isId(sql`m.app_id`, sql`i."appId"`)} and m.category = i.category and m.key = i.key limit 1)
         union all
         (select m.id from ${schema}.memory m
         where i.state = 'active' and i.kind = 'episode' and m.state = 'active' and m.kind = 'episode'
@@ -74,7 +74,7 @@ export async function importMemories(
         union all
         (select m.id from ${schema}.memory m
         where i.state = 'quarantined' and m.state = 'quarantined' and m.owner_ref = ${ownerRef}
-          and md5(m.app_id) = md5(i."appId") and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
+          and ${isId(sql`m.app_id`, sql`i."appId"`)} and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
         limit 1
       ) holder on true
     ),
