@@ -63,3 +63,16 @@ begin
   );
 end
 $do$;
+
+-- A memory of an app is seen by all of its users: it names no thread of one of them, nor what was said there.
+update memory m set thread_ref = null, source_seqs = '{}', evidence = null
+where m.user_id = '' and not exists (
+  select from thread t where t.id = m.thread_ref and t.user_id = '' and t.app_id = m.app_id
+);
+-- Nor who spoke, where a user's conversation was the source: notes are made of nothing else.
+delete from memory_term t using memory m
+where m.ref = t.memory_ref and m.user_id = '' and m.kind = 'note' and left(t.lexeme, 1) = '@';
+update memory set actor_id = null where user_id = '' and kind = 'note';
+update consent_request
+set draft = draft - 'source' - 'actorId', evidence = null
+where user_id = '';

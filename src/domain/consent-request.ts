@@ -34,7 +34,8 @@ export interface ConsentRequest {
   readonly seenCount: number;
   /** How many independent signals there are for it. */
   readonly signals: number;
-  readonly proposedBy: string;
+  /** Null, as `decidedBy`, for users of the app that the request is for. */
+  readonly proposedBy: string | null;
   /** Where it was learned. */
   readonly source: MemorySource | null;
   readonly createdAt: Date;

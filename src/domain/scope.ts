@@ -55,6 +55,11 @@ export function parseScopeIn(options: { readonly scope?: unknown }): Scope | und
   throw invalid(["scope is given without a value; leave it out where all scopes are meant"]);
 }
 
+/** Whether what belongs to `owner` is an app's, for all of its users to see, and `scope` is one of theirs. */
+export function isSharedBy(scope: Scope, owner: Scope): boolean {
+  return scope.userId !== undefined && owner.userId === undefined;
+}
+
 function invalid(problems: readonly string[]): MemoryError {
   return new MemoryError(
     "SCOPE_REQUIRED",

@@ -4,7 +4,7 @@ import type { MemoryDraft, MemoryKind } from "../domain/memory.js";
 import { memoryHash, memoryTerms } from "../domain/memory-identity.js";
 import { memoryInstructs } from "../domain/memory-instructs.js";
 import { parseInput } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { isSharedBy, parseScope, type Scope } from "../domain/scope.js";
 import { slotKey } from "../domain/slot-key.js";
 import { isStorable } from "../domain/storable-text.js";
 import { type MemoryOrigin, memoryOrigins, originOfRole } from "../domain/trust.js";
@@ -62,7 +62,7 @@ export interface RejectedDraft {
  * `draft` with defaults, checked against the writing constraints: trimmed where it is only too
  * long, rejected where it would make a bad memory.
  *
- * Keys are normalised by `slotKey`. A note, and a memory of a category of level "app", belongs to the app as well.
+ * Keys are normalised by `slotKey`. A memory that a user's scope gives its app names neither speaker nor source. A note, and a memory of a category of level "app", belongs to the app as well.
  *
  * @throws MemoryError `INVALID_INPUT` for fields of the wrong type or range, and unknown categories.
  */
@@ -78,12 +78,15 @@ export function prepareMemory(
   const problems = writingProblems(fields.kind, trimmed).filter((problem) => problem !== "instruction");
   if (problems.length > 0) return { problems };
   const origin = fields.origin ?? originOfRole(fields.role);
+  const whose = memoryScope(fields.kind, category.level, scope);
   return {
     ...fields,
+    // What a user's conversation taught an app is told to all of its users: not whose it was, nor in which words.
+    ...(isSharedBy(scope, whose) && { source: undefined, actorId: undefined }),
     ...{ text: trimmed, key, origin },
     quarantined: origin !== "operator" && memoryInstructs({ ...fields, text: trimmed }),
     category: category.name,
-    scope: memoryScope(fields.kind, category.level, scope),
+    scope: whose,
     contentHash: memoryHash({
       ...{ kind: fields.kind, text: trimmed },
       ...{ threadId: fields.source?.threadId, turnStart: fields.turns?.start },
