@@ -76,3 +76,11 @@ update memory set actor_id = null where user_id = '' and kind = 'note';
 update consent_request
 set draft = draft - 'source' - 'actorId', evidence = null
 where user_id = '';
+
+-- Steps of agents were kept under agent and title with a space between, so that "a b" and "c" met "a" and "b c". Where
+-- the agent's name shows how the two were cut, they go on under the key that they have now.
+update memory set key = key || '_' || left(encode(sha256(replace(
+  '["' || agent_id || '","' || substr(key, length(agent_id) + 2) || '"]', E'\\', E'\\\\'
+)::bytea), 'hex'), 32)
+where kind = 'procedure' and agent_id ~ '^[a-z0-9]+(_[a-z0-9]+)*$' and left(key, length(agent_id) + 1) = agent_id || '_'
+  and length(key) <= 80;

@@ -6,9 +6,9 @@ import { parseScopeIn, type Scope } from "../domain/scope.js";
 import type { Work, WorkKind } from "../jobs/background-work.js";
 import type { WriteDeps } from "../remember/write-memories.js";
 import { deactivateMemories } from "../store/deactivate-memories.js";
+import { lockOwnerRow } from "../store/erase-owner.js";
 import { findAgedMemories, findMemoriesToPurge } from "../store/find-lifecycle-memories.js";
 import { findLifecycleOwners, type LifecycleOwner } from "../store/find-lifecycle-work.js";
-import { lockOwner } from "../store/lock-owner.js";
 import { purgeMemories } from "../store/purge-memories.js";
 import { type MemoryChange, recordChanges } from "../store/record-changes.js";
 
@@ -89,8 +89,8 @@ async function inBatches(deps: WriteDeps, owner: LifecycleOwner, batch: Batch): 
   for (;;) {
     const done = await deps.db.transaction(async (tx) => {
       // One process at a time; the next finds what this one left.
-      const locked = await lockOwner(tx, owner.scope);
-      return batch(deps, tx, { ...owner, ref: locked.ref });
+      // Not `lockOwner`, which would make the owner anew that was forgotten meanwhile.
+      return (await lockOwnerRow(tx, String(owner.ref))) ? batch(deps, tx, owner) : 0;
     });
     total += done;
     if (done < deps.config.lifecycle.batchSize) return total;
