@@ -66,10 +66,13 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   const write = { db, config, embedder, redactor };
   const search = { ...write, logger, clock: options.clock };
   const observe = createObserve(db, config.telemetry, redactor);
-  const emit = (event: MemoryEvent) =>
-    insertEvent(db, event).catch((error: unknown) => {
+  const emit = async (event: MemoryEvent) => {
+    try {
+      await insertEvent(db, { ...event, scope: parseScope(event.scope) });
+    } catch (error) {
       logger.error(`an event could not be kept: ${error instanceof Error ? error.message : error}`);
-    });
+    }
+  };
   const model = () => {
     if (options.model) return options.model;
     throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import type { ConsentEvidence, ConsentRequest, ConsentVia } from "../domain/consent-request.js";
 import type { MemoryDraft } from "../domain/memory.js";
-import { parseInput } from "../domain/parse-input.js";
+import { parseInput, storableText } from "../domain/parse-input.js";
 import { isSharedBy, parseScope, type Scope } from "../domain/scope.js";
 import { textWithValue } from "../domain/text-with-value.js";
 import { MemoryError } from "../errors.js";
@@ -33,17 +33,17 @@ const decisionSchema = z.strictObject({
   scope: z.unknown(),
   id: z.string(),
   decision: z.enum(["approve", "refuse"]),
-  actor: z.string().refine((actor) => actor.trim() !== "", "actor must not be blank"),
+  actor: storableText.refine((actor) => actor.trim() !== "", "actor must not be blank"),
   via: z.enum(["interrupt", "chat", "code", "cli", "http"]).default("code"),
   evidence: z
     .strictObject({
-      quote: z.string().min(1),
-      threadId: z.string().optional(),
-      messageId: z.string().optional(),
+      quote: storableText.min(1),
+      threadId: storableText.optional(),
+      messageId: storableText.optional(),
     })
     .optional(),
-  value: z.string().trim().min(1).optional(),
-  text: z.string().trim().min(1).optional(),
+  value: storableText.trim().min(1).optional(),
+  text: storableText.trim().min(1).optional(),
 });
 
 type Parsed = z.output<typeof decisionSchema>;

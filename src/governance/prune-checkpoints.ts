@@ -2,7 +2,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import type { Database } from "../database/database.js";
-import { parseInput } from "../domain/parse-input.js";
+import { parseInput, spanMs, storableDate } from "../domain/parse-input.js";
 import { parseScopeIn, type Scope } from "../domain/scope.js";
 import { supersededCheckpoints } from "../domain/superseded-checkpoints.js";
 import { parseThreadId } from "../domain/thread-id.js";
@@ -61,7 +61,7 @@ export interface CheckpointsApi {
 
 const optionsSchema = z.object({
   keepLast: z.int("keepLast must be a whole number").min(1, "keepLast must be at least 1"),
-  olderThan: z.union([z.date(), z.number().min(0)], "olderThan must be a date or milliseconds").optional(),
+  olderThan: z.union([storableDate, spanMs], "olderThan must be a date or milliseconds").optional(),
   batchSize: z.int().min(1).max(10_000).default(500),
 });
 

@@ -5,8 +5,10 @@ import { errorCodeOf } from "../database/database-error.js";
 import type { Scope } from "../domain/scope.js";
 import type { TranscriptMessage } from "../domain/transcript-message.js";
 import { MemoryError } from "../errors.js";
+import { isSeenFrom } from "./belongs-to.js";
 import { ownerIs } from "./owner-is.js";
 import { idDigest, ownerColumns, scopeColumns } from "./scope-columns.js";
+import { uuidOf } from "./uuid-of.js";
 
 /** A message not yet in the transcript: it has no seq. */
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
@@ -206,8 +208,8 @@ async function tryRecord(
       update ${schema}.memory m
       set last_accessed_at = ${db.now()}, access_count = m.access_count + 1
       from owned
-      where m.id = any (${input.shownIds ?? []}::uuid[]) and m.tenant_id = ${tenantId}
-        and (m.user_id = ${userId} or m.user_id = '') and (select count(*) from counted) >= 0
+      where m.id = any (${(input.shownIds ?? []).map(uuidOf)}::uuid[]) and ${isSeenFrom(input.scope)}
+        and (select count(*) from counted) >= 0
     ),
     starts as (
       select m.seq from owned, ${schema}.message m

@@ -1,10 +1,9 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import type { MemoryItem } from "../domain/memory.js";
-import { parseInput } from "../domain/parse-input.js";
+import { parseInput, smallCount, storableText } from "../domain/parse-input.js";
 import { procedureKey, procedureText } from "../domain/procedure-text.js";
 import { parseScope, type Scope } from "../domain/scope.js";
-import { isStorable } from "../domain/storable-text.js";
 import { textPieces } from "../domain/text-pieces.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
@@ -59,9 +58,12 @@ export interface ProceduresApi {
 type StepMaterial = Pick<TurnMessage, "role" | "actor" | "text"> & { readonly seq?: number };
 
 const inputSchema = z.object({
-  title: z.string().refine(isStorable).trim().min(1).max(200).optional(),
-  fromSeq: z.int().min(0).default(0),
-  toSeq: z.int().min(0).max(2_147_483_647).default(2_147_483_647),
+  agentId: storableText.optional(),
+  runId: storableText.optional(),
+  actor: storableText.default("api"),
+  title: storableText.trim().min(1).max(200).optional(),
+  fromSeq: smallCount.default(0),
+  toSeq: smallCount.default(2_147_483_647),
 });
 
 /** The `ProceduresApi` on `deps`. */
@@ -88,7 +90,8 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
     });
     return null;
   }
-  const { agentId, runId, tags, importance, pinned } = input;
+  const { agentId, runId } = named;
+  const { tags, importance, pinned } = input;
   const [written] = await writeMemories(deps, {
     scope,
     drafts: [
@@ -98,7 +101,7 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
         source: { threadId, seqs: messages.flatMap(({ seq }) => seq ?? []) },
       },
     ],
-    origin: { actor: input.actor ?? "api", step: "procedure" },
+    origin: { actor: named.actor, step: "procedure" },
     async alongside(tx, [outcome]) {
       await requireSeen(tx, address, seen);
       await insertEvent(tx, { ...event, ...classified(outcome, false), category: "procedural" });
