@@ -1,7 +1,7 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { migrate } from "./database/migrate.js";
 import { openDatabase } from "./database/open-database.js";
-import { parseScope } from "./domain/scope.js";
+import { parseScope, parseScopeIn } from "./domain/scope.js";
 import { MemoryError } from "./errors.js";
 import { createChangesApi } from "./governance/changes-api.js";
 import { createConsentExpiryWork } from "./governance/consent-expiry-work.js";
@@ -71,10 +71,13 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   const patient = { ...write, db: db.patient };
   const search = { ...write, logger, clock: options.clock };
   const observe = createObserve(db, config.telemetry, redactor);
-  const emit = (event: MemoryEvent) =>
-    insertEvent(db, event, config.retrieval).catch((error: unknown) => {
+  const emit = async (event: MemoryEvent) => {
+    try {
+      await insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval);
+    } catch (error) {
       logger.error(`an event could not be kept: ${error instanceof Error ? error.message : error}`);
-    });
+    }
+  };
   const model = () => {
     if (options.model) return options.model;
     throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
@@ -167,7 +170,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     summarizationGraph: () => summarization.withConfig({}),
     extractionGraph: () => extraction.withConfig({}),
     compressionGraph: () => compression.withConfig({}),
-    stats: async ({ scope } = {}) => memoryStats(db.patient, scope === undefined ? null : parseScope(scope)),
+    stats: async (of = {}) => memoryStats(db.patient, parseScopeIn(of) ?? null),
     upkeep: background.upkeep,
     reembed: (how) => reembed(patient, how),
     forget: (scope, how) => forget(db.patient, scope, how),

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
+import { longestSpanMs, longestTimerMs } from "./clock.js";
 import {
   type Category,
   type CategoryPolicy,
@@ -9,10 +10,14 @@ import {
   findCategory,
 } from "./domain/category.js";
 import { type ConsentPolicy, consentConfigSchema, consentPolicy } from "./domain/consent-policy.js";
+import { smallCount } from "./domain/parse-input.js";
 import { MemoryError } from "./errors.js";
 
-/** The longest that a timer of Node can wait. */
-const mostMs = 2 ** 31 - 1;
+/** How long something waits. */
+const timerMs = z.int().max(longestTimerMs);
+
+/** How long ago or ahead a time is. */
+const spanMs = z.int().max(longestSpanMs);
 
 const databaseOptionsSchema = z.strictObject({
   /**
@@ -20,28 +25,28 @@ const databaseOptionsSchema = z.strictObject({
    * A turn's statements take milliseconds: what takes this long waits for a lock that will not come, and holds a
    * connection that others wait for. Does not hold on the embedded database.
    */
-  statementTimeoutMs: z.int().min(1).max(mostMs).default(30_000),
+  statementTimeoutMs: timerMs.min(1).default(30_000),
   /** Longest wait for a connection, of pools made here. A server far away takes a second. */
-  connectTimeoutMs: z.int().min(1).max(mostMs).default(10_000),
+  connectTimeoutMs: timerMs.min(1).default(10_000),
 });
 
 const summaryOptionsSchema = z.strictObject({
   /** Messages a summary stands for: seven rounds of plain chat. */
-  windowMessages: z.int().min(2).default(14),
+  windowMessages: smallCount.min(2).default(14),
   /** First seq after which a round's end starts a summary: three rounds of plain chat. */
   afterSeq: z.int().min(0).default(5),
   /** Longest wait for one model call. A background call that takes longer is stuck. */
-  timeoutMs: z.int().min(1).default(30_000),
+  timeoutMs: timerMs.min(1).default(30_000),
   /** Tokens of conversation given to the model in one call; more is summarised in pieces. An eighth of a 128k window. */
   inputBudgetTokens: z.int().min(200).default(16_000),
   /** Longest summary kept; a window of 14 messages needs far less. */
   maxCharacters: z.int().min(200).default(4_000),
   /** How long a worker may be silent before another takes over: two model calls and their repairs. */
-  leaseMs: z.int().min(1).default(150_000),
+  leaseMs: spanMs.min(1).default(150_000),
   /** Tries before a summary is left `failed` for good; the next round starts a fresh one anyway. */
   maxAttempts: z.int().min(1).default(5),
   /** Wait after the first failure; doubles each time. */
-  retryDelayMs: z.int().min(0).default(30_000),
+  retryDelayMs: timerMs.min(0).default(30_000),
 });
 
 const memoryOptionsSchema = z.strictObject({
@@ -91,49 +96,43 @@ const retrievalOptionsSchema = z.strictObject({
   /** Tokens of memory shown unasked, the conversation's summary apart. */
   budgetTokens: z.int().min(50).default(1_500),
   /** Longest wait for the embedding of a question; recall goes on without it. */
-  embedTimeoutMs: z.int().min(1).default(2_000),
+  embedTimeoutMs: timerMs.min(1).default(2_000),
   /**
    * Longest time of a recall's search in the database; then the turn is told what is known without a question. Users
    * notice a second; searches take milliseconds. Does not hold on the embedded database.
    */
-  timeoutMs: z.int().min(1).max(mostMs).default(2_000),
+  timeoutMs: timerMs.min(1).default(2_000),
 });
 
 const upkeepOptionsSchema = z.strictObject({
   /** Longest wait for one model call. A background call that takes longer is stuck. */
-  timeoutMs: z.int().min(1).default(30_000),
+  timeoutMs: timerMs.min(1).default(30_000),
   /** Tokens of conversation given to the model in one call; more is worked on in pieces. An eighth of a 128k window. */
   inputBudgetTokens: z.int().min(200).default(16_000),
   /** How long a worker may be silent before another takes over: two model calls and their repairs. */
-  leaseMs: z.int().min(1).default(150_000),
+  leaseMs: spanMs.min(1).default(150_000),
   /** Tries, of two answers each, before output that cannot be used becomes a dead letter. */
   maxAttempts: z.int().min(1).default(3),
   /** Tries before work whose calls fail becomes a dead letter: with the growing waits some 14 hours of outage. */
   maxFailures: z.int().min(1).default(20),
   /** Wait after the first failure; doubles each time, up to an hour. */
-  retryDelayMs: z.int().min(0).default(30_000),
+  retryDelayMs: timerMs.min(0).default(30_000),
 });
 
 const dayMs = 86_400_000;
 
 const lifecycleOptionsSchema = z.strictObject({
   /** A memory that was neither said nor recalled for this long may be forgotten: two months without a use. */
-  unusedAfterMs: z
-    .int()
-    .min(1)
-    .default(60 * dayMs),
+  unusedAfterMs: spanMs.min(1).default(60 * dayMs),
   /**
    * Only memories below this importance are forgotten by age, from 1 to 5. What nobody rated has 3, so that only what
    * was judged minor goes.
    */
   importanceBelow: z.number().min(1).max(6).default(3),
   /** How long a removed or forgotten memory can be restored: time to notice and to regret. */
-  purgeAfterMs: z
-    .int()
-    .min(0)
-    .default(30 * dayMs),
+  purgeAfterMs: spanMs.min(0).default(30 * dayMs),
   /** How often this process looks for memories to forget and to purge. Both are a matter of days. */
-  intervalMs: z.int().min(10).default(3_600_000),
+  intervalMs: spanMs.min(10).default(3_600_000),
   /** Most memories of one owner changed in one transaction, which its writers wait for: some 50 ms. */
   batchSize: z.int().min(1).max(10_000).default(500),
 });
@@ -162,7 +161,7 @@ const configSchema = z.strictObject({
       /** Background jobs at the same time in this process. */
       concurrency: z.int().min(1).default(4),
       /** How often this process looks for work that another one left behind. Half a lease. */
-      sweepIntervalMs: z.int().min(10).default(60_000),
+      sweepIntervalMs: timerMs.min(10).default(60_000),
     })
     .prefault({}),
 });

@@ -36,7 +36,7 @@ export async function loadMemories(
          insert into "${schema}".memory
            (id, owner_ref, tenant_id, user_id, app_id, kind, category, content, content_hash, importance, confidence)
          select gen_random_uuid(), o.id, '', i.user_id, '', 'fact', 'knowledge', i.content, $4 || i.n, 1 + i.n % 5, 1
-         from input i join "${schema}".owner o on md5(o.user_id) = md5(i.user_id) and o.user_id = i.user_id
+         from input i join "${schema}".owner o on o.user_id = i.user_id
          returning ref, owner_ref, content, content_hash
        ),
        term as (

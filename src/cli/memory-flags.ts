@@ -45,5 +45,9 @@ export async function useMemory<Result>(
 
 /** @throws MemoryError `SCOPE_REQUIRED` */
 export function scopeOf({ tenant, user, app }: ScopeFlags): Scope {
-  return parseScope({ tenantId: tenant, userId: user, appId: app });
+  return parseScope({
+    ...(tenant !== undefined && { tenantId: tenant }),
+    ...(user !== undefined && { userId: user }),
+    ...(app !== undefined && { appId: app }),
+  });
 }

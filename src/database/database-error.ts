@@ -19,8 +19,9 @@ export function errorCodeOf(error: unknown): string {
 /** Whether `error` says that the connection is gone, so that the statement may be tried on another. */
 export function isConnectionError(error: unknown): boolean {
   const code = errorCodeOf(error);
-  // SQLSTATE class 08: connection exception; 57P01..57P03: the server is stopping or starting.
-  if (networkCodes.has(code) || code.startsWith("08") || /^57P0[123]$/.test(code)) return true;
+  // SQLSTATE class 08: connection exception; 57P01..57P03: the server is stopping or starting; 53300: it has as many
+  // connections as it takes, and refused one more before any statement ran.
+  if (networkCodes.has(code) || code.startsWith("08") || /^(?:57P0[123]|53300)$/.test(code)) return true;
   const message = error instanceof Error ? error.message : "";
   return code === "" && lostConnection.test(message);
 }
@@ -35,6 +36,13 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
   if (MemoryError.is(error)) return error;
   const options = { cause: error };
   const detail = error instanceof Error && error.message !== "" ? error.message : errorCodeOf(error);
+  if (errorCodeOf(error) === "53300") {
+    return new MemoryError(
+      "DATABASE_UNAVAILABLE",
+      `The database takes no more connections (${detail}). Give its pools fewer, or the server more of them.`,
+      options,
+    );
+  }
   if (isConnectionError(error)) {
     return new MemoryError(
       "DATABASE_UNAVAILABLE",

@@ -46,12 +46,12 @@ export const defaultCategories: readonly Category[] = [
 ];
 
 /** Other names of the four that are always shown. */
-const aliases: Readonly<Record<string, string>> = {
-  identity: "profile",
-  preference: "preferences",
-  constraint: "constraints",
-  instruction: "instructions",
-};
+const aliases: ReadonlyMap<string, string> = new Map([
+  ["identity", "profile"],
+  ["preference", "preferences"],
+  ["constraint", "constraints"],
+  ["instruction", "instructions"],
+]);
 
 /** Where memories of a kind go when nothing is said. */
 export const categoryOfKind: Readonly<Record<MemoryKind, string>> = {
@@ -71,7 +71,7 @@ export interface CategoryPolicy {
 
 /** `name` or the category that it is an alias of; null when there is no such category. */
 export function findCategory(policy: CategoryPolicy, name: string): Category | null {
-  return policy.categories.get(name) ?? policy.categories.get(aliases[name] ?? "") ?? null;
+  return policy.categories.get(name) ?? policy.categories.get(aliases.get(name) ?? "") ?? null;
 }
 
 /**

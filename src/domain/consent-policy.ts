@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type CategoryPolicy, requireCategory } from "./category.js";
 import type { MemoryKind } from "./memory.js";
+import { spanMs } from "./parse-input.js";
 import { slotKey } from "./slot-key.js";
 
 /** Fields of a user: a slot of one category, a slot of any category, or all of a category. */
@@ -42,17 +43,17 @@ export const consentConfigSchema = z.strictObject({
   /** Fields that change once two independent signals agree: one remark is not yet a habit or a goal. */
   benign: z.array(field).default(["tone", "style", "goals", "*/tone"]),
   /** How long a proposal waits. A week: long enough for the next conversation. */
-  pendingMs: z
+  pendingMs: spanMs
     .int()
     .min(1)
     .default(7 * dayMs),
   /** How long a refused value is not asked about again. */
-  refusedMs: z
+  refusedMs: spanMs
     .int()
     .min(0)
     .default(30 * dayMs),
   /** How long a question that was put off rests. */
-  askAgainMs: z.int().min(0).default(dayMs),
+  askAgainMs: spanMs.int().default(dayMs),
   /** Messages that must agree on a benign field. */
   signals: z.int().min(1).default(2),
   /** An insight into the user this sure counts as enough signals: it rests on many messages already. */

@@ -2,8 +2,11 @@ import type { ConsentRule } from "./consent-policy.js";
 import type { MemorySource } from "./memory.js";
 import type { Scope } from "./scope.js";
 
-/** How a proposal stands. "superseded": another value was proposed since. */
-export type ConsentStatus = "pending" | "approved" | "refused" | "superseded" | "expired";
+/** How proposals stand. "superseded": another value was proposed since. */
+export const consentStatuses = ["pending", "approved", "refused", "superseded", "expired"] as const;
+
+/** How a proposal stands. */
+export type ConsentStatus = (typeof consentStatuses)[number];
 
 /** How a decision came about. "signals": enough of them agreed. */
 export type ConsentVia = "interrupt" | "chat" | "code" | "cli" | "http" | "signals";
@@ -34,7 +37,8 @@ export interface ConsentRequest {
   readonly seenCount: number;
   /** How many independent signals there are for it. */
   readonly signals: number;
-  readonly proposedBy: string;
+  /** Null, as `decidedBy`, for users of the app that the request is for. */
+  readonly proposedBy: string | null;
   /** Where it was learned. */
   readonly source: MemorySource | null;
   readonly createdAt: Date;

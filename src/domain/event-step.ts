@@ -1,3 +1,5 @@
+import { MemoryError } from "../errors.js";
+
 /**
  * The part of the system an event belongs to. "context": what a turn is told; "hotpath": what becomes of what was
  * said; "episodic": stretches of turns; "worker": upkeep that no turn asked for; "governance": decisions of people.
@@ -24,7 +26,11 @@ export const eventNodes = {
 /** What wrote an event. */
 export type EventStep = keyof typeof eventNodes;
 
-/** The part of the system that `step` belongs to. */
+/** The part of the system that `step` belongs to. @throws MemoryError `INVALID_INPUT` for a step that there is not. */
 export function eventNode(step: EventStep): EventNode {
-  return eventNodes[step];
+  if (Object.hasOwn(eventNodes, step)) return eventNodes[step];
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `There is no step "${step}": ${Object.keys(eventNodes).join(", ")}.`,
+  );
 }

@@ -1,9 +1,12 @@
 import { z } from "zod";
-import { parseInput } from "./parse-input.js";
-import { isStorable } from "./storable-text.js";
+import { parseInput, storableDate, storableText } from "./parse-input.js";
 
-const date = z.union([z.date(), z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
-const optionalText = z.string().refine(isStorable, "has characters that cannot be stored").nullish();
+const isoText = z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
+const date = z.union([
+  storableDate,
+  isoText.refine((text) => storableDate.safeParse(new Date(text)).success),
+]);
+const optionalText = storableText.nullish();
 
 /** The filters of `memory.query`, as a model or a caller writes them. */
 export const memoryFilterSchema = z.strictObject({

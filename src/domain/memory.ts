@@ -1,11 +1,17 @@
 import type { Scope } from "./scope.js";
 import type { MemoryOrigin, MemoryTrust } from "./trust.js";
 
-/** What a memory is: a fact, a compressed stretch of turns, an app's lesson, an insight, or numbered steps. */
-export type MemoryKind = "fact" | "episode" | "note" | "insight" | "procedure";
+/** What memories are: a fact, a compressed stretch of turns, an app's lesson, an insight, or numbered steps. */
+export const memoryKinds = ["fact", "episode", "note", "insight", "procedure"] as const;
+
+/** What a memory is. */
+export type MemoryKind = (typeof memoryKinds)[number];
 
 /** Only active memories are ever recalled. "quarantined": waits for an operator, see `MemoryDraft.origin`. */
-export type MemoryLifecycle = "active" | "superseded" | "merged" | "soft_deleted" | "quarantined";
+export const memoryStates = ["active", "superseded", "merged", "soft_deleted", "quarantined"] as const;
+
+/** How a memory stands. */
+export type MemoryLifecycle = (typeof memoryStates)[number];
 
 /** Where a memory was learned. */
 export interface MemorySource {

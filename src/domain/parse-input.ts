@@ -1,5 +1,27 @@
 import { z } from "zod";
+import { longestSpanMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
+import { isStorable } from "./storable-text.js";
+
+/** Text that PostgreSQL holds as it is. */
+export const storableText = z
+  .string()
+  .refine(isStorable, "has characters that cannot be stored: NUL, or half of a surrogate pair");
+
+/** A time that both ISO 8601 and PostgreSQL write with four digits of a year. */
+export const storableDate = z
+  .date()
+  .min(new Date("0001-01-02T00:00:00Z"), "must be of the years 1 to 9999")
+  .max(new Date("9999-12-30T23:59:59.999Z"), "must be of the years 1 to 9999");
+
+/** Rows of one page. */
+export const pageRows = z.int().min(1).max(1_000).default(100);
+
+/** A span of time in milliseconds. */
+export const spanMs = z.number().min(0).max(longestSpanMs);
+
+/** A number that a column of 4 bytes holds. */
+export const smallCount = z.int().min(0).max(2_147_483_647);
 
 /**
  * `input` as `schema` reads it.

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { MemoryError } from "../errors.js";
+import { slotKey } from "./slot-key.js";
 import { writingProblems } from "./writing-constraints.js";
 
 /** Most steps kept; more is no longer one procedure. */
@@ -35,4 +37,24 @@ function oneLine(text: string): string {
     .replace(/\p{Surrogate}/gu, "\uFFFD")
     .replace(/\s+/gu, " ")
     .trim();
+}
+
+/** Characters of agent and title that a key shows, where a digest says the rest. */
+const shownCharacters = 80;
+
+/** As the digest ends a key. */
+const digestForm = /(?:^|_)[0-9a-f]{32}$/;
+
+/**
+ * The key under which the steps for `title` are kept; of an agent's steps, one that no other agent's and no other
+ * title leads to, however the two are cut into words.
+ */
+export function procedureKey(title: string, agentId: string | undefined): string {
+  const slot = slotKey("procedural", title) ?? "";
+  if (agentId === undefined && !digestForm.test(slot)) return title;
+  const digest = createHash("sha256")
+    .update(JSON.stringify([agentId ?? null, slot]))
+    .digest("hex");
+  const shown = [...`${agentId ?? ""} ${title}`].slice(0, shownCharacters).join("");
+  return `${shown} ${digest.slice(0, 32)}`;
 }

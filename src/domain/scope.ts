@@ -19,21 +19,19 @@ const id = (name: string) =>
 const scopeSchema = z.strictObject({ tenantId: id("tenantId"), userId: id("userId"), appId: id("appId") });
 
 /**
- * `input` as a scope, with unset ids left out.
+ * `input` as a scope.
  *
- * Ids are opaque: any text that PostgreSQL can hold, compared exactly.
+ * Ids are opaque: any text that PostgreSQL can hold, compared exactly. An id that is given without a value is refused
+ * and not left out: without its user, `{ userId: undefined, appId }` would be the scope of everybody in the app.
  *
- * @throws MemoryError `SCOPE_REQUIRED` when neither userId nor appId is given or an id is blank.
+ * @throws MemoryError `SCOPE_REQUIRED` when neither userId nor appId is given, or an id is blank or has no value.
  */
 export function parseScope(input: unknown): Scope {
+  // The schema would take undefined for a key that is not there.
+  const valueless = Object.entries(input ?? {}).filter(([, value]) => value === undefined || value === null);
+  if (valueless.length > 0) throw invalid(valueless.map(([name]) => `${name} is given without a value`));
   const parsed = scopeSchema.safeParse(input ?? {});
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => issue.message).join("; ");
-    throw new MemoryError(
-      "SCOPE_REQUIRED",
-      `Invalid scope: ${problems}. Pass { tenantId?, userId?, appId? }.`,
-    );
-  }
+  if (!parsed.success) throw invalid(parsed.error.issues.map(({ message }) => message));
   const { tenantId, userId, appId } = parsed.data;
   if (userId === undefined && appId === undefined) {
     throw new MemoryError("SCOPE_REQUIRED", "A scope needs a userId or an appId (or both).");
@@ -43,4 +41,28 @@ export function parseScope(input: unknown): Scope {
     ...(userId !== undefined && { userId }),
     ...(appId !== undefined && { appId }),
   };
+}
+
+/**
+ * The scope that `options` name, undefined where they name none: then a call is about all scopes. So one that is
+ * there without a value is refused.
+ *
+ * @throws MemoryError `SCOPE_REQUIRED`
+ */
+export function parseScopeIn(options: { readonly scope?: unknown }): Scope | undefined {
+  if (!("scope" in options)) return undefined;
+  if (options.scope !== undefined) return parseScope(options.scope);
+  throw invalid(["scope is given without a value; leave it out where all scopes are meant"]);
+}
+
+/** Whether what belongs to `owner` is an app's, for all of its users to see, and `scope` is one of theirs. */
+export function isSharedBy(scope: Scope, owner: Scope): boolean {
+  return scope.userId !== undefined && owner.userId === undefined;
+}
+
+function invalid(problems: readonly string[]): MemoryError {
+  return new MemoryError(
+    "SCOPE_REQUIRED",
+    `Invalid scope: ${problems.join("; ")}. Pass { tenantId?, userId?, appId? }, without the keys of ids that there are not.`,
+  );
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
-import { parseInput } from "../domain/parse-input.js";
+import { pageRows, parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { type Changes, listChanges } from "../store/list-changes.js";
 
@@ -20,7 +20,7 @@ export interface ChangesApi {
 
 const pageSchema = z.object({
   since: z.int().min(0),
-  limit: z.int().min(1).max(1_000).default(100),
+  limit: pageRows,
 });
 
 /** The `ChangesApi` on `db`. */

@@ -1,4 +1,6 @@
-import type { ConsentRequest } from "../domain/consent-request.js";
+import { z } from "zod";
+import { type ConsentRequest, consentStatuses } from "../domain/consent-request.js";
+import { pageRows, parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import type { WriteDeps } from "../remember/write-memories.js";
 import { type ConsentListing, listConsents } from "../store/find-consents.js";
@@ -11,7 +13,7 @@ import { type ConsentDecision, decideConsent } from "./decide-consent.js";
  * makes them. Every id is looked up within the scope: another scope's request is not found.
  */
 export interface ConsentsApi {
-  /** Requests that wait (or those in `status`), newest first. */
+  /** Requests that wait (or those in `status`), newest first, at most `limit` (1 to 1,000). @throws MemoryError `INVALID_INPUT` */
   list(listing: ConsentListing): Promise<ConsentRequest[]>;
   /**
    * Approves a request, which writes the memory, or refuses it. Of several deciders the first wins.
@@ -30,14 +32,28 @@ export interface ConsentsApi {
   postpone(input: { readonly scope: Scope; readonly ids: readonly string[] }): Promise<void>;
 }
 
+const listingSchema = z.object({
+  status: z.array(z.enum(consentStatuses)).optional(),
+  rule: z.enum(["consent", "signals"]).optional(),
+  due: z.boolean().optional(),
+  limit: pageRows,
+});
+
 /** The `ConsentsApi` on `deps`. */
 export function createConsentsApi(deps: WriteDeps): ConsentsApi {
   const { db, config } = deps;
   return {
-    list: async (listing) => listConsents(db, { ...listing, scope: parseScope(listing.scope) }),
+    list: async (listing) => {
+      const scope = parseScope(listing.scope);
+      return listConsents(db, { ...parseInput(listingSchema, listing, "listing"), scope });
+    },
     decide: (decision) => decideConsent(deps, decision),
     acknowledge: (acknowledgement) => acknowledgeConsent(deps, acknowledgement),
     postpone: async ({ scope, ids }) =>
-      postponeConsents(db, { scope: parseScope(scope), ids, restMs: config.consent.askAgainMs }),
+      postponeConsents(db, {
+        scope: parseScope(scope),
+        ids: parseInput(z.array(z.string()), ids, "ids"),
+        restMs: config.consent.askAgainMs,
+      }),
   };
 }

@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import type { ConsentEvidence, ConsentRequest, ConsentVia } from "../domain/consent-request.js";
 import type { MemoryDraft } from "../domain/memory.js";
-import { parseInput } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseInput, storableText } from "../domain/parse-input.js";
+import { isSharedBy, parseScope, type Scope } from "../domain/scope.js";
 import { textWithValue } from "../domain/text-with-value.js";
 import { MemoryError } from "../errors.js";
 import { consentChange } from "../remember/consent-change.js";
@@ -33,17 +33,17 @@ const decisionSchema = z.strictObject({
   scope: z.unknown(),
   id: z.string(),
   decision: z.enum(["approve", "refuse"]),
-  actor: z.string().refine((actor) => actor.trim() !== "", "actor must not be blank"),
+  actor: storableText.refine((actor) => actor.trim() !== "", "actor must not be blank"),
   via: z.enum(["interrupt", "chat", "code", "cli", "http"]).default("code"),
   evidence: z
     .strictObject({
-      quote: z.string().min(1),
-      threadId: z.string().optional(),
-      messageId: z.string().optional(),
+      quote: storableText.min(1),
+      threadId: storableText.optional(),
+      messageId: storableText.optional(),
     })
     .optional(),
-  value: z.string().trim().min(1).optional(),
-  text: z.string().trim().min(1).optional(),
+  value: storableText.trim().min(1).optional(),
+  text: storableText.trim().min(1).optional(),
 });
 
 type Parsed = z.output<typeof decisionSchema>;
@@ -51,7 +51,8 @@ type Parsed = z.output<typeof decisionSchema>;
 /**
  * Decides a request: the one rule behind every way of deciding. Of several deciders the first wins.
  *
- * Decision, memory, audit trail, revision and event are written in one transaction, or not at all.
+ * Decision, memory, audit trail, revision and event are written in one transaction, or not at all. What a user said to
+ * a request of the app is not kept with it.
  *
  * @returns the request as it stands then, with the memory that came of it.
  * @throws MemoryError `NOT_FOUND`, `CONFLICT` that says who decided what and when, `CONSENT_EXPIRED`, `INVALID_INPUT`
@@ -62,8 +63,9 @@ export async function decideConsent(deps: WriteDeps, input: ConsentDecision): Pr
   const scope = parseScope(input.scope);
   const decision = await redacted(deps, parsed);
   const known = await requireWaiting(deps.db, scope, decision.id);
-  if (decision.decision === "refuse") await refuse(deps, known.request, decision);
-  else await approve(deps, known, decision);
+  const kept = isSharedBy(scope, known.request.scope) ? { ...decision, evidence: undefined } : decision;
+  if (decision.decision === "refuse") await refuse(deps, known.request, kept);
+  else await approve(deps, known, kept);
   return (await requireConsent(deps.db, scope, decision.id)).request;
 }
 
@@ -162,7 +164,7 @@ async function requireWaiting(db: Connection, scope: Scope, id: string): Promise
   throw new MemoryError(
     "CONFLICT",
     status === "superseded"
-      ? `Request ${id} was superseded on ${when}: another value was proposed by ${decidedBy}.`
-      : `Request ${id} was ${status} by ${decidedBy} (${decidedVia}) on ${when}.`,
+      ? `Request ${id} was superseded on ${when}: another value was proposed${decidedBy === null ? "" : ` by ${decidedBy}`}.`
+      : `Request ${id} was ${status} by ${decidedBy ?? "somebody"} (${decidedVia}) on ${when}.`,
   );
 }

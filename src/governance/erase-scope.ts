@@ -5,7 +5,7 @@ import { errorCodeOf } from "../database/database-error.js";
 import type { Scope } from "../domain/scope.js";
 import { discountMemories, findErasableMemories } from "../store/erase-memories.js";
 import { eraseMessages } from "../store/erase-messages.js";
-import { eraseOwner, lockOwnerRow } from "../store/erase-owner.js";
+import { eraseOwner, isErased, lockOwnerRow } from "../store/erase-owner.js";
 import { eraseRows, type RowCounts } from "../store/erase-rows.js";
 import { eraseThreads, lockErasableThreads } from "../store/erase-threads.js";
 import { type ErasureScope, findErasureScope } from "../store/erasure-scope.js";
@@ -109,13 +109,13 @@ export function createEraser(
     return exhaust((tx) => eraseRows(tx, tables, { keys: noKeys, scope, limit }));
   };
 
-  const finish = (scope: Scope, { ownerRef, whole }: ErasureScope) =>
+  const finish = (scope: Scope, erasure: ErasureScope) =>
     transaction(db, async (tx) => {
-      if (ownerRef !== null && whole && (await lockOwnerRow(tx, ownerRef))) {
-        if (!(await eraseOwner(tx, ownerRef))) return false;
-        removed.owner = (removed.owner ?? 0) + 1;
-        done++;
-      }
+      if (erasure.ownerRef !== null) await lockOwnerRow(tx, erasure.ownerRef);
+      if (!(await isErased(tx, erasure))) return false;
+      const owners = await eraseOwner(tx, erasure);
+      if (owners > 0) removed.owner = (removed.owner ?? 0) + owners;
+      done += owners;
       if (done > 0) await insertEvent(tx, tombstone(scope, removed));
       return true;
     });

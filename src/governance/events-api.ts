@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
-import { parseInput } from "../domain/parse-input.js";
-import { parseScope } from "../domain/scope.js";
+import { pageRows, parseInput, storableDate, storableText } from "../domain/parse-input.js";
+import { parseScopeIn } from "../domain/scope.js";
 import {
   countEvents,
   type EventCount,
@@ -43,12 +43,12 @@ export interface EventsApi {
 
 const selectionFields = {
   scope: z.unknown().optional(),
-  threadId: z.string().optional(),
-  since: z.date().optional(),
-  until: z.date().optional(),
-  op: z.string().optional(),
-  node: z.string().optional(),
-  step: z.string().optional(),
+  threadId: storableText.optional(),
+  since: storableDate.optional(),
+  until: storableDate.optional(),
+  op: storableText.optional(),
+  node: storableText.optional(),
+  step: storableText.optional(),
   status: z.enum(["ok", "error", "skipped"]).optional(),
 };
 const field = z.enum(eventFields);
@@ -58,7 +58,7 @@ const countSchema = z.strictObject({
 });
 const listSchema = z.strictObject({
   ...selectionFields,
-  limit: z.int().min(1).max(1_000).default(100),
+  limit: pageRows,
   before: z.int().min(0).optional(),
 });
 
@@ -66,16 +66,14 @@ const listSchema = z.strictObject({
 export function createEventsApi(db: Connection): EventsApi {
   return {
     async count(selection) {
-      const { by, scope, ...rest } = parseInput(countSchema, selection, "selection of events");
-      return countEvents(db, { ...rest, fields: by, scope: scopeIn(scope) });
+      const { by, scope: _, ...rest } = parseInput(countSchema, selection, "selection of events");
+      const within = parseScopeIn(selection);
+      return countEvents(db, { ...rest, fields: by, ...(within && { scope: within }) });
     },
     async list(selection = {}) {
-      const { scope, ...rest } = parseInput(listSchema, selection, "selection of events");
-      return listEvents(db, { ...rest, scope: scopeIn(scope) });
+      const { scope: _, ...rest } = parseInput(listSchema, selection, "selection of events");
+      const within = parseScopeIn(selection);
+      return listEvents(db, { ...rest, ...(within && { scope: within }) });
     },
   };
-}
-
-function scopeIn(scope: unknown) {
-  return scope === undefined ? undefined : parseScope(scope);
 }

@@ -2,13 +2,13 @@ import type { Connection } from "../database/connection.js";
 import { changeLine } from "../domain/change-line.js";
 import type { MemoryItem } from "../domain/memory.js";
 import { versionOf } from "../domain/memory-version.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseScopeIn, type Scope } from "../domain/scope.js";
 import type { Work, WorkKind } from "../jobs/background-work.js";
 import type { WriteDeps } from "../remember/write-memories.js";
 import { deactivateMemories } from "../store/deactivate-memories.js";
+import { lockOwnerRow } from "../store/erase-owner.js";
 import { findAgedMemories, findMemoriesToPurge } from "../store/find-lifecycle-memories.js";
 import { findLifecycleOwners, type LifecycleOwner } from "../store/find-lifecycle-work.js";
-import { lockOwner } from "../store/lock-owner.js";
 import { purgeMemories } from "../store/purge-memories.js";
 import { type MemoryChange, recordChanges } from "../store/record-changes.js";
 
@@ -28,7 +28,7 @@ export interface LifecycleApi {
    *
    * Superseded values stay: they are the trail of what was true when.
    */
-  run(of?: { readonly scope?: Scope | undefined }): Promise<LifecycleResult>;
+  run(of?: { readonly scope?: Scope }): Promise<LifecycleResult>;
 }
 
 /** How the audit trail names who forgets by age. */
@@ -42,8 +42,8 @@ export function createLifecycle(deps: WriteDeps): { readonly api: LifecycleApi; 
   const options = deps.config.lifecycle;
   return {
     api: {
-      async run({ scope } = {}) {
-        const of = scope === undefined ? undefined : parseScope(scope);
+      async run(requested = {}) {
+        const of = parseScopeIn(requested);
         const total = { softDeleted: 0, purged: 0 };
         for (;;) {
           const owners = await findLifecycleOwners(deps.db, { options, limit: ownersAtOnce, scope: of });
@@ -89,8 +89,8 @@ async function inBatches(deps: WriteDeps, owner: LifecycleOwner, batch: Batch): 
   for (;;) {
     const done = await deps.db.transaction(async (tx) => {
       // One process at a time; the next finds what this one left.
-      const locked = await lockOwner(tx, owner.scope);
-      return batch(deps, tx, { ...owner, ref: locked.ref });
+      // Not `lockOwner`, which would make the owner anew that was forgotten meanwhile.
+      return (await lockOwnerRow(tx, String(owner.ref))) ? batch(deps, tx, owner) : 0;
     });
     total += done;
     if (done < deps.config.lifecycle.batchSize) return total;

@@ -2,8 +2,8 @@ import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import type { Database } from "../database/database.js";
-import { parseInput } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseInput, spanMs, storableDate } from "../domain/parse-input.js";
+import { parseScopeIn, type Scope } from "../domain/scope.js";
 import { supersededCheckpoints } from "../domain/superseded-checkpoints.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { findCheckpoints, findWaitingThreads, type ThreadCheckpoint } from "../store/find-checkpoints.js";
@@ -17,7 +17,7 @@ export interface PruneOptions {
   /** Only those older than this: a date, or an age in milliseconds. @default of any age */
   readonly olderThan?: Date | number | undefined;
   /** Only threads of this user, user within an app, or app. @default all, also those that memory does not know */
-  readonly scope?: Scope | undefined;
+  readonly scope?: Scope;
   /** Only this thread. */
   readonly threadId?: string | undefined;
   /** Only count what would go. @default false */
@@ -61,7 +61,7 @@ export interface CheckpointsApi {
 
 const optionsSchema = z.object({
   keepLast: z.int("keepLast must be a whole number").min(1, "keepLast must be at least 1"),
-  olderThan: z.union([z.date(), z.number().min(0)], "olderThan must be a date or milliseconds").optional(),
+  olderThan: z.union([storableDate, spanMs], "olderThan must be a date or milliseconds").optional(),
   batchSize: z.int().min(1).max(10_000).default(500),
 });
 
@@ -73,7 +73,7 @@ export function createCheckpointsApi(db: Database): CheckpointsApi {
 async function prune(db: Database, options: PruneOptions): Promise<Pruned> {
   const settings = parseInput(optionsSchema, options, "pruning");
   const only = {
-    scope: options.scope === undefined ? null : parseScope(options.scope),
+    scope: parseScopeIn(options) ?? null,
     threadId: options.threadId === undefined ? null : parseThreadId(options.threadId),
   };
   const pruned = { threads: 0, waiting: 0, checkpoints: 0, writes: 0, blobs: 0, bytes: 0 };

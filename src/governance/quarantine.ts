@@ -1,5 +1,7 @@
+import { z } from "zod";
 import type { MemoryItem } from "../domain/memory.js";
 import { versionOf } from "../domain/memory-version.js";
+import { pageRows, parseInput, storableText } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { type ChangeInput, editMemory } from "../remember/edit-memory.js";
 import { requireMemory } from "../remember/require-memory.js";
@@ -31,7 +33,7 @@ export interface QuarantineApi {
   /** What waits for a decision, latest first. */
   list(listing: {
     readonly scope: Scope;
-    /** Rows. @default 100 */
+    /** Rows, 1 to 1,000. @default 100 */
     readonly limit?: number | undefined;
     /** Only those after this id: the last of the page before. */
     readonly after?: string | undefined;
@@ -54,14 +56,27 @@ export interface QuarantineApi {
 /** The step these decisions are counted under. */
 const step = "quarantine";
 
+const pageSchema = z.object({ limit: pageRows, after: z.string().optional() });
+const operatorSchema = storableText.default("operator");
+
 /** The `QuarantineApi` on `deps`. */
 export function createQuarantineApi(deps: WriteDeps): QuarantineApi {
   return {
-    list: (listing) =>
-      listMemories(deps.db, { ...listing, scope: parseScope(listing.scope), states: ["quarantined"] }),
-    approve: (id, { scope, actor = "operator", consent }) =>
-      approve(deps, { id, scope, actor, consent: consent === "given" ? { via: "code" } : undefined }),
-    reject: (id, { scope, actor = "operator" }) => reject(deps, { id, scope, actor }),
+    list: async ({ scope: requested, ...page }) => {
+      const scope = parseScope(requested);
+      return listMemories(deps.db, {
+        ...parseInput(pageSchema, page, "page"),
+        scope,
+        states: ["quarantined"],
+      });
+    },
+    approve: async (id, { scope, actor, consent }) =>
+      approve(deps, {
+        ...{ id, scope, actor: parseInput(operatorSchema, actor, "actor") },
+        consent: consent === "given" ? { via: "code" } : undefined,
+      }),
+    reject: async (id, { scope, actor }) =>
+      reject(deps, { id, scope, actor: parseInput(operatorSchema, actor, "actor") }),
   };
 }
 

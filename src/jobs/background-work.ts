@@ -1,3 +1,4 @@
+import { longestTimerMs } from "../clock.js";
 import type { Logger } from "../logger.js";
 import { backgroundJobs, inlineJobs } from "./job-runner.js";
 
@@ -22,7 +23,7 @@ export interface BackgroundWork {
   start(work: Work): Promise<void>;
   /** Starts everything that is due now, as `start` does. Returns how many pieces. */
   upkeep(): Promise<number>;
-  /** Looks for due work in `delayMs`. Does nothing with inline jobs. */
+  /** Looks for due work in `delayMs`, or when timers wait no longer. Does nothing with inline jobs. */
   wakeIn(delayMs: number): void;
   /** Looks for due work now and from time to time, for what a dead process left behind. Nothing with inline jobs. */
   startSweeping(): void;
@@ -74,15 +75,18 @@ export function createBackgroundWork(options: {
     upkeep: () => upkeep(),
     wakeIn(delayMs) {
       if (!background || stopped) return;
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        sweep();
-      }, delayMs).unref();
+      const timer = setTimeout(
+        () => {
+          timers.delete(timer);
+          sweep();
+        },
+        Math.min(delayMs, longestTimerMs),
+      ).unref();
       timers.add(timer);
     },
     startSweeping() {
       if (!background || sweeper || stopped || kinds().length === 0) return;
-      sweeper = setInterval(sweep, options.sweepIntervalMs).unref();
+      sweeper = setInterval(sweep, Math.min(options.sweepIntervalMs, longestTimerMs)).unref();
       sweep();
     },
     idle: () => jobs.idle(),

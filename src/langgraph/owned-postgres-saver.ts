@@ -14,7 +14,7 @@ import type { Database } from "../database/database.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import { type CheckpointPlace, claimPlace, findPlace, guardedPool } from "./checkpoint-place.js";
-import { identityKeys, runScope } from "./run-identity.js";
+import { findRunScope, identityKeys } from "./run-identity.js";
 
 type Configurable = Readonly<Record<string, unknown>>;
 
@@ -135,7 +135,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
 
   /** What a run has claimed stays claimed for it, and is not claimed again when it was forgotten meanwhile. */
   async #placeOf(config: RunnableConfig, how: "claim" | "find"): Promise<CheckpointPlace | null> {
-    const asked = { scope: runScope(config), threadId: parseThreadId(config.configurable?.thread_id) };
+    const asked = { scope: findRunScope(config), threadId: parseThreadId(config.configurable?.thread_id) };
     const seek = () => (how === "claim" ? claimPlace(this.#db, asked) : findPlace(this.#db, asked));
     const run = runOf(config);
     if (!run) return seek();

@@ -1,6 +1,7 @@
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { parseThreadId } from "../domain/thread-id.js";
+import { MemoryError } from "../errors.js";
 
 /** Whose run this is, and of which conversation. */
 export interface RunIdentity {
@@ -8,50 +9,118 @@ export interface RunIdentity {
   readonly threadId: string;
 }
 
-type Values = Readonly<Record<string, unknown>>;
+/** The scope and thread of a run. @throws MemoryError `SCOPE_REQUIRED` as `runScope` does, `THREAD_REQUIRED` */
+export function runIdentity(config: LangGraphRunnableConfig | undefined): RunIdentity {
+  return { scope: runScope(config), threadId: parseThreadId(config?.configurable?.thread_id) };
+}
 
 /**
- * The scope and thread of a run.
+ * The scope of a run, also from the bare config that checkpoint savers are given. Never from a model's tool arguments.
  *
- * Each id comes from the first that has it: the user a LangGraph server authenticated, the run's `context`,
- * then `configurable`; as `userId` or `user_id`, and so on. Never from a model's tool arguments.
+ * Ids are read as `userId` or `user_id`, and so on, from the run's `context` and `configurable`; user and tenant also
+ * from the user that a LangGraph server authenticated: `serverInfo.user`, `configurable.langgraph_auth_user` and
+ * `langgraph_auth_user_id`. An id may be named in several places, but everywhere alike: where two differ, one of them
+ * is a client's, and nothing here says which. Of an authenticated user the tenant is the one that the server gave, or
+ * none.
  *
- * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`
+ * Without a server that authenticates, nobody has checked `langgraph_auth_user` either: it names a user as any other
+ * key does, and must agree with them. Null and undefined name nothing, since LangGraph's development server sets
+ * `user_id` in every run.
+ *
+ * @throws MemoryError `SCOPE_REQUIRED`, also for ids that are ambiguous; it names the keys and not what they hold.
  */
-export function runIdentity(config: LangGraphRunnableConfig | undefined): RunIdentity {
-  const { scope, threadId } = idsOf(config);
-  return { scope: parseScope(scope), threadId: parseThreadId(threadId) };
+export function runScope(config: LangGraphRunnableConfig | undefined): Scope {
+  return parseScope(namedIds(config));
 }
 
-function idsOf(config: LangGraphRunnableConfig | undefined) {
-  const user: Values = config?.serverInfo?.user ?? {};
-  const authenticated: Values = { userId: user.identity, tenantId: user.tenant_id ?? user.tenantId };
-  const configurable: Values = config?.configurable ?? {};
-  const sources = [authenticated, (config?.context ?? {}) as Values, configurable];
-  const find = (camel: string, snake: string) =>
-    sources
-      .flatMap((source) => [source[camel], source[snake]])
-      .find((value) => value !== undefined && value !== null);
-
-  const scope = {
-    tenantId: find("tenantId", "tenant_id"),
-    userId: find("userId", "user_id"),
-    appId: find("appId", "app_id"),
-  };
-  return { scope, threadId: configurable.thread_id };
+/** The same; null where the run names nobody at all. */
+export function findRunScope(config: LangGraphRunnableConfig | undefined): Scope | null {
+  const ids = namedIds(config);
+  return Object.keys(ids).length === 0 ? null : parseScope(ids);
 }
 
-/** The scope of a run; null where it names nobody. */
-export function runScope(config: LangGraphRunnableConfig | undefined): Scope | null {
-  const { scope } = idsOf(config);
-  return Object.values(scope).some((id) => id !== undefined && id !== null) ? parseScope(scope) : null;
-}
-
-/** `scope` as `runIdentity` reads it from a config's `configurable`. */
+/** `scope` as it stands in a config's `configurable`. */
 export function identityKeys({ tenantId, userId, appId }: Scope): Record<string, string> {
   return {
     ...(tenantId !== undefined && { tenant_id: tenantId }),
     ...(userId !== undefined && { user_id: userId }),
     ...(appId !== undefined && { app_id: appId }),
   };
+}
+
+/** The ids that a config names, not checked yet but for being the same wherever they stand. */
+function namedIds(config: LangGraphRunnableConfig | undefined): Record<string, unknown> {
+  const configurable = valuesOf(config?.configurable);
+  const authUser = valuesOf(configurable.langgraph_auth_user);
+  const serverUser = valuesOf(config?.serverInfo?.user);
+  const authenticated = [
+    authenticatedIds("serverInfo.user", serverUser),
+    authenticatedIds("configurable.langgraph_auth_user", authUser),
+    {
+      user: named("configurable", configurable, ["langgraph_auth_user_id"]),
+      tenant: [],
+    },
+  ];
+  const client = (camel: string, snake: string) => [
+    ...named("context", valuesOf(config?.context), [camel, snake]),
+    ...named("configurable", configurable, [camel, snake]),
+  ];
+  const users = [...authenticated.flatMap(({ user }) => user), ...client("userId", "user_id")];
+  const tenants = [...authenticated.flatMap(({ tenant }) => tenant), ...client("tenantId", "tenant_id")];
+  const ids = {
+    tenantId: agreed("tenantId", tenants),
+    userId: agreed("userId", users),
+    appId: agreed("appId", client("appId", "app_id")),
+  };
+  const server = authenticated.find(({ user }) => user.length > 0);
+  if (server && server.tenant.length === 0 && tenants.length > 0) throw tenantOfNobody(tenants);
+  return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== undefined));
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** An id, and where it stands. */
+interface NamedId {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+function valuesOf(source: unknown): Values {
+  return typeof source === "object" && source !== null ? (source as Values) : {};
+}
+
+function named(place: string, values: Values, keys: readonly string[]): NamedId[] {
+  return keys
+    .map((key) => ({ key: `${place}.${key}`, value: values[key] }))
+    .filter(({ value }) => value !== undefined && value !== null);
+}
+
+function authenticatedIds(place: string, user: Values) {
+  return {
+    user: named(place, user, ["identity"]),
+    tenant: named(place, user, ["tenantId", "tenant_id"]),
+  };
+}
+
+/** The one value that all of `ids` name; undefined when there are none. */
+function agreed(name: string, ids: readonly NamedId[]): unknown {
+  const [first, ...others] = ids;
+  if (others.every(({ value }) => value === first?.value)) return first?.value;
+  throw new MemoryError(
+    "SCOPE_REQUIRED",
+    `Whose run this is, is ambiguous: ${keysOf(ids)} name different values of ${name}. ` +
+      "Have one of your own programs name it, and take these keys out of what clients send.",
+  );
+}
+
+function tenantOfNobody(tenants: readonly NamedId[]): MemoryError {
+  return new MemoryError(
+    "SCOPE_REQUIRED",
+    `Whose run this is, is ambiguous: ${keysOf(tenants)} name a tenant, and the authenticated user has none. ` +
+      "Return `tenant_id` where the user is authenticated; clients must not name it.",
+  );
+}
+
+function keysOf(ids: readonly NamedId[]): string {
+  return [...new Set(ids.map(({ key }) => key))].join(", ");
 }

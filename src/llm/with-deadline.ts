@@ -1,3 +1,4 @@
+import { longestTimerMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 
 /**
@@ -12,10 +13,13 @@ export async function withDeadline<Result>(
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new MemoryError("MODEL_TIMEOUT", `The model did not answer within ${timeoutMs} ms.`));
-      controller.abort();
-    }, timeoutMs);
+    timer = setTimeout(
+      () => {
+        reject(new MemoryError("MODEL_TIMEOUT", `The model did not answer within ${timeoutMs} ms.`));
+        controller.abort();
+      },
+      Math.min(timeoutMs, longestTimerMs),
+    );
   });
   try {
     return await Promise.race([call(controller.signal), deadline]);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Clock } from "../clock.js";
 import type { Connection } from "../database/connection.js";
 import { type CategoryPolicy, readableCategories, requireCategory } from "../domain/category.js";
-import type { MemoryKind } from "../domain/memory.js";
+import { type MemoryKind, memoryKinds } from "../domain/memory.js";
 import { type MemoryFilter, parseFilter } from "../domain/memory-filter.js";
 import { parseInput } from "../domain/parse-input.js";
 import { namedSpans, questionDates } from "../domain/question-dates.js";
@@ -46,6 +46,9 @@ const querySchema = z.object({
   query: z.string().max(10_000),
   topK: z.int().min(1).max(200).default(5),
   threshold: z.number().min(0).max(1).optional(),
+  agent: z.string().optional(),
+  categories: z.array(z.string()).optional(),
+  kinds: z.array(z.enum(memoryKinds)).optional(),
 });
 
 /** Kinds that are found unasked: procedures are found by their category only. */

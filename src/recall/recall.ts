@@ -1,13 +1,16 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { z } from "zod";
 import { readableCategories } from "../domain/category.js";
 import type { PendingConsent } from "../domain/consent-lines.js";
 import type { MemoryItem } from "../domain/memory.js";
 import { noFilter } from "../domain/memory-filter.js";
+import { parseInput } from "../domain/parse-input.js";
 import { namedSpans, questionDates } from "../domain/question-dates.js";
 import { namesActor, questionWords } from "../domain/question-words.js";
 import { type MemoryHit, rankMemories } from "../domain/rank-memories.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { searchText } from "../domain/search-text.js";
+import { isStorable } from "../domain/storable-text.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import type { Conversation } from "../store/find-conversation.js";
@@ -96,21 +99,23 @@ const shownRelated = 2;
  * A search that takes longer than `retrieval.timeoutMs` is stopped, and a second round trip reads all but what fits the
  * question.
  *
- * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, or `THREAD_FORBIDDEN` when the thread belongs to
- *   another scope.
+ * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT`, or `THREAD_FORBIDDEN` when the thread
+ *   belongs to another scope.
  */
 export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recalled> {
   const scope = parseScope(input.scope);
   const threadId = parseThreadId(input.threadId);
   const { retrieval, policy } = deps.config;
-  const query = (input.query ?? "").slice(0, 10_000);
+  const asks = parseInput(inputSchema, input, "recall");
+  const query = (asks.query ?? "").slice(0, 10_000);
   const terms = searchText(query, retrieval.language);
   const asked = questionWords(terms);
   const dates = questionDates(query);
   const categories = [...readableCategories(policy, input.agent ?? null)];
   const vector = await embedQuestion(deps, query, retrieval.embedTimeoutMs);
   const { found, timedOut } = await findInTime(deps, {
-    address: { scope, threadId, messageIds: input.messageIds },
+    // What cannot be stored is the id of no recorded message.
+    address: { scope, threadId, messageIds: asks.messageIds?.filter(isStorable) },
     question: { scope, terms, ...asked, language: retrieval.language },
     selection:
       query.trim() === ""
@@ -153,6 +158,12 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
     consents: found.consents,
   };
 }
+
+const inputSchema = z.object({
+  query: z.string().optional(),
+  agent: z.string().optional(),
+  messageIds: z.array(z.string()).optional(),
+});
 
 const askedKinds = defaultKinds.filter((kind) => kind !== "note");
 /** Enough for the hits and episodes shown to be the best ones. */

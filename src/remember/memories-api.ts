@@ -1,4 +1,6 @@
-import type { MemoryDraft, MemoryItem } from "../domain/memory.js";
+import { z } from "zod";
+import { type MemoryDraft, type MemoryItem, memoryKinds, memoryStates } from "../domain/memory.js";
+import { pageRows, parseInput, storableText } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { revertMemory } from "../governance/revert-memory.js";
 import { findMemory, listMemories, type MemoryListing } from "../store/find-memories.js";
@@ -30,7 +32,7 @@ export interface MemoriesApi {
   add(drafts: MemoryDraft | readonly MemoryDraft[], access: MemoryAccess): Promise<WriteOutcome[]>;
   /** One memory in whatever state, or null. */
   get(id: string, access: MemoryAccess): Promise<MemoryItem | null>;
-  /** Active memories (or those in `states`), newest first, in pages of `limit` after the id `after`. */
+  /** Active memories (or those in `states`), newest first, in pages of `limit` (1 to 1,000) after the id `after`. @throws MemoryError `INVALID_INPUT` */
   list(listing: MemoryListing): Promise<MemoryItem[]>;
   /** @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONFLICT`, `CONSENT_REQUIRED` */
   update(id: string, patch: MemoryPatch, access: MemoryAccess): Promise<MemoryItem>;
@@ -52,27 +54,44 @@ export interface MemoriesApi {
   history(id: string, access: MemoryAccess): Promise<HistoryEntry[]>;
 }
 
+const listingSchema = z.object({
+  kinds: z.array(z.enum(memoryKinds)).optional(),
+  categories: z.array(storableText).optional(),
+  states: z.array(z.enum(memoryStates)).optional(),
+  limit: pageRows,
+  after: z.string().optional(),
+});
+
+const actorSchema = storableText.default("api");
+
 /** The `MemoriesApi` on `deps`. */
 export function createMemoriesApi(deps: WriteDeps): MemoriesApi {
   const vouched = ({ consent }: MemoryAccess) => (consent === "given" ? { via: "code" as const } : undefined);
   const on = (id: string, access: MemoryAccess) => {
-    const { scope, actor = "api" } = access;
-    return { id, scope, actor, consent: vouched(access) };
+    const actor = parseInput(actorSchema, access.actor, "actor");
+    return { id, scope: access.scope, actor, consent: vouched(access) };
   };
   return {
     add: async (drafts, access) =>
       writeMemories(deps, {
         scope: parseScope(access.scope),
         drafts: Array.isArray(drafts) ? drafts : [drafts],
-        origin: { actor: access.actor ?? "api", step: "api", consent: vouched(access) },
+        origin: {
+          actor: parseInput(actorSchema, access.actor, "actor"),
+          step: "api",
+          consent: vouched(access),
+        },
       }),
-    get: (id, { scope }) => findMemory(deps.db, parseScope(scope), id),
-    list: (listing) => listMemories(deps.db, { ...listing, scope: parseScope(listing.scope) }),
-    update: (id, patch, access) => updateMemory(deps, { ...on(id, access), patch }),
-    remove: (id, access) => removeMemory(deps, on(id, access)),
-    restore: (id, access) => restoreMemory(deps, on(id, access)),
-    pin: (id, pinned, access) => updateMemory(deps, { ...on(id, access), patch: { pinned } }),
-    revert: (id, { to, ...access }) => revertMemory(deps, { ...on(id, access), to }),
-    history: (id, { scope }) => listHistory(deps.db, parseScope(scope), id),
+    get: async (id, { scope }) => findMemory(deps.db, parseScope(scope), id),
+    list: async (listing) => {
+      const scope = parseScope(listing.scope);
+      return listMemories(deps.db, { ...parseInput(listingSchema, listing, "listing"), scope });
+    },
+    update: async (id, patch, access) => updateMemory(deps, { ...on(id, access), patch }),
+    remove: async (id, access) => removeMemory(deps, on(id, access)),
+    restore: async (id, access) => restoreMemory(deps, on(id, access)),
+    pin: async (id, pinned, access) => updateMemory(deps, { ...on(id, access), patch: { pinned } }),
+    revert: async (id, { to, ...access }) => revertMemory(deps, { ...on(id, access), to }),
+    history: async (id, { scope }) => listHistory(deps.db, parseScope(scope), id),
   };
 }

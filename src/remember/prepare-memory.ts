@@ -3,8 +3,8 @@ import { categoryOfKind, requireCategory } from "../domain/category.js";
 import type { MemoryDraft, MemoryKind } from "../domain/memory.js";
 import { memoryHash, memoryTerms } from "../domain/memory-identity.js";
 import { memoryInstructs } from "../domain/memory-instructs.js";
-import { parseInput } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseInput, smallCount, storableDate, storableText } from "../domain/parse-input.js";
+import { isSharedBy, parseScope, type Scope } from "../domain/scope.js";
 import { slotKey } from "../domain/slot-key.js";
 import { isStorable } from "../domain/storable-text.js";
 import { type MemoryOrigin, memoryOrigins, originOfRole } from "../domain/trust.js";
@@ -12,32 +12,35 @@ import { trimToLength, type WritingProblem, writingProblems } from "../domain/wr
 import { MemoryError } from "../errors.js";
 import type { ResolvedConfig } from "../options.js";
 
-const text = (name: string) => z.string().refine(isStorable, `${name} has characters that cannot be stored`);
+/** NUL characters are left out of it; half of a surrogate pair has no place to be left. */
+const memoryText = z
+  .string()
+  .refine((said) => isStorable(said.replaceAll("\u0000", "")), "has half of a surrogate pair");
 
 const draftSchema = z.strictObject({
-  text: z.string(),
+  text: memoryText,
   kind: z.enum(["fact", "episode", "note", "insight", "procedure"]).default("fact"),
   category: z.string().optional(),
-  key: text("key").trim().min(1).max(200).optional(),
-  value: text("value").max(2_000).optional(),
+  key: storableText.trim().min(1).max(200).optional(),
+  value: storableText.max(2_000).optional(),
   importance: z.number().min(1).max(5).default(3),
   confidence: z.number().min(0).max(1).default(1),
   pinned: z.boolean().default(false),
-  tags: z.array(text("tag")).default([]),
-  agentId: text("agentId").optional(),
-  runId: text("runId").optional(),
-  actorId: text("actorId").optional(),
-  role: text("role").optional(),
+  tags: z.array(storableText).default([]),
+  agentId: storableText.optional(),
+  runId: storableText.optional(),
+  actorId: storableText.optional(),
+  role: storableText.optional(),
   origin: z.enum(memoryOrigins).optional(),
   source: z
     .strictObject({
-      threadId: z.string(),
-      seqs: z.array(z.int().min(0)),
-      quote: z.string().optional(),
+      threadId: storableText,
+      seqs: z.array(smallCount),
+      quote: storableText.optional(),
     })
     .optional(),
-  turns: z.strictObject({ start: z.int().min(1), end: z.int().min(1) }).optional(),
-  validFrom: z.date().optional(),
+  turns: z.strictObject({ start: smallCount.min(1), end: smallCount.min(1) }).optional(),
+  validFrom: storableDate.optional(),
   correction: z.boolean().default(false),
 });
 
@@ -62,7 +65,7 @@ export interface RejectedDraft {
  * `draft` with defaults, checked against the writing constraints: trimmed where it is only too
  * long, rejected where it would make a bad memory.
  *
- * Keys are normalised by `slotKey`. A note, and a memory of a category of level "app", belongs to the app as well.
+ * Keys are normalised by `slotKey`. A memory that a user's scope gives its app names neither speaker nor source. A note, and a memory of a category of level "app", belongs to the app as well.
  *
  * @throws MemoryError `INVALID_INPUT` for fields of the wrong type or range, and unknown categories.
  */
@@ -78,12 +81,15 @@ export function prepareMemory(
   const problems = writingProblems(fields.kind, trimmed).filter((problem) => problem !== "instruction");
   if (problems.length > 0) return { problems };
   const origin = fields.origin ?? originOfRole(fields.role);
+  const whose = memoryScope(fields.kind, category.level, scope);
   return {
     ...fields,
+    // What a user's conversation taught an app is told to all of its users: not whose it was, nor in which words.
+    ...(isSharedBy(scope, whose) && { source: undefined, actorId: undefined }),
     ...{ text: trimmed, key, origin },
     quarantined: origin !== "operator" && memoryInstructs({ ...fields, text: trimmed }),
     category: category.name,
-    scope: memoryScope(fields.kind, category.level, scope),
+    scope: whose,
     contentHash: memoryHash({
       ...{ kind: fields.kind, text: trimmed },
       ...{ threadId: fields.source?.threadId, turnStart: fields.turns?.start },

@@ -1,5 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { z } from "zod";
 import type { Connection } from "../database/connection.js";
+import { parseInput, storableDate } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import type { ResolvedConfig } from "../options.js";
@@ -25,6 +27,17 @@ export interface RecordInput {
     | undefined;
 }
 
+const roundSchema = z.object({
+  saidAt: storableDate.optional(),
+  shown: z
+    .object({
+      revision: z.int().min(0),
+      memoryIds: z.array(z.string()),
+      similarity: z.number().nullish(),
+    })
+    .optional(),
+});
+
 /**
  * Appends `messages` to the transcript, those it has already left out: recording twice is harmless. Of several
  * with the same id the last one counts.
@@ -40,6 +53,7 @@ export async function record(
 ): Promise<RecordedThread> {
   const scope = parseScope(input.scope);
   const threadId = parseThreadId(input.threadId);
+  const { saidAt, shown } = parseInput(roundSchema, input, "round");
   // A RemoveMessage is nothing that was said: it tells a graph's state what to drop.
   const said = input.messages.filter((message) => message.getType() !== "remove");
   const unique = new Map(said.map((message) => [message.id || message, message]));
@@ -52,10 +66,10 @@ export async function record(
     ),
     windowMessages: config.summaries.windowMessages,
     language,
-    saidAt: input.saidAt,
-    revSeen: input.shown?.revision,
-    shownIds: input.shown?.memoryIds,
-    found: input.shown?.similarity,
+    saidAt,
+    revSeen: shown?.revision,
+    shownIds: shown?.memoryIds,
+    found: shown?.similarity,
     extract: due.extract,
   });
   if (!thread) throw threadForbidden(threadId);

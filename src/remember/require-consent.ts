@@ -3,6 +3,7 @@ import type { MemoryDraft, MemoryItem } from "../domain/memory.js";
 import { normalValue } from "../domain/normal-value.js";
 import { MemoryError } from "../errors.js";
 import type { ChangeInput } from "./edit-memory.js";
+import { requireMemory } from "./require-memory.js";
 import { type WriteDeps, writeMemories } from "./write-memories.js";
 
 /** A memory as it was, and as somebody wants it. */
@@ -26,15 +27,20 @@ export function changesSensitiveField(policy: ConsentPolicy, { before, after }: 
  * Proposes an edit that may not be made without consent, as a memory of its own.
  *
  * @returns the error that tells who wanted to make it: `CONSENT_REQUIRED`, with the request where there is one now.
+ * @throws MemoryError `NOT_FOUND` when the memory was forgotten meanwhile.
  */
 export async function proposeEdit(
   deps: WriteDeps,
-  { actor }: ChangeInput,
+  input: ChangeInput,
   { before, after }: Edited,
 ): Promise<MemoryError> {
   const drafts = isAskable(before, after) ? [draftOf(after)] : [];
-  const origin = { actor, step: "api" } as const;
-  const [outcome] = await writeMemories(deps, { scope: after.scope, drafts, origin });
+  const origin = { actor: input.actor, step: "api" } as const;
+  const [outcome] = await writeMemories(deps, {
+    ...{ scope: after.scope, drafts, origin },
+    // A memory that was forgotten meanwhile is not proposed either.
+    alongside: async (tx) => void (await requireMemory(tx, input)),
+  });
   const { category, key } = after;
   const field = key === null ? category : `${category}/${key}`;
   const waits =

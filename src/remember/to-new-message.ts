@@ -7,14 +7,14 @@ import { MemoryError } from "../errors.js";
 import { encodeMessage } from "../store/message-codec.js";
 import type { NewMessage } from "../store/record-messages.js";
 
-const roles: Record<string, MessageRole> = {
-  human: "user",
-  ai: "assistant",
-  system: "system",
-  developer: "system",
-  tool: "tool",
-  function: "tool",
-};
+const roles: ReadonlyMap<string, MessageRole> = new Map([
+  ["human", "user"],
+  ["ai", "assistant"],
+  ["system", "system"],
+  ["developer", "system"],
+  ["tool", "tool"],
+  ["function", "tool"],
+]);
 
 /** Roles whose words are searched: tool output and instructions would drown what was said. */
 const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
@@ -29,7 +29,7 @@ const longestIdBytes = 1_000;
  * @param language the text search configuration that `terms` are prepared for.
  */
 export async function toNewMessage(message: BaseMessage, language: string): Promise<NewMessage> {
-  const role = roles[message.getType()] ?? "other";
+  const role = roles.get(message.getType()) ?? "other";
   return {
     messageId: messageId(message),
     role,

@@ -13,3 +13,10 @@ export function belongsTo(db: Connection, scope: Scope, row: "m" | "c" | "h"): S
   const owned = sql`${raw(row)}.owner_ref = any (array(${seenOwners(db, scope)}))`;
   return appId === "" ? owned : sql`${owned} and ${raw(row)}.app_id in ('', ${appId})`;
 }
+
+/** The same of a memory `m` by its own columns, for statements that look memories up by their ids. */
+export function isSeenFrom(scope: Scope): Sql {
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  return sql`m.tenant_id = ${tenantId} and m.user_id in ('', ${userId})
+    and (m.app_id in ('', ${appId}) or (${appId} = '' and m.user_id <> ''))`;
+}

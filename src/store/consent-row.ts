@@ -9,7 +9,7 @@ import type {
 } from "../domain/consent-request.js";
 import type { ConsentSignal } from "../domain/consent-signal.js";
 import type { MemorySource } from "../domain/memory.js";
-import { scopeOf } from "./scope-columns.js";
+import { isId, scopeOf } from "./scope-columns.js";
 
 /** A row of `consent_request` as `consentColumns` selects it. */
 export interface ConsentRow {
@@ -52,7 +52,7 @@ export function consentStatus(db: Connection): Sql {
 export function currentValue(db: Connection): Sql {
   return sql`(
     select coalesce(h.value, h.content) from ${db.schema}.memory h
-    where h.owner_ref = c.owner_ref and md5(h.app_id) = md5(c.app_id) and h.app_id = c.app_id
+    where h.owner_ref = c.owner_ref and ${isId(sql`h.app_id`, sql`c.app_id`)}
       and h.category = c.category and h.key = c.key and h.state = 'active'
   )`;
 }

@@ -13,7 +13,7 @@ export type EventField = (typeof eventFields)[number];
 
 /** Which events: unset fields leave none out. */
 export interface EventSelection {
-  readonly scope?: Scope | undefined;
+  readonly scope?: Scope;
   readonly threadId?: string | undefined;
   /** Not before. */
   readonly since?: Date | undefined;

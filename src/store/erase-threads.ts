@@ -1,6 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import { type ErasureScope, hasScope } from "./erasure-scope.js";
+import { isId } from "./scope-columns.js";
 
 /** A thread of a scope. */
 export interface ErasableThread {
@@ -43,7 +44,7 @@ export async function findErasableThreads(
 export async function findThreadsOfId(db: Connection, threadId: string): Promise<ErasableThread[]> {
   return db.query<ErasableThread & Record<string, unknown>>(sql`
     select ${columns(db)} from ${db.schema}.thread x
-    where md5(x.thread_id) = md5(${threadId}) and x.thread_id = ${threadId}`);
+    where ${isId(sql`x.thread_id`, threadId)}`);
 }
 
 /** Deletes locked threads. Returns how many. */

@@ -3,7 +3,7 @@ import type { Connection } from "../database/connection.js";
 import type { ConsentRule } from "../domain/consent-policy.js";
 import type { ConsentRequest, ConsentStatus } from "../domain/consent-request.js";
 import type { MemoryDraft } from "../domain/memory.js";
-import type { Scope } from "../domain/scope.js";
+import { isSharedBy, type Scope } from "../domain/scope.js";
 import { belongsTo } from "./belongs-to.js";
 import { type ConsentRow, consentColumns, consentOf, consentStatus } from "./consent-row.js";
 import { uuidOf } from "./uuid-of.js";
@@ -32,7 +32,7 @@ export async function findConsent(db: Connection, scope: Scope, id: string): Pro
   const [row] = await db.query<ConsentRow>(sql`
     select ${consentColumns(db)} from ${db.schema}.consent_request c
     where c.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "c")}`);
-  return row ? { request: consentOf(row), draft: draftOf(row) } : null;
+  return row ? { request: shownTo(scope, consentOf(row)), draft: draftOf(row) } : null;
 }
 
 /** Requests of the scope's user or app, newest first. */
@@ -46,7 +46,13 @@ export async function listConsents(db: Connection, listing: ConsentListing): Pro
       and (not ${due ?? false}::boolean or (c.rule = 'consent' and c.ask_at <= ${db.now()}))
     order by c.ref desc
     limit ${limit ?? 100}`);
-  return rows.map(consentOf);
+  return rows.map((row) => shownTo(listing.scope, consentOf(row)));
+}
+
+/** An app's request is seen by all of its users: none of them is told who made or decided it, nor in which words. */
+function shownTo(scope: Scope, request: ConsentRequest): ConsentRequest {
+  if (!isSharedBy(scope, request.scope)) return request;
+  return { ...request, proposedBy: null, decidedBy: null, evidence: null };
 }
 
 /** JSON has no dates. */

@@ -3,6 +3,7 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryKind } from "../domain/memory.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
+import { isId } from "./scope-columns.js";
 
 /** What is asked of the store before a memory is written. */
 export interface WriteProbe {
@@ -120,7 +121,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
       select p.index as probe, 'slot' as relation, m.ref, 1::float8 as similarity
       from probe p cross join lateral (
         select ref from ${schema}.memory
-        where owner_ref = ${ownerRef} and md5(app_id) = md5(p."appId") and app_id = p."appId"
+        where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
           and category = p.category and key = p.key and state = 'active'
         limit 1
       ) m
@@ -128,7 +129,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
       select p.index, 'same', m.ref, 1
       from probe p cross join lateral (
         select ref from ${schema}.memory
-        where owner_ref = ${ownerRef} and md5(app_id) = md5(p."appId") and app_id = p."appId"
+        where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
           and kind = p.kind and content_hash = p."contentHash" and state = 'active'
         limit 1
       ) m

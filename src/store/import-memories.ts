@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { ExportLineOf } from "../domain/export-line.js";
-import type { ScopeColumns } from "./scope-columns.js";
+import { isId, type ScopeColumns } from "./scope-columns.js";
 import { termRows } from "./term-rows.js";
-import { threadIs } from "./thread-is.js";
+import { isSourceThread, ofSource } from "./thread-is.js";
 
 /** A memory to import, with what its index is made from. */
 export interface ImportedMemory extends Omit<ExportLineOf<"memory">, "type" | "appId"> {
@@ -38,7 +38,8 @@ export async function importMemories(
   const { schema } = tx;
   const rows = await tx.query<{ id: string }>(sql`
     with input as (
-      select i.*, t.id as thread_ref
+      select i.*, t.id as thread_ref, ${ofSource(sql`i."sourceSeqs"`, scope.userId)} as source_seqs,
+        ${ofSource(sql`i.evidence`, scope.userId)} as quote
       from (select row_number() over () as position, m.* from json_to_recordset(${JSON.stringify(memories)}::json) as m (
         id uuid, "appId" text, kind text, category text, key text, value text, text text, "contentHash" text,
         importance real, confidence real, pinned boolean, state text, origin text, trust text, tags json,
@@ -50,7 +51,7 @@ export async function importMemories(
       )) i
       left join lateral (
         select id from ${schema}.thread t
-        where ${threadIs(scope.tenantId, sql`i."threadId"`)} and t.user_id = ${scope.userId} limit 1
+        where ${isSourceThread({ ...scope, appId: sql`i."appId"` }, sql`i."threadId"`)} limit 1
       ) t on true
     ),
     placed as (
@@ -62,11 +63,11 @@ export async function importMemories(
         -- One look into one index each; joined by "or" they would read all of the owner's memories.
         (select m.id from ${schema}.memory m
         where i.state = 'active' and m.state = 'active' and m.owner_ref = ${ownerRef}
-          and md5(m.app_id) = md5(i."appId") and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
+          and ${isId(sql`m.app_id`, sql`i."appId"`)} and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
         union all
         (select m.id from ${schema}.memory m
         where i.state = 'active' and m.state = 'active' and m.key is not null and m.owner_ref = ${ownerRef}
-          and md5(m.app_id) = md5(i."appId") and m.category = i.category and m.key = i.key limit 1)
+          and ${isId(sql`m.app_id`, sql`i."appId"`)} and m.category = i.category and m.key = i.key limit 1)
         union all
         (select m.id from ${schema}.memory m
         where i.state = 'active' and i.kind = 'episode' and m.state = 'active' and m.kind = 'episode'
@@ -74,7 +75,7 @@ export async function importMemories(
         union all
         (select m.id from ${schema}.memory m
         where i.state = 'quarantined' and m.state = 'quarantined' and m.owner_ref = ${ownerRef}
-          and md5(m.app_id) = md5(i."appId") and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
+          and ${isId(sql`m.app_id`, sql`i."appId"`)} and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
         limit 1
       ) holder on true
     ),
@@ -88,7 +89,7 @@ export async function importMemories(
       select id, ${ownerRef}, ${scope.tenantId}, ${scope.userId}, "appId", kind, category, key, value, text,
         "contentHash", importance, confidence, pinned, new_state, origin, trust,
         array(select json_array_elements_text(tags)), "agentId", "runId", "actorId", role, thread_ref,
-        array(select json_array_elements_text("sourceSeqs")::integer), evidence, "turnStart", "turnEnd",
+        array(select json_array_elements_text(source_seqs)::integer), quote, "turnStart", "turnEnd",
         "assertedTurn", "validFrom", case when holder is null then "validTo" else coalesce("validTo", ${tx.now()}) end,
         coalesce("supersededBy", holder), "seenCount", "accessCount", "lastAccessedAt", "purgeAt", "createdAt",
         "updatedAt"

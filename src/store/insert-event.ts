@@ -1,8 +1,10 @@
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Connection, QueryOptions } from "../database/connection.js";
 import { type EventStep, eventNode } from "../domain/event-step.js";
 import type { Scope } from "../domain/scope.js";
+import { isSeenFrom } from "./belongs-to.js";
 import { scopeColumns } from "./scope-columns.js";
+import { uuidOf } from "./uuid-of.js";
 
 /** What happened where, without content. */
 export interface MemoryEvent {
@@ -29,7 +31,7 @@ export interface MemoryEvent {
   readonly category?: string | undefined;
   /** Of the best memory, where there is one. */
   readonly similarity?: number | undefined;
-  /** Memories that an agent was shown by it: they count as used. */
+  /** Memories that an agent was shown by it: those that its scope sees count as used. */
   readonly shownIds?: readonly string[] | undefined;
 }
 
@@ -56,10 +58,10 @@ export async function insertEvents(
       node: eventNode(event.step),
     })),
   );
-  const shownIds = [...new Set(events.flatMap((event) => event.shownIds ?? []))];
+  const shown = events.filter(({ shownIds = [] }) => shownIds.length > 0);
   await db.query(
     sql`
-    ${shownIds.length > 0 ? usedMemories(db, shownIds) : empty}
+    ${shown.length > 0 ? usedMemories(db, shown) : empty}
     insert into ${db.schema}.event
       (tenant_id, user_id, app_id, thread_id, node, step, op, status, detail, category, similarity, created_at)
     select "tenantId", "userId", "appId", "threadId", node, step, op, status, detail, category, similarity, ${db.now()}
@@ -72,13 +74,17 @@ export async function insertEvents(
 }
 
 /** Memories that are being written are left out: whoever writes them marks them as used as well. */
-function usedMemories(db: Connection, ids: readonly string[]): Sql {
+function usedMemories(db: Connection, events: readonly MemoryEvent[]): Sql {
+  const shown = events.map(
+    ({ scope, shownIds = [] }) =>
+      sql`(m.id = any (${shownIds.map(uuidOf)}::uuid[]) and ${isSeenFrom(scope)})`,
+  );
   return sql`with used as (
-      update ${db.schema}.memory m
-      set last_accessed_at = ${db.now()}, access_count = m.access_count + 1
-      where m.ref in (
-        select u.ref from ${db.schema}.memory u where u.id = any (${ids}::uuid[]) and u.state = 'active'
-        order by u.ref for update skip locked
+      update ${db.schema}.memory u
+      set last_accessed_at = ${db.now()}, access_count = u.access_count + 1
+      where u.ref in (
+        select m.ref from ${db.schema}.memory m where (${join(shown, " or ")}) and m.state = 'active'
+        order by m.ref for update skip locked
       )
     )`;
 }

@@ -4,7 +4,7 @@ import type { MemoryKind, MemoryLifecycle } from "../domain/memory.js";
 import type { MemoryOrigin, MemoryTrust } from "../domain/trust.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 import { termRows } from "./term-rows.js";
-import { threadIs } from "./thread-is.js";
+import { isSourceThread, ofSource } from "./thread-is.js";
 
 /** A link to another memory of the owner, as strong as the two are similar. */
 export interface MemoryLink {
@@ -84,13 +84,15 @@ export async function insertMemories(
       select i.id, ${ownerRef}, i."tenantId", i."userId", i."appId", i.kind, i.category, i.key, i.value, i.text,
         i."contentHash", i.importance, i.confidence, i.pinned, i.state,
         array(select json_array_elements_text(i.tags)), i."agentId", i."runId", i."actorId", i.role, i.origin, i.trust, t.id,
-        array(select json_array_elements_text(i."sourceSeqs")::integer), i.evidence, i."turnStart", i."turnEnd",
+        array(select json_array_elements_text(${ofSource(sql`i."sourceSeqs"`, sql`i."userId"`)})::integer),
+        ${ofSource(sql`i.evidence`, sql`i."userId"`)}, i."turnStart", i."turnEnd",
         i."assertedTurn", i."seenCount", coalesce(i."validFrom", ${tx.now()}), i."validTo", i."supersededBy",
         ${tx.now()}, ${tx.now()}, ${tx.now()}
       from input i
       left join lateral (
         select id from ${tx.schema}.thread t
-        where ${threadIs(sql`i."tenantId"`, sql`i."threadId"`)} and (t.user_id = i."userId" or i."userId" = '') limit 1
+        where ${isSourceThread({ tenantId: sql`i."tenantId"`, userId: sql`i."userId"`, appId: sql`i."appId"` }, sql`i."threadId"`)}
+        limit 1
       ) t on true
       returning ref, id, state
     ),

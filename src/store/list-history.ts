@@ -3,6 +3,7 @@ import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
 import { belongsTo } from "./belongs-to.js";
 import type { HistoryEvent } from "./record-changes.js";
+import { scopeColumns } from "./scope-columns.js";
 import { uuidOf } from "./uuid-of.js";
 
 /** One entry of the audit trail. */
@@ -18,11 +19,16 @@ export interface HistoryEntry {
   readonly at: Date;
 }
 
-/** What happened to a memory of the scope's user or app, newest first; kept after the memory is gone. */
+/**
+ * What happened to a memory of the scope's user or app, newest first; kept after the memory is gone. Users are not told
+ * who changed what belongs to their app: it may have been another of them.
+ */
 export async function listHistory(db: Connection, scope: Scope, memoryId: string): Promise<HistoryEntry[]> {
+  const { userId } = scopeColumns(scope);
   const rows = await db.query<Omit<HistoryEntry, "id" | "revision"> & { id: string; revision: string }>(sql`
-    select h.id, h.event, h.old, h.new, h.actor, h.rev as revision, h.created_at as at
-    from ${db.schema}.history h
+    select h.id, h.event, h.old, h.new, h.rev as revision, h.created_at as at,
+      case when ${userId} = '' or o.user_id <> '' then h.actor end as actor
+    from ${db.schema}.history h cross join lateral (select * from ${db.schema}.owner where id = h.owner_ref limit 1) o
     where h.memory_id = ${uuidOf(memoryId)}::uuid and ${belongsTo(db, scope, "h")}
     order by h.id desc`);
   return rows.map((row) => ({ ...row, id: Number(row.id), revision: Number(row.revision) }));

@@ -66,7 +66,7 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
 }
 
 // A Date would do for paging, but for its milliseconds: threads active within the same one would be skipped.
-const cursorForm = /^(\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\/(\d{1,18})$/;
+const cursorForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\/(\d{1,18})$/;
 
 function parsePage({ limit = 100, after }: ListThreads) {
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
@@ -74,6 +74,7 @@ function parsePage({ limit = 100, after }: ListThreads) {
   }
   if (after === undefined) return { limit, after: null };
   const [, activeAt, ref] = cursorForm.exec(after) ?? [];
-  if (ref !== undefined) return { limit, after: { activeAt, ref } };
+  if (ref !== undefined && !Number.isNaN(Date.parse(activeAt ?? "")))
+    return { limit, after: { activeAt, ref } };
   throw new MemoryError("INVALID_INPUT", "`after` must be the `cursor` of a thread that was listed.");
 }

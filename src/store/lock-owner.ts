@@ -1,7 +1,8 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
-import { ownerColumns } from "./scope-columns.js";
+import { MemoryError } from "../errors.js";
+import { idDigest, ownerColumns } from "./scope-columns.js";
 
 /** An owner's row, locked until the transaction ends. */
 export interface LockedOwner {
@@ -18,13 +19,17 @@ export interface LockedOwner {
  */
 export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwner> {
   const { tenantId, userId, appId } = ownerColumns(scope);
+  const digests = sql`${idDigest(sql`tenant_id`)}, ${idDigest(sql`user_id`)}, ${idDigest(sql`app_id`)}`;
   const [row] = await tx.query<{ id: string; revision: string; turns: string }>(
     sql`
     insert into ${tx.schema}.owner as o (tenant_id, user_id, app_id)
     values (${tenantId}, ${userId}, ${appId})
-    on conflict (md5(tenant_id), md5(user_id), md5(app_id)) do update set revision = o.revision
+    on conflict (${digests}) do update set revision = o.revision
+      where o.tenant_id = excluded.tenant_id and o.user_id = excluded.user_id and o.app_id = excluded.app_id
     returning id, revision, turns`,
     { prepare: true },
   );
-  return { ref: Number(row?.id), revision: Number(row?.revision), turns: Number(row?.turns) };
+  if (!row)
+    throw new MemoryError("CONFLICT", "Another owner's ids have the digest of this scope's: use other ids.");
+  return { ref: Number(row.id), revision: Number(row.revision), turns: Number(row.turns) };
 }

@@ -4,8 +4,11 @@ import type { Connection } from "../database/connection.js";
 import { errorCodeOf } from "../database/database-error.js";
 import type { Scope } from "../domain/scope.js";
 import type { TranscriptMessage } from "../domain/transcript-message.js";
+import { MemoryError } from "../errors.js";
+import { isSeenFrom } from "./belongs-to.js";
 import { ownerIs } from "./owner-is.js";
-import { ownerColumns, scopeColumns } from "./scope-columns.js";
+import { idDigest, ownerColumns, scopeColumns } from "./scope-columns.js";
+import { uuidOf } from "./uuid-of.js";
 
 /** A message not yet in the transcript: it has no seq. */
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
@@ -80,17 +83,21 @@ const waitMs = (collisions: number) => Math.random() * 10 * collisions;
  * snapshot is taken. So seqs have no gaps and no message is stored twice.
  */
 export async function recordMessages(db: Connection, input: RecordStatement): Promise<RecordedThread | null> {
-  for (let collisions = 1; ; collisions++) {
+  for (let collisions = 1; collisions <= mostCollisions; collisions++) {
     try {
       const recorded = await tryRecord(db, input);
       if (recorded !== "collided") return recorded;
     } catch (error) {
       // 23503: the owner was forgotten after the snapshot was taken; the next one makes it anew.
       const collided = error instanceof Error && ["23505", "23503"].includes(errorCodeOf(error.cause));
-      if (!collided || collisions > mostCollisions) throw error;
+      if (!collided) throw error;
     }
     await sleep(waitMs(collisions));
   }
+  throw new MemoryError(
+    "CONFLICT",
+    `Nothing was recorded: others wrote to the same thread each of the ${mostCollisions} times it was tried. Try again.`,
+  );
 }
 
 async function tryRecord(
@@ -137,7 +144,7 @@ async function tryRecord(
       select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, least(${input.revSeen ?? 0}::bigint, o.revision),
         ${db.now()}, ${db.now()}
       from its_owner o
-      on conflict (md5(tenant_id), md5(thread_id)) do update
+      on conflict (${idDigest(sql`tenant_id`)}, ${idDigest(sql`thread_id`)}) do update
         set last_activity_at = ${db.now()}, rev_seen = greatest(t.rev_seen, excluded.rev_seen)
         where t.tenant_id = excluded.tenant_id and t.thread_id = excluded.thread_id
           and t.user_id = excluded.user_id and t.app_id = excluded.app_id
@@ -201,8 +208,8 @@ async function tryRecord(
       update ${schema}.memory m
       set last_accessed_at = ${db.now()}, access_count = m.access_count + 1
       from owned
-      where m.id = any (${input.shownIds ?? []}::uuid[]) and m.tenant_id = ${tenantId}
-        and (m.user_id = ${userId} or m.user_id = '') and (select count(*) from counted) >= 0
+      where m.id = any (${(input.shownIds ?? []).map(uuidOf)}::uuid[]) and ${isSeenFrom(input.scope)}
+        and (select count(*) from counted) >= 0
     ),
     starts as (
       select m.seq from owned, ${schema}.message m

@@ -5,7 +5,7 @@ import type { MemoryTrust } from "../domain/trust.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 import { hasVectors } from "./has-vectors.js";
 import type { MemoryLink } from "./insert-memories.js";
-import { threadIs } from "./thread-is.js";
+import { isSourceThread } from "./thread-is.js";
 
 /** A memory's new content. */
 export interface MemoryRewrite {
@@ -46,19 +46,20 @@ export async function rewriteMemory(
   const vectors = await vectorRows(tx, input);
   await tx.query(sql`
     with target as (
-      select ref, state, content from ${schema}.memory where id = ${rewrite.id} and owner_ref = ${ownerRef}
+      select m.ref, m.state, m.content, (
+        select t.id from ${schema}.thread t
+        where ${isSourceThread({ tenantId: sql`m.tenant_id`, userId: sql`m.user_id`, appId: sql`m.app_id` }, source?.threadId ?? null)}
+      ) as source_ref
+      from ${schema}.memory m where m.id = ${rewrite.id} and m.owner_ref = ${ownerRef}
     ),
     rewritten as (
       update ${schema}.memory m
       set state = ${rewrite.state}, content = ${rewrite.text}, value = ${rewrite.value},
         category = ${rewrite.category}, importance = ${rewrite.importance}, confidence = ${rewrite.confidence},
         trust = coalesce(${rewrite.trust ?? null}::text, m.trust), pinned = ${rewrite.pinned}, tags = ${rewrite.tags}::text[], content_hash = ${rewrite.contentHash},
-        thread_ref = coalesce((
-          select t.id from ${schema}.thread t
-          where ${threadIs(sql`m.tenant_id`, source?.threadId ?? null)}
-        ), m.thread_ref),
-        source_seqs = coalesce(${source?.seqs ?? null}::integer[], m.source_seqs),
-        evidence = coalesce(${source?.quote ?? null}::text, m.evidence),
+        thread_ref = coalesce(target.source_ref, m.thread_ref),
+        source_seqs = case when target.source_ref is null then m.source_seqs else ${source?.seqs ?? null}::integer[] end,
+        evidence = case when target.source_ref is null then m.evidence else ${source?.quote ?? null}::text end,
         purge_at = null, valid_to = null, superseded_by = null,
         last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
       from target where m.ref = target.ref

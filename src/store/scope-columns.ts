@@ -1,3 +1,4 @@
+import sql, { type Sql } from "sql-template-tag";
 import type { Scope } from "../domain/scope.js";
 
 /** A scope as its columns hold it: '' where it has no such id. */
@@ -25,4 +26,17 @@ export function scopeOf(columns: { tenant_id: string; user_id: string; app_id: s
     ...(columns.user_id !== "" && { userId: columns.user_id }),
     ...(columns.app_id !== "" && { appId: columns.app_id }),
   };
+}
+
+/**
+ * What indexes hold of an id, in their form. Ids may be longer than an index entry, and two of them that share this
+ * digest cannot be made, as they can of md5's.
+ */
+export function idDigest(id: Sql | string | null): Sql {
+  return sql`sha256(replace(${id}, E'\\\\', E'\\\\\\\\')::bytea)`;
+}
+
+/** Whether the column `held` has this id: found by its digest, decided by the id itself. */
+export function isId(held: Sql, id: Sql | string | null): Sql {
+  return sql`${idDigest(held)} = ${idDigest(id)} and ${held} = ${id}`;
 }

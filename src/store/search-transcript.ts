@@ -6,6 +6,7 @@ import type { MessageRole } from "../domain/transcript-message.js";
 import { memoryScores } from "./memory-scores.js";
 import { messageScores } from "./message-scores.js";
 import { type LexicalQuestion, questionTerms } from "./question-terms.js";
+import { isId } from "./scope-columns.js";
 
 /** A message that may answer a question. */
 export interface TranscriptCandidate {
@@ -47,7 +48,7 @@ export async function searchTranscript(
   const threadId = input.threadId ?? null;
   const most = input.limit * matchesPerCandidate;
   const inThread = sql`(${threadId}::text is null or thread_ref in (
-    select t.id from ${schema}.thread t where md5(t.thread_id) = md5(${threadId}) and t.thread_id = ${threadId}
+    select t.id from ${schema}.thread t where ${isId(sql`t.thread_id`, threadId)}
   ))`;
   return db.query<TranscriptCandidate>(
     sql`

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryKind } from "../domain/memory.js";
+import { isId } from "./scope-columns.js";
 
 /** A memory in quarantine, by what it says. */
 export interface QuarantinedWords {
@@ -27,7 +28,7 @@ export async function sightQuarantined(
     from json_to_recordset(${JSON.stringify(input.sightings)}::json) as i (
       "appId" text, kind text, "contentHash" text, times integer
     )
-    where m.owner_ref = ${input.ownerRef} and md5(m.app_id) = md5(i."appId") and m.app_id = i."appId"
+    where m.owner_ref = ${input.ownerRef} and ${isId(sql`m.app_id`, sql`i."appId"`)}
       and m.kind = i.kind and m.content_hash = i."contentHash" and m.state = 'quarantined'
     returning m.id, m.category, m.seen_count as "seenCount", m.app_id as "appId", m.kind, m.content_hash as "contentHash"`);
 }

@@ -1,15 +1,12 @@
-import sql, { join, raw, type Sql } from "sql-template-tag";
-import type { ScopeColumns } from "./scope-columns.js";
+import { join, raw, type Sql } from "sql-template-tag";
+import { isId, type ScopeColumns } from "./scope-columns.js";
 
 /**
- * Whether a row of an event (`e`), a thread (`t`) or either (`x`) is of the scope, in the form of their indexes: of hashes, since ids
- * may be of any length. What the scope does not name may be any, but never the tenant.
+ * Whether a row of an event (`e`), a thread (`t`) or either (`x`) is of the scope, in the form of their indexes. What the scope does not name may be any, but never the tenant.
  */
 export function withinScope({ tenantId, userId, appId }: ScopeColumns, row: "e" | "t" | "x"): Sql {
-  const is = (column: "tenant_id" | "user_id" | "app_id", value: string) => {
-    const held = raw(`${row}.${column}`);
-    return sql`md5(${held}) = md5(${value}) and ${held} = ${value}`;
-  };
+  const is = (column: "tenant_id" | "user_id" | "app_id", value: string) =>
+    isId(raw(`${row}.${column}`), value);
   return join(
     [
       is("tenant_id", tenantId),

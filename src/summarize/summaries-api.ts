@@ -1,4 +1,6 @@
+import { z } from "zod";
 import type { Connection } from "../database/connection.js";
+import { parseInput, spanMs } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
@@ -23,7 +25,7 @@ export interface SummariesApi {
   list(thread: ThreadAddress): Promise<Summary[]>;
   /** The summary in use and those it was made from, newest first. */
   chain(thread: ThreadAddress): Promise<Summary[]>;
-  /** Summaries of all threads still `processing` after `olderThanMs`. @default 300000: twice the lease */
+  /** Summaries of all threads still `processing` after `olderThanMs`, up to 100 years. @default 300000: twice the lease */
   stuck(olderThanMs?: number): Promise<Summary[]>;
   /** Counts and model times over all threads. */
   stats(): Promise<SummaryStats>;
@@ -38,12 +40,14 @@ export function createSummariesApi(db: Connection): SummariesApi {
     threadId: parseThreadId(threadId),
   });
   return {
-    list: (thread) => listSummaries(db, address(thread)),
-    chain: (thread) => listSummaryChain(db, address(thread)),
-    stuck: (olderThanMs = 300_000) => listStuckSummaries(db, olderThanMs),
+    list: async (thread) => listSummaries(db, address(thread)),
+    chain: async (thread) => listSummaryChain(db, address(thread)),
+    stuck: async (olderThanMs = 300_000) =>
+      listStuckSummaries(db, parseInput(spanMs, olderThanMs, "age in milliseconds")),
     stats: () => summaryStats(db),
     async rollback({ summaryId, ...thread }) {
-      if (await rollbackSummary(db, { ...address(thread), summaryId })) return;
+      const id = parseInput(z.int().min(0), summaryId, "summary id");
+      if (await rollbackSummary(db, { ...address(thread), summaryId: id })) return;
       throw new MemoryError(
         "NOT_FOUND",
         `Thread "${thread.threadId}" has no completed summary ${summaryId}.`,

@@ -1,22 +1,21 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import type { MemoryItem } from "../domain/memory.js";
-import { parseInput } from "../domain/parse-input.js";
-import { procedureText } from "../domain/procedure-text.js";
+import { parseInput, smallCount, storableText } from "../domain/parse-input.js";
+import { procedureKey, procedureText } from "../domain/procedure-text.js";
 import { parseScope, type Scope } from "../domain/scope.js";
-import { isStorable } from "../domain/storable-text.js";
 import { textPieces } from "../domain/text-pieces.js";
-import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
+import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import { type ProcedureSteps, writeProcedure } from "../llm/write-procedure.js";
 import { toNewMessage } from "../remember/to-new-message.js";
 import { writeMemories } from "../remember/write-memories.js";
 import { findMemory } from "../store/find-memories.js";
-import { findThread } from "../store/find-thread.js";
 import { findThreadMessages } from "../store/find-thread-messages.js";
 import type { TurnMessage } from "../store/find-turn-messages.js";
 import { insertEvent } from "../store/insert-event.js";
 import { classified } from "./classified.js";
+import { requireSeen, type SeenThread, seeThread } from "./seen-thread.js";
 import type { UpkeepDeps } from "./upkeep-deps.js";
 
 /** Which conversation becomes numbered steps. */
@@ -49,8 +48,9 @@ export interface ProceduresApi {
    * Writes down the steps by which a conversation reached its result; null when there is nothing to repeat. Steps
    * that read as instructions to a model against its user come back in quarantine.
    *
-   * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, and what the model
-   *   fails with: `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`, `MODEL_FAILED`.
+   * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `CONFLICT` when the thread
+   *   or its user was forgotten meanwhile, and what the model fails with: `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`,
+   *   `MODEL_FAILED`.
    */
   write(input: ProcedureInput): Promise<MemoryItem | null>;
 }
@@ -58,9 +58,12 @@ export interface ProceduresApi {
 type StepMaterial = Pick<TurnMessage, "role" | "actor" | "text"> & { readonly seq?: number };
 
 const inputSchema = z.object({
-  title: z.string().refine(isStorable).trim().min(1).max(200).optional(),
-  fromSeq: z.int().min(0).default(0),
-  toSeq: z.int().min(0).max(2_147_483_647).default(2_147_483_647),
+  agentId: storableText.optional(),
+  runId: storableText.optional(),
+  actor: storableText.default("api"),
+  title: storableText.trim().min(1).max(200).optional(),
+  fromSeq: smallCount.default(0),
+  toSeq: smallCount.default(2_147_483_647),
 });
 
 /** The `ProceduresApi` on `deps`. */
@@ -73,28 +76,36 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
   const title = await deps.redactor.json(named.title ?? null);
   const scope = parseScope(input.scope);
   const threadId = parseThreadId(input.threadId);
+  const address = { scope, threadId };
+  const seen = await seeThread(deps.db, address);
   const messages = input.messages
     ? await unrecorded(deps, input.messages)
-    : await recorded(deps, { scope, threadId, fromSeq, toSeq });
+    : await recorded(deps, seen, { threadId, fromSeq, toSeq });
   const text = procedureText(await makeSteps(deps, messages, title));
-  const event = { scope, threadId, step: "procedure", op: "classify" } as const;
+  const event = { ...address, step: "procedure", op: "classify" } as const;
   if (text === null) {
-    await insertEvent(deps.db, { ...event, status: "skipped", detail: "nothing_to_repeat" });
+    await deps.db.transaction(async (tx) => {
+      await requireSeen(tx, address, seen);
+      await insertEvent(tx, { ...event, status: "skipped", detail: "nothing_to_repeat" });
+    });
     return null;
   }
-  const { agentId, runId, tags, importance, pinned } = input;
+  const { agentId, runId } = named;
+  const { tags, importance, pinned } = input;
   const [written] = await writeMemories(deps, {
     scope,
     drafts: [
       {
         ...{ text, kind: "procedure", origin: "worker", agentId, runId, tags, importance, pinned },
-        ...(title !== null && { key: agentId === undefined ? title : `${agentId} ${title}` }),
+        ...(title !== null && { key: procedureKey(title, agentId) }),
         source: { threadId, seqs: messages.flatMap(({ seq }) => seq ?? []) },
       },
     ],
-    origin: { actor: input.actor ?? "api", step: "procedure" },
-    alongside: (tx, [outcome]) =>
-      insertEvent(tx, { ...event, ...classified(outcome, false), category: "procedural" }),
+    origin: { actor: named.actor, step: "procedure" },
+    async alongside(tx, [outcome]) {
+      await requireSeen(tx, address, seen);
+      await insertEvent(tx, { ...event, ...classified(outcome, false), category: "procedural" });
+    },
   });
   return written?.id ? findMemory(deps.db, scope, written.id) : null;
 }
@@ -113,11 +124,10 @@ async function unrecorded(
 
 async function recorded(
   { db }: UpkeepDeps,
-  { scope, threadId, ...seqs }: { scope: Scope; threadId: string; fromSeq: number; toSeq: number },
+  { threadRef }: SeenThread,
+  { threadId, ...seqs }: { threadId: string; fromSeq: number; toSeq: number },
 ): Promise<TurnMessage[]> {
-  const thread = await findThread(db, { scope, threadId });
-  if (thread === null) throw threadForbidden(threadId);
-  const messages = thread ? await findThreadMessages(db, { ...thread, ...seqs }) : [];
+  const messages = threadRef === null ? [] : await findThreadMessages(db, { threadRef, ...seqs });
   if (messages.length > 0) return messages;
   throw new MemoryError("NOT_FOUND", `Thread "${threadId}" has no messages there.`);
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseScope } from "../../src/domain/scope.js";
+import { parseScope, parseScopeIn } from "../../src/domain/scope.js";
 import { parseThreadId, threadForbidden } from "../../src/domain/thread-id.js";
 
 const storable = fc
@@ -20,8 +20,27 @@ describe("parseScope", () => {
     expect(parseScope({ appId: "notes" })).toEqual({ appId: "notes" });
   });
 
-  it("leaves unset ids out", () => {
-    expect(parseScope({ tenantId: undefined, userId: "ana", appId: undefined })).toEqual({ userId: "ana" });
+  it("refuses an id without a value, which would be a wider scope, whatever else is named", () => {
+    const ids = fc.record({ tenantId: storable, userId: storable, appId: storable });
+    const missing = fc.constantFrom("tenantId", "userId", "appId");
+    fc.assert(
+      fc.property(ids, missing, fc.constantFrom(null, undefined), (scope, name, value) => {
+        expect(() => parseScope({ ...scope, [name]: value })).toThrow(
+          expect.objectContaining({
+            code: "SCOPE_REQUIRED",
+            message: expect.stringContaining(`${name} is given without a value`),
+          }),
+        );
+      }),
+    );
+  });
+
+  it("refuses a scope without a value where all scopes would be meant", () => {
+    expect(parseScopeIn({})).toBeUndefined();
+    expect(parseScopeIn({ scope: { userId: "ana" } })).toEqual({ userId: "ana" });
+    for (const scope of [undefined, null, {}, { userId: undefined }]) {
+      expect(() => parseScopeIn({ scope })).toThrow(expect.objectContaining({ code: "SCOPE_REQUIRED" }));
+    }
   });
 
   it.each<[unknown, RegExp]>([
@@ -33,7 +52,7 @@ describe("parseScope", () => {
     [{ userId: " \n " }, /userId must not be blank/],
     [{ userId: "ana", tenantId: "" }, /tenantId must not be blank/],
     [{ userId: 7 }, /userId must be a string/],
-    [{ appId: null }, /appId must be a string/],
+    [{ appId: null }, /appId is given without a value/],
     [{ userId: "a\u0000b" }, /userId must not contain NUL/],
     [{ userId: "a\uD800" }, /halves of surrogate pairs/],
     [{ userId: "ana", user: "ben" }, /user/],

@@ -74,13 +74,13 @@ describe.each(Object.entries(ways))("a run with %s", (_, build) => {
     expect(lastSeq).toBe(1);
   });
 
-  it("takes context before configurable, and ids in either spelling", async () => {
+  it("is told by context and configurable together, by ids in either spelling", async () => {
     const { graph, memory } = start();
     const [ana, thread] = [randomUUID(), randomUUID()];
     await (graph as AnyGraph).invoke(
       { messages: [new HumanMessage("hello")] },
       {
-        configurable: { thread_id: thread, user_id: "somebody else", appId: "notes" },
+        configurable: { thread_id: thread, user_id: ana, appId: "notes" },
         context: { userId: ana, tenant_id: "acme" },
       },
     );
@@ -89,20 +89,36 @@ describe.each(Object.entries(ways))("a run with %s", (_, build) => {
     ]);
   });
 
-  it("believes the server's authenticated user before everything", async () => {
+  it.each<[string, object]>([
+    ["another spelling", { configurable: { userId: "victim" } }],
+    ["context", { context: { userId: "victim" } }],
+    ["context in the other spelling", { context: { user_id: "victim" } }],
+    ["a user it says was authenticated", { configurable: { langgraph_auth_user: { identity: "victim" } } }],
+    ["the id of such a user", { configurable: { langgraph_auth_user_id: "victim" } }],
+  ])("whose client adds a user by %s is refused before any model call", async (__, added) => {
+    const { model, graph } = start();
+    const { configurable, ...rest } = added as { configurable?: object };
+    const config = {
+      configurable: { thread_id: randomUUID(), user_id: "attacker", ...configurable },
+      ...rest,
+    };
+    await expect(run(graph, config)).rejects.toMatchObject({ name: "MemoryError", code: "SCOPE_REQUIRED" });
+    await expect(run(graph, config)).rejects.toThrow(/ambiguous/);
+    expect(model.calls).toHaveLength(0);
+  });
+
+  it("is the authenticated user's, as a LangGraph server names it", async () => {
     const { graph, memory } = start();
     const [ana, thread] = [randomUUID(), randomUUID()];
-    await (graph as AnyGraph).invoke(
-      { messages: [new HumanMessage("hello")] },
-      {
-        configurable: {
-          thread_id: thread,
-          user_id: "eve",
-          langgraph_auth_user: { identity: ana, tenant_id: "acme" },
-        },
-        context: { userId: "eve", tenantId: "other" },
-      },
-    );
+    const served = {
+      thread_id: thread,
+      user_id: ana,
+      langgraph_auth_user: { identity: ana, tenant_id: "acme", permissions: [] },
+      langgraph_auth_user_id: ana,
+    };
+    const configurable = { ...served, tenant_id: "other" };
+    await expect(run(graph, { configurable })).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
+    await run(graph, { configurable: served });
     expect(await memory.threads.list({ scope: { userId: ana, tenantId: "acme" } })).toMatchObject([
       { threadId: thread },
     ]);

@@ -82,7 +82,10 @@ describe("a procedure", () => {
     }
     const held = await memory.memories.list({ scope: thread.scope, kinds: ["procedure"] });
     expect(held.map(({ text, key }) => [key, text])).toEqual([
-      ["executor_deploy_the_shop", "Deploy the shop:\n1. Do version 2."],
+      [
+        expect.stringMatching(/^executor_deploy_the_shop_[0-9a-f]{32}$/),
+        "Deploy the shop:\n1. Do version 2.",
+      ],
       ["deploy_the_shop", "Deploy the shop:\n1. Do version 0."],
     ]);
     expect(model.prompts("procedure_steps")[0]).toContain("<goal>Deploy the shop</goal>");

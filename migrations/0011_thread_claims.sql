@@ -15,7 +15,8 @@ create table thread_claim (
 insert into thread_claim (thread_ref, name)
 select t.id, t.thread_id from thread t
 where t.thread_id not like 'mnemograph:%' and not exists (
-  select from thread o where md5(o.thread_id) = md5(t.thread_id) and o.thread_id = t.thread_id and o.id <> t.id
+  select from thread o where sha256(replace(o.thread_id, E'\\', E'\\\\')::bytea)
+    = sha256(replace(t.thread_id, E'\\', E'\\\\')::bytea) and o.thread_id = t.thread_id and o.id <> t.id
 );
 
 do $do$
@@ -37,7 +38,8 @@ begin
             coalesce(bool_or(c.name = t.thread_id) filter (where t.tenant_id <> ' '), false),
             coalesce(bool_or(c.name = t.thread_id) filter (where t.tenant_id = ' '), false)
           from thread t left join thread_claim c on c.thread_ref = t.id
-          where md5(t.thread_id) in (select md5(i) from unnest(ids) i) and t.thread_id = any (ids)
+          where sha256(replace(t.thread_id, E'\\', E'\\\\')::bytea)
+              in (select sha256(replace(i, E'\\', E'\\\\')::bytea) from unnest(ids) i) and t.thread_id = any (ids)
             and t.tenant_id <> tenant
           group by t.thread_id;
         perform set_config('mnemograph.tenant_id', before, true);
@@ -64,14 +66,14 @@ begin
       begin
         perform set_config('mnemograph.tenant_id', '*', true);
         select t.id into owned from thread t
-        where md5(t.thread_id) = md5(thread) and t.thread_id = thread
+        where sha256(replace(t.thread_id, E'\\', E'\\\\')::bytea) = sha256(replace(thread, E'\\', E'\\\\')::bytea) and t.thread_id = thread
         order by t.tenant_id = ' ', t.id limit 1;
         insert into thread_claim as c (thread_ref) select owned where owned is not null
         on conflict (thread_ref) do update set name = c.name
         returning own_said into own;
         select coalesce(array_agg(digest), '{}') into noted
         from thread t join thread_claim c on c.thread_ref = t.id cross join unnest(c.strangers_said) digest
-        where md5(t.thread_id) = md5(thread) and t.thread_id = thread;
+        where sha256(replace(t.thread_id, E'\\', E'\\\\')::bytea) = sha256(replace(thread, E'\\', E'\\\\')::bytea) and t.thread_id = thread;
         refused := owned is distinct from claimant;
         strangers := array(select s.id from unnest(ids, digests) s (id, digest) where s.digest = any (noted));
         if not refused and cardinality(ids) > 0 then

@@ -1,0 +1,190 @@
+import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { runIdentity, runScope } from "../../src/langgraph/run-identity.js";
+
+type Values = Record<string, unknown>;
+
+/** Where an id can stand: its key, and the config that names `value` there. */
+interface Place {
+  readonly key: string;
+  readonly id: "userId" | "tenantId" | "appId";
+  readonly put: (config: Config, value: unknown) => void;
+}
+
+interface Config {
+  configurable: Values;
+  context: Values;
+  serverInfo: { user: Values };
+}
+
+const spellings = { userId: "user_id", tenantId: "tenant_id", appId: "app_id" } as const;
+const ids = ["userId", "tenantId", "appId"] as const;
+
+const client: Place[] = ids.flatMap((id) =>
+  [id, spellings[id]].flatMap((name) =>
+    (["context", "configurable"] as const).map((source): Place => {
+      return {
+        key: `${source}.${name}`,
+        id,
+        put: (config, value) => (config[source][name] = value),
+      };
+    }),
+  ),
+);
+const authUser = ({ configurable }: Config) => {
+  configurable.langgraph_auth_user ??= {};
+  return configurable.langgraph_auth_user as Values;
+};
+const server: Place[] = [
+  ...["tenantId", "tenant_id"].flatMap((name): Place[] => [
+    {
+      key: `serverInfo.user.${name}`,
+      id: "tenantId",
+      put: ({ serverInfo }, value) => (serverInfo.user[name] = value),
+    },
+    {
+      key: `configurable.langgraph_auth_user.${name}`,
+      id: "tenantId",
+      put: (config, value) => (authUser(config)[name] = value),
+    },
+  ]),
+  {
+    key: "serverInfo.user.identity",
+    id: "userId",
+    put: ({ serverInfo }, value) => (serverInfo.user.identity = value),
+  },
+  {
+    key: "configurable.langgraph_auth_user.identity",
+    id: "userId",
+    put: (config, value) => (authUser(config).identity = value),
+  },
+  {
+    key: "configurable.langgraph_auth_user_id",
+    id: "userId",
+    put: ({ configurable }, value) => (configurable.langgraph_auth_user_id = value),
+  },
+];
+const places = [...client, ...server];
+
+function configOf(named: readonly { place: Place; value: unknown }[]): LangGraphRunnableConfig {
+  const config: Config = { configurable: { thread_id: "t" }, context: {}, serverInfo: { user: {} } };
+  for (const { place, value } of named) place.put(config, value);
+  return config as unknown as LangGraphRunnableConfig;
+}
+
+const refused = (config: LangGraphRunnableConfig): string => {
+  try {
+    runScope(config);
+  } catch (error) {
+    expect(error).toMatchObject({ name: "MemoryError", code: "SCOPE_REQUIRED" });
+    return (error as Error).message;
+  }
+  throw new Error(`not refused: ${JSON.stringify(config)}`);
+};
+
+/** Where an authenticated user stands, the first of these being believed, and where its tenant then stands. */
+const believed = [
+  ["serverInfo.user.identity", ["serverInfo.user.tenantId", "serverInfo.user.tenant_id"]],
+  [
+    "configurable.langgraph_auth_user.identity",
+    ["configurable.langgraph_auth_user.tenantId", "configurable.langgraph_auth_user.tenant_id"],
+  ],
+  ["configurable.langgraph_auth_user_id", []],
+] as const satisfies [string, readonly string[]][];
+
+const naming = fc.uniqueArray(
+  fc.record({ place: fc.constantFrom(...places), value: fc.constantFrom("ana", "eve", null, undefined) }),
+  { selector: ({ place }) => place.key, maxLength: 8 },
+);
+
+describe("whose run it is", () => {
+  it("is what every place names alike; two different values of one id are refused, never chosen from", () => {
+    fc.assert(
+      fc.property(naming, (named) => {
+        const config = configOf(named);
+        const given = (id: Place["id"]) =>
+          named.filter(({ place, value }) => place.id === id && typeof value === "string");
+        const ambiguous = ids.some((id) => new Set(given(id).map(({ value }) => value)).size > 1);
+        if (ambiguous) {
+          expect(refused(config)).toMatch(/ambiguous/);
+          expect(refused(config)).not.toMatch(/\bana\b|\beve\b/);
+          return;
+        }
+        const server = believed.find(([key]) => given("userId").some(({ place }) => place.key === key));
+        const tenants = given("tenantId").map(({ place }) => place.key);
+        if (server && tenants.length > 0 && !server[1].some((key) => tenants.includes(key))) {
+          expect(refused(config)).toMatch(/ambiguous/);
+          return;
+        }
+        const expected = Object.fromEntries(
+          ids.flatMap((id) =>
+            given(id)
+              .slice(0, 1)
+              .map(({ value }) => [id, value]),
+          ),
+        );
+        if (expected.userId === undefined && expected.appId === undefined) {
+          expect(refused(config)).toMatch(/needs a userId or an appId/);
+          return;
+        }
+        expect(runScope(config)).toEqual(expected);
+        expect(runIdentity(config)).toEqual({ scope: expected, threadId: "t" });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("is refused with the keys that differ, for every pair of places", () => {
+    for (const one of places) {
+      for (const other of places.filter(({ id, key }) => id === one.id && key !== one.key)) {
+        const message = refused(
+          configOf([
+            { place: one, value: "ana" },
+            { place: other, value: "eve" },
+          ]),
+        );
+        expect(message).toContain(one.key);
+        expect(message).toContain(other.key);
+      }
+    }
+  });
+
+  it.each(places.map((place) => [place.key, place] as const))(
+    "is no number, list or object in %s",
+    (_, place) => {
+      const whose = {
+        place: client.find(({ id }) => id === "userId" && place.id !== "userId"),
+        value: "ana",
+      };
+      for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"]) {
+        refused(configOf([...(whose.place ? [{ place: whose.place, value: "ana" }] : []), { place, value }]));
+      }
+    },
+  );
+
+  it("with an authenticated user is that user in the tenant the server gave, or in none", () => {
+    const langgraph_auth_user = { identity: "ana", tenant_id: "acme" };
+    const asServed = { configurable: { langgraph_auth_user, langgraph_auth_user_id: "ana", user_id: "ana" } };
+    expect(runScope(asServed)).toEqual({ userId: "ana", tenantId: "acme" });
+    const untenanted = { configurable: { langgraph_auth_user: { identity: "ana" }, tenant_id: "acme" } };
+    expect(refused(untenanted)).toContain("configurable.tenant_id");
+    const app = { configurable: { langgraph_auth_user }, context: { appId: "notes" } };
+    expect(runScope(app)).toEqual({ userId: "ana", tenantId: "acme", appId: "notes" });
+  });
+
+  it("is not granted by a user that a client says was authenticated", () => {
+    const configurable = { user_id: "eve", langgraph_auth_user: { identity: "ana" } };
+    expect(refused({ configurable })).toMatch(/ambiguous/);
+    const serverInfo = { assistantId: "", graphId: "", user: { identity: "ana" } };
+    const forged = { langgraph_auth_user: { identity: "ana", tenant_id: "acme" } };
+    expect(refused({ serverInfo, configurable: forged } as LangGraphRunnableConfig)).toMatch(/ambiguous/);
+  });
+
+  it("is read from what checkpoint savers are given, and of no config at all it is refused", () => {
+    const configurable = { thread_id: "t", checkpoint_ns: "", __pregel_read: () => {}, user_id: "ana" };
+    expect(runScope({ configurable })).toEqual({ userId: "ana" });
+    expect(refused({})).toMatch(/needs a userId or an appId/);
+    expect(() => runScope(undefined)).toThrow(expect.objectContaining({ code: "SCOPE_REQUIRED" }));
+  });
+});

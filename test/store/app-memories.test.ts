@@ -1,0 +1,109 @@
+import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import { type Memory, memoryQueryTool, type Scope } from "../../src/index.js";
+import { findEverywhere } from "../support/find-everywhere.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+
+/** Ana of the app, her thread, and Ben, who uses the app as well. */
+async function app(memory: Memory, appId: string) {
+  const ana = { userId: `ana of ${appId}`, appId };
+  const threadId = `thread of ana in ${appId}`;
+  const said = `Ida of ${appId} said that deploys fail on Fridays.`;
+  await memory.record({ scope: ana, threadId, messages: [new HumanMessage({ id: "m", content: said })] });
+  const source = { threadId, seqs: [0], quote: said };
+  return { ana, ben: { userId: `ben of ${appId}`, appId }, appId, threadId, said, source };
+}
+
+/** All that the app's memories show to `scope`, as text. */
+async function shown(memory: Memory, scope: Scope, id: string): Promise<string> {
+  const query = "Why do deploys fail?";
+  const tool = memoryQueryTool(memory, { scope });
+  const called = await tool.invoke({ query, return: "full" });
+  return JSON.stringify([
+    await memory.memories.list({ scope }),
+    await memory.memories.get(id, { scope }),
+    await memory.memories.history(id, { scope }),
+    await memory.query({ scope, query }),
+    (await memory.recall({ scope, threadId: `asks ${JSON.stringify(scope)}`, query })).memories,
+    called instanceof ToolMessage ? called.content : called,
+    await memory.changes.since(0, { scope }),
+  ]);
+}
+
+describe("a memory of an app", () => {
+  it("tells its users neither whose thread it is from nor what was said there, nor by whom", async () => {
+    const memory = db.memory();
+    const { ana, ben, appId, threadId, said, source } = await app(memory, "notes");
+    const note = {
+      ...{ text: "Deploys fail on Fridays.", kind: "note" as const, source },
+      ...{ actorId: ana.userId, role: "user" },
+    };
+    const [added] = await memory.memories.add(note, { scope: ana, actor: ana.userId });
+    expect(added).toMatchObject({ outcome: "created" });
+    for (const scope of [ben, { appId }]) {
+      const all = await shown(memory, scope, added!.id!);
+      expect(all).toContain("Deploys fail on Fridays.");
+      for (const secret of [threadId, said, "Ida"]) expect(all).not.toContain(secret);
+    }
+    expect(await shown(memory, ben, added!.id!)).not.toContain(ana.userId);
+    expect(await findEverywhere(db, "Ida of notes")).toHaveProperty("message");
+    await memory.forget({ userId: ana.userId });
+    expect(await findEverywhere(db, "Ida of notes")).toEqual({});
+    expect(await memory.memories.list({ scope: ben })).toHaveLength(1);
+  });
+
+  it("may name a thread of the app's own, and no user's", async () => {
+    const memory = db.memory();
+    const { ana, ben, appId, threadId, said, source } = await app(memory, "lessons");
+    const own = { threadId: "of the app", seqs: [0], quote: "said in the app" };
+    await memory.record({
+      scope: { appId },
+      threadId: own.threadId,
+      messages: [new HumanMessage(own.quote)],
+    });
+    const drafts = [
+      { text: "Deploys fail on Fridays.", source },
+      { text: "Why do deploys fail? They are late.", source: own },
+      { text: "Nothing else fails in deploys.", source: { ...source, threadId: "of nobody" } },
+    ];
+    const outcomes = await memory.memories.add(drafts, { scope: { appId } });
+    const listed = await memory.memories.list({ scope: ben });
+    expect(listed.map((found) => found.source)).toEqual([null, own, null]);
+    const all = await shown(memory, ben, outcomes[0]!.id!);
+    for (const secret of [threadId, said, "Ida"]) expect(all).not.toContain(secret);
+    expect(await findEverywhere(db, "Ida of lessons")).not.toHaveProperty("memory");
+    // A memory of a user names no other user's thread either, whichever way it came to it.
+    const [mine] = await memory.memories.add({ text: "Likes tea.", source }, { scope: ben });
+    expect((await memory.memories.get(mine!.id!, { scope: ben }))?.source).toBeNull();
+    const [again] = await memory.memories.add({ text: "Ben likes green tea.", source }, { scope: ana });
+    expect((await memory.memories.get(again!.id!, { scope: ana }))?.source).toEqual(source);
+  });
+
+  it("that waits for consent tells no user who asked or agreed, nor in which words", async () => {
+    const memory = db.memory();
+    const { ana, ben, appId, threadId, said, source } = await app(memory, "consents");
+    const fields = { category: "profile", key: "city", value: "Porto" };
+    const note = { text: "It is in Porto.", kind: "note" as const, ...fields, source, actorId: ana.userId };
+    const [proposed] = await memory.memories.add(note, { scope: ana, actor: ana.userId });
+    const id = proposed!.consentId!;
+    const evidence = { quote: said, threadId, messageId: "m" };
+    const decision = { id, decision: "approve", actor: ana.userId, via: "chat", evidence } as const;
+    const secrets = [threadId, said, ana.userId];
+    const pending = JSON.stringify(await memory.consents.list({ scope: ben }));
+    const decided = await memory.consents.decide({ scope: ana, ...decision });
+    const history = await memory.memories.history(decided.memoryId!, { scope: ben });
+    const listed = JSON.stringify(await memory.consents.list({ scope: ben, status: ["approved"] }));
+    const late = await memory.consents.decide({ scope: ben, ...decision }).catch(String);
+    for (const secret of secrets) {
+      for (const text of [pending, listed, JSON.stringify(history), String(late)]) {
+        expect(text).not.toContain(secret);
+      }
+    }
+    expect(listed).toContain(id);
+    expect(await memory.consents.list({ scope: { appId }, status: ["approved"] })).toMatchObject([
+      { decidedBy: ana.userId, decidedVia: "chat", evidence: null },
+    ]);
+  });
+});
