@@ -63,6 +63,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   );
   const embedder = options.embeddings ? createEmbedder(db, options.embeddings, options.embeddingSpace) : null;
   const redactor = createRedactor(options.redact);
+  const now = options.clock ?? (() => new Date());
   const write = { db, config, embedder, redactor };
   const search = { ...write, logger, clock: options.clock };
   const observe = createObserve(db, config.telemetry, redactor);
@@ -164,8 +165,8 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     upkeep: background.upkeep,
     reembed: (how) => reembed(write, how),
     forget: (scope, how) => forget(db, scope, how),
-    export: (scope) => exportScope(db, scope, options.clock ?? (() => new Date())),
-    import: (lines, how) => importLines(write, lines, how),
+    export: (scope) => exportScope(db, scope, now),
+    import: (lines, how) => importLines({ ...write, now }, lines, how),
     policy: config.policy,
     emit,
     async reportError({ node, error, scope, threadId }) {
