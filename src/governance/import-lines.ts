@@ -4,7 +4,6 @@ import { asTenant } from "../database/tenancy.js";
 import type { ExportLine } from "../domain/export-line.js";
 import { parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
-import { MemoryError } from "../errors.js";
 import type { ResolvedConfig } from "../options.js";
 import type { Redactor } from "../remember/redactor.js";
 import { insertEvent } from "../store/insert-event.js";
@@ -184,10 +183,8 @@ function targetScope(exported: unknown, target: Scope | undefined): Scope {
   ];
   if (String(shape(from)) === String(shape(target))) return target;
   const ids = (scope: Scope) => shape(scope).filter(Boolean).join(" and ");
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `This is an export of a scope with ${ids(from)}; \`scope\` must have the same, and has ${ids(target)}.`,
-  );
+  const problem = `this is an export of a scope with ${ids(from)}; \`scope\` must have the same, and has ${ids(target)}.`;
+  throw lineError(1, problem);
 }
 
 function parseExported(scope: unknown): Scope {

@@ -28,7 +28,7 @@ export interface LoweringRules {
  * - A thread brings no background work, and the audit trail names who wrote it as the import's.
  * - A message counts as recorded long ago, so that no consent given since can rest on it.
  * - A summary that reads as instructions, or is longer than one of here, fails: its thread falls back to its messages.
- * - News of what did not come in, or waits, are told without their words.
+ * - News of what did not come in, waits, or needs consent are told without their words.
  * - No time lies in the future where it would keep something from ageing or giving way.
  */
 export function lowering(rules: LoweringRules): (line: ExportLine) => Screened {
@@ -44,8 +44,8 @@ export function lowering(rules: LoweringRules): (line: ExportLine) => Screened {
       case "summary":
         return lowerSummary(rules, line);
       case "memory": {
-        const lowered = lowerMemory(rules, line);
-        if (lowered.line.state !== "quarantined") brought.add(line.id);
+        const { sensitive, ...lowered } = lowerMemory(rules, line);
+        if (!sensitive && lowered.line.state !== "quarantined") brought.add(line.id);
         return lowered;
       }
       case "history":
@@ -62,7 +62,10 @@ export function lowering(rules: LoweringRules): (line: ExportLine) => Screened {
 
 const longAgo = "1970-01-01T00:00:00Z";
 
-function lowerMemory(rules: LoweringRules, line: ExportLineOf<"memory">): Screened<ExportLineOf<"memory">> {
+function lowerMemory(
+  rules: LoweringRules,
+  line: ExportLineOf<"memory">,
+): Screened<ExportLineOf<"memory">> & { readonly sensitive: boolean } {
   const { policy, consent, memories } = rules.config;
   const category = findCategory(policy, line.category)?.name ?? line.category;
   const key = line.key === null ? null : slotKey(category, line.key);
@@ -74,10 +77,11 @@ function lowerMemory(rules: LoweringRules, line: ExportLineOf<"memory">): Screen
     ...earlier(rules, line, ["validFrom", "lastAccessedAt", "createdAt", "updatedAt"]),
     ...harmless(line, ["evidence", "agentId", "runId", "actorId", "role"]),
   };
-  const unasked = line.state === "active" && consentRule(consent, lowered) === "consent";
+  const sensitive = consentRule(consent, lowered) === "consent";
+  const unasked = sensitive && line.state === "active";
   // Also what is closed: it can be brought back in the words that it has.
   const held = line.state !== "quarantined" && (unasked || memoryInstructs(lowered));
-  return { line: held ? { ...lowered, state: "quarantined" } : lowered, held };
+  return { line: held ? { ...lowered, state: "quarantined" } : lowered, held, sensitive };
 }
 
 function lowerSummary({ config }: LoweringRules, line: ExportLineOf<"summary">): Screened {
@@ -101,7 +105,7 @@ function lowerNews(line: ExportLineOf<"change">, brought: boolean): Screened {
   return brought ? screened : { line: { ...news, line: `${label}${untold}` }, held: false };
 }
 
-/** What stands for news of a memory that is not in the file, or that waits. */
+/** What stands for news of a memory that is not in the file, or not to be told of. */
 const untold = "(no longer kept)";
 
 function lowerConsent(line: ExportLineOf<"consent">): Screened {
