@@ -67,6 +67,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   );
   const embedder = options.embeddings ? createEmbedder(db, options.embeddings, options.embeddingSpace) : null;
   const redactor = createRedactor(options.redact);
+  const now = options.clock ?? (() => new Date());
   const write = { db, config, embedder, redactor };
   const patient = { ...write, db: db.patient };
   const search = { ...write, logger, clock: options.clock };
@@ -174,8 +175,8 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     upkeep: background.upkeep,
     reembed: (how) => reembed(patient, how),
     forget: (scope, how) => forget(db.patient, scope, how),
-    export: (scope) => exportScope(db.patient, scope, options.clock ?? (() => new Date())),
-    import: (lines, how) => importLines(patient, lines, how),
+    export: (scope) => exportScope(db.patient, scope, now),
+    import: (lines, how) => importLines({ ...patient, now }, lines, how),
     policy: config.policy,
     emit,
     async reportError({ node, error, scope, threadId }) {

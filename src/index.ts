@@ -23,6 +23,7 @@ export type { EventsApi } from "./governance/events-api.js";
 export type { ForgetOptions, ForgetProgress, Forgotten } from "./governance/forget.js";
 export type { Imported, ImportOptions, ImportProgress } from "./governance/import-lines.js";
 export type { LifecycleApi, LifecycleResult } from "./governance/lifecycle.js";
+export type { ImportTrust } from "./governance/lower-line.js";
 export type { CheckpointsApi, Pruned, PruneOptions } from "./governance/prune-checkpoints.js";
 export type { QuarantineApi, QuarantineApproval, QuarantineDecision } from "./governance/quarantine.js";
 export type { ConsentAnswer } from "./langgraph/consent-answer.js";

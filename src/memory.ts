@@ -158,8 +158,9 @@ export interface Memory {
   export(scope: Scope): AsyncIterable<ExportLine>;
   /**
    * Writes an export: each line as text, or as `export` gives it. What is there already is left as it is, so an import
-   * that was interrupted is finished by the next. `reembed` makes the vectors. Sensitive fields are kept: the user
-   * consented where they come from. What reads as instructions and no operator vouched for waits in quarantine.
+   * that was interrupted is finished by the next. `reembed` makes the vectors. Nobody vouches for a file unless
+   * `trust: "operator"` says so: what it holds is untrusted, sensitive fields and what reads as instructions wait in
+   * quarantine, and nothing in it is the user's consent.
    *
    * @throws MemoryError `INVALID_INPUT` that names the line, `CONFLICT` when an id belongs to another scope here
    */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createWriteStream, renameSync, rmSync } from "node:fs";
+import { createWriteStream, fchmodSync, openSync, renameSync, rmSync, type WriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import type { Memory } from "../memory.js";
 import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
@@ -9,7 +9,10 @@ export interface ExportFlags extends MemoryFlags, ScopeFlags {
   readonly out?: string;
 }
 
-/** `mnemograph export`: what is kept of a user or an app as JSON lines, on standard output or in a file. */
+/**
+ * `mnemograph export`: what is kept of a user or an app as JSON lines, on standard output, or in a file that only its
+ * owner may read.
+ */
 export async function exportCommand(flags: ExportFlags): Promise<void> {
   const scope = scopeOf(flags);
   const { out } = flags;
@@ -22,7 +25,7 @@ export async function exportCommand(flags: ExportFlags): Promise<void> {
     // Under its name only when it is whole.
     const part = `${out}.part`;
     try {
-      const count = await write(lines, createWriteStream(part), !flags.json && process.stderr.isTTY === true);
+      const count = await write(lines, privateFile(part), !flags.json && process.stderr.isTTY === true);
       renameSync(part, out);
       console.log(
         flags.json ? JSON.stringify({ file: out, lines: count }) : `Exported ${count} lines to ${out}.`,
@@ -31,6 +34,14 @@ export async function exportCommand(flags: ExportFlags): Promise<void> {
       rmSync(part, { force: true });
     }
   });
+}
+
+/** A new file that only its owner may read, whatever the umask; what a killed run left there goes. */
+function privateFile(path: string): WriteStream {
+  rmSync(path, { force: true });
+  const file = openSync(path, "wx", 0o600);
+  fchmodSync(file, 0o600);
+  return createWriteStream(path, { fd: file });
 }
 
 async function write(

@@ -1,29 +1,32 @@
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { MemoryError } from "../errors.js";
+import type { ImportTrust } from "../governance/lower-line.js";
+import { splitLines } from "../governance/split-lines.js";
 import { aligned } from "./aligned.js";
 import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
 import { type ProgressBar, progressBar } from "./progress-bar.js";
+
+/** Flags of `import`. */
+export interface ImportFlags extends MemoryFlags, ScopeFlags {
+  readonly trust?: ImportTrust;
+}
 
 /**
  * `mnemograph import`: writes an export, from a file or from standard input ("-").
  *
  * @throws MemoryError `INVALID_INPUT` that names the line, `CONFLICT`
  */
-export async function importCommand(file: string, flags: MemoryFlags & ScopeFlags): Promise<void> {
-  const { tenant, user, app } = flags;
+export async function importCommand(file: string, flags: ImportFlags): Promise<void> {
+  const { tenant, user, app, trust } = flags;
   const remapped = [tenant, user, app].some((id) => id !== undefined);
   const size = file === "-" ? null : sizeOf(file);
   const bar = progressBar(flags);
   const imported = await useMemory(flags, async (memory) => {
     const input = file === "-" ? process.stdin : createReadStream(file);
     try {
-      const lines = createInterface({
-        input: watched(input, size, bar),
-        crlfDelay: Number.POSITIVE_INFINITY,
-      });
-      return await memory.import(lines, remapped ? { scope: scopeOf(flags) } : {});
+      const lines = splitLines(watched(input, size, bar));
+      return await memory.import(lines, { trust, ...(remapped && { scope: scopeOf(flags) }) });
     } finally {
       bar.stop();
       input.destroy();
@@ -33,13 +36,17 @@ export async function importCommand(file: string, flags: MemoryFlags & ScopeFlag
     console.log(JSON.stringify(imported));
     return;
   }
-  const { lines, total, written } = imported;
-  console.log(
-    [`Imported ${total} of ${lines} lines; the others were there.`, ...aligned(Object.entries(written))].join(
-      "\n",
-    ),
-  );
+  const { lines, total, written, withheld } = imported;
+  const printed = [
+    `Imported ${total} of ${lines} lines; the others were there.`,
+    ...aligned(Object.entries(written)),
+    ...(withheld ? [heldBack, ...aligned(Object.entries(withheld))] : []),
+  ];
+  console.log(printed.join("\n"));
 }
+
+const heldBack =
+  "Not taken at their word, since nobody vouches for the file (memories wait: see `mnemograph quarantine`):";
 
 /** `input`, which moves the bar by the bytes that were read; of standard input nobody knows how many will come. */
 function watched(input: Readable, size: number | null, bar: ProgressBar): Readable {

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import type { ConsentsFlags } from "./consents-command.js";
 import type { DatabaseFlags } from "./database-flags.js";
 import type { ExportFlags } from "./export-command.js";
 import type { ForgetFlags } from "./forget-command.js";
+import type { ImportFlags } from "./import-command.js";
 import type { MemoryFlags, ScopeFlags } from "./memory-flags.js";
 import { oneLine } from "./one-line.js";
 import type { PruneFlags } from "./prune-command.js";
@@ -25,6 +26,7 @@ Examples:
   $ mnemograph forget --user ana --dry-run              what would go with a user; --yes deletes it for good
   $ mnemograph export --user ana --out ana.jsonl        what is kept of a user, as JSON lines
   $ mnemograph import ana.jsonl                         into this database; - reads standard input
+  $ mnemograph import ana.jsonl --trust operator        believed in all it says: a copy of your own
   $ mnemograph prune --keep-last 5 --older-than 30d     superseded checkpoints of LangGraph
   $ mnemograph reembed --embeddings ./embeddings.js     after a change of the embedding model
 
@@ -142,11 +144,17 @@ export function createProgram(): Command {
       ),
   )
     .argument("<file>", 'the export, or "-" for standard input')
+    .addOption(
+      new Option(
+        "--trust <level>",
+        "operator: you vouch for the file, and all it says of trust and consent is kept (default: untrusted)",
+      ).choices(["untrusted", "operator"]),
+    )
     .option("--user <id>", "make it this user's (default: whose it was)")
     .option("--app <id>", "make it this app's")
     .option("--tenant <id>", "the tenant of either")
     .option("--config <file>", "YAML file with the application's settings, such as its language")
-    .action(async (file: string, flags: MemoryFlags & ScopeFlags) => {
+    .action(async (file: string, flags: ImportFlags) => {
       const { importCommand } = await import("./import-command.js");
       await importCommand(file, flags);
     });

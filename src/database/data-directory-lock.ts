@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MemoryError } from "../errors.js";
 import { isRunning, type ProcessIdentity, processIdentitySchema, thisProcess } from "./process-identity.js";
@@ -23,13 +23,16 @@ export function lockDataDirectory(dataDir: string): () => void {
   const draft = `${lock}.${randomUUID()}`;
   const mine = JSON.stringify(thisProcess());
   try {
-    mkdirSync(dataDir, { recursive: true });
-    writeFileSync(draft, mine);
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    writeFileSync(draft, mine, { mode: 0o600 });
+    chmodSync(draft, 0o600);
   } catch (error) {
     throw folderError(dataDir, error);
   }
   try {
     while (!takeOnce(dataDir, lock, draft)) {}
+  } catch (error) {
+    throw folderError(dataDir, error);
   } finally {
     rmSync(draft, { force: true });
   }
@@ -113,7 +116,8 @@ function lockedError(dataDir: string, { pid, host, file }: Holder): MemoryError 
   );
 }
 
-function folderError(dataDir: string, cause: unknown): unknown {
+/** What is wrong with a folder that cannot be made or written in, as an error that says so. */
+export function folderError(dataDir: string, cause: unknown): unknown {
   switch (codeOf(cause)) {
     case "EEXIST":
     case "ENOTDIR":

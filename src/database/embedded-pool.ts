@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { MemoryError } from "../errors.js";
-import { lockDataDirectory } from "./data-directory-lock.js";
+import { closeContents, openDataDirectory } from "./data-directory.js";
 import { prepareSession } from "./prepare-session.js";
 
 /** How to open the embedded database. */
@@ -26,30 +26,34 @@ export interface EmbeddedPool {
  * The embedded database as a `pg.Pool`; it takes its folder and starts at the first connection.
  *
  * @throws MemoryError `PEER_MISSING` here when @electric-sql/pglite is not installed; at the first connection
- *   what `lockDataDirectory` throws, and `DATABASE_UNAVAILABLE` when the folder holds no database that starts.
+ *   what `openDataDirectory` throws, and `DATABASE_UNAVAILABLE` when the folder holds no database that starts.
  */
 export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
   const { PGlite: Engine, createPgConfig, vector } = loadPeers();
-  let running: { engine: PGlite; unlock: () => void } | undefined;
+  let running: { engine: PGlite; ready: Promise<void>; unlock: () => void } | undefined;
 
   const start = () => {
     if (running) return running;
     const { dataDir, loadDataDir } = options;
-    const unlock = dataDir === undefined ? () => {} : lockDataDirectory(dataDir);
+    const unlock = dataDir === undefined ? () => {} : openDataDirectory(dataDir);
     const engine = new Engine({
       ...(vector && { extensions: { vector } }),
       // It does not start in a folder that is a symbolic link.
       ...(dataDir !== undefined && { dataDir: realpathSync(dataDir) }),
       ...(loadDataDir !== undefined && { loadDataDir }),
     });
-    running = { engine, unlock };
+    running = { engine, ready: engine.waitReady.then(closed), unlock };
     return running;
   };
 
+  const closed = () => {
+    if (options.dataDir !== undefined) closeContents(options.dataDir);
+  };
+
   const started = async () => {
-    const { engine, unlock } = start();
+    const { ready, unlock } = start();
     try {
-      await engine.waitReady;
+      await ready;
     } catch (cause) {
       running = undefined;
       unlock();
@@ -98,6 +102,7 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
       if (!running) return;
       try {
         await running.engine.close();
+        closed();
       } finally {
         running.unlock();
       }

@@ -1,26 +1,55 @@
 import { z } from "zod";
+import { isoTimeMs } from "./iso-time.js";
 import { isStorable } from "./storable-text.js";
+import { maxCharacters } from "./writing-constraints.js";
 
 /** The version of the format that `export` writes and `import` takes. */
 export const exportVersion = 1;
 
-const text = z.string().refine(isStorable, "has characters that PostgreSQL cannot hold");
-const id = text.refine((value) => value.trim() !== "", "must not be blank");
+/** Longest line that is read, in characters. A line is one message at most, and no model takes one of ten million. */
+export const mostLineCharacters = 10_000_000;
+
+/** Deepest nesting of a line. What is written of a memory or a request has some five levels. */
+export const mostLineDepth = 100;
+
+/** Deepest nesting of a message, whose tools may have answered with any JSON. */
+export const mostMessageDepth = 1_000;
+
+/** Texts that no prompt shows: quotes, errors, entries of the audit trail. */
+const longText = 100_000;
+
+const text = (most: number) =>
+  z.string().max(most).refine(isStorable, "has characters that PostgreSQL cannot hold");
+const optional = (most = 10_000) => text(most).nullable();
+const stated = (most: number) => text(most).refine((value) => value.trim() !== "", "must not be blank");
+const id = stated(10_000);
+/** What stands in an index as it is: an entry holds 2,704 bytes, of two of these and some numbers. */
+const name = stated(200);
 /** An index entry holds no more; recorded ids are no longer either. */
 const messageId = id.refine(
   (value) => new TextEncoder().encode(value).length <= 1_000,
   "is longer than 1000 bytes",
 );
-const optional = text.nullable();
-const count = z.int().min(0);
-const share = z.number().min(0).max(1);
-/** With the microseconds that a JavaScript date would lose. */
+const uuid = z.uuid().toLowerCase();
+/** An `integer` of PostgreSQL, with room to be counted on from. */
+const count = z.int().min(0).max(1_000_000_000);
+/** A `bigint` that JavaScript counts exactly, with room to be counted on from. */
+const counter = z
+  .int()
+  .min(0)
+  .max(2 ** 52);
+/** A `real`: digits that it does not hold would be out of its range. */
+const real = (least: number, most: number) => z.number().min(least).max(most).overwrite(Math.fround);
 const time = z
   .string()
-  .refine((value) => /^\d{4,}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value)), {
-    error: "must be a time in ISO 8601",
-  });
-const json = z.unknown().refine(isStorableJson, "has characters that PostgreSQL cannot hold");
+  .refine((value) => isoTimeMs(value) !== null, "must be a time in ISO 8601, of a day that there is");
+const json = z
+  .unknown()
+  .refine(isStorableJson, "has characters that PostgreSQL cannot hold")
+  .refine(
+    (value) => (JSON.stringify(value) ?? "").length <= longText,
+    `is longer than ${longText} characters`,
+  );
 /** The app, where the exported scope is a user in all apps. */
 const appId = id.optional();
 
@@ -32,83 +61,122 @@ const header = z.strictObject({
   scope: z.strictObject({ tenantId: id.optional(), userId: id.optional(), appId: id.optional() }),
 });
 
-const owner = z.strictObject({ type: z.literal("owner"), revision: count, turns: count });
+const owner = z.strictObject({ type: z.literal("owner"), revision: counter, turns: counter });
 
 const thread = z.strictObject({
   type: z.literal("thread"),
-  ...{ threadId: id, appId, revSeen: count, createdAt: time, lastActivityAt: time },
+  ...{ threadId: id, appId, revSeen: counter, createdAt: time, lastActivityAt: time },
   /** How far background work has come, and whether there is some to do. */
-  tasks: z.array(
-    z.strictObject({ task: z.enum(["extract", "compress"]), doneUntil: z.int().min(-1), due: z.boolean() }),
-  ),
+  tasks: z
+    .array(
+      z.strictObject({ task: z.enum(["extract", "compress"]), doneUntil: count.min(-1), due: z.boolean() }),
+    )
+    .refine((tasks) => new Set(tasks.map(({ task }) => task)).size === tasks.length, "names a task twice"),
 });
 
 const message = z.strictObject({
   type: z.literal("message"),
   ...{ threadId: id, seq: count, messageId, saidAt: time, createdAt: time },
   /** As LangGraph's checkpoints hold it; what else is stored of a message is made from it. */
-  serialised: text,
+  serialised: text(mostLineCharacters),
 });
 
 const summaryName = { startSeq: count, endSeq: count, createdAt: time };
-const summary = z.strictObject({
-  type: z.literal("summary"),
-  ...{ threadId: id, ...summaryName },
-  /** The one it was made from. */
-  base: z.strictObject(summaryName).nullable(),
-  ...{ status: z.enum(["completed", "failed"]), text: optional, generationTimeMs: count.nullable() },
-  ...{ attempts: count, error: optional, rolledBackAt: time.nullable() },
-});
+const summary = z
+  .strictObject({
+    type: z.literal("summary"),
+    ...{ threadId: id, ...summaryName },
+    /** The one it was made from. */
+    base: z.strictObject(summaryName).nullable(),
+    ...{
+      status: z.enum(["completed", "failed"]),
+      text: optional(longText),
+      generationTimeMs: count.nullable(),
+    },
+    ...{ attempts: count, error: optional(longText), rolledBackAt: time.nullable() },
+  })
+  .refine(({ startSeq, endSeq }) => startSeq <= endSeq, { error: "ends before it starts", path: ["endSeq"] })
+  .refine((line) => line.status === "failed" || (line.text ?? "").trim() !== "", {
+    error: "must not be blank when it is completed",
+    path: ["text"],
+  });
 
-const memory = z.strictObject({
-  type: z.literal("memory"),
-  ...{ id: z.uuid(), appId },
-  kind: z.enum(["fact", "episode", "note", "insight", "procedure"]),
-  ...{ category: id, key: optional, value: optional, text: id },
-  ...{ importance: z.number().min(1).max(5), confidence: share, pinned: z.boolean() },
-  state: z.enum(["active", "superseded", "merged", "soft_deleted", "quarantined"]),
-  origin: z.enum(["user", "assistant", "tool", "document", "worker", "operator", "import", "unknown"]),
-  trust: z.enum(["operator", "user", "agent", "untrusted"]),
-  ...{ tags: z.array(text), agentId: optional, runId: optional, actorId: optional, role: optional },
-  ...{ threadId: optional, sourceSeqs: z.array(count), evidence: optional },
-  ...{ turnStart: count.nullable(), turnEnd: count.nullable(), assertedTurn: count },
-  ...{ validFrom: time, validTo: time.nullable(), supersededBy: z.uuid().nullable() },
-  ...{ seenCount: count, accessCount: count, lastAccessedAt: time, purgeAt: time.nullable() },
-  ...{ createdAt: time, updatedAt: time },
-});
+const memory = z
+  .strictObject({
+    type: z.literal("memory"),
+    ...{ id: uuid, appId },
+    kind: z.enum(["fact", "episode", "note", "insight", "procedure"]),
+    category: name,
+    key: name.refine((key) => /[\p{L}\p{N}]/u.test(key), "has no letters or digits").nullable(),
+    ...{ value: optional(2_000), text: id },
+    ...{ importance: real(1, 5), confidence: real(0, 1), pinned: z.boolean() },
+    state: z.enum(["active", "superseded", "merged", "soft_deleted", "quarantined"]),
+    origin: z.enum(["user", "assistant", "tool", "document", "worker", "operator", "import", "unknown"]),
+    trust: z.enum(["operator", "user", "agent", "untrusted"]),
+    tags: z.array(text(1_000)).max(100),
+    ...{ agentId: optional(), runId: optional(), actorId: optional(1_000), role: optional() },
+    ...{ threadId: optional(), sourceSeqs: z.array(count).max(10_000), evidence: optional(longText) },
+    ...{ turnStart: count.nullable(), turnEnd: count.nullable(), assertedTurn: counter },
+    ...{ validFrom: time, validTo: time.nullable(), supersededBy: uuid.nullable() },
+    ...{ seenCount: count, accessCount: count, lastAccessedAt: time, purgeAt: time.nullable() },
+    ...{ createdAt: time, updatedAt: time },
+  })
+  .refine((line) => line.text.length <= maxCharacters[line.kind], {
+    error: "is longer than a memory of its kind",
+    path: ["text"],
+  });
 
 const relation = z.strictObject({
   type: z.literal("relation"),
-  ...{ from: z.uuid(), to: z.uuid(), relationType: id, strength: z.number(), createdAt: time },
+  ...{ from: uuid, to: uuid, relationType: name, strength: real(-1, 1), createdAt: time },
 });
 
 const history = z.strictObject({
   type: z.literal("history"),
-  ...{ memoryId: z.uuid(), appId },
+  ...{ memoryId: uuid, appId },
   event: z.enum(["ADD", "UPDATE", "DELETE", "MERGE", "LINK", "TTL", "RESTORE", "CONSENT"]),
-  ...{ old: json, new: json, actor: optional, revision: count.nullable(), createdAt: time },
+  ...{ old: json, new: json, actor: optional(), revision: counter.nullable(), createdAt: time },
 });
 
 const change = z.strictObject({
   type: z.literal("change"),
-  ...{ revision: count, memoryId: z.uuid(), appId },
+  ...{ revision: counter, memoryId: uuid, appId },
   event: z.enum(["created", "updated", "merged", "deleted", "soft_deleted", "restored"]),
-  ...{ category: text, line: text, importance: z.number(), createdAt: time },
+  ...{ category: name, line: text(10_000), importance: real(0, 5), createdAt: time },
 });
 
-const consent = z.strictObject({
-  type: z.literal("consent"),
-  ...{ id: z.uuid(), appId, rule: z.enum(["consent", "signals"]), category: id, key: optional, slot: text },
-  ...{ normalValue: text, contentHash: text, draft: json, seenCount: count, signals: json, proposedBy: text },
-  status: z.enum(["pending", "approved", "refused", "superseded", "expired"]),
-  ...{ memoryId: z.uuid().nullable(), createdAt: time, expiresAt: time, askAt: time },
-  ...{ decidedAt: time.nullable(), decidedBy: optional, decidedVia: optional, evidence: json },
-});
+/** The memory that a request would become: what is read of it unasked must be there; `add` checks the rest. */
+const draft = z
+  .looseObject({
+    text: stated(4_000),
+    value: text(2_000).optional(),
+    validFrom: time.optional(),
+    source: z.looseObject({ threadId: id, seqs: z.array(count).max(10_000) }).optional(),
+  })
+  .and(json);
+
+const consent = z
+  .strictObject({
+    type: z.literal("consent"),
+    ...{ id: uuid, appId, rule: z.enum(["consent", "signals"]), category: name, key: name.nullable() },
+    ...{ slot: stated(300), normalValue: text(10_000), contentHash: text(1_000), draft, seenCount: count },
+    signals: z
+      .array(json.refine((signal) => signal !== null && signal !== undefined, "must not be null"))
+      .max(1_000),
+    proposedBy: text(10_000),
+    status: z.enum(["pending", "approved", "refused", "superseded", "expired"]),
+    ...{ memoryId: uuid.nullable(), createdAt: time, expiresAt: time, askAt: time },
+    ...{ decidedAt: time.nullable(), decidedBy: optional(), decidedVia: optional(), evidence: json },
+  })
+  .refine(({ status, decidedAt }) => (status === "pending") === (decidedAt === null), {
+    error: "is there when it was decided, and only then",
+    path: ["decidedAt"],
+  });
 
 const end = z.strictObject({
   type: z.literal("end"),
   /** Lines before this one: an export that was cut off has none of these, or fewer lines. */
-  lines: count,
+  lines: counter,
 });
 
 /** One line of an export. */

@@ -56,8 +56,14 @@ async function* lines(db: Connection, requested: Scope, now: () => Date): AsyncG
   for await (const { line: thread, cursor } of rowsOf(exportThreads)) {
     yield thread;
     const of = { threadRef: cursor[0] ?? "", threadId: thread.threadId, limit: pageRows };
-    for await (const { line } of allRows((after) => exportMessages(db, { ...of, after }))) yield line;
-    for await (const { line } of allRows((after) => exportSummaries(db, { ...of, after }))) yield line;
+    let lastSeq = -1;
+    for await (const { line } of allRows((after) => exportMessages(db, { ...of, after }))) {
+      lastSeq = line.seq;
+      yield line;
+    }
+    // A summary of what was said since the messages were read would be one of none.
+    const summaries = (after: readonly string[] | null) => exportSummaries(db, { ...of, lastSeq, after });
+    for await (const { line } of allRows(summaries)) yield line;
   }
   for (const section of [exportMemories, exportRelations, exportHistory, exportChanges, exportConsents]) {
     for await (const { line } of rowsOf<ExportRow>(section)) yield line;

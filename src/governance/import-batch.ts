@@ -1,6 +1,7 @@
 import type { Connection } from "../database/connection.js";
 import type { Database } from "../database/database.js";
-import type { ExportLine } from "../domain/export-line.js";
+import { errorCodeOf } from "../database/database-error.js";
+import type { ExportLine, ExportLineOf } from "../domain/export-line.js";
 import { memoryHash, memoryTerms } from "../domain/memory-identity.js";
 import type { Scope } from "../domain/scope.js";
 import { searchText } from "../domain/search-text.js";
@@ -16,10 +17,11 @@ import {
   importRelations,
 } from "../store/import-records.js";
 import { importThreads } from "../store/import-threads.js";
-import { lockOwner } from "../store/lock-owner.js";
+import { type LockedOwner, lockOwner } from "../store/lock-owner.js";
 import { type ScopeColumns, scopeColumns } from "../store/scope-columns.js";
 import { importTranscript } from "./import-transcript.js";
-import { linesOf, type NumberedLine } from "./read-export.js";
+import type { ImportTrust } from "./lower-line.js";
+import { lineError, linesOf, type NumberedLine } from "./read-export.js";
 
 /** Lines written, by type. */
 export type ImportCounts = Record<Exclude<ExportLine["type"], "header" | "end">, number>;
@@ -28,42 +30,107 @@ export type ImportCounts = Record<Exclude<ExportLine["type"], "header" | "end">,
 export interface ImportTarget {
   readonly scope: Scope;
   readonly ownerRef: number;
+  /** How far the file is believed. */
+  readonly trust: ImportTrust;
+}
+
+interface BatchDeps {
+  readonly db: Database;
+  readonly config: ResolvedConfig;
 }
 
 /**
  * Writes what is new of `lines`, in one transaction.
  *
- * @throws MemoryError `CONFLICT`, `INVALID_INPUT`
+ * @throws MemoryError `CONFLICT`; `INVALID_INPUT` that names the line, also for what the database does not take.
  */
 export async function importBatch(
-  { db, config }: { readonly db: Database; readonly config: ResolvedConfig },
-  { scope, ownerRef }: ImportTarget,
+  deps: BatchDeps,
+  target: ImportTarget,
+  lines: readonly NumberedLine[],
+): Promise<ImportCounts> {
+  try {
+    return await deps.db.transaction((tx) => writeLines(tx, deps.config, target, lines));
+  } catch (error) {
+    throw isRefusal(error) ? await refusedLine(deps, target, lines, error) : error;
+  }
+}
+
+/** SQLSTATE classes of values, of values and rows that a table does not take, and of what is too large or too complex. */
+const refusals = /^(?:22...|23502|23514|54...)$/;
+
+/** Whether the database did not take what it was given, so that a line is to blame. */
+function isRefusal(error: unknown): error is MemoryError {
+  return MemoryError.is(error, "DATABASE_ERROR") && refusals.test(errorCodeOf(error.cause));
+}
+
+/** The error of the first line with which `lines` are refused, found by halves; nothing stays of what is tried. */
+async function refusedLine(
+  { db, config }: BatchDeps,
+  target: ImportTarget,
+  lines: readonly NumberedLine[],
+  error: MemoryError,
+): Promise<MemoryError> {
+  const undone = new Error("undone");
+  const isTaken = async (count: number): Promise<boolean> => {
+    const tried = db.transaction(async (tx) => {
+      await writeLines(tx, config, target, lines.slice(0, count));
+      throw undone;
+    });
+    const failure: unknown = await tried.catch((cause: unknown) => cause);
+    if (failure !== undone && !isRefusal(failure)) throw failure;
+    return failure === undone;
+  };
+  let taken = 0;
+  let refused = lines.length;
+  while (refused - taken > 1) {
+    const middle = Math.floor((taken + refused) / 2);
+    if (await isTaken(middle)) taken = middle;
+    else refused = middle;
+  }
+  const number = lines[refused - 1]?.number ?? 0;
+  return lineError(number, `the database does not take it (SQLSTATE ${errorCodeOf(error.cause)}).`, error);
+}
+
+async function writeLines(
+  tx: Connection,
+  config: ResolvedConfig,
+  { scope, ownerRef, trust }: ImportTarget,
   lines: readonly NumberedLine[],
 ): Promise<ImportCounts> {
   const columns = scopeColumns(scope);
   const { language } = config.retrieval;
-  return db.transaction(async (tx) => {
-    const threads = linesOf(lines, "thread").map(({ line }) => withApp(columns, line));
-    const thread = await importThreads(tx, { scope: columns, ownerRef, threads });
-    // From here on nobody else changes the owner's memories.
-    const locked = await lockOwner(tx, scope);
-    if (locked.ref !== ownerRef) throw forgottenMeanwhile();
-    const [owner] = linesOf(lines, "owner");
-    const counters = owner ? await importOwner(tx, { ownerRef, ...owner.line }) : false;
-    const transcript = await importTranscript(tx, { columns, ownerRef, language }, lines);
-    const memory = await addMemories(tx, { columns, ownerRef, language }, linesOf(lines, "memory"));
-    const relations = linesOf(lines, "relation").map(({ line }) => line);
-    const entries = linesOf(lines, "history").map(({ line }) => withApp(columns, line));
-    const changes = linesOf(lines, "change").map(({ line }) => withApp(columns, line));
-    return {
-      ...transcript,
-      ...{ thread, owner: counters ? 1 : 0, memory },
-      relation: relations.length > 0 ? await importRelations(tx, { ownerRef, relations }) : 0,
-      history: entries.length > 0 ? await importHistory(tx, { ownerRef, entries }) : 0,
-      change: changes.length > 0 ? await importChanges(tx, { ownerRef, changes }) : 0,
-      consent: await addConsents(tx, { columns, ownerRef }, linesOf(lines, "consent")),
-    };
-  });
+  const threads = linesOf(lines, "thread").map(({ line }) => withApp(columns, line));
+  const thread = await importThreads(tx, { scope: columns, ownerRef, threads });
+  // From here on nobody else changes the owner's memories.
+  const locked = await lockOwner(tx, scope);
+  if (locked.ref !== ownerRef) throw forgottenMeanwhile();
+  const [owner] = linesOf(lines, "owner");
+  const counters = owner
+    ? await importOwner(tx, { ownerRef, ...countersOf(owner.line, trust, locked) })
+    : false;
+  const transcript = await importTranscript(tx, { columns, ownerRef, language, trust }, lines);
+  const memory = await addMemories(tx, { columns, ownerRef, language }, linesOf(lines, "memory"));
+  const relations = linesOf(lines, "relation").map(({ line }) => line);
+  const entries = linesOf(lines, "history").map(({ line }) => withApp(columns, line));
+  const changes = linesOf(lines, "change").map(({ line }) => withApp(columns, line));
+  return {
+    ...transcript,
+    ...{ thread, owner: counters ? 1 : 0, memory },
+    relation: relations.length > 0 ? await importRelations(tx, { ownerRef, relations }) : 0,
+    history: entries.length > 0 ? await importHistory(tx, { ownerRef, entries }) : 0,
+    change: changes.length > 0 ? await importChanges(tx, { ownerRef, changes }) : 0,
+    consent: await addConsents(tx, { columns, ownerRef }, linesOf(lines, "consent")),
+  };
+}
+
+/** Turns let confidence fade: a file that nobody vouches for cannot age what is known here. */
+function countersOf(
+  { revision, turns }: ExportLineOf<"owner">,
+  trust: ImportTrust,
+  { turns: known }: LockedOwner,
+): { revision: number; turns: number } {
+  return { revision, turns: trust === "operator" || known === 0 ? turns : known };
 }
 
 /** A line of a scope with an app is of that app, whatever it says. */

@@ -1,21 +1,40 @@
+import { z } from "zod";
 import type { Database } from "../database/database.js";
 import { asTenant } from "../database/tenancy.js";
 import type { ExportLine } from "../domain/export-line.js";
+import { parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
-import { MemoryError } from "../errors.js";
 import type { ResolvedConfig } from "../options.js";
 import type { Redactor } from "../remember/redactor.js";
 import { insertEvent } from "../store/insert-event.js";
 import { lockOwner } from "../store/lock-owner.js";
 import { type ImportCounts, importBatch } from "./import-batch.js";
-import { lineError, type NumberedLine, readExport } from "./read-export.js";
+import { type ImportTrust, lowering } from "./lower-line.js";
+import { lineError, type NumberedLine, noMessage, readExport } from "./read-export.js";
 import { redactLine } from "./redact-line.js";
-import { screenLine } from "./screen-line.js";
+import { type Screened, screenLine } from "./screen-line.js";
+import { screenMessage } from "./screen-message.js";
+
+/** What an import needs. */
+interface ImportDeps {
+  readonly db: Database;
+  readonly config: ResolvedConfig;
+  readonly redactor: Redactor;
+  readonly now: () => Date;
+}
 
 /** How to import. */
 export interface ImportOptions {
-  /** Whose the memories become. It has the ids that the exported scope has: a user becomes a user. @default whose they were */
+  /**
+   * Whose the memories become. It has the ids that the exported scope has: a user becomes a user. Without it the file
+   * itself names whose they become: give it for every file that somebody handed in. @default whose they were
+   */
   readonly scope?: Scope | undefined;
+  /**
+   * How far the file is believed. "operator": whoever imports it vouches for it, and all is kept as it was.
+   * "untrusted": its words come in, what it claims for them does not. @default "untrusted"
+   */
+  readonly trust?: ImportTrust | undefined;
   /** Told after each batch. */
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
   /** Stops between two transactions, with its reason as the error; run it again to go on. */
@@ -36,6 +55,11 @@ export interface Imported {
   /** Lines that were written, by type; the others were there already. */
   readonly written: Readonly<Record<string, number>>;
   readonly total: number;
+  /**
+   * Lines that were not taken at their word, by type: memories that wait in quarantine, messages, summaries and news
+   * without their words, requests for consent that have expired. Unset when there are none.
+   */
+  readonly withheld?: Readonly<Record<string, number>>;
 }
 
 /** Lines of one transaction, and characters, so that long messages do not add up. */
@@ -49,25 +73,31 @@ const batchCharacters = 4_000_000;
  * Ids stay. What is known already stays as it is: a memory whose slot is taken, or that says what is known, comes in as
  * superseded. Indexes and counters are made anew, revisions go on; vectors are made by `reembed`.
  *
- * An export comes from the operator of another installation, and whoever imports it vouches for it: what it says of
- * origin, trust and state is kept, and so are sensitive fields, to which the user consented there. But what reads as
- * instructions to a model and no operator vouched for waits in quarantine: the rules
- * there may have been other ones.
+ * A file claims what it likes, so unless an operator vouches for it only its words come in, as what they are: an
+ * import's. See `lowering`: its memories are untrusted, its sensitive fields wait in quarantine until the user
+ * consents, its requests for consent have expired, its system messages are quotations. With `trust: "operator"` what
+ * the file says of origin, trust, state and consent is kept. But in either case what reads as instructions to a model,
+ * and is not said to be an operator's own, reaches no prompt: the rules where it comes from may have been other ones.
  *
  * @throws MemoryError `INVALID_INPUT` that names the line; `CONFLICT` when an id belongs to somebody else here, or a
  *   thread holds other messages; `REDACTION_FAILED`: then what came before its batch is imported, else what came before that line.
  */
 export async function importLines(
-  deps: { readonly db: Database; readonly config: ResolvedConfig; readonly redactor: Redactor },
+  deps: ImportDeps,
   input: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
-  { scope: wanted, onProgress, signal }: ImportOptions = {},
+  options: ImportOptions = {},
 ): Promise<Imported> {
+  const { scope: wanted, onProgress, signal } = options;
+  const trust = parseInput(trustSchema, options.trust, "trust");
   const target = wanted === undefined ? undefined : parseScope(wanted);
   const written: Record<string, number> = {};
+  const withheld: Record<string, number> = {};
   let scope: Scope | undefined;
   let ownerRef = 0;
   let lines = 0;
-  for await (const batch of batches(screenedLines(deps.redactor, readExport(input)))) {
+  const taken = trust === "operator" ? screenLine : lowering({ config: deps.config, now: deps.now() });
+  const screen = screening({ ...deps, taken, messages: trust === "untrusted" }, withheld);
+  for await (const batch of batches(screened(screen, readExport(input)))) {
     signal?.throwIfAborted();
     const [first] = batch;
     if (!scope && first?.line.type === "header") {
@@ -76,7 +106,7 @@ export async function importLines(
       const owner = scope;
       ownerRef = (await inTenant(owner, () => deps.db.transaction((tx) => lockOwner(tx, owner)))).ref;
     }
-    const into = { scope: scope as Scope, ownerRef };
+    const into = { scope: scope as Scope, ownerRef, trust };
     const counts = await inTenant(into.scope, () => importBatch(deps, into, batch));
     for (const [type, count] of Object.entries<number>(counts)) {
       if (count > 0) written[type] = (written[type] ?? 0) + count;
@@ -87,19 +117,39 @@ export async function importLines(
   const total = Object.values(written).reduce((sum, count) => sum + count, 0);
   const into = scope as Scope;
   if (total > 0) await inTenant(into, () => insertEvent(deps.db, importEvent(into, written)));
-  return { scope: into, lines, written, total };
+  return { scope: into, lines, written, total, ...(Object.keys(withheld).length > 0 && { withheld }) };
 }
+
+const trustSchema = z.enum(["untrusted", "operator"]).default("untrusted");
 
 /** Whose lines they are is known only once they are read. */
 const inTenant = <Result>({ tenantId }: Scope, work: () => Result): Result => asTenant(tenantId, work);
 
-async function* screenedLines(
-  redactor: Redactor,
+type Screen = (each: NumberedLine) => Promise<NumberedLine>;
+
+/** How lines become those that are written: redacted, then as far as the file is believed. Counts what it held back. */
+function screening(
+  how: { redactor: Redactor; taken: (line: ExportLine) => Screened; messages: boolean },
+  withheld: Record<string, number>,
+): Screen {
+  return async (each) => {
+    const { line, held } = how.taken(await redactLine(how.redactor, each));
+    const message =
+      how.messages && line.type === "message"
+        ? await screenMessage(line).catch((cause: unknown) => {
+            throw noMessage(each.number, cause);
+          })
+        : null;
+    if (held || message?.held) withheld[line.type] = (withheld[line.type] ?? 0) + 1;
+    return { ...each, ...(message ? { line: message.line, quoted: message.quoted } : { line }) };
+  };
+}
+
+async function* screened(
+  screen: Screen,
   lines: AsyncIterable<NumberedLine>,
-): AsyncGenerator<NumberedLine> {
-  for await (const each of lines) {
-    yield { number: each.number, line: screenLine(await redactLine(redactor, each)) };
-  }
+): AsyncGenerator<NumberedLine, void, undefined> {
+  for await (const each of lines) yield screen(each);
 }
 
 /** What comes before an error is a batch as well: the error follows it. */
@@ -110,7 +160,7 @@ async function* batches(lines: AsyncIterable<NumberedLine>): AsyncGenerator<Numb
   try {
     for await (const line of lines) {
       batch.push(line);
-      if (line.line.type === "message") characters += line.line.serialised.length;
+      characters += line.characters;
       if (batch.length < batchLines && characters < batchCharacters) continue;
       yield batch;
       batch = [];
@@ -133,10 +183,8 @@ function targetScope(exported: unknown, target: Scope | undefined): Scope {
   ];
   if (String(shape(from)) === String(shape(target))) return target;
   const ids = (scope: Scope) => shape(scope).filter(Boolean).join(" and ");
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `This is an export of a scope with ${ids(from)}; \`scope\` must have the same, and has ${ids(target)}.`,
-  );
+  const problem = `this is an export of a scope with ${ids(from)}; \`scope\` must have the same, and has ${ids(target)}.`;
+  throw lineError(1, problem);
 }
 
 function parseExported(scope: unknown): Scope {

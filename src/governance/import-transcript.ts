@@ -2,17 +2,30 @@ import type { Connection } from "../database/connection.js";
 import type { ExportLineOf } from "../domain/export-line.js";
 import { MemoryError } from "../errors.js";
 import { toNewMessage } from "../remember/to-new-message.js";
-import { findMisplacedMessages, type ImportedMessage, importMessages } from "../store/import-messages.js";
+import {
+  findMisplacedMessages,
+  type ImportedMessage,
+  importMessages,
+  skipThreadWork,
+} from "../store/import-messages.js";
 import { importSummaries } from "../store/import-summaries.js";
 import { findThreadRefs } from "../store/import-threads.js";
 import { decodeMessage } from "../store/message-codec.js";
 import type { ScopeColumns } from "../store/scope-columns.js";
-import { lineError, linesOf, type NumberedLine, noMessage } from "./read-export.js";
+import type { ImportTrust } from "./lower-line.js";
+import { linesOf, type NumberedLine, noMessage } from "./read-export.js";
+
+interface TranscriptTarget {
+  readonly columns: ScopeColumns;
+  readonly ownerRef: number;
+  readonly language: string;
+  readonly trust: ImportTrust;
+}
 
 /** Writes what is new of the messages and summaries among `lines`; their threads are there. */
 export async function importTranscript(
   tx: Connection,
-  { columns, ownerRef, language }: { columns: ScopeColumns; ownerRef: number; language: string },
+  { columns, ownerRef, language, trust }: TranscriptTarget,
   lines: readonly NumberedLine[],
 ): Promise<{ message: number; summary: number }> {
   const messages = linesOf(lines, "message");
@@ -24,12 +37,8 @@ export async function importTranscript(
   const refOf = ({ number, line }: (typeof named)[number]): string => {
     const thread = threads.get(line.threadId);
     if (thread) return thread.ref;
-    if (thread === undefined)
-      throw lineError(number, `there is no line of thread "${line.threadId}" before it.`);
-    throw new MemoryError(
-      "CONFLICT",
-      `Line ${number}: thread "${line.threadId}" belongs to another scope of this database.`,
-    );
+    const problem = thread === null ? "belongs to another scope of this database" : "was forgotten meanwhile";
+    throw new MemoryError("CONFLICT", `Line ${number}: thread "${line.threadId}" ${problem}.`);
   };
   for (const each of named) refOf(each);
   const imported = await Promise.all(
@@ -38,8 +47,12 @@ export async function importTranscript(
   const [misplaced] = imported.length > 0 ? await findMisplacedMessages(tx, imported) : [];
   if (misplaced !== undefined)
     throw otherMessages(messages[misplaced] as NumberedLine<ExportLineOf<"message">>);
+  const added =
+    imported.length > 0 ? await importMessages(tx, { ownerRef, messages: imported, language }) : [];
+  // What is made of a conversation is believed as its words are: of those that nobody vouches for, nothing is.
+  if (trust === "untrusted" && added.length > 0) await skipThreadWork(tx, added);
   return {
-    message: imported.length > 0 ? await importMessages(tx, { ownerRef, messages: imported, language }) : 0,
+    message: added.reduce((sum, { messages: count }) => sum + count, 0),
     summary:
       summaries.length > 0
         ? await importSummaries(
@@ -52,13 +65,14 @@ export async function importTranscript(
 
 /** What is stored of a message is made from the message, as if it had been recorded. */
 async function toImported(
-  { number, line }: NumberedLine<ExportLineOf<"message">>,
+  { number, line, quoted = false }: NumberedLine<ExportLineOf<"message">>,
   { threadRef, language }: { threadRef: string; language: string },
 ): Promise<ImportedMessage> {
   const { messageId, serialised, seq, saidAt, createdAt } = line;
   try {
     const message = await decodeMessage(serialised);
-    const made = await toNewMessage(message, language);
+    const said = await toNewMessage(message, language);
+    const made = quoted ? ({ ...said, role: "other", terms: "" } as const) : said;
     return { ...made, messageId, serialised, threadRef, seq, saidAt, createdAt };
   } catch (cause) {
     throw noMessage(number, cause);

@@ -4,13 +4,22 @@ import {
   type ExportLineOf,
   exportLineSchema,
   exportVersion,
+  mostLineCharacters,
+  mostLineDepth,
+  mostMessageDepth,
 } from "../domain/export-line.js";
+import { exportOrder } from "../domain/export-order.js";
+import { isDeeper } from "../domain/json-depth.js";
 import { MemoryError } from "../errors.js";
 
 /** A line that was read, and its number, from 1. */
 export interface NumberedLine<Line extends ExportLine = ExportLine> {
   readonly number: number;
   readonly line: Line;
+  /** How long it is as text. */
+  readonly characters: number;
+  /** Whether a message is stored as nobody's words: neither searched, nor a turn. @default false */
+  readonly quoted?: boolean;
 }
 
 /** What is wrong with line `number`, as an error. */
@@ -23,8 +32,14 @@ export function noMessage(number: number, cause: unknown): MemoryError {
   return lineError(number, "serialised: this is no message as LangChain writes it.", cause);
 }
 
+/** The error of a line that is longer than any that is read. */
+export function tooLong(number: number): MemoryError {
+  return lineError(number, `it is longer than ${mostLineCharacters} characters.`);
+}
+
 /**
- * The lines of an export, checked one by one; the first is the header, the last one ends it. Blank lines are left out.
+ * The lines of an export, checked one by one, and each against those before it; the first is the header, the last one
+ * ends it. Blank lines are left out.
  *
  * @param input lines as text, or as `export` gives them.
  * @throws MemoryError `INVALID_INPUT` that names the line, also when the export was cut off.
@@ -33,42 +48,60 @@ export async function* readExport(
   input: AsyncIterable<unknown> | Iterable<unknown>,
 ): AsyncGenerator<NumberedLine, void, undefined> {
   let number = 0;
-  let lines = 0;
-  let ended = false;
+  let last: ExportLine | undefined;
+  const order = exportOrder();
   for await (const given of input) {
     number++;
     if (typeof given === "string" && given.trim() === "") continue;
-    if (ended) throw lineError(number, "there is something after the end of the export.");
-    const line = parseLine(number, given, lines === 0);
-    if (line.type === "end") {
-      if (line.lines !== lines) throw lineError(number, `${line.lines - lines} lines before it are missing.`);
-      ended = true;
-    }
-    lines++;
-    yield { number, line };
+    if (last?.type === "end") throw lineError(number, "there is something after the end of the export.");
+    const text = typeof given === "string" ? given : writeJson(number, given);
+    const line = parseLine(number, text, last === undefined);
+    const misplaced = order(line);
+    if (misplaced !== null) throw lineError(number, misplaced);
+    last = line;
+    yield { number, line, characters: text.length };
   }
-  if (!ended)
-    throw lineError(
-      number + 1,
-      "the export is cut off: its last line is missing. What it holds is imported.",
-    );
+  if (last?.type !== "end") {
+    const problem = "the export is cut off: its last line is missing. What it holds is imported.";
+    throw lineError(number + 1, problem);
+  }
 }
 
 /** @throws MemoryError `INVALID_INPUT` */
-function parseLine(number: number, given: unknown, first: boolean): ExportLine {
-  const value = typeof given === "string" ? parseJson(number, given) : given;
+function parseLine(number: number, text: string, first: boolean): ExportLine {
+  const value = parseJson(number, text);
   if (first) checkHeader(number, value);
   const parsed = exportLineSchema.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const place = issue?.path.length ? `${issue.path.join(".")}: ` : "";
-    throw lineError(number, `${place}${issue?.message}`, parsed.error);
+    // Names of unknown fields may be of any length.
+    throw lineError(number, `${place}${issue?.message}`.slice(0, 300), parsed.error);
   }
-  if (!first && parsed.data.type === "header") throw lineError(number, "a second header.");
-  return parsed.data;
+  const line = parsed.data;
+  if (line.type === "message" && isDeeper(line.serialised, mostMessageDepth)) {
+    throw lineError(number, `serialised: it is nested deeper than ${mostMessageDepth} levels.`);
+  }
+  return line;
+}
+
+/** Objects are read as the text that they would be, so that both are held to the same. */
+function writeJson(number: number, given: unknown): string {
+  try {
+    const text = JSON.stringify(given);
+    if (typeof text === "string") return text;
+  } catch (cause) {
+    throw lineError(number, "this cannot be written as JSON.", cause);
+  }
+  throw lineError(number, "this is no JSON.");
 }
 
 function parseJson(number: number, text: string): unknown {
+  if (text.length > mostLineCharacters) throw tooLong(number);
+  // Before it is parsed: what walks through a value does so by calling itself.
+  if (isDeeper(text, mostLineDepth)) {
+    throw lineError(number, `it is nested deeper than ${mostLineDepth} levels.`);
+  }
   try {
     return JSON.parse(text);
   } catch (cause) {

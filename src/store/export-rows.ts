@@ -81,10 +81,10 @@ export interface ThreadPage extends Omit<ExportPage, "scope"> {
   readonly threadId: string;
 }
 
-/** The settled summaries of one thread, oldest first. */
+/** The settled summaries of one thread that cover no message after `lastSeq`, oldest first. */
 export async function exportSummaries(
   db: Connection,
-  { threadRef, threadId, after, limit }: ThreadPage,
+  { threadRef, threadId, lastSeq, after, limit }: ThreadPage & { readonly lastSeq: number },
 ): Promise<ExportRow<ExportLineOf<"summary">>[]> {
   return db.query<ExportRow<ExportLineOf<"summary">> & Record<string, unknown>>(sql`
     select array[s.id::text] as cursor, json_build_object(
@@ -98,7 +98,8 @@ export async function exportSummaries(
     ) as line
     from ${db.schema}.summary s
     left join lateral (select * from ${db.schema}.summary where id = s.base_id limit 1) b on true
-    where s.thread_ref = ${threadRef}::bigint and s.status <> 'processing' and s.id > ${after?.[0] ?? "0"}::bigint
+    where s.thread_ref = ${threadRef}::bigint and s.status <> 'processing' and s.end_seq <= ${lastSeq}
+      and s.id > ${after?.[0] ?? "0"}::bigint
     order by s.id limit ${limit}`);
 }
 

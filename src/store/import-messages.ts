@@ -32,13 +32,20 @@ export async function findMisplacedMessages(
   return rows.map(({ position }) => position);
 }
 
-/** Adds the messages that are not there yet, indexes and counts them. Returns how many. One statement. */
+/** What was added to a thread. */
+export interface AddedMessages {
+  readonly threadRef: string;
+  readonly messages: number;
+  readonly lastSeq: number;
+}
+
+/** Adds the messages that are not there yet, indexes and counts them. Returns how many, by thread. One statement. */
 export async function importMessages(
   tx: Connection,
   input: { ownerRef: number; messages: readonly ImportedMessage[]; language: string },
-): Promise<number> {
+): Promise<AddedMessages[]> {
   const { schema } = tx;
-  const [row] = await tx.query<{ added: number }>(sql`
+  return tx.query<AddedMessages & Record<string, unknown>>(sql`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input.messages)}::json) as i (
         "threadRef" bigint, seq integer, "messageId" text, role text, actor text, text text, serialised text,
@@ -75,6 +82,21 @@ export async function importMessages(
         message_length = o.message_length + (select coalesce(sum(frequency), 0) from term)
       where o.id = ${input.ownerRef}
     )
-    select count(*)::int as added from added`);
-  return row?.added ?? 0;
+    select thread_ref::text as "threadRef", count(*)::int as messages, max(seq) as "lastSeq"
+    from added group by thread_ref`);
+}
+
+/** Counts background work on what was added as done: no facts are learned from it, and no episodes are made of it. */
+export async function skipThreadWork(tx: Connection, added: readonly AddedMessages[]): Promise<void> {
+  await tx.query(sql`
+    insert into ${tx.schema}.thread_task as k (thread_ref, task, done_until)
+    select a.ref, t.task, case t.task when 'extract' then a.last_seq else (
+      select count(*)::int from ${tx.schema}.message m
+      where m.thread_ref = a.ref and m.role = 'user' and m.seq <= a.last_seq
+    ) end
+    from unnest(
+      ${added.map(({ threadRef }) => threadRef)}::bigint[], ${added.map(({ lastSeq }) => lastSeq)}::int[]
+    ) as a (ref, last_seq)
+    cross join (values ('extract'), ('compress')) as t (task)
+    on conflict (thread_ref, task) do update set done_until = greatest(k.done_until, excluded.done_until)`);
 }

@@ -41,7 +41,7 @@ export async function importRelations(
   return rows.length;
 }
 
-/** Adds the entries of the audit trail that are not there yet. Returns how many. */
+/** Adds the entries of the audit trail that are not there yet, whoever is said to have made them. Returns how many. */
 export async function importHistory(
   tx: Connection,
   { ownerRef, entries }: { ownerRef: number; entries: readonly ImportedRecord<"history">[] },
@@ -59,7 +59,7 @@ export async function importHistory(
     where not exists (
       select from ${tx.schema}.history h
       where h.memory_id = i."memoryId" and h.created_at = i."createdAt" and h.owner_ref = ${ownerRef}
-        and h.event = i.event and h.rev is not distinct from i.revision and h.actor is not distinct from i.actor
+        and h.event = i.event and h.rev is not distinct from i.revision
         and h.old is not distinct from i.old and h.new is not distinct from i.new
     )
     order by i.position
@@ -68,7 +68,7 @@ export async function importHistory(
 }
 
 /**
- * Adds the news that are not there yet to a locked owner. Returns how many.
+ * Adds the news that are not there yet to a locked owner, whatever words they are told in. Returns how many.
  *
  * They keep their revisions; one whose revision the owner has used for something else gets the next.
  */
@@ -93,7 +93,7 @@ export async function importChanges(
       where not exists (
         select from ${schema}.change_log c
         where c.memory_id = i."memoryId" and c.owner_ref = ${ownerRef} and c.event = i.event
-          and c.created_at = i."createdAt" and c.line = i.line
+          and c.created_at = i."createdAt" and (c.rev = i.revision or c.line = i.line)
       )
     ),
     last as (

@@ -44,7 +44,7 @@ export async function importSummaries(
     join ${schema}.summary b
       on b.thread_ref = i."threadRef" and b.start_seq = i.base_start and b.end_seq = i.base_end
       and b.created_at = i.base_at
-    where s.id = any (${added.map(({ id }) => id)}::bigint[]) and s.thread_ref = i."threadRef"
+    where s.id = any (${added.map(({ id }) => id)}::bigint[]) and b.id < s.id and s.thread_ref = i."threadRef"
       and s.start_seq = i."startSeq" and s.end_seq = i."endSeq" and s.created_at = i."createdAt"`);
   return added.length;
 }

@@ -57,6 +57,9 @@ export async function listSummaries(
   );
 }
 
+/** Versions in a chain that are listed: one a round, it is years of a conversation. */
+const longestChain = 10_000;
+
 /**
  * The chain behind the summary in use: it, what it was made from, and so on; newest first.
  *
@@ -73,7 +76,7 @@ export async function listSummaryChain(
     sql`
       with recursive chain as (
         (
-          select s.id, s.base_id
+          select s.id, s.base_id, 1 as depth
           from ${db.schema}.summary s join ${db.schema}.thread t on t.id = s.thread_ref
           where ${threadIs(tenantId, threadId)}
             and t.user_id = ${userId} and t.app_id = ${appId}
@@ -81,7 +84,10 @@ export async function listSummaryChain(
           order by s.end_seq desc, s.id desc limit 1
         )
         union all
-        select b.id, b.base_id from chain join ${db.schema}.summary b on b.id = chain.base_id
+        -- A base is older than what was made of it: so the chain ends, whatever the rows say.
+        select b.id, b.base_id, chain.depth + 1
+        from chain join ${db.schema}.summary b on b.id = chain.base_id and b.id < chain.id
+        where chain.depth < ${longestChain}
       )`,
   );
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -47,6 +47,40 @@ describe("mnemograph export and import", () => {
     expect(piped.out).toMatch(
       new RegExp(`^Imported ${lines.length - 2} of ${lines.length} lines; .*\n.*memory +600$`, "ms"),
     );
+  }, 120_000);
+
+  it("write files of their owner's alone, and nowhere else than they were told to", async () => {
+    const out = join(folder, "private.jsonl");
+    writeFileSync(join(folder, "victim"), "kept", { mode: 0o644 });
+    symlinkSync(join(folder, "victim"), out);
+    symlinkSync(join(folder, "victim"), `${out}.part`);
+    expect(await run(["export", ...ana, "--out", "private.jsonl"])).toMatchObject({ code: 0 });
+    expect(statSync(out).mode & 0o777).toBe(0o600);
+    expect([lstatSync(out).isSymbolicLink(), existsSync(`${out}.part`)]).toEqual([false, false]);
+    expect(readFileSync(join(folder, "victim"), "utf8")).toBe("kept");
+  }, 60_000);
+
+  it("believe a file only for an operator", async () => {
+    const cleo = { userId: "cleo" };
+    await withMemory(async (memory) => {
+      const pinned = { text: "Cleo likes chess.", origin: "user", pinned: true } as const;
+      await memory.memories.add(pinned, { scope: cleo });
+    });
+    expect((await run(["export", "--user", "cleo", "--out", "cleo.jsonl"])).code).toBe(0);
+    const trustAfter = async (...flags: string[]) => {
+      await run(["forget", "--user", "cleo", "--yes"]);
+      expect(await run(["import", "cleo.jsonl", ...flags])).toMatchObject({ code: 0, err: "" });
+      const [memory] = await withMemory((of) => of.memories.list({ scope: cleo }));
+      return [memory?.trust, memory?.pinned];
+    };
+    expect(await trustAfter()).toEqual(["untrusted", false]);
+    expect(await trustAfter("--trust", "operator")).toEqual(["user", true]);
+    const wrong = await run(["import", "cleo.jsonl", "--trust", "me"]);
+    expect(wrong).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringMatching(/Allowed choices are untrusted, operator/),
+    });
   }, 120_000);
 
   it("end quietly when nobody reads on", async () => {

@@ -13,6 +13,7 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
+const vouched = { trust: "operator" } as const;
 const word = () => `word${randomUUID().replaceAll("-", "")}`;
 
 beforeAll(async () => {
@@ -30,7 +31,7 @@ describe("export and import", () => {
 
     const fresh = await freshSchema();
     const target = fresh.memory();
-    const imported = await target.import(asText(lines));
+    const imported = await target.import(asText(lines), vouched);
     expect(imported).toMatchObject({ scope, lines: lines.length, total: lines.length - 2 });
     const again = await linesOf(target, scope);
     expect(withoutHeader(again)).toEqual(withoutHeader(lines));
@@ -44,7 +45,7 @@ describe("export and import", () => {
     };
     expect(await counters(fresh.schema)).toEqual(await counters(db.schema));
     const before = await countEverything(fresh);
-    expect(await target.import(lines)).toMatchObject({ written: {}, total: 0, lines: lines.length });
+    expect(await target.import(lines, vouched)).toMatchObject({ written: {}, total: 0, lines: lines.length });
     expect(await countEverything(fresh)).toEqual(before);
 
     // It is found as before, by words, and by vectors once they are made.
@@ -130,7 +131,7 @@ describe("export and import", () => {
     const fresh = (await freshSchema()).memory();
     for (const scope of [inApp, { appId: app }]) {
       const lines = await linesOf(memory, scope);
-      await fresh.import(lines);
+      await fresh.import(lines, vouched);
       expect(withoutHeader(await linesOf(fresh, scope))).toEqual(withoutHeader(lines));
     }
   });
@@ -140,7 +141,10 @@ describe("export and import", () => {
     const lines = await linesOf(await fillScope(db, { userId: ana, appId: ana }, ana), { userId: ana });
     const target = (await freshSchema()).memory();
     const scope = { tenantId: "acme", userId: ben };
-    expect(await target.import(lines, { scope })).toMatchObject({ scope, total: lines.length - 2 });
+    expect(await target.import(lines, { scope, ...vouched })).toMatchObject({
+      scope,
+      total: lines.length - 2,
+    });
     expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
     expect(await linesOf(target, { userId: ana })).toHaveLength(2);
     await expect(target.import(lines, { scope: { appId: ben } })).rejects.toThrow(
