@@ -11,7 +11,7 @@ import { searchText } from "../domain/search-text.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import type { Conversation } from "../store/find-conversation.js";
 import { findRecall, type RecalledChange, type RecallResult } from "../store/find-recall.js";
-import { decodeMessage } from "../store/message-codec.js";
+import { storedMessage } from "../store/message-codec.js";
 import { fitBudget } from "./fit-budget.js";
 import { defaultKinds, embedQuestion, type QueryDeps } from "./query-memories.js";
 
@@ -127,7 +127,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
   const { gap = [], ...conversation } = found.conversation ?? unseen;
   return {
     ...conversation,
-    gap: await Promise.all(gap.map((message) => decodeMessage(message.serialised))),
+    gap: await Promise.all(gap.map(storedMessage)),
     memories: selectMemories(deps, { dates, asked }, found),
     changes: {
       since: found.revSeen,

@@ -9,7 +9,7 @@ import { textPieces } from "../domain/text-pieces.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import { type ProcedureSteps, writeProcedure } from "../llm/write-procedure.js";
-import { toNewMessage } from "../remember/to-new-message.js";
+import { newMessages } from "../remember/record.js";
 import { writeMemories } from "../remember/write-memories.js";
 import { findMemory } from "../store/find-memories.js";
 import { findThread } from "../store/find-thread.js";
@@ -104,10 +104,7 @@ async function unrecorded(
   { config, redactor }: UpkeepDeps,
   messages: readonly BaseMessage[],
 ): Promise<StepMaterial[]> {
-  const { language } = config.retrieval;
-  const material = await Promise.all(
-    messages.map(async (message) => toNewMessage(await redactor.message(message), language)),
-  );
+  const material = await newMessages(redactor, messages, config.retrieval.language);
   return material.filter(({ text }) => text.trim() !== "");
 }
 
