@@ -1,13 +1,13 @@
-import { isJsonObject, type Json, type JsonObject, mostDepth } from "../domain/plain-json.js";
+import { isJsonObject, type Json, type JsonObject, mapJson, mostDepth } from "../domain/plain-json.js";
 
 /** An object of LangChain's as JSON: the path of its class, and what that is made with. */
 interface Envelope {
   readonly id: readonly string[];
-  readonly kwargs: Readonly<Record<string, unknown>>;
+  readonly kwargs: Readonly<JsonObject>;
 }
 
 /** An object as LangChain writes it. What it holds is data, and escaped where it looks like another such object. */
-export function writeEnvelope(id: Envelope["id"], kwargs: Readonly<Record<string, Json>>): string {
+export function writeEnvelope(id: Envelope["id"], kwargs: Envelope["kwargs"]): string {
   const data = Object.entries(kwargs).map(([name, value]) => [name, escaped(value)]);
   return JSON.stringify({ lc: 1, type: "constructor", id, kwargs: Object.fromEntries(data) });
 }
@@ -18,8 +18,14 @@ export function readEnvelope(serialised: string): Envelope | null {
   if (lc !== 1 || type !== "constructor" || !Array.isArray(id) || !isJsonObject(kwargs)) return null;
   return {
     id: id.filter((name) => typeof name === "string"),
-    kwargs: unescaped(kwargs) as Envelope["kwargs"],
+    kwargs: isEscaping(serialised) ? (unescaped(kwargs) as Envelope["kwargs"]) : kwargs,
   };
+}
+
+/** Whether anything in `serialised`, beyond the object itself, was written in LangChain's own ways. */
+function isEscaping(serialised: string): boolean {
+  const isAgain = serialised.indexOf('"lc"') < serialised.lastIndexOf('"lc"');
+  return isAgain || serialised.includes(escapeKey);
 }
 
 function parsed(serialised: string): JsonObject {
@@ -37,26 +43,23 @@ const isEscape = (value: JsonObject) => Object.hasOwn(value, escapeKey) && Objec
 
 /** `value` as LangChain escapes data: nothing within it looks like an object of LangChain's. */
 function escaped(value: Json): Json {
-  if (Array.isArray(value)) return value.map(escaped);
-  if (!isJsonObject(value)) return value;
-  if (Object.hasOwn(value, "lc") || isEscape(value)) return { [escapeKey]: value };
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escaped(inner)]));
+  if (isJsonObject(value) && (Object.hasOwn(value, "lc") || isEscape(value))) return { [escapeKey]: value };
+  return mapJson(value, escaped);
 }
 
-/** What `escaped`, or LangGraph's serializer, was given, as data; what is nested too deeply is not looked at. */
-function unescaped(value: unknown, depth = 0): unknown {
+/**
+ * What `escaped`, or LangGraph's serializer, was given, as data; what is nested too deeply is not looked at. That
+ * serializer writes undefined as a record of its own.
+ */
+function unescaped(value: Json, depth = 0): Json {
   if (depth > mostDepth + 1) return value;
-  if (Array.isArray(value)) return value.map((item) => unescaped(item, depth + 1));
-  if (!isJsonObject(value)) return value;
-  if (isEscape(value)) return value[escapeKey];
-  if (value.lc === 2) return unescaped(dataOf(value), depth + 1);
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, unescaped(inner, depth + 1)]));
+  if (isJsonObject(value)) {
+    if (isEscape(value)) return value[escapeKey] as Json;
+    const entries = Object.entries(value);
+    const said = entries.filter(([, part]) => !isUndefined(part));
+    if (said.length < entries.length) return unescaped(Object.fromEntries(said), depth);
+  }
+  return mapJson(value, (part) => unescaped(part, depth + 1));
 }
 
-/** The data of a record that LangGraph's serializer writes for undefined, sets, maps, bytes and their like. */
-function dataOf({ type, id, args }: JsonObject): unknown {
-  const [first] = Array.isArray(args) ? args : [];
-  const isBytes =
-    type === "constructor" && Array.isArray(id) && id[0] === "Uint8Array" && Array.isArray(first);
-  return isBytes ? Buffer.from(first as number[]).toString("base64") : first;
-}
+const isUndefined = (value: Json) => isJsonObject(value) && value.lc === 2 && value.type === "undefined";
