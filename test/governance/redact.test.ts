@@ -276,7 +276,7 @@ describe("a secret anywhere in a message", () => {
       [hidden]: 1,
       "[gone]": 2,
       "[gone] (2)": 3,
-     
+
       other: { [hidden]: 5 },
     };
     const many = Object.fromEntries(["", "a", "b"].map((before) => [`${before}${hidden}`, before]));
