@@ -21,7 +21,7 @@ import { createExtractionGraph } from "./langgraph/extraction-graph.js";
 import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/owned-postgres-saver.js";
 import { createSummarizationGraph } from "./langgraph/summarization-graph.js";
 import { createEmbedder } from "./llm/embedder.js";
-import { defaultLogger } from "./logger.js";
+import { defaultLogger, errorLine, errorWords, lineLogger } from "./logger.js";
 import type { Memory, MemoryOptions } from "./memory.js";
 import { resolveConfig } from "./options.js";
 import { queryMemories } from "./recall/query-memories.js";
@@ -56,7 +56,7 @@ import { createThreadTaskWork } from "./upkeep/thread-task-work.js";
  */
 export function createMemory(options: MemoryOptions = {}): Memory {
   const config = resolveConfig(options.config);
-  const logger = options.logger ?? defaultLogger;
+  const logger = lineLogger(options.logger ?? defaultLogger);
   const db = openDatabase(
     options.database,
     {
@@ -76,7 +76,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     try {
       await insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval);
     } catch (error) {
-      logger.error(`an event could not be kept: ${error instanceof Error ? error.message : error}`);
+      logger.error(`an event could not be kept: ${errorLine(error)}`);
     }
   };
   const model = () => {
@@ -180,8 +180,10 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     policy: config.policy,
     emit,
     async reportError({ node, error, scope, threadId }) {
-      const message = error instanceof Error ? error.message : String(error);
-      logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${message}`);
+      const words = config.telemetry.content ? ` (${errorWords(error)})` : "";
+      logger.error(
+        `${node} failed for ${threadId}, the turn goes on without it: ${errorLine(error)}${words}`,
+      );
       // Trying to write to a database that is down would make the user wait once more.
       if (MemoryError.is(error, "DATABASE_UNAVAILABLE")) return;
       const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";

@@ -138,7 +138,10 @@ const lifecycleOptionsSchema = z.strictObject({
 });
 
 const telemetryOptionsSchema = z.strictObject({
-  /** Whether spans carry questions and what was found. Events never do. */
+  /**
+   * Whether spans carry questions and what was found, and log lines what errors of models and of the database say,
+   * which may quote a conversation. Events and tables never do.
+   */
   content: z.boolean().default(false),
 });
 

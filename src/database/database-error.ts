@@ -31,11 +31,24 @@ export function isConnectTimeout(error: unknown): boolean {
   return error instanceof Error && error.message.includes("due to connection timeout");
 }
 
+/** SQLSTATEs whose messages quote names of tables, roles and settings; all others may quote what was stored. */
+const quotesNames = /^(08|23|28|3D|3F|53|54|55|57|42P01|42P07|42501|42703|42704|42883|MN)/;
+
+/** What the database says of `error`, up to where it may quote data. */
+export function databaseWords(error: unknown): string {
+  const code = errorCodeOf(error);
+  const message = error instanceof Error ? error.message : "";
+  if (message === "") return code;
+  if (quotesNames.test(code) || networkCodes.has(code)) return message;
+  const unquoted = message.slice(0, 200).replace(/[\s:(]{0,9}["'`«‹„“‘‚「][\s\S]*$/, "");
+  return code === "" ? unquoted : `${unquoted} (${code})`;
+}
+
 /** `error` as a `MemoryError` that says what to do, with `error` as its cause. */
 export function toMemoryError(error: unknown, schema: string): MemoryError {
   if (MemoryError.is(error)) return error;
   const options = { cause: error };
-  const detail = error instanceof Error && error.message !== "" ? error.message : errorCodeOf(error);
+  const detail = databaseWords(error);
   if (errorCodeOf(error) === "53300") {
     return new MemoryError(
       "DATABASE_UNAVAILABLE",

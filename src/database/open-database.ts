@@ -3,6 +3,7 @@ import pg from "pg";
 import { MemoryError } from "../errors.js";
 import type { Logger } from "../logger.js";
 import { createDatabase, type Database, type DatabaseSettings } from "./database.js";
+import { databaseWords } from "./database-error.js";
 import { openEmbeddedPool } from "./embedded-pool.js";
 import { prepareSession } from "./prepare-session.js";
 
@@ -75,7 +76,7 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
   });
   // Without listeners, a server restart would end the process: while a connection is idle the pool reports
   // the loss, while the checkpointer has it checked out between two statements only the client does.
-  pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${error.message}`));
+  pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${databaseWords(error)}`));
   pool.on("connect", (client) => client.on("error", () => {}));
   const ownSessions = settings.statementTimeoutMs !== undefined;
   return createDatabase(pool, { ...settings, ownSessions }, () => pool.end());

@@ -11,6 +11,6 @@ export interface TranscriptMessage {
   readonly actor: string | null;
   /** What was said, as plain text. */
   readonly text: string;
-  /** The whole message as LangGraph's checkpoint serializer writes it. */
+  /** The whole message as LangChain writes it. */
   readonly serialised: string;
 }

@@ -1,6 +1,6 @@
 import { AsyncResource } from "node:async_hooks";
 import PQueue from "p-queue";
-import type { Logger } from "../logger.js";
+import { errorLine, type Logger } from "../logger.js";
 
 /** Runs background work. A job's error is logged and goes no further: the tables say what is still due. */
 export interface JobRunner {
@@ -40,6 +40,6 @@ async function guarded(name: string, job: () => Promise<void>, logger: Logger): 
   try {
     await job();
   } catch (error) {
-    logger.error(`${name} failed: ${error instanceof Error ? error.message : String(error)}`);
+    logger.error(`${name} failed: ${errorLine(error)}`);
   }
 }

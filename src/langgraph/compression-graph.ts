@@ -8,7 +8,7 @@ import { type EpisodeWork, loadCompression } from "../upkeep/load-compression.js
 import { makeEpisode } from "../upkeep/make-episode.js";
 import { renewLease } from "../upkeep/renew-lease.js";
 import { saveEpisode } from "../upkeep/save-episode.js";
-import { settleFailure } from "../upkeep/settle-failure.js";
+import { settleFailure, settleUnread } from "../upkeep/settle-failure.js";
 import type { TaskStatus } from "../upkeep/task-status.js";
 import type { UpkeepDeps } from "../upkeep/upkeep-deps.js";
 import { attemptStep } from "./attempt-step.js";
@@ -58,7 +58,9 @@ async function load(deps: UpkeepDeps, state: State): Promise<Update> {
   const fresh: Update = { work: null, episode: null, trimmed: false, memoryId: null, error: null };
   const claim = state.claim ?? (await claimThread(deps, { ...state, task: "compress" }));
   if (!claim) return { ...fresh, claim: null, status: "skipped" };
-  const work = await loadCompression(deps, claim);
+  const work = await loadCompression(deps, claim).catch((cause) =>
+    settleUnread(deps, claim, toFailure(cause)),
+  );
   if (typeof work === "string") return { ...fresh, claim, status: work };
   const error = claim.attempt > deps.config.upkeep.maxFailures ? workerStopped : null;
   return { ...fresh, claim, work, error };
@@ -90,6 +92,7 @@ async function save(deps: UpkeepDeps, state: State): Promise<Update> {
 const noEpisode: Failure = {
   code: "UNEXPECTED",
   message: "The graph ended without an episode.",
+  words: null,
   output: null,
 };
 

@@ -11,7 +11,7 @@ import { loadExtraction } from "../upkeep/load-extraction.js";
 import { proposeFacts } from "../upkeep/propose-facts.js";
 import { renewLease } from "../upkeep/renew-lease.js";
 import { saveFacts } from "../upkeep/save-facts.js";
-import { settleFailure } from "../upkeep/settle-failure.js";
+import { settleFailure, settleUnread } from "../upkeep/settle-failure.js";
 import type { TaskStatus } from "../upkeep/task-status.js";
 import type { UpkeepDeps } from "../upkeep/upkeep-deps.js";
 import { attemptStep } from "./attempt-step.js";
@@ -45,7 +45,7 @@ export function createExtractionGraph(deps: UpkeepDeps) {
   return new StateGraph(ExtractionState)
     .addNode("load", (state) => load(deps, state))
     .addNode("extract", (state) => attemptStep(() => extract(deps, state)))
-    .addNode("validate", (state) => validate(deps, state))
+    .addNode("validate", (state) => attemptStep(async () => validate(deps, state)))
     .addNode("save", (state) => save(deps, state))
     .addEdge(START, "load")
     .addConditionalEdges("load", (state) => (state.work ? "extract" : END), ["extract", END])
@@ -61,7 +61,9 @@ async function load(deps: UpkeepDeps, state: State): Promise<Update> {
   const fresh: Update = { work: null, candidates: [], chosen: [], rejected: [], outcomes: [], error: null };
   const claim = state.claim ?? (await claimThread(deps, { ...state, task: "extract" }));
   if (!claim) return { ...fresh, claim: null, status: "skipped" };
-  const work = await loadExtraction(deps, claim);
+  const work = await loadExtraction(deps, claim).catch((cause) =>
+    settleUnread(deps, claim, toFailure(cause)),
+  );
   if (typeof work === "string") return { ...fresh, claim, status: work };
   const error = claim.attempt > deps.config.upkeep.maxFailures ? workerStopped : null;
   return { ...fresh, claim, work, error };

@@ -1,4 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { messageText } from "../domain/message-text.js";
 import type { Memory } from "../memory.js";
 import type { Recalled } from "../recall/recall.js";
 import type { RunIdentity } from "./run-identity.js";
@@ -19,7 +20,8 @@ export async function recallForState(
 ): Promise<Recalled> {
   // System messages stay in the state however old they are, so they tell nothing about its branch.
   const talk = messages.filter((message) => message.getType() !== "system");
-  const query = talk.findLast((message) => message.getType() === "human")?.text;
+  const current = talk.findLast((message) => message.getType() === "human");
+  const query = current && messageText(current);
   const input = { ...thread, agent, ...(query !== undefined && { query }) };
   const latest = await memory.recall(input);
   if (fits(latest, talk)) return latest;

@@ -16,7 +16,7 @@ import { insertEvent } from "../store/insert-event.js";
 import { completeSummary, failSummary, renewSummaryLease } from "../store/settle-summary.js";
 import { makeSummary } from "../summarize/make-summary.js";
 import { startSummary } from "../summarize/start-summary.js";
-import type { Failure } from "../upkeep/failure.js";
+import { type Failure, failureLine, toFailure } from "../upkeep/failure.js";
 import { attemptStep } from "./attempt-step.js";
 
 /** What the summarization graph works with. */
@@ -69,8 +69,13 @@ export function createSummarizationGraph(deps: SummarizationDeps) {
 async function load(deps: SummarizationDeps, state: State): Promise<Update> {
   const claim = state.claim ?? (await claimNow(deps, state));
   if (!claim) return { claim: null, work: null, status: "skipped" };
-  const work = await findSummaryWork(deps.db, claim);
-  return { claim, work, error: null, summary: null, ...(work === null && { status: "lost" as const }) };
+  const fresh: Update = { claim, work: null, error: null, summary: null };
+  try {
+    const work = await findSummaryWork(deps.db, claim);
+    return { ...fresh, work, ...(work === null && { status: "lost" }) };
+  } catch (cause) {
+    return { ...fresh, ...(await saveFailure(deps, claim, null, toFailure(cause))) };
+  }
 }
 
 async function claimNow(deps: SummarizationDeps, { scope, threadId }: State): Promise<SummaryClaim | null> {
@@ -103,8 +108,12 @@ async function save(deps: SummarizationDeps, state: State): Promise<Update> {
   if (!claim || !work) return { status: "lost" };
   if (error !== null || summary === null) return saveFailure(deps, claim, work, error ?? noSummary);
 
-  if (!(await completeSummary(deps.db, claim, { text: summary, generationTimeMs })))
-    return { status: "lost" };
+  try {
+    const completed = await completeSummary(deps.db, claim, { text: summary, generationTimeMs });
+    if (!completed) return { status: "lost" };
+  } catch (cause) {
+    return saveFailure(deps, claim, work, toFailure(cause));
+  }
   const { startSeq, endSeq, threadId, scope } = work;
   deps.logger.debug(`Memory ${claim.summaryId} status updated to completed`);
   deps.logger.info(`Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`);
@@ -116,22 +125,22 @@ async function save(deps: SummarizationDeps, state: State): Promise<Update> {
 async function saveFailure(
   deps: SummarizationDeps,
   claim: SummaryClaim,
-  work: SummaryWork,
-  { code, message }: Failure,
+  work: SummaryWork | null,
+  failure: Failure,
 ): Promise<Update> {
   const again = claim.attempt < deps.config.summaries.maxAttempts;
   const delayMs = again ? retryDelayMs(claim.attempt, deps.config.summaries.retryDelayMs) : null;
-  if (!(await failSummary(deps.db, claim, { error: message, retryDelayMs: delayMs })))
+  if (!(await failSummary(deps.db, claim, { error: failure.message, retryDelayMs: delayMs })))
     return { status: "lost" };
-  const { scope, threadId, startSeq, endSeq } = work;
+  const what = work ? `messages ${work.startSeq}-${work.endSeq} for ${work.threadId}` : "messages";
   deps.logger.debug(`Memory ${claim.summaryId} status updated to failed`);
   deps.logger.warn(
-    `Summarizing messages ${startSeq}-${endSeq} for ${threadId} failed: ${message} ` +
+    `Summarizing ${what} failed: ${failureLine(failure, deps.config.telemetry)} ` +
       `The previous summary stays in use; ${delayMs === null ? "no further try" : `next try in ${delayMs} ms`}.`,
   );
   // Not the message: some providers quote the prompt in theirs.
-  const event = { step: "summarize", op: "create", status: "error", detail: code } as const;
-  await insertEvent(deps.db, { scope, threadId, ...event });
+  const event = { step: "summarize", op: "create", status: "error", detail: failure.code } as const;
+  if (work) await insertEvent(deps.db, { scope: work.scope, threadId: work.threadId, ...event });
   if (delayMs !== null) deps.onRetry(delayMs);
   return { status: "failed" };
 }
@@ -139,5 +148,6 @@ async function saveFailure(
 const noSummary: Failure = {
   code: "UNEXPECTED",
   message: "The graph ended without a summary.",
+  words: null,
   output: null,
 };

@@ -2,6 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { errorKind } from "../logger.js";
 import { malformed } from "./malformed-output.js";
 import { withDeadline } from "./with-deadline.js";
 
@@ -44,15 +45,15 @@ export async function callStructured<Output extends Record<string, unknown>>(
   if (second.valid) return second.output;
   throw new MemoryError(
     "MODEL_OUTPUT_INVALID",
-    `The model twice gave an answer that is not a valid ${call.name}: ${second.problem}.`,
+    `The model twice gave an answer that is not a valid ${call.name}: ${second.fault}.`,
     { cause: malformed(second.output) },
   );
 }
 
 type Answer<Output> =
   | { valid: true; output: Output }
-  /** `raw` is what the model is reminded of, `output` what is kept of it. */
-  | { valid: false; raw: string; output: string; problem: string };
+  /** `raw` and `problem` are what the model is told, `output` is what is kept of it, `fault` what logs may hold. */
+  | { valid: false; raw: string; output: string; problem: string; fault: string };
 
 async function ask<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
@@ -70,17 +71,28 @@ async function ask<Output extends Record<string, unknown>>(
   } catch (cause) {
     if (MemoryError.is(cause)) throw cause;
     if (isParserError(cause)) {
-      return { valid: false, raw: "(unreadable)", output: unparsed(cause), problem: "it is not valid JSON" };
+      const problem = "it is not valid JSON";
+      return { valid: false, raw: "(unreadable)", output: unparsed(cause), problem, fault: problem };
     }
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new MemoryError("MODEL_FAILED", `The model call failed: ${detail}`, { cause });
+    throw new MemoryError("MODEL_FAILED", `The model call failed: ${errorKind(cause)}.`, { cause });
   }
   const parsed = call.schema.safeParse(answer.parsed);
   if (parsed.success) return { valid: true, output: parsed.data };
-  const problem =
-    answer.parsed == null ? "it is not the JSON that was asked for" : z.prettifyError(parsed.error);
   const raw = rawText(answer.raw);
-  return { valid: false, raw, output: raw, problem };
+  const wrong = { valid: false as const, raw, output: raw };
+  if (answer.parsed == null) {
+    const problem = "it is not the JSON that was asked for";
+    return { ...wrong, problem, fault: problem };
+  }
+  return { ...wrong, problem: z.prettifyError(parsed.error), fault: faultOf(parsed.error) };
+}
+
+/** Where an answer does not fit, and in what way; the schema's own messages quote what the model made up. */
+function faultOf({ issues }: z.ZodError): string {
+  return issues
+    .slice(0, 5)
+    .map(({ path, code }) => `${path.map(String).join(".") || "it"} (${code})`)
+    .join(", ");
 }
 
 /** ChatOpenAI throws what its parser says, where other models return `parsed: null`. */

@@ -2,6 +2,7 @@ import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import { toSql } from "pgvector";
 import type { Connection } from "../database/connection.js";
 import { MemoryError } from "../errors.js";
+import { errorKind } from "../logger.js";
 import { type EmbeddingSpace, ensureEmbeddingSpace } from "../store/embedding-space.js";
 import { withDeadline } from "./with-deadline.js";
 
@@ -58,8 +59,8 @@ export function createEmbedder(
 
   const failed = (cause: unknown): MemoryError => {
     if (MemoryError.is(cause) && cause.code !== "MODEL_TIMEOUT") return cause;
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${detail}`, { cause });
+    const kind = MemoryError.is(cause) ? cause.message : errorKind(cause);
+    return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${kind}`, { cause });
   };
 
   return {

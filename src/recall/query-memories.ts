@@ -12,7 +12,7 @@ import { parseScope, type Scope } from "../domain/scope.js";
 import { searchText } from "../domain/search-text.js";
 import { MemoryError } from "../errors.js";
 import type { Embedder } from "../llm/embedder.js";
-import type { Logger } from "../logger.js";
+import { errorLine, type Logger } from "../logger.js";
 import type { ResolvedConfig } from "../options.js";
 import { searchMemories } from "../store/search-memories.js";
 
@@ -130,7 +130,7 @@ export async function embedQuestion({ embedder, logger }: QueryDeps, query: stri
     return { space, value: vectors[0] as string };
   } catch (error) {
     if (MemoryError.is(error) && error.code !== "EMBEDDING_FAILED") throw error;
-    logger.warn(`searching without vectors: ${error instanceof Error ? error.message : error}`);
+    logger.warn(`searching without vectors: ${errorLine(error)}`);
     return null;
   }
 }

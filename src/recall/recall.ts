@@ -21,7 +21,7 @@ import {
   type RecallStatement,
 } from "../store/find-recall.js";
 import { insertEvent } from "../store/insert-event.js";
-import { decodeMessage } from "../store/message-codec.js";
+import { storedMessage } from "../store/message-codec.js";
 import { fitBudget } from "./fit-budget.js";
 import { defaultKinds, embedQuestion, type QueryDeps } from "./query-memories.js";
 
@@ -144,7 +144,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
   const { gap = [], ...conversation } = found.conversation ?? unseen;
   return {
     ...conversation,
-    gap: await Promise.all(gap.map((message) => decodeMessage(message.serialised))),
+    gap: await Promise.all(gap.map(storedMessage)),
     memories: {
       ...selectMemories(deps, { dates, asked }, found),
       ...(timedOut && { timedOut }),

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
@@ -5,7 +6,7 @@ import { parseInput, storableDate } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import type { ResolvedConfig } from "../options.js";
-import { type RecordedThread, recordMessages } from "../store/record-messages.js";
+import { type NewMessage, type RecordedThread, recordMessages } from "../store/record-messages.js";
 import type { Redactor } from "./redactor.js";
 import { toNewMessage } from "./to-new-message.js";
 
@@ -38,6 +39,27 @@ const roundSchema = z.object({
     .optional(),
 });
 
+/** Longest stretch of work before others have their turn: a request that waits less is not felt. */
+const longestStretchMs = 20;
+
+/** `messages` as transcript entries, redacted; between two of them, others in this process have their turn. */
+export async function newMessages(
+  redactor: Redactor,
+  messages: readonly BaseMessage[],
+  language: string,
+): Promise<NewMessage[]> {
+  const redacted = await Promise.all(messages.map(redactor.message));
+  const made: NewMessage[] = [];
+  let begun = performance.now();
+  for (const message of redacted) {
+    made.push(toNewMessage(message, language));
+    if (performance.now() - begun < longestStretchMs) continue;
+    await setImmediate();
+    begun = performance.now();
+  }
+  return made;
+}
+
 /**
  * Appends `messages` to the transcript, those it has already left out: recording twice is harmless. Of several
  * with the same id the last one counts.
@@ -61,9 +83,7 @@ export async function record(
   const thread = await recordMessages(db, {
     scope,
     threadId,
-    messages: await Promise.all(
-      [...unique.values()].map(async (message) => toNewMessage(await redactor.message(message), language)),
-    ),
+    messages: await newMessages(redactor, [...unique.values()], language),
     windowMessages: config.summaries.windowMessages,
     language,
     saidAt,

@@ -1,6 +1,8 @@
+import { setImmediate } from "node:timers/promises";
 import type { BaseMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
-import { decodeMessage, encodeMessage } from "../store/message-codec.js";
+import { decodeMessage, encodeMessage, messageOf, plainMessage } from "../store/message-codec.js";
+import { type OwnRecords, rewriteJson, rewriteMessage } from "./message-words.js";
 
 /** Takes out of a text what must not be kept, such as names of patients; the same text gives the same result. */
 export type Redact = (text: string) => string | Promise<string>;
@@ -12,11 +14,14 @@ export type Redact = (text: string) => string | Promise<string>;
  */
 export interface Redactor {
   text(text: string): Promise<string>;
-  /** Every text within a JSON value, and every key that is not just a name. */
+  /** Every text within a JSON value, at any depth, and every key that is none of this package's own. */
   json<Value>(value: Value): Promise<Value>;
-  /** A copy of what was said, with all that is said in parts, tool calls and artifacts; ids and types stay. */
+  /**
+   * A copy of what was said, with all that it says in parts, tool calls, artifacts and metadata, keys too. Only its
+   * own references stay (ids, types, roles, names of tools), and contents of files in base64.
+   */
   message(message: BaseMessage): Promise<BaseMessage>;
-  /** The same of a serialised message. What is none is an error of LangChain's. */
+  /** The same of a serialised message. @throws MemoryError `DATABASE_ERROR` for what is none. */
   serialised(serialised: string): Promise<string>;
 }
 
@@ -31,19 +36,53 @@ const nothing: Redactor = {
 /** The `Redactor` of the user's function; without one, everything stays as it is. */
 export function createRedactor(redact: Redact | undefined): Redactor {
   if (!redact) return nothing;
-  const text = async (whole: string) => (/\S/.test(whole) ? redacted(redact, whole) : whole);
-  // What is stored is made of the serialised message: nothing that it holds can be missed.
-  const message = async (said: BaseMessage) => {
-    const serialised = JSON.parse(await encodeMessage(said)) as { kwargs?: unknown };
-    const kwargs = await withinJson(serialised.kwargs, text);
-    return decodeMessage(JSON.stringify({ ...serialised, kwargs }));
-  };
+  const message = async (said: BaseMessage) =>
+    messageOf(await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(said), rewrite)));
   return {
-    ...{ text, message },
-    json: (value) => withinJson(value, text),
+    message,
+    text: (text) => rewritten(redact, (rewrite) => rewrite(text)),
+    json: (value) => rewritten(redact, (rewrite) => rewriteJson(value, rewrite, ownRecords)),
     // Read and written anew, so that only what a message has is kept of it.
     serialised: async (given) => encodeMessage(await message(await decodeMessage(given))),
   };
+}
+
+/** What this package itself keeps of memories, their versions, consents and signals, and tells in spans. */
+const ownRecords: OwnRecords = {
+  names: new Set([
+    ...["text", "kind", "category", "key", "value", "importance", "confidence", "pinned", "tags", "state"],
+    ...["agentId", "runId", "actorId", "role", "origin", "trust", "source", "threadId", "seqs", "quote"],
+    ...["turns", "start", "end", "validFrom", "validTo", "correction", "messageId", "evidence", "decision"],
+    ...["via", "request", "signals", "turn", "seq", "seenCount", "supersededBy", "links", "to", "strength"],
+    ...["lastAccessedAt", "revertOf", "query", "results", "messages"],
+  ]),
+  references: new Set(["threadId", "messageId"]),
+};
+
+/** Texts given to the user's function at once: many wait for a service better than one after the other. */
+const textsAtOnce = 100;
+
+/**
+ * What `rewriteAll` gives when each text becomes what the user's function makes of it. It is asked twice: which texts
+ * there are, and for the result. Each text is redacted once, however often it occurs.
+ */
+async function rewritten<Result>(
+  redact: Redact,
+  rewriteAll: (rewrite: (text: string) => string) => Result,
+): Promise<Result> {
+  const results = new Map<string, string>();
+  rewriteAll((text) => {
+    if (/\S/.test(text)) results.set(text, text);
+    return text;
+  });
+  const texts = [...results.keys()];
+  for (let first = 0; first < texts.length; first += textsAtOnce) {
+    if (first > 0) await setImmediate();
+    const some = texts.slice(first, first + textsAtOnce);
+    const made = await Promise.all(some.map((text) => redacted(redact, text)));
+    for (const [index, text] of some.entries()) results.set(text, made[index] as string);
+  }
+  return rewriteAll((text) => results.get(text) ?? text);
 }
 
 async function redacted(redact: Redact, whole: string): Promise<string> {
@@ -58,32 +97,4 @@ async function redacted(redact: Redact, whole: string): Promise<string> {
   }
   if (typeof result === "string") return result;
   throw new MemoryError("REDACTION_FAILED", "The function `redact` returned no text, so nothing was stored.");
-}
-
-/** Fields that hold names and references, which must stay what they are for the message to be read again. */
-const structural: ReadonlySet<string> = new Set([
-  ...["lc", "type", "id", "tool_call_id", "role", "status", "index", "source_type", "mime_type", "mimeType"],
-]);
-
-type Text = (text: string) => Promise<string>;
-
-async function withinJson<Value>(value: Value, text: Text): Promise<Value> {
-  if (typeof value === "string") return (await text(value)) as Value;
-  if (Array.isArray(value)) return (await Promise.all(value.map((item) => withinJson(item, text)))) as Value;
-  if (typeof value !== "object" || value === null) return value;
-  const entries = await Promise.all(
-    Object.entries(value).map(async ([key, inner]) => {
-      const name = /^[\w$-]+$/.test(key) ? key : await text(key);
-      return [name, isStructural(value, key, inner) ? inner : await withinJson(inner, text)] as const;
-    }),
-  );
-  return Object.fromEntries(entries) as Value;
-}
-
-function isStructural(parent: object, key: string, inner: unknown): boolean {
-  if (typeof inner !== "string") return key === "id" && Array.isArray(inner);
-  if (structural.has(key) || /^data:[^,]*;base64,/.test(inner)) return true;
-  // The name of a tool, and not of a person.
-  if (key === "name") return "args" in parent || "arguments" in parent || "tool_call_id" in parent;
-  return key === "data" && ("mime_type" in parent || "mimeType" in parent);
 }

@@ -80,9 +80,20 @@ const waitMs = (collisions: number) => Math.random() * 10 * collisions;
  *
  * The thread's row is locked while messages are added, but the statement's snapshot may be older than the
  * lock: then it collides with the (thread, seq) or (thread, message id) key, nothing is written, and a new
- * snapshot is taken. So seqs have no gaps and no message is stored twice.
+ * snapshot is taken. So seqs have no gaps and no message is stored twice. What the index refuses is recorded without
+ * being indexed.
  */
 export async function recordMessages(db: Connection, input: RecordStatement): Promise<RecordedThread | null> {
+  try {
+    return await recordInTurn(db, input);
+  } catch (error) {
+    const lighter = isTooMuch(error) ? withFewerTerms(input) : null;
+    if (lighter) return recordMessages(db, lighter);
+    throw error;
+  }
+}
+
+async function recordInTurn(db: Connection, input: RecordStatement): Promise<RecordedThread | null> {
   for (let collisions = 1; collisions <= mostCollisions; collisions++) {
     try {
       const recorded = await tryRecord(db, input);
@@ -98,6 +109,23 @@ export async function recordMessages(db: Connection, input: RecordStatement): Pr
     "CONFLICT",
     `Nothing was recorded: others wrote to the same thread each of the ${mostCollisions} times it was tried. Try again.`,
   );
+}
+
+/** SQLSTATE class 54: more, or longer, words than the index takes. */
+function isTooMuch(error: unknown): boolean {
+  return error instanceof Error && errorCodeOf(error.cause).startsWith("54");
+}
+
+/** `input` with nothing indexed of the message that has the most to index; null when nothing is. */
+function withFewerTerms(input: RecordStatement): RecordStatement | null {
+  const lengthOf = ({ terms, actorTerms }: NewMessage) => terms.length + actorTerms.length;
+  const most = input.messages.reduce((longest, message) => Math.max(longest, lengthOf(message)), 0);
+  if (most === 0) return null;
+  const heaviest = input.messages.findIndex((message) => lengthOf(message) === most);
+  const messages = input.messages.map((message, index) =>
+    index === heaviest ? { ...message, terms: "", actorTerms: "" } : message,
+  );
+  return { ...input, messages };
 }
 
 async function tryRecord(

@@ -1,6 +1,7 @@
 import type { Database } from "../database/database.js";
 import { bestSimilarity } from "../domain/best-similarity.js";
 import { type EventStep, eventNode } from "../domain/event-step.js";
+import { messageText } from "../domain/message-text.js";
 import type { MemoryHit } from "../domain/rank-memories.js";
 import type { Recalled } from "../recall/recall.js";
 import type { RecordInput } from "../remember/record.js";
@@ -116,7 +117,7 @@ export function reportHits(query: string) {
 export function reportRemembered({ messages }: RecordInput) {
   return ({ remembered: { recorded, summary } }: { remembered: Remembered }): SpanReport => ({
     attributes: { recorded, summary: summary.started ? "started" : summary.reason },
-    content: { messages: messages.map((message) => message.text) },
+    content: { messages: messages.map(messageText) },
   });
 }
 

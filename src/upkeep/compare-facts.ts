@@ -3,6 +3,7 @@ import type { SameFact } from "../domain/same-fact.js";
 import type { Scope } from "../domain/scope.js";
 import { MemoryError } from "../errors.js";
 import { judgeSameFact } from "../llm/judge-same-fact.js";
+import { errorLine } from "../logger.js";
 import { decideDraft, writeProbe } from "../remember/decide-draft.js";
 import { type PreparedMemory, prepareMemory } from "../remember/prepare-memory.js";
 import { findWriteCandidates } from "../store/find-write-candidates.js";
@@ -47,7 +48,7 @@ export async function compareFacts(
   } catch (error) {
     if (!MemoryError.is(error)) throw error;
     deps.logger.warn(
-      `Statements that are nearly equal stay apart, they could not be compared: ${error.message}`,
+      `Statements that are nearly equal stay apart, they could not be compared: ${errorLine(error)}`,
     );
     return allDifferent;
   }

@@ -1,10 +1,14 @@
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import { malformedOutput } from "../llm/malformed-output.js";
+import { errorLine, errorWords } from "../logger.js";
 
 /** Why background work did not succeed. */
 export interface Failure {
   readonly code: MemoryErrorCode | "UNEXPECTED";
+  /** For people, without words of the conversation. */
   readonly message: string;
+  /** What the error itself says, which may quote anything. Not for tables, and for logs only where they may hold it. */
+  readonly words: string | null;
   /** What the model said instead of an answer. */
   readonly output: string | null;
 }
@@ -13,22 +17,27 @@ export interface Failure {
 export const workerStopped: Failure = {
   code: "UNEXPECTED",
   message: "The worker stopped before it was done.",
+  words: null,
   output: null,
 };
 
-/** Longest error kept: some providers answer with whole pages of HTML. */
-const mostErrorCharacters = 2_000;
 /** Longest output kept; an answer of more tokens than a model may give. */
 const mostOutputCharacters = 100_000;
 
-/** `error` as it is kept in the tables. */
+/** `error` as background work records it. */
 export function toFailure(error: unknown): Failure {
   const output = malformedOutput(error);
   return {
     code: MemoryError.is(error) ? error.code : "UNEXPECTED",
-    message: storable(error instanceof Error ? error.message : String(error), mostErrorCharacters),
+    message: errorLine(error),
+    words: errorWords(error),
     output: output === null ? null : storable(output, mostOutputCharacters),
   };
+}
+
+/** What logs tell of `failure`; with `content`, what the error itself says too. */
+export function failureLine({ message, words }: Failure, { content }: { readonly content: boolean }): string {
+  return content && words !== null && words !== message ? `${message} (${words})` : message;
 }
 
 function storable(text: string, mostCharacters: number): string {

@@ -8,7 +8,7 @@ import { textPieces } from "../domain/text-pieces.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import { type ProcedureSteps, writeProcedure } from "../llm/write-procedure.js";
-import { toNewMessage } from "../remember/to-new-message.js";
+import { newMessages } from "../remember/record.js";
 import { writeMemories } from "../remember/write-memories.js";
 import { findMemory } from "../store/find-memories.js";
 import { findThreadMessages } from "../store/find-thread-messages.js";
@@ -115,10 +115,7 @@ async function unrecorded(
   { config, redactor }: UpkeepDeps,
   messages: readonly BaseMessage[],
 ): Promise<StepMaterial[]> {
-  const { language } = config.retrieval;
-  const material = await Promise.all(
-    messages.map(async (message) => toNewMessage(await redactor.message(message), language)),
-  );
+  const material = await newMessages(redactor, messages, config.retrieval.language);
   return material.filter(({ text }) => text.trim() !== "");
 }
 

@@ -4,7 +4,7 @@ import type { ThreadTaskClaim } from "../store/claim-thread-task.js";
 import { insertDeadLetter } from "../store/insert-dead-letter.js";
 import { insertEvent } from "../store/insert-event.js";
 import { completeThreadTask, failThreadTask } from "../store/settle-thread-task.js";
-import type { Failure } from "./failure.js";
+import { type Failure, failureLine } from "./failure.js";
 import type { TaskStatus } from "./task-status.js";
 import type { UpkeepDeps } from "./upkeep-deps.js";
 
@@ -37,12 +37,32 @@ export async function settleFailure(
   const delayMs = retryDelayMs(claim.attempt, firstDelayMs);
   if (!(await failThreadTask(deps.db, claim, { error: failure.message, retryDelayMs: delayMs })))
     return "lost";
-  deps.logger.warn(`${describe(task)} failed: ${failure.message} Next try in ${delayMs} ms.`);
+  const reason = failureLine(failure, deps.config.telemetry);
+  deps.logger.warn(`${describe(task)} failed: ${reason} Next try in ${delayMs} ms.`);
   await insertEvent(deps.db, {
     ...{ scope, threadId, step: claim.task, op: "create", status: "error" },
     detail: failure.code,
   });
   deps.onRetry(delayMs);
+  return "failed";
+}
+
+/** Shortest wait after the work could not be read: nothing counts such tries to an end. */
+const shortestWaitMs = 1_000;
+
+/** Records a try of which not even the work could be read: it is tried again later. */
+export async function settleUnread(
+  { db, config, logger, onRetry }: UpkeepDeps,
+  claim: ThreadTaskClaim,
+  failure: Failure,
+): Promise<TaskStatus> {
+  const delayMs = Math.max(shortestWaitMs, retryDelayMs(claim.attempt, config.upkeep.retryDelayMs));
+  if (!(await failThreadTask(db, claim, { error: failure.message, retryDelayMs: delayMs }))) return "lost";
+  const reason = failureLine(failure, config.telemetry);
+  logger.warn(
+    `Task "${claim.task}" of thread ${claim.threadRef} failed: ${reason} Next try in ${delayMs} ms.`,
+  );
+  onRetry(delayMs);
   return "failed";
 }
 
@@ -62,7 +82,8 @@ async function giveUp(deps: UpkeepDeps, task: FailedTask, failure: Failure): Pro
     return true;
   });
   if (!settled) return "lost";
-  deps.logger.error(`${describe(task)} was given up after ${claim.attempt} tries: ${failure.message}`);
+  const reason = failureLine(failure, deps.config.telemetry);
+  deps.logger.error(`${describe(task)} was given up after ${claim.attempt} tries: ${reason}`);
   return "dead_letter";
 }
 

@@ -188,6 +188,138 @@ describe("what is to be redacted", () => {
   });
 });
 
+describe("a secret anywhere in a message", () => {
+  const hidden = "geheim-4711";
+  const redactor = (text: string) => text.replaceAll(hidden, "[gone]");
+  const names = [
+    "id",
+    "type",
+    "role",
+    "status",
+    "index",
+    "name",
+    "data",
+    "mime_type",
+    "url",
+    "text",
+    "lc",
+    "args",
+  ];
+  const key = fc.oneof(
+    fc.constantFrom(...names, hidden, `to ${hidden}`, `${hidden}2`, "[gone]", "[gone] (2)"),
+    fc.string({ maxLength: 4 }),
+  );
+  const leaf = fc.oneof(
+    fc.constantFrom(
+      hidden,
+      `my ${hidden}!`,
+      `data:image/png;base64,${hidden}`,
+      `data:text/plain,${hidden}`,
+      1,
+      null,
+    ),
+    fc.string({ maxLength: 4 }),
+  );
+  const { json } = fc.letrec<{ json: unknown }>((tie) => ({
+    json: fc.oneof(
+      { maxDepth: 4, withCrossShrink: true },
+      leaf,
+      fc.array(tie("json"), { maxLength: 3 }),
+      fc.array(fc.tuple(key, tie("json")), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
+    ),
+  }));
+  const record = fc
+    .array(fc.tuple(key, json), { maxLength: 4 })
+    .map((entries) => Object.fromEntries(entries));
+  const round = fc.tuple(record, record, record, json).map(([args, kwargs, metadata, artifact]) => [
+    new HumanMessage({
+      content: [
+        { type: "text", text: `I am ${hidden}`, annotations: [args] },
+        { type: "image_url", image_url: { url: `data:image/png;base64,${hidden}`, note: args } },
+        { type: "custom", body: artifact, [hidden]: kwargs },
+        { type: "file", mime_type: "text/plain", data: hidden, metadata },
+      ],
+      name: hidden,
+      additional_kwargs: kwargs,
+    }),
+    new AIMessage({
+      content: hidden,
+      tool_calls: [{ id: "c", name: "pay", args, type: "tool_call" }],
+      invalid_tool_calls: [{ id: "d", name: "pay", args: `{"to": "${hidden}`, error: hidden }],
+      additional_kwargs: kwargs,
+      response_metadata: metadata,
+    }),
+    new ToolMessage({ tool_call_id: "c", name: "pay", content: hidden, artifact, additional_kwargs: kwargs }),
+  ]);
+
+  it("is in no table, under whatever key it stood, as a key too", async () => {
+    const memory = db.memory({ redact: redactor });
+    await memory.setup();
+    const thread = newAddress();
+    for (const messages of fc.sample(round, 60)) await memory.record({ ...thread, messages });
+    expect(await findEverywhere(db, hidden)).toEqual({});
+    const { gap } = await memory.recall(thread);
+    expect(gap).toHaveLength(180);
+    expect(gap[0]?.content).toMatchObject([
+      { type: "text", text: "I am [gone]" },
+      { type: "image_url" },
+      {},
+      {},
+    ]);
+    expect((gap[1] as AIMessage).tool_calls).toMatchObject([{ id: "c", name: "pay" }]);
+  });
+
+  it("takes nothing else with it: keys that become the same are numbered", async () => {
+    const memory = db.memory({ redact: redactor });
+    const thread = newAddress();
+    const artifact = {
+      [hidden]: 1,
+      "[gone]": 2,
+      "[gone] (2)": 3,
+
+      other: { [hidden]: 5 },
+    };
+    const many = Object.fromEntries(["", "a", "b"].map((before) => [`${before}${hidden}`, before]));
+    const call = { id: "c", name: "f", args: { a: artifact, many }, type: "tool_call" as const };
+    await memory.record({ ...thread, messages: [new AIMessage({ content: "", tool_calls: [call] })] });
+    const [back] = (await memory.recall(thread)).gap as AIMessage[];
+    expect(back?.tool_calls?.[0]?.args).toEqual({
+      a: { "[gone] (3)": 1, "[gone]": 2, "[gone] (2)": 3, other: { "[gone]": 5 } },
+      many: { "[gone]": "", "a[gone]": "a", "b[gone]": "b" },
+    });
+  });
+
+  it("is in no field of a memory, while pictures and references stay as they are", async () => {
+    const memory = db.memory({ redact: redactor });
+    const thread = newAddress();
+    const who = { agentId: hidden, runId: hidden, actorId: hidden, role: `admin ${hidden}` };
+    await memory.memories.add({ text: "The user likes tea.", ...who }, { scope: thread.scope });
+    expect(await findEverywhere(db, hidden)).toEqual({});
+    const picture = "iVBORw0KGgo".repeat(10);
+    const content = [
+      { type: "image", source_type: "base64", mime_type: "image/png", data: picture },
+      { type: "image_url", image_url: { url: `data:image/png;base64,${picture}`, detail: "low" } },
+      { type: "image", source: { type: "base64", media_type: "image/png", data: picture } },
+    ];
+    const strict = db.memory({ redact: () => "[all]" });
+    const messages = [new HumanMessage({ id: "1", content: [...content, { type: "text", text: picture }] })];
+    await strict.record({ ...thread, messages });
+    const [back] = (await strict.recall(thread)).gap;
+    expect(back?.content).toEqual([...content, { type: "text", text: "[all]" }]);
+  });
+
+  it("is looked for once, however often it is said", async () => {
+    const asked: string[] = [];
+    const counting = createRedactor((text) => {
+      asked.push(text);
+      return text;
+    });
+    const artifact = Array.from({ length: 1_000 }, () => ({ note: "same" }));
+    await counting.message(new ToolMessage({ content: "same", tool_call_id: "c", artifact }));
+    expect(asked.toSorted()).toEqual(["note", "same"]);
+  });
+});
+
 describe("redaction of a message", () => {
   it("changes nothing where there is nothing to redact, whatever is in it", async () => {
     const redactor = createRedactor((text) => text);

@@ -23,8 +23,8 @@ const events = async (threadId: string) => {
 
 /** Replies of a model, and what the failed row and its event say. */
 const failures: [string, ScriptedReply[], RegExp, string][] = [
-  ["throws", [new Error("overloaded")], /The model call failed: overloaded/, "MODEL_FAILED"],
-  ["throws what quotes the prompt", [new Error("bad: question of 4")], /question of 4/, "MODEL_FAILED"],
+  ["throws", [new Error("overloaded")], /The model call failed: Error/, "MODEL_FAILED"],
+  ["throws what quotes the prompt", [new Error("bad: question of 4")], /failed: Error\.$/, "MODEL_FAILED"],
   ["answers with an empty summary", [good("")], /empty summary/, "MODEL_OUTPUT_INVALID"],
   ["answers with white space", [good(" \n\t ")], /empty summary/, "MODEL_OUTPUT_INVALID"],
   ["answers with dots", [good("…")], /empty summary/, "MODEL_OUTPUT_INVALID"],
@@ -96,5 +96,24 @@ describe("a summary whose model", () => {
     const text = (await memory.recall(thread)).summary?.text ?? "";
     expect(text.length).toBeLessThanOrEqual(200);
     expect(text).toMatch(/One fact\.$/);
+  });
+});
+
+describe("a summary that the database refuses", () => {
+  it("is failed, and made by the next try", async () => {
+    const model = new ScriptedChatModel({ replies: [good("refused"), good("taken")] });
+    const memory = summaryMemory(db, { model, config: { summaries: { retryDelayMs: 0 } } });
+    const thread = fresh();
+    await db.pool.query(`alter table "${db.schema}".summary add constraint no check (content <> 'refused')`);
+    await memory.remember({ ...thread, messages: threeRounds });
+    const [failed] = await memory.summaries.list(thread);
+    expect(failed).toMatchObject({
+      status: "failed",
+      leaseUntil: null,
+      error: expect.stringContaining("check"),
+    });
+    expect(failed?.error).not.toContain("refused");
+    await memory.upkeep();
+    expect((await memory.recall(thread)).summary).toMatchObject({ text: "taken" });
   });
 });

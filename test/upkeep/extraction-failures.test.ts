@@ -118,7 +118,7 @@ describe("a model that fails", () => {
     for (let tries = 1; tries < 3; tries++) {
       const { retry_at: retryAt, error } = (await taskOf(db, thread, "extract"))!;
       waits.push(Math.round((retryAt!.getTime() - Date.now()) / 60_000));
-      expect(error).toContain("overloaded");
+      expect(error).toContain("The model call failed: Error");
       // Not due yet, whatever is said meanwhile.
       expect(await memory.upkeep()).toBe(0);
       await say(memory, thread, "I am still Ana.");
@@ -245,4 +245,49 @@ describe("a worker that is gone", () => {
     const [tea] = await down.memories.list({ scope: thread.scope });
     expect([tea?.text, tea?.seenCount]).toEqual(["The user likes tea.", 1]);
   });
+});
+
+describe("an error that nobody expected", () => {
+  /** Does `work` while the table lacks that column. */
+  async function without(table: string, column: string, work: () => Promise<unknown>): Promise<void> {
+    const rename = (from: string, to: string) =>
+      db.pool.query(`alter table "${db.schema}".${table} rename column ${from} to ${to}`);
+    await rename(column, "away");
+    await work().finally(() => rename("away", column));
+  }
+
+  it("ends a try while the work is read, and the next one succeeds", async () => {
+    const logger = recordingLogger();
+    const memory = db.memory({
+      model: taskModel({ fact_extraction: () => ana }),
+      logger,
+      config: configured(),
+    });
+    const thread = newAddress();
+    await without("history", "actor", () => say(memory, thread, "I am Ana."));
+    expect(await taskOf(db, thread, "extract")).toMatchObject({
+      ...{ lease_until: null, done_until: -1, attempts: 1, retry_at: expect.any(Date) },
+      error: expect.stringContaining("out of date"),
+    });
+    expect(logger.lines.filter((line) => line.startsWith('warn: Task "extract"'))).toHaveLength(1);
+    await db.pool.query(`update "${db.schema}".thread_task set retry_at = now() where retry_at is not null`);
+    await memory.upkeep();
+    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
+  });
+
+  it.each(["[", "(?:", "a{9999}", "\\", "\u{1F469}\u200D"])(
+    "leaves no task leased and no words in the log for a quote of 300,000 times %j",
+    async (part) => {
+      const logger = recordingLogger();
+      const quote = `Zaubertrank ${part.repeat(300_000)}`;
+      const model = taskModel({ fact_extraction: () => facts(candidate("The user brews potions.", quote)) });
+      const config = configured({ maxFailures: 1, retryDelayMs: 0 });
+      const memory = db.memory({ model, logger, config });
+      const thread = newAddress();
+      await say(memory, thread, "I brew potions.");
+      expect(await taskOf(db, thread, "extract")).toMatchObject({ lease_until: null, done_until: 0 });
+      expect(await textsOf(memory, thread)).toEqual([]);
+      expect(logger.lines.join("\n")).not.toContain("Zaubertrank");
+    },
+  );
 });

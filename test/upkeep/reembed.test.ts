@@ -87,7 +87,9 @@ describe("reembed", () => {
     const interrupted = db.memory({ schema, embeddings: broken }).reembed({ batchSize: 5 });
     await expect(interrupted).rejects.toMatchObject({
       code: "EMBEDDING_FAILED",
-      message: expect.stringContaining("quota used up"),
+      // Providers quote what they were to embed: their own words are in the cause only.
+      message: "The embeddings failed: Error",
+      cause: expect.objectContaining({ message: expect.stringContaining("quota used up") }),
     });
     expect(await vectorsOf("new")).toEqual(texts.slice(0, 10));
 

@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+import config from "./vitest.config.js";
+
+// Attacks that take seconds each: a change is tested against them once, after the tests. One at a time, since each
+// may take all the memory and time that there is.
+export default defineConfig({
+  test: {
+    ...config.test,
+    include: ["test/attack/**/*.attack.ts"],
+    testTimeout: 120_000,
+    maxWorkers: 1,
+  },
+});
