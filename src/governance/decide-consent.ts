@@ -38,6 +38,7 @@ const decisionSchema = z.strictObject({
   evidence: z
     .strictObject({
       quote: z.string().min(1),
+      message: z.string().optional(),
       threadId: z.string().optional(),
       messageId: z.string().optional(),
     })

@@ -6,34 +6,39 @@ import { memoryInstructs } from "../domain/memory-instructs.js";
 import { parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { slotKey } from "../domain/slot-key.js";
-import { isStorable } from "../domain/storable-text.js";
-import { type MemoryOrigin, memoryOrigins, originOfRole } from "../domain/trust.js";
+import { isStorable, visibleText } from "../domain/storable-text.js";
+import { type MemoryOrigin, memoryOrigins, originOfRole, trustOf } from "../domain/trust.js";
 import { trimToLength, type WritingProblem, writingProblems } from "../domain/writing-constraints.js";
 import { MemoryError } from "../errors.js";
 import type { ResolvedConfig } from "../options.js";
 
 const text = (name: string) => z.string().refine(isStorable, `${name} has characters that cannot be stored`);
+/** Words that agents are shown. */
+const shown = (name: string, mostCharacters: number) => text(name).max(mostCharacters).transform(visibleText);
+/** Enough to sort memories by; a tag is a word or a few. */
+const mostTags = 32;
+const mostTagCharacters = 100;
 
 const draftSchema = z.strictObject({
   text: z.string(),
   kind: z.enum(["fact", "episode", "note", "insight", "procedure"]).default("fact"),
   category: z.string().optional(),
-  key: text("key").trim().min(1).max(200).optional(),
-  value: text("value").max(2_000).optional(),
+  key: text("key").trim().min(1).max(200).transform(visibleText).optional(),
+  value: shown("value", 2_000).optional(),
   importance: z.number().min(1).max(5).default(3),
   confidence: z.number().min(0).max(1).default(1),
   pinned: z.boolean().default(false),
-  tags: z.array(text("tag")).default([]),
+  tags: z.array(shown("tag", mostTagCharacters)).max(mostTags).default([]),
   agentId: text("agentId").optional(),
   runId: text("runId").optional(),
-  actorId: text("actorId").optional(),
+  actorId: text("actorId").transform(visibleText).optional(),
   role: text("role").optional(),
   origin: z.enum(memoryOrigins).optional(),
   source: z
     .strictObject({
       threadId: z.string(),
       seqs: z.array(z.int().min(0)),
-      quote: z.string().optional(),
+      quote: z.string().transform(visibleText).optional(),
     })
     .optional(),
   turns: z.strictObject({ start: z.int().min(1), end: z.int().min(1) }).optional(),
@@ -59,12 +64,13 @@ export interface RejectedDraft {
 }
 
 /**
- * `draft` with defaults, checked against the writing constraints: trimmed where it is only too
- * long, rejected where it would make a bad memory.
+ * `draft` with defaults and without hidden characters, checked against the writing constraints: trimmed where it is
+ * only too long, rejected where it would make a bad memory.
  *
  * Keys are normalised by `slotKey`. A note, and a memory of a category of level "app", belongs to the app as well.
  *
- * @throws MemoryError `INVALID_INPUT` for fields of the wrong type or range, and unknown categories.
+ * @throws MemoryError `INVALID_INPUT` for fields of the wrong type or range, unknown categories, more than 32 tags or longer
+ *   ones than 100 characters.
  */
 export function prepareMemory(
   draft: MemoryDraft,
@@ -75,13 +81,14 @@ export function prepareMemory(
   const category = requireCategory(config.policy, fields.category ?? categoryOfKind[fields.kind]);
   const key = fields.key === undefined ? undefined : requireKey(category.name, fields.key);
   const trimmed = trimToLength(fields.kind, fields.text) ?? fields.text.trim();
-  const problems = writingProblems(fields.kind, trimmed).filter((problem) => problem !== "instruction");
+  const problems = writingProblems(fields.kind, trimmed);
   if (problems.length > 0) return { problems };
   const origin = fields.origin ?? originOfRole(fields.role);
   return {
     ...fields,
     ...{ text: trimmed, key, origin },
-    quarantined: origin !== "operator" && memoryInstructs({ ...fields, text: trimmed }),
+    quarantined:
+      origin !== "operator" && memoryInstructs({ ...fields, text: trimmed, trust: trustOf(origin) }),
     category: category.name,
     scope: memoryScope(fields.kind, category.level, scope),
     contentHash: memoryHash({
