@@ -17,7 +17,9 @@ export interface SummaryText {
  * @throws MemoryError `MODEL_OUTPUT_INVALID` when nothing is left.
  */
 export function summaryText(text: string, maxCharacters: number): SummaryText {
-  const { text: innocent, dropped } = withoutInstructions(withoutHeadings(text).trim());
+  // What will be cut off need not be looked at, but for what takes the place of sentences left out.
+  const head = text.trimStart().slice(0, 4 * maxCharacters);
+  const { text: innocent, dropped } = withoutInstructions(withoutHeadings(head).trim());
   const trimmed = innocent.trim();
   if (!/[\p{L}\p{N}]/u.test(trimmed)) {
     throw new MemoryError(

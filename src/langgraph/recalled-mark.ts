@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import type { BaseMessage } from "@langchain/core/messages";
 
 const key = "mnemograph";
@@ -25,10 +25,14 @@ export function bearsMark(message: BaseMessage): boolean {
   return message.response_metadata?.[key] !== undefined;
 }
 
-/** A copy of `message`, of the same class, that is marked as recalled. It stays so through serialisation, unchanged. */
+/**
+ * A copy of `message`, of the same class, that is marked as recalled. It stays so through serialisation, as long as it
+ * says the same; one without an id gets one, as graphs would give it another than was signed.
+ */
 export function asRecalled<Message extends BaseMessage>(message: Message): Message {
   const copy: Message = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
-  const mark = markOf(message);
+  copy.id = message.id ?? randomUUID();
+  const mark = markOf(copy);
   copy.response_metadata = { ...message.response_metadata, ...(mark !== null && { [key]: mark }) };
   return copy;
 }

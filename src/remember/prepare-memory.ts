@@ -7,7 +7,13 @@ import { parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { slotKey } from "../domain/slot-key.js";
 import { isStorable, visibleText } from "../domain/storable-text.js";
-import { type MemoryOrigin, memoryOrigins, originOfRole, trustOf } from "../domain/trust.js";
+import {
+  type MemoryOrigin,
+  type MemoryTrust,
+  memoryOrigins,
+  originOfRole,
+  trustOf,
+} from "../domain/trust.js";
 import { trimToLength, type WritingProblem, writingProblems } from "../domain/writing-constraints.js";
 import { MemoryError } from "../errors.js";
 import type { ResolvedConfig } from "../options.js";
@@ -51,6 +57,7 @@ export interface PreparedMemory extends Omit<z.output<typeof draftSchema>, "cate
   readonly scope: Scope;
   readonly category: string;
   readonly origin: MemoryOrigin;
+  readonly trust: MemoryTrust;
   /** Whether it reads as instructions to a model, and no operator wrote it: then it waits for one's approval. */
   readonly quarantined: boolean;
   readonly contentHash: string;
@@ -86,7 +93,7 @@ export function prepareMemory(
   const origin = fields.origin ?? originOfRole(fields.role);
   return {
     ...fields,
-    ...{ text: trimmed, key, origin },
+    ...{ text: trimmed, key, origin, trust: trustOf(origin) },
     quarantined:
       origin !== "operator" && memoryInstructs({ ...fields, text: trimmed, trust: trustOf(origin) }),
     category: category.name,
