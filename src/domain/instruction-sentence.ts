@@ -41,7 +41,7 @@ const somebodys = new RegExp(
 );
 
 /**
- * Whether a sentence, as `plainWords` writes it, tells a model in one of some sixty languages to leave what it was told,
+ * Whether a sentence, as `plainWords` writes it, tells a model in one of some seventy languages to leave what it was told,
  * to show its prompt, to be something else, or to hide something from the user.
  */
 export function sentenceInstructs(sentence: string): boolean {
