@@ -70,8 +70,7 @@ function dropBlock({ dropped, startSeq }: SummarizeInput): string {
 function block(tag: string, messages: readonly SummaryMessage[], attributes = ""): string {
   const lines = messages.map(({ seq, role, actor, text }) => {
     const name = actor === null ? "" : ` name="${escapeAttribute(actor)}"`;
-    const quoted = role === "tool" ? ' quoted="true"' : "";
-    return `<message seq="${seq}" role="${role}"${name}${quoted}>${escapeMarkup(text)}</message>`;
+    return `<message seq="${seq}" role="${role}"${name}>${escapeMarkup(text)}</message>`;
   });
   return [`<${tag}${attributes}>`, ...lines, `</${tag}>`].join("\n");
 }
