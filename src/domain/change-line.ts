@@ -1,4 +1,5 @@
 import type { MemoryItem } from "./memory.js";
+import { onOneLine } from "./storable-text.js";
 
 /** What happened to a memory, as the delta header tells it. */
 export type ChangeEvent = "created" | "updated" | "merged" | "deleted" | "soft_deleted" | "restored";
@@ -20,7 +21,7 @@ export function changeLine(
   event: ChangeEvent,
   memory: Pick<MemoryItem, "category" | "text" | "importance" | "seenCount">,
 ): string {
-  const oneLine = memory.text.replace(/\s+/g, " ").trim();
+  const oneLine = onOneLine(memory.text);
   const text = oneLine.length > mostCharacters ? `${oneLine.slice(0, mostCharacters - 1)}…` : oneLine;
   // What is gone for good is not brought up again.
   if (event === "deleted") return `[${categoryLabel(memory.category)}] ${goneForGood}`;

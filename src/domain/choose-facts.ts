@@ -3,6 +3,7 @@ import { contentHash } from "./content-hash.js";
 import type { CandidateProblem, ChosenFact, FactCandidate, RejectedFact } from "./fact-candidate.js";
 import { findQuote } from "./find-quote.js";
 import { slotKey } from "./slot-key.js";
+import { visibleText } from "./storable-text.js";
 import { trimToLength, writingProblems } from "./writing-constraints.js";
 
 /** A slot that is taken already. */
@@ -82,13 +83,10 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   if (range) return range;
   const slot = slotOf(candidate, category, rules.known);
   if (slot === undefined) return "unknown_memory";
-  const said = storable(candidate.text).trim();
+  const said = visibleText(candidate.text).trim();
   const text = trimToLength("fact", said) ?? said;
-  const value = candidate.value === null ? null : storable(candidate.value).trim() || null;
-  // Instructions to a model are written all the same: into quarantine.
-  const [problem = slotProblem(slot, value)] = writingProblems("fact", text).filter(
-    (each) => each !== "instruction",
-  );
+  const value = candidate.value === null ? null : visibleText(candidate.value).trim() || null;
+  const [problem = slotProblem(slot, value)] = writingProblems("fact", text);
   if (problem) return problem;
   const { importance, confidence, correction } = candidate;
   const trimmed = text.length < said.length;
@@ -118,7 +116,7 @@ function slotOf(
   category: string,
   known: readonly KnownSlot[],
 ): string | null | undefined {
-  const own = candidate.key === null ? null : slotKey(category, storable(candidate.key));
+  const own = candidate.key === null ? null : slotKey(category, visibleText(candidate.key));
   if (candidate.updates === null) return own;
   const referred = known[candidate.updates - 1];
   if (referred === undefined) return undefined;
@@ -144,9 +142,4 @@ function isSame(first: ChosenFact, second: ChosenFact): boolean {
 
 function worth({ importance, confidence }: ChosenFact): number {
   return importance * confidence;
-}
-
-/** Without what PostgreSQL cannot hold: NUL characters and halves of surrogate pairs. */
-function storable(text: string): string {
-  return text.replaceAll("\u0000", "").replace(/\p{Surrogate}/gu, "\uFFFD");
 }

@@ -1,3 +1,5 @@
+import { onOneLine } from "./storable-text.js";
+
 /** What waits for the user's consent, as an agent is told of it. */
 export interface PendingConsent {
   readonly id: string;
@@ -29,6 +31,6 @@ export function consentLines(consents: readonly PendingConsent[]): string[] {
 }
 
 function short(text: string): string {
-  const oneLine = text.replace(/\s+/g, " ").trim();
+  const oneLine = onOneLine(text);
   return oneLine.length > mostCharacters ? `${oneLine.slice(0, mostCharacters - 1)}…` : oneLine;
 }

@@ -15,6 +15,8 @@ export type ConsentVia = "interrupt" | "chat" | "code" | "cli" | "http" | "signa
 export interface ConsentEvidence {
   /** The user's words, as they stand in the message. */
   readonly quote: string;
+  /** All of the message. */
+  readonly message?: string | undefined;
   readonly threadId?: string | undefined;
   readonly messageId?: string | undefined;
 }

@@ -5,11 +5,8 @@ import { createHash } from "node:crypto";
  * punctuation.
  */
 export function contentHash(text: string): string {
-  const normal = text
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/\s+/gu, " ")
-    .trim()
-    .replace(/[.!?。！？\s]+$/u, "");
-  return createHash("sha256").update(normal).digest("hex");
+  const normal = text.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim();
+  let end = normal.length;
+  while (end > 0 && /[.!?。！？\s]/u.test(normal[end - 1] ?? "")) end--;
+  return createHash("sha256").update(normal.slice(0, end)).digest("hex");
 }

@@ -1,4 +1,5 @@
 import { MemoryError } from "../errors.js";
+import { visibleText } from "./storable-text.js";
 import { maxCharacters, trimToLength, writingProblems } from "./writing-constraints.js";
 
 /**
@@ -7,13 +8,9 @@ import { maxCharacters, trimToLength, writingProblems } from "./writing-constrai
  * @throws MemoryError `MODEL_OUTPUT_INVALID` when nothing is left.
  */
 export function episodeText(text: string): string {
-  const whole = text
-    .replaceAll("\u0000", "")
-    .replace(/\p{Surrogate}/gu, "\uFFFD")
-    .trim();
+  const whole = visibleText(text).trim();
   const trimmed = trimToLength("episode", whole) ?? cutAtWord(whole, maxCharacters.episode);
-  // Instructions to a model are written all the same: into quarantine.
-  const problem = writingProblems("episode", trimmed).find((each) => each !== "instruction");
+  const [problem] = writingProblems("episode", trimmed);
   if (problem === undefined) return trimmed;
   throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's episode cannot be kept: ${problem}.`, {
     cause: { output: whole },

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { MemoryError } from "../errors.js";
 import { slotKey } from "./slot-key.js";
+import { onOneLine } from "./storable-text.js";
 import { writingProblems } from "./writing-constraints.js";
 
 /** Most steps kept; more is no longer one procedure. */
@@ -13,30 +14,21 @@ const mostSteps = 20;
  */
 export function procedureText(procedure: { title: string; steps: readonly string[] }): string | null {
   const steps = procedure.steps
-    .map((step) => oneLine(step).replace(/^(?:\d{1,2}[.)]|[-*•])\s+/, ""))
+    .map((step) => onOneLine(step).replace(/^(?:\d{1,2}[.)]|[-*•])\s+/, ""))
     .filter((step) => /[\p{L}\p{N}]/u.test(step))
     .slice(0, mostSteps);
   if (steps.length === 0) return null;
-  const title = oneLine(procedure.title).replace(/:$/, "");
+  const title = onOneLine(procedure.title).replace(/:$/, "");
   const lines = [
     ...(title === "" ? [] : [`${title}:`]),
     ...steps.map((step, index) => `${index + 1}. ${step}`),
   ];
   const text = lines.join("\n");
-  // Instructions to a model are written all the same: into quarantine.
-  const problem = writingProblems("procedure", text).find((each) => each !== "instruction");
+  const [problem] = writingProblems("procedure", text);
   if (problem === undefined) return text;
   throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's procedure cannot be kept: ${problem}.`, {
     cause: { output: text },
   });
-}
-
-function oneLine(text: string): string {
-  return text
-    .replaceAll("\u0000", "")
-    .replace(/\p{Surrogate}/gu, "\uFFFD")
-    .replace(/\s+/gu, " ")
-    .trim();
 }
 
 /** Characters of agent and title that a key shows, where a digest says the rest. */

@@ -6,3 +6,47 @@
 export function isStorable(text: string): boolean {
   return !text.includes("\u0000") && !/\p{Surrogate}/u.test(text);
 }
+
+/** Scripts that join and part letters by invisible characters. */
+const joining =
+  "[\\p{scx=Arab}\\p{scx=Syrc}\\p{scx=Mong}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Guru}\\p{scx=Gujr}\\p{scx=Orya}\\p{scx=Taml}" +
+  "\\p{scx=Telu}\\p{scx=Knda}\\p{scx=Mlym}\\p{scx=Sinh}\\p{scx=Khmr}\\p{scx=Mymr}\\p{scx=Tibt}]";
+const pictured = "[\\p{Extended_Pictographic}\\p{Emoji_Presentation}\\p{Emoji_Modifier}]";
+
+/** Invisible characters that change what is seen, where they stand between what needs them. */
+const needed = [
+  `(?<=(?=[\\p{L}\\p{M}])${joining})[\\u200C\\u200D](?=(?=[\\p{L}\\p{M}])${joining})`,
+  `(?<=${pictured}\\uFE0F?)\\u200D(?=\\p{Extended_Pictographic})`,
+  `(?<=${pictured})[\\uFE0E\\uFE0F]`,
+  "(?<=[0-9#*])\\uFE0F(?=\\u20E3)",
+  // Names are written with them: 葛󠄀 is another character than 葛.
+  "(?<=\\p{scx=Hani})[\\uFE00-\\uFE02\\u{E0100}-\\u{E01EF}]",
+  "(?<=\\p{scx=Mong})[\\u180B-\\u180D\\u180F]",
+].join("|");
+
+const lineBreaks = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
+const hidden = new RegExp(
+  `(${needed})|(?![\\n\\t])[\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\p{Cc}\\uFFF9-\\uFFFB]`,
+  "gu",
+);
+
+/**
+ * `text` with nothing in it that people do not see: no tag, bidi control, zero-width or control characters but those
+ * that a script or an emoji needs where they stand, and no halves of surrogate pairs. Every kind of line break is "\n".
+ *
+ * Whatever memory keeps, and whatever it puts into prompts, goes through here: what is hidden from people who look
+ * at a memory is not hidden from a model.
+ */
+export function visibleText(text: string): string {
+  // Nearly all text is.
+  if (/^[\n\t\u0020-\u007E]*$/.test(text)) return text;
+  return text
+    .replace(/\p{Surrogate}/gu, "\uFFFD")
+    .replace(lineBreaks, "\n")
+    .replace(hidden, (_, kept: string | undefined) => kept ?? "");
+}
+
+/** `text`, visible, as one line without white space around it. */
+export function onOneLine(text: string): string {
+  return visibleText(text).replace(/\s+/g, " ").trim();
+}

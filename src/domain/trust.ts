@@ -35,6 +35,25 @@ export function trustOf(origin: MemoryOrigin): MemoryTrust {
   return trustByOrigin[origin];
 }
 
+const sources: Readonly<Record<MemoryOrigin, string>> = {
+  tool: "from a tool",
+  document: "from a document",
+  import: "imported",
+  unknown: "source unknown",
+  user: "imported",
+  assistant: "imported",
+  worker: "imported",
+  operator: "imported",
+};
+
+/** What is said of a memory that nobody vouches for, wherever a model is shown it; null for the others. */
+export function unverified(memory: {
+  readonly origin: MemoryOrigin;
+  readonly trust: MemoryTrust;
+}): string | null {
+  return memory.trust === "untrusted" ? `unverified, ${sources[memory.origin]}` : null;
+}
+
 /** The origin of a memory whose writer named none: that of the message role it was learned from, if there is one. */
 export function originOfRole(role: string | null | undefined): MemoryOrigin {
   return role === "user" || role === "assistant" || role === "tool" ? role : "unknown";

@@ -1,5 +1,5 @@
 import type { MemoryKind } from "./memory.js";
-import { readsAsInstruction } from "./reads-as-instruction.js";
+import { visibleText } from "./storable-text.js";
 
 /** Longest text of each kind, in characters. Two sentences of a fact, a lesson of a note; episodes and steps hold more than one sentence's worth. */
 export const maxCharacters: Readonly<Record<MemoryKind, number>> = {
@@ -10,7 +10,7 @@ export const maxCharacters: Readonly<Record<MemoryKind, number>> = {
   procedure: 4_000,
 };
 
-/** Why a text may not be stored as it is. */
+/** Why a text may not be stored as it is; "instruction" is found by `memoryInstructs`. */
 export type WritingProblem = "empty" | "too_long" | "pronoun_subject" | "instruction" | "not_steps";
 
 const pronounSubject =
@@ -19,26 +19,25 @@ const pronounSubject =
 /**
  * What is wrong with `text` as a memory of `kind`; empty when nothing is.
  *
- * Self-contained, third person, no pronoun as subject, short, no instructions to a model.
+ * Self-contained, third person, no pronoun as subject, short.
  * Sentences are not counted: length bounds them, and abbreviations and versions would be miscounted.
  */
-export function writingProblems(kind: MemoryKind, text: string): WritingProblem[] {
+export function writingProblems(kind: MemoryKind, text: string): Exclude<WritingProblem, "instruction">[] {
   const trimmed = text.trim();
-  const problems: WritingProblem[] = [];
   if (!/[\p{L}\p{N}]/u.test(trimmed)) return ["empty"];
-  if (trimmed.length > maxCharacters[kind]) problems.push("too_long");
+  // Nothing else is asked of it: patterns take their time.
+  if (trimmed.length > maxCharacters[kind]) return ["too_long"];
+  const problems: Exclude<WritingProblem, "instruction">[] = [];
   if ((kind === "fact" || kind === "insight") && pronounSubject.test(trimmed))
     problems.push("pronoun_subject");
-  if (readsAsInstruction(trimmed, { orders: kind === "procedure" || kind === "episode" }))
-    problems.push("instruction");
-  if (kind === "procedure" && !/^\s*1[.)]\s+\S/m.test(trimmed)) problems.push("not_steps");
+  if (kind === "procedure" && !/^[ \t]{0,20}1[.)]\s+\S/m.test(trimmed)) problems.push("not_steps");
   return problems;
 }
 
-/** `text` cut after its last whole sentence within the kind's length, or null when not even one fits. */
+/** `text`, visible, cut after its last whole sentence within the kind's length, or null when not even one fits. */
 export function trimToLength(kind: MemoryKind, text: string): string | null {
   const most = maxCharacters[kind];
-  const trimmed = text.replaceAll("\u0000", "").trim();
+  const trimmed = visibleText(text).trim();
   if (trimmed.length <= most) return trimmed;
   const head = trimmed.slice(0, most);
   const ends = [...head.matchAll(/[.!?。！？](?=\s|$)/gu)];

@@ -1,5 +1,5 @@
+import { consentQuote } from "../domain/consent-quote.js";
 import type { ConsentRequest } from "../domain/consent-request.js";
-import { findQuote } from "../domain/find-quote.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
@@ -19,20 +19,17 @@ export interface ConsentAcknowledgement {
   readonly threadId: string;
   readonly id: string;
   readonly decision: "approve" | "refuse";
-  /** The user's words that say so. */
+  /** The user's words that say so: whole sentences. */
   readonly quote: string;
-  /** What the user wrote in the round under way; of what is recorded, the transcript is asked. */
+  /** What the user wrote in the round under way, the latest last; of what is recorded, the transcript is asked. */
   readonly said?: readonly UnrecordedWords[] | undefined;
   /** Whether the round began after the request was made. @default whether anything was recorded in the thread since */
   readonly shown?: boolean | undefined;
 }
 
-/** Messages of the user that are looked through, latest first. */
-const searchedMessages = 20;
-
 /**
- * Decides a request by what its user wrote in a thread after it was made: the quote must stand there, in a message of
- * the user's own.
+ * Decides a request by what its user wrote last in a thread, after it was made: the quote must be that message, or whole
+ * sentences of it, that agree or refuse; see `consentQuote`.
  *
  * @throws MemoryError `INVALID_INPUT` when it does not, and all that `decideConsent` throws.
  */
@@ -49,7 +46,6 @@ export async function acknowledgeConsent(
     threadId,
     requestId: id,
     ids,
-    limit: searchedMessages,
   });
   const recorded = new Set(found.recorded);
   // What is not recorded was said after all that is.
@@ -57,16 +53,24 @@ export async function acknowledgeConsent(
   const fresh = said.filter(
     ({ messageId }) => isLater && !(messageId !== undefined && recorded.has(messageId)),
   );
-  for (const { messageId, text } of [...fresh, ...found.words]) {
-    const quote = findQuote(text, input.quote);
-    if (quote === null) continue;
-    const evidence = { quote, threadId, ...(messageId !== undefined && { messageId }) };
+  const latest = fresh.at(-1) ?? found.latest;
+  const quote = latest && consentQuote(latest.text, input.quote, decision);
+  if (latest && quote) {
+    const { messageId, text: message } = latest;
+    const evidence = { quote, message, threadId, ...(messageId !== undefined && { messageId }) };
     const actor = scope.userId ?? "user";
     return decideConsent(deps, { scope, id, decision, actor, via: "chat", evidence });
   }
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `The user has not written "${input.quote}" in this conversation since the request was made. Quote the user's own ` +
-      "words exactly; when the user has not answered yet, ask and wait for the answer.",
+  throw new MemoryError("INVALID_INPUT", refusalOf(input, latest !== null));
+}
+
+function refusalOf({ quote, decision }: ConsentAcknowledgement, answered: boolean): string {
+  const ask = "when the user has not answered yet, ask and wait for the answer.";
+  if (!answered)
+    return `The user has not written "${quote}" in this conversation since the request was made: ${ask}`;
+  const means = decision === "approve" ? "plainly agrees, with no refusal beside it" : "is no question";
+  return (
+    `The user has not written "${quote}" as an answer. Quote a whole sentence of the user's latest message that ${means}; ` +
+    ask
   );
 }

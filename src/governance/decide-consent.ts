@@ -38,6 +38,7 @@ const decisionSchema = z.strictObject({
   evidence: z
     .strictObject({
       quote: storableText.min(1),
+      message: storableText.optional(),
       threadId: storableText.optional(),
       messageId: storableText.optional(),
     })

@@ -3,9 +3,10 @@ import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import type { Memory } from "../memory.js";
 import type { Recalled } from "../recall/recall.js";
 import { memoryKey } from "./memory-state.js";
-import { type InjectAs, memoryBlockId, modelView } from "./model-view.js";
+import { type InjectAs, modelView } from "./model-view.js";
 import type { OnError } from "./on-error.js";
 import { recallNode } from "./recall-node.js";
+import { isMemoryBlock } from "./recalled-mark.js";
 import { rememberNode, type SessionMode } from "./remember-node.js";
 import { runIdentity } from "./run-identity.js";
 
@@ -85,7 +86,7 @@ export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOption
 /** The request's messages as memory shows them; the block becomes part of the one system message agents have. */
 function shown(request: ModelRequest, recalled: Recalled | null, injectAs: InjectAs): Partial<ModelRequest> {
   const view = modelView(request.messages, recalled, injectAs);
-  const block = view.find((message) => message.id === memoryBlockId);
+  const block = view.find(isMemoryBlock);
   if (block === undefined) return { messages: view };
   const { systemMessage } = request;
   const text = systemMessage.text === "" ? block.text : `\n\n${block.text}`;

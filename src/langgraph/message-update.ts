@@ -1,7 +1,6 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import { Overwrite } from "@langchain/langgraph";
-import { memoryBlockId } from "./model-view.js";
-import { isRecalled } from "./recalled-mark.js";
+import { bearsMark, isMemoryBlock, isRecalled } from "./recalled-mark.js";
 
 /** What an agent did to the messages of the graph around it. */
 export interface MessageUpdate {
@@ -25,11 +24,16 @@ export function messageUpdate(
 ): MessageUpdate {
   const own = new Map(state.map((message) => [message.id, message]));
   const outputIds = idsOf(output);
-  const removed = view.flatMap(({ id }) =>
-    id === undefined || id === memoryBlockId || outputIds.has(id) ? [] : [id],
+  const removed = view.flatMap((message) =>
+    message.id === undefined || isMemoryBlock(message) || outputIds.has(message.id) ? [] : [message.id],
   );
-  // The current message with memory in front of it stands for the one in the state.
-  const said = output.flatMap((message) => (isRecalled(message) ? (own.get(message.id) ?? []) : message));
+  const recalled = idsOf(view.filter((message) => message.id !== undefined && isRecalled(message)));
+  // The current message with memory in front of it stands for the one in the state, also where the agent changed it.
+  const said = output.flatMap((message) =>
+    isRecalled(message) || (bearsMark(message) && recalled.has(message.id))
+      ? (own.get(message.id) ?? [])
+      : message,
+  );
 
   const gone = new Set(removed);
   const kept = state.filter((message) => !gone.has(message.id ?? ""));

@@ -1,14 +1,12 @@
 import { type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
+import { contained, withoutHeadings } from "../domain/contained-text.js";
 import { memoryBlock } from "../recall/memory-block.js";
 import type { Recalled } from "../recall/recall.js";
-import { recalledMark } from "./recalled-mark.js";
+import { asRecalled, isMemoryBlock, memoryBlockId } from "./recalled-mark.js";
 import { shownMessages } from "./shown-messages.js";
 
 /** Where the memory block goes: a system message, or in front of the current user message. */
 export type InjectAs = "system" | "user";
-
-/** Id of the memory block; the same in every turn, so that a graph that keeps what it was shown keeps one. */
-export const memoryBlockId = "mnemograph.memory";
 
 /**
  * The messages an agent is shown: system messages, the memory block, what the summary does not cover.
@@ -24,36 +22,44 @@ export function modelView(
   injectAs: InjectAs = "system",
 ): BaseMessage[] {
   if (!recalled) return [...state];
-  const { instructions, talk } = shownMessages(state, recalled);
+  // One that an agent kept of an earlier turn is out of date.
+  const others = state.filter((message) => !isMemoryBlock(message));
+  const { instructions, talk } = shownMessages(others, recalled);
   const block = memoryBlock(recalled);
   if (block === null) return [...instructions, ...talk];
 
   const current = talk.findLastIndex((message) => message.getType() === "human");
   if (injectAs === "system" || current < 0) {
-    return [
-      ...instructions,
-      new SystemMessage({ content: block, id: memoryBlockId, ...recalledMark }),
-      ...talk,
-    ];
+    return [...instructions, asRecalled(new SystemMessage({ content: block, id: blockId(talk) })), ...talk];
   }
   return [...instructions, ...talk.with(current, withContext(talk[current] as BaseMessage, recalled, block))];
+}
+
+/** A client's message of the block's name is not to be replaced by it where an agent merges messages by id. */
+function blockId(talk: readonly BaseMessage[]): string {
+  const taken = talk.some((message) => message.id === memoryBlockId);
+  return taken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
 }
 
 /** A copy of `message` with what memory knows in front. */
 function withContext(message: BaseMessage, recalled: Recalled, block: string): HumanMessage {
   const isSummaryOnly = memoryBlock({ ...recalled, summary: null }) === null;
-  const context = isSummaryOnly ? recalled.summary?.text : block.replace(/^<memory>\n|\n<\/memory>$/g, "");
+  const context = isSummaryOnly
+    ? contained(withoutHeadings(recalled.summary?.text ?? ""))
+    : block.replace(/^<memory>\n|\n<\/memory>$/g, "");
   // A bracket and an empty line end the context, so it holds none itself.
   const prefix = `[Previous context: ${context?.replace(/\]\s*\n\s*/g, "]\n")}]\n\n`;
   const content =
     typeof message.content === "string"
       ? `${prefix}${message.content}`
       : [{ type: "text" as const, text: prefix }, ...message.content];
-  return new HumanMessage({
-    content,
-    ...(message.id !== undefined && { id: message.id }),
-    ...(message.name !== undefined && { name: message.name }),
-    additional_kwargs: message.additional_kwargs,
-    response_metadata: { ...message.response_metadata, ...recalledMark.response_metadata },
-  });
+  return asRecalled(
+    new HumanMessage({
+      content,
+      ...(message.id !== undefined && { id: message.id }),
+      ...(message.name !== undefined && { name: message.name }),
+      additional_kwargs: message.additional_kwargs,
+      response_metadata: message.response_metadata,
+    }),
+  );
 }

@@ -1,18 +1,63 @@
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import type { BaseMessage } from "@langchain/core/messages";
 
 const key = "mnemograph";
 
-/** Fields for a message made of recalled memory. `response_metadata` stays out of what providers are sent. */
-export const recalledMark = { response_metadata: { [key]: "recalled" } } as const;
+/**
+ * Signs the marks, so that only this process can have made one: clients write `response_metadata` as they like. After a
+ * restart the marks of before are unknown, and their messages known by their ids: the transcript's are recorded once,
+ * and the memory block has a name and a form of its own.
+ */
+const secret = randomBytes(32);
 
 /** Whether `message` was recalled: it is memory, or comes from the transcript and not from the graph's state. */
 export function isRecalled(message: BaseMessage): boolean {
-  return message.response_metadata?.[key] === "recalled";
+  const mark: unknown = message.response_metadata?.[key];
+  if (typeof mark === "string") {
+    const expected = markOf(message);
+    if (expected !== null && sameText(mark, expected)) return true;
+  }
+  return isMemoryBlock(message);
 }
 
-/** A copy of `message`, of the same class, that is marked as recalled. */
+/** Whether `message` has a mark at all: of this process, of another, or forged. */
+export function bearsMark(message: BaseMessage): boolean {
+  return message.response_metadata?.[key] !== undefined;
+}
+
+/**
+ * A copy of `message`, of the same class, that is marked as recalled. It stays so through serialisation, as long as it
+ * says the same; one without an id gets one, as graphs would give it another than was signed.
+ */
 export function asRecalled<Message extends BaseMessage>(message: Message): Message {
   const copy: Message = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
-  copy.response_metadata = { ...message.response_metadata, ...recalledMark.response_metadata };
+  copy.id = message.id ?? randomUUID();
+  const mark = markOf(copy);
+  copy.response_metadata = { ...message.response_metadata, ...(mark !== null && { [key]: mark }) };
   return copy;
+}
+
+/** Id of the memory block; the same in every turn, so that a graph that keeps what it was shown keeps one. */
+export const memoryBlockId = "mnemograph.memory";
+
+/** Whether `message` is the memory block, of whatever process: by its name and its form. No user's message is. */
+export function isMemoryBlock(message: BaseMessage): boolean {
+  if (message.getType() !== "system" || !message.id?.startsWith(memoryBlockId)) return false;
+  const { content } = message;
+  return typeof content === "string" && content.startsWith("<memory>\n") && content.endsWith("\n</memory>");
+}
+
+/** Null where the message cannot be written down. */
+function markOf(message: BaseMessage): string | null {
+  try {
+    const what = JSON.stringify([message.getType(), message.id ?? null, message.content]);
+    return `recalled:${createHmac("sha256", secret).update(what).digest("base64url")}`;
+  } catch {
+    return null;
+  }
+}
+
+function sameText(first: string, second: string): boolean {
+  const [one, other] = [Buffer.from(first), Buffer.from(second)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -1,8 +1,19 @@
+import { randomUUID } from "node:crypto";
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
-import { delegatedMark } from "./delegated-mark.js";
 import type { ResolvedSubagent } from "./subagent-resolve.js";
+
+/** What the ids of tasks begin with. */
+const taskId = "mnemograph.task.";
+
+/**
+ * Whether `message` is a task that one agent gave another as if a user had said it: its words are a model's. Who names
+ * a message of their own so only gives up that it counts as a user's consent.
+ */
+export function isDelegated(message: BaseMessage): boolean {
+  return message.id?.startsWith(taskId) ?? false;
+}
 
 /** Arguments of every tool that gives a task to a subagent. */
 export const subagentTaskSchema = z.object({
@@ -28,7 +39,7 @@ export async function runSubagentTask(
   task: string,
   config: LangGraphRunnableConfig,
 ): Promise<string> {
-  const input = { messages: [new HumanMessage({ content: task, ...delegatedMark })] as never };
+  const input = { messages: [new HumanMessage({ content: task, id: `${taskId}${randomUUID()}` })] as never };
   const output = (await graph.invoke(input, config)) as { messages: BaseMessage[] };
   return output.messages.at(-1)?.text.trim() || `(${name} finished without an answer.)`;
 }

@@ -37,6 +37,8 @@ const SummarizationState = Annotation.Root({
   scope: Annotation<Scope>,
   work: Annotation<SummaryWork | null>,
   summary: Annotation<string | null>,
+  /** Sentences left out of it, since they read as instructions to a model. */
+  dropped: Annotation<number>,
   generationTimeMs: Annotation<number>,
   error: Annotation<Failure | null>,
   /** How it ended: "lost" when another worker took over meanwhile. */
@@ -93,18 +95,18 @@ async function summarize(deps: SummarizationDeps, { claim, work }: State): Promi
       throw new MemoryError("CONFLICT", "Another worker took this summary over.");
     }
   };
-  const summary = await makeSummary(deps.model(), work, deps.config.summaries, renewLease);
-  return { summary, generationTimeMs: Math.round(performance.now() - startedAt) };
+  const { text: summary, dropped } = await makeSummary(deps.model(), work, deps.config.summaries, renewLease);
+  return { summary, dropped, generationTimeMs: Math.round(performance.now() - startedAt) };
 }
 
 async function validate(deps: SummarizationDeps, { summary, error }: State): Promise<Update> {
   if (error) return {};
-  const text = summaryText(summary ?? "", deps.config.summaries.maxCharacters);
+  const { text } = summaryText(summary ?? "", deps.config.summaries.maxCharacters);
   return { summary: await deps.redactor.text(text) };
 }
 
 async function save(deps: SummarizationDeps, state: State): Promise<Update> {
-  const { claim, work, summary, error, generationTimeMs } = state;
+  const { claim, work, summary, dropped, error, generationTimeMs } = state;
   if (!claim || !work) return { status: "lost" };
   if (error !== null || summary === null) return saveFailure(deps, claim, work, error ?? noSummary);
 
@@ -118,7 +120,8 @@ async function save(deps: SummarizationDeps, state: State): Promise<Update> {
   deps.logger.debug(`Memory ${claim.summaryId} status updated to completed`);
   deps.logger.info(`Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`);
   if (startSeq > 0) deps.logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);
-  await insertEvent(deps.db, { scope, threadId, step: "summarize", op: "create", status: "ok" });
+  const detail = dropped > 0 ? "instruction" : undefined;
+  await insertEvent(deps.db, { scope, threadId, step: "summarize", op: "create", status: "ok", detail });
   return { status: "completed" };
 }
 

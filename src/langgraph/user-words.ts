@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { isDelegated } from "./delegated-mark.js";
 import { isRecalled } from "./recalled-mark.js";
+import { isDelegated } from "./subagent-task.js";
 
 /** A user's message. */
 interface UserWords {
@@ -28,7 +28,8 @@ export function currentUserWords(messages: readonly BaseMessage[]): UserWords[] 
 /** Null where the message is not of this round, or not the user's. */
 function ownText(message: BaseMessage, isCurrent: boolean): string | null {
   if (isDelegated(message)) return null;
-  if (!isRecalled(message)) return message.text;
   // Only the current message has memory in front of it; others so marked come from the transcript.
-  return isCurrent && context.test(message.text) ? message.text.replace(context, "") : null;
+  if (isRecalled(message) && !(isCurrent && context.test(message.text))) return null;
+  // After a restart the mark is not known any more, and the context no less memory's.
+  return message.text.replace(context, "");
 }

@@ -1,6 +1,8 @@
-/** `text` as it may stand inside markup: quoted text cannot open or close the blocks around it. */
+import { visibleText } from "../domain/storable-text.js";
+
+/** `text` as it may stand inside markup: quoted text cannot open or close the blocks around it, nor hide anything. */
 export function escapeMarkup(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return visibleText(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 /** `text` as it may stand in an attribute between double quotes. */

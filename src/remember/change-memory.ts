@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { MemoryItem } from "../domain/memory.js";
 import { versionOf } from "../domain/memory-version.js";
 import { parseInput } from "../domain/parse-input.js";
+import { visibleText } from "../domain/storable-text.js";
 import { deactivateMemories } from "../store/deactivate-memories.js";
 import { type ChangeInput, editMemory } from "./edit-memory.js";
 import { requireMemory } from "./require-memory.js";
@@ -86,13 +87,13 @@ async function redactPatch({ redactor }: WriteDeps, patch: MemoryPatch): Promise
 }
 
 const patchSchema = z.strictObject({
-  text: z.string().optional(),
-  value: z.string().optional(),
+  text: z.string().transform(visibleText).optional(),
+  value: z.string().transform(visibleText).optional(),
   category: z.string().optional(),
   importance: z.number().min(1).max(5).optional(),
   confidence: z.number().min(0).max(1).optional(),
   pinned: z.boolean().optional(),
-  tags: z.array(z.string()).optional(),
+  tags: z.array(z.string().transform(visibleText)).optional(),
 });
 
 /** Only what is set: an unset field must not overwrite. */

@@ -49,7 +49,7 @@ export function newConsent(
   memory: PreparedMemory,
   waits: { rule: ConsentRule; seenCount: number; signals: readonly ConsentSignal[]; proposedBy: string },
 ): NewConsent {
-  const { scope, terms: _, quarantined: __, contentHash, ...draft } = memory;
+  const { scope, terms: _, quarantined: __, trust: ___, contentHash, ...draft } = memory;
   return {
     ...scopeColumns(scope),
     ...waits,

@@ -1,5 +1,4 @@
 import { searchText } from "../domain/search-text.js";
-import { trustOf } from "../domain/trust.js";
 import type { ResolvedConfig } from "../options.js";
 import type { WriteCandidate } from "../store/find-write-candidates.js";
 import type { NewMemory } from "../store/insert-memories.js";
@@ -41,7 +40,6 @@ export function newMemory(
     actorId: memory.actorId ?? null,
     actorTerms: searchText(memory.actorId ?? "", config.retrieval.language),
     role: memory.role ?? null,
-    trust: trustOf(memory.origin),
     threadId: memory.source?.threadId ?? null,
     sourceSeqs: memory.source?.seqs ?? [],
     evidence: memory.source?.quote ?? null,

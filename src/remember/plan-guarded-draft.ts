@@ -32,9 +32,10 @@ export function planGuardedDraft(
   plan: WritePlan & { readonly consents: ConsentPlan },
   draft: GuardedDraft,
 ): WriteOutcome {
-  const { doubles, rivals } = draft;
+  const { rivals } = draft;
+  const rule = consentRule(context.config.consent, (draft.doubles[0] as OwnerDraft).memory);
+  const doubles = rule !== null && context.origin.consent ? draft.doubles.map(vouchedFor) : draft.doubles;
   const first = doubles[0] as OwnerDraft;
-  const rule = consentRule(context.config.consent, first.memory);
   const decision = settleDraft(first, rivals, { turn: saidTurn(context, first), config: context.config });
   const write = (how: SettledDecision) => planDraft(context, plan, doubles, rivals, how);
   if (rule === null) return write(decision);
@@ -48,6 +49,12 @@ export function planGuardedDraft(
   if (!isGuarded(rule, decision)) return write(decision);
   if (decision.action === "insert_closed") return write({ action: "keep", id: decision.id });
   return planProposal(context, plan, draft, { rule, write: () => write(decision) });
+}
+
+/** What the user agreed to is trusted as the user's own words, whoever proposed it. */
+function vouchedFor(draft: OwnerDraft): OwnerDraft {
+  const { trust } = draft.memory;
+  return trust === "operator" ? draft : { ...draft, memory: { ...draft.memory, trust: "user" } };
 }
 
 /** A user who agreed is believed whatever the confidences. */

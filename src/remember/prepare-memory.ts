@@ -6,8 +6,14 @@ import { memoryInstructs } from "../domain/memory-instructs.js";
 import { parseInput, smallCount, storableDate, storableText } from "../domain/parse-input.js";
 import { isSharedBy, parseScope, type Scope } from "../domain/scope.js";
 import { slotKey } from "../domain/slot-key.js";
-import { isStorable } from "../domain/storable-text.js";
-import { type MemoryOrigin, memoryOrigins, originOfRole } from "../domain/trust.js";
+import { isStorable, visibleText } from "../domain/storable-text.js";
+import {
+  type MemoryOrigin,
+  type MemoryTrust,
+  memoryOrigins,
+  originOfRole,
+  trustOf,
+} from "../domain/trust.js";
 import { trimToLength, type WritingProblem, writingProblems } from "../domain/writing-constraints.js";
 import { MemoryError } from "../errors.js";
 import type { ResolvedConfig } from "../options.js";
@@ -17,26 +23,32 @@ const memoryText = z
   .string()
   .refine((said) => isStorable(said.replaceAll("\u0000", "")), "has half of a surrogate pair");
 
+/** Words that agents are shown. */
+const shownText = (mostCharacters: number) => storableText.max(mostCharacters).transform(visibleText);
+/** Enough to sort memories by; a tag is a word or a few. */
+const mostTags = 32;
+const mostTagCharacters = 100;
+
 const draftSchema = z.strictObject({
   text: memoryText,
   kind: z.enum(["fact", "episode", "note", "insight", "procedure"]).default("fact"),
   category: z.string().optional(),
-  key: storableText.trim().min(1).max(200).optional(),
-  value: storableText.max(2_000).optional(),
+  key: storableText.trim().min(1).max(200).transform(visibleText).optional(),
+  value: shownText(2_000).optional(),
   importance: z.number().min(1).max(5).default(3),
   confidence: z.number().min(0).max(1).default(1),
   pinned: z.boolean().default(false),
-  tags: z.array(storableText).default([]),
+  tags: z.array(shownText(mostTagCharacters)).max(mostTags).default([]),
   agentId: storableText.optional(),
   runId: storableText.optional(),
-  actorId: storableText.optional(),
+  actorId: storableText.transform(visibleText).optional(),
   role: storableText.optional(),
   origin: z.enum(memoryOrigins).optional(),
   source: z
     .strictObject({
       threadId: storableText,
       seqs: z.array(smallCount),
-      quote: storableText.optional(),
+      quote: storableText.transform(visibleText).optional(),
     })
     .optional(),
   turns: z.strictObject({ start: smallCount.min(1), end: smallCount.min(1) }).optional(),
@@ -49,6 +61,7 @@ export interface PreparedMemory extends Omit<z.output<typeof draftSchema>, "cate
   readonly scope: Scope;
   readonly category: string;
   readonly origin: MemoryOrigin;
+  readonly trust: MemoryTrust;
   /** Whether it reads as instructions to a model, and no operator wrote it: then it waits for one's approval. */
   readonly quarantined: boolean;
   readonly contentHash: string;
@@ -62,12 +75,13 @@ export interface RejectedDraft {
 }
 
 /**
- * `draft` with defaults, checked against the writing constraints: trimmed where it is only too
- * long, rejected where it would make a bad memory.
+ * `draft` with defaults and without hidden characters, checked against the writing constraints: trimmed where it is
+ * only too long, rejected where it would make a bad memory.
  *
  * Keys are normalised by `slotKey`. A memory that a user's scope gives its app names neither speaker nor source. A note, and a memory of a category of level "app", belongs to the app as well.
  *
- * @throws MemoryError `INVALID_INPUT` for fields of the wrong type or range, and unknown categories.
+ * @throws MemoryError `INVALID_INPUT` for fields of the wrong type or range, unknown categories, more than 32 tags or longer
+ *   ones than 100 characters.
  */
 export function prepareMemory(
   draft: MemoryDraft,
@@ -78,7 +92,7 @@ export function prepareMemory(
   const category = requireCategory(config.policy, fields.category ?? categoryOfKind[fields.kind]);
   const key = fields.key === undefined ? undefined : requireKey(category.name, fields.key);
   const trimmed = trimToLength(fields.kind, fields.text) ?? fields.text.trim();
-  const problems = writingProblems(fields.kind, trimmed).filter((problem) => problem !== "instruction");
+  const problems = writingProblems(fields.kind, trimmed);
   if (problems.length > 0) return { problems };
   const origin = fields.origin ?? originOfRole(fields.role);
   const whose = memoryScope(fields.kind, category.level, scope);
@@ -86,8 +100,9 @@ export function prepareMemory(
     ...fields,
     // What a user's conversation taught an app is told to all of its users: not whose it was, nor in which words.
     ...(isSharedBy(scope, whose) && { source: undefined, actorId: undefined }),
-    ...{ text: trimmed, key, origin },
-    quarantined: origin !== "operator" && memoryInstructs({ ...fields, text: trimmed }),
+    ...{ text: trimmed, key, origin, trust: trustOf(origin) },
+    quarantined:
+      origin !== "operator" && memoryInstructs({ ...fields, text: trimmed, trust: trustOf(origin) }),
     category: category.name,
     scope: whose,
     contentHash: memoryHash({

@@ -35,7 +35,7 @@ export async function rewriteContent(
     readonly trust?: MemoryTrust | undefined;
   },
 ): Promise<MemoryChange[]> {
-  const { id, value } = memory;
+  const { id } = memory;
   const prepared = prepareRewrite(config, memory, options.vouched);
   const { language } = config.retrieval;
   const vector = options.embedded?.vectors[0] ?? null;
@@ -49,7 +49,7 @@ export async function rewriteContent(
       ...prepared,
       ...{ id, vector, links },
       state: "active",
-      value,
+      value: prepared.value ?? null,
       trust: options.trust,
       actorTerms: searchText(memory.actorId ?? "", language),
     },

@@ -7,8 +7,8 @@ import { uuidOf } from "./uuid-of.js";
 
 /** What a thread holds since a request was made. */
 export interface UserWords {
-  /** What its user wrote, latest first. */
-  readonly words: readonly { readonly messageId: string; readonly text: string }[];
+  /** What its user wrote last; null when nothing. */
+  readonly latest: { readonly messageId: string; readonly text: string } | null;
   /** Whether anything at all was recorded in it since. */
   readonly continued: boolean;
   /** Which of the messages asked about are recorded, whenever that was. */
@@ -16,12 +16,12 @@ export interface UserWords {
 }
 
 /**
- * What the user of a thread wrote in it since the request was made, at most `limit` messages; which of `ids` it holds.
+ * What the user of a thread wrote last in it since the request was made; which of `ids` it holds.
  * One statement; of another scope's thread, and for another scope's request, nothing.
  */
 export async function findUserWords(
   db: Connection,
-  input: { scope: Scope; threadId: string; requestId: string; ids: readonly string[]; limit: number },
+  input: { scope: Scope; threadId: string; requestId: string; ids: readonly string[] },
 ): Promise<UserWords> {
   const { tenantId, userId, appId } = scopeColumns(input.scope);
   const [row] = await db.query<UserWords>(sql`
@@ -33,13 +33,11 @@ export async function findUserWords(
         and t.user_id = ${userId} and t.app_id = ${appId}
     )
     select
-      coalesce((
-        select json_agg(json_build_object('messageId', w.message_id, 'text', w.content) order by w.seq desc)
-        from (
-          select m.seq, m.message_id, m.content from spoken s join ${db.schema}.message m on m.thread_ref = s.id
-          where m.role = 'user' and m.created_at > s.since order by m.seq desc limit ${input.limit}
-        ) w
-      ), '[]') as words,
+      (
+        select json_build_object('messageId', m.message_id, 'text', m.content)
+        from spoken s join ${db.schema}.message m on m.thread_ref = s.id
+        where m.role = 'user' and m.created_at > s.since order by m.seq desc limit 1
+      ) as latest,
       exists (
         select from spoken s join ${db.schema}.message m on m.thread_ref = s.id where m.created_at > s.since
       ) as continued,
@@ -47,5 +45,5 @@ export async function findUserWords(
         select m.message_id from spoken s join ${db.schema}.message m on m.thread_ref = s.id
         where m.message_id = any (${input.ids}::text[])
       ) as recorded`);
-  return row ?? { words: [], continued: false, recorded: [] };
+  return row ?? { latest: null, continued: false, recorded: [] };
 }

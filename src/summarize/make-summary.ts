@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { summaryText } from "../domain/summary-text.js";
+import { type SummaryText, summaryText } from "../domain/summary-text.js";
 import { estimateTokens, textPieces } from "../domain/text-pieces.js";
 import { summarizeMessages } from "../llm/summarize-messages.js";
 import type { SummaryOptions } from "../options.js";
@@ -15,6 +15,7 @@ const droppedCharacters = 300;
  * nothing is left out in the middle.
  *
  * @param betweenPieces called before each piece after the first; its error ends the work.
+ * @returns the text, and how many sentences were left out of it and of the pieces before.
  * @throws MemoryError `MODEL_OUTPUT_INVALID` when the summary of any piece is empty, which would lose those
  *   before it; `MODEL_TIMEOUT`, `MODEL_FAILED`.
  */
@@ -23,10 +24,11 @@ export async function makeSummary(
   work: SummaryWork,
   options: SummaryOptions,
   betweenPieces: () => Promise<void>,
-): Promise<string> {
+): Promise<SummaryText> {
   const dropped = shorten(work.dropped, options.inputBudgetTokens / 4);
   const pieces = textPieces(work.added, options.inputBudgetTokens);
   let previous = work.base;
+  let left = 0;
   for (const [index, added] of pieces.entries()) {
     if (index > 0) await betweenPieces();
     const text = await summarizeMessages(
@@ -40,13 +42,15 @@ export async function makeSummary(
       },
       options.timeoutMs,
     );
+    const summary = summaryText(text, options.maxCharacters);
+    left += summary.dropped;
     previous = {
       startSeq: work.startSeq,
       endSeq: added.at(-1)?.seq ?? work.endSeq,
-      text: summaryText(text, options.maxCharacters),
+      text: summary.text,
     };
   }
-  return previous?.text ?? "";
+  return { text: previous?.text ?? "", dropped: left };
 }
 
 /** The latest messages that fit the budget, each cut short. */

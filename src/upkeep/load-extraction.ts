@@ -1,3 +1,5 @@
+import { withoutMemoryBlocks } from "../domain/contained-text.js";
+import { visibleText } from "../domain/storable-text.js";
 import type { ThreadTaskClaim } from "../store/claim-thread-task.js";
 import { type ExtractionWork, findExtractionWork } from "../store/find-extraction-work.js";
 import { insertEvent } from "../store/insert-event.js";
@@ -28,7 +30,11 @@ export async function loadExtraction(
     actor: extractor,
   });
   if (!work) return "lost";
-  const messages = work.messages.map((message) => ({ ...message, text: withoutMemoryBlocks(message.text) }));
+  // What was remembered is not said anew where it was put into the user's message.
+  const messages = work.messages.map((message) => ({
+    ...message,
+    text: withoutMemoryBlocks(visibleText(message.text)),
+  }));
   const { scope, threadId, allowedAt } = work;
   if (!messages.some(({ text }) => /[\p{L}\p{N}]/u.test(text))) {
     const doneUntil = messages.at(-1)?.seq ?? claim.doneUntil;
@@ -44,9 +50,4 @@ export async function loadExtraction(
     detail: "daily_cap",
   });
   return "deferred";
-}
-
-/** What was remembered is not said anew where an app put the memory block into the user's message. */
-function withoutMemoryBlocks(text: string): string {
-  return text.replace(/<memory>[\s\S]*?<\/memory>/g, "");
 }

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { summaryText } from "../../src/domain/summary-text.js";
+import { summaryText as screened } from "../../src/domain/summary-text.js";
 import { MemoryError } from "../../src/errors.js";
+
+const summaryText = (text: string, maxCharacters: number) => screened(text, maxCharacters).text;
 
 describe("summaryText", () => {
   it("trims, and takes out what the database cannot hold", () => {

@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
-import { memoryBlock } from "../../src/recall/memory-block.js";
+import { memoryBlock, memoryPreface } from "../../src/recall/memory-block.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type Address, newAddress } from "../support/thread-facts.js";
@@ -12,7 +12,8 @@ const db = useTestDatabase();
 /** The delta header that a thread is shown now, as lines. */
 async function headerOf(memory: Memory, thread: Address): Promise<string[]> {
   const block = memoryBlock(await memory.recall(thread)) ?? "";
-  const [first = ""] = block.replace(/^<memory>\n|\n<\/memory>$/g, "").split("\n\n");
+  const [preface, first = ""] = block.replace(/^<memory>\n|\n<\/memory>$/g, "").split("\n\n");
+  if (block !== "") expect(preface).toBe(memoryPreface);
   return first.startsWith("Memory updates") ? first.split("\n") : [];
 }
 

@@ -65,7 +65,7 @@ describe("the consent tool", () => {
     await propose(memory, thread, "Porto");
     const they = await propose(memory, thread, "they", "pronouns");
     const { agent, model } = toolAgent(
-      [calls({ proposal: "2", decision: "approve", quote: "yes, remember Porto" }), "ok"],
+      [calls({ proposal: "2", decision: "approve", quote: "oh yes, remember Porto" }), "ok"],
       [consentTool(memory)],
     );
     await say(withMemory(agent, memory).compile(), "Oh yes,  remember Porto!", thread);
@@ -78,7 +78,8 @@ describe("the consent tool", () => {
     expect(approved).toMatchObject({
       ...{ decidedVia: "chat", decidedBy: thread.configurable.user_id },
       evidence: {
-        quote: "yes,  remember Porto",
+        quote: "Oh yes,  remember Porto!",
+        message: "Oh yes,  remember Porto!",
         threadId: thread.configurable.thread_id,
         messageId: expect.any(String),
       },
@@ -99,7 +100,7 @@ describe("the consent tool", () => {
     },
   );
 
-  it("finds the answer in an earlier message of the thread as well, but none from before the proposal", async () => {
+  it("finds the answer in the latest message only, and none from before the proposal", async () => {
     const memory = database.memory();
     const thread = newThread();
     const record = (...messages: (AIMessage | HumanMessage)[]) =>
@@ -111,9 +112,19 @@ describe("the consent tool", () => {
       /^Refused: The user has not written "yes really"/,
     );
     await record(new AIMessage("Shall I remember it?"), new HumanMessage("Sure, go ahead"));
-    expect(await turn(memory, thread, "And now?", { ...early, quote: "sure, go ahead" })).toContain(
-      "Remembered",
-    );
+    const answer = { ...early, quote: "sure, go ahead" };
+    // What the user said since may have taken it back.
+    expect(await turn(memory, thread, "And now?", answer)).toMatch(/^Refused: The user has not written/);
+    await record(new HumanMessage("Sure, go ahead"));
+    const { scope, threadId } = addressOf(thread);
+    const decided = await memory.consents.acknowledge({
+      scope,
+      threadId,
+      ...answer,
+      id,
+      decision: "approve",
+    });
+    expect(decided.status).toBe("approved");
     expect(await known(memory, thread)).toEqual(["Porto"]);
   });
 

@@ -5,6 +5,7 @@ import { createAgent } from "langchain";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createMemorySupervisor } from "../../src/index.js";
+import { memoryPreface } from "../../src/recall/memory-block.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import {
   delegate,
@@ -112,8 +113,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
       [0, 3, "completed"],
       [0, 5, "failed"],
     ]);
-    const block =
-      "system: <memory>\n[Summary of messages 0-3 of this conversation]:\nAna wants a shop.\n</memory>";
+    const block = `system: <memory>\n${memoryPreface}\n\n[Summary of messages 0-3 of this conversation]:\nAna wants a shop.\n</memory>`;
     expect(shown(model.calls[3])).toEqual([
       "system: Lead.",
       block,

@@ -2,6 +2,7 @@ import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages
 import { beforeAll, describe, expect, it } from "vitest";
 import { modelView, type Recalled } from "../../src/index.js";
 import { isRecalled } from "../../src/langgraph/recalled-mark.js";
+import { memoryPreface } from "../../src/recall/memory-block.js";
 import { decodeMessage, encodeMessage } from "../../src/store/message-codec.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addressOf, lines, newThread } from "./conversation.js";
@@ -32,7 +33,7 @@ describe("modelView", () => {
     const state = [human("0"), ai("1"), new SystemMessage({ id: "s", content: "Be kind." }), human("2")];
     expect(lines(modelView(state, { ...nothing, summary }))).toEqual([
       "system: Be kind.",
-      "system: <memory>\n[Summary of messages 0-1 of this conversation]:\nthey met\n</memory>",
+      `system: <memory>\n${memoryPreface}\n\n[Summary of messages 0-1 of this conversation]:\nthey met\n</memory>`,
       "human: 2",
     ]);
   });

@@ -1,0 +1,100 @@
+import { plainLetters } from "./plain-letters.js";
+import { visibleText } from "./storable-text.js";
+
+/** Letters that are written in several ways, each followed by the one it is read as. */
+const spellings = new Map(
+  Object.entries({
+    ...{ ı: "i", ł: "l", ø: "o", đ: "d", ð: "d", þ: "th", ß: "ss", æ: "ae", œ: "oe", ə: "e", ŀ: "l" },
+    // Arabic letters of Persian and Urdu, and with and without what sits on them
+    ...{
+      أ: "ا",
+      إ: "ا",
+      آ: "ا",
+      ٱ: "ا",
+      ى: "ي",
+      ی: "ي",
+      ے: "ي",
+      ئ: "ي",
+      ة: "ه",
+      ہ: "ه",
+      ھ: "ه",
+      ۀ: "ه",
+      ک: "ك",
+      ؤ: "و",
+    },
+    ...{
+      ς: "σ",
+      "’": "'",
+      "‘": "'",
+      ʼ: "'",
+      ʻ: "'",
+      "`": "'",
+      "´": "'",
+      "“": '"',
+      "”": '"',
+      "„": '"',
+      "«": '"',
+      "»": '"',
+    },
+  }),
+);
+const spelled = new RegExp(`[${[...spellings.keys()].join("")}]`, "gu");
+
+/** Accents of Latin, Greek and Cyrillic letters, vowel signs of Arabic and Hebrew, and what lengthens Arabic words. */
+const accents = /[\u0300-\u036F\u0591-\u05C7\u0640\u064B-\u065F\u0670]/g;
+
+/**
+ * `text` as its words are compared: lower-case, compatibility forms and accents gone, one spelling for letters that
+ * have several, nothing invisible; white space is one space, or "\n" where there was a line break in it.
+ */
+export function plainWords(text: string): string {
+  return visibleText(text)
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .normalize("NFD")
+    .replace(accents, "")
+    .normalize("NFC")
+    .replace(spelled, (letter) => spellings.get(letter) ?? letter)
+    .replace(/\s+/g, (space) => (space.includes("\n") ? "\n" : " "));
+}
+
+/** Figures and signs that stand in for letters. */
+const figures: Readonly<Record<string, string>> = {
+  ...{ "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "9": "g" },
+  ...{ "@": "a", $: "s", "!": "i", "|": "l", "€": "e" },
+};
+
+/**
+ * The ways in which `text` may be meant to be read where letters are disguised: characters written by their numbers,
+ * letters of other alphabets, figures for letters. Without those that say what `text` says anyway.
+ */
+export function undisguised(text: string): string[] {
+  const visible = visibleText(text).normalize("NFKC");
+  const decoded = decodeEscapes(visible);
+  const latin = plainLetters(decoded.normalize("NFD"))
+    .replaceAll("\0", "")
+    .replace(/\s+/g, (space) => (space.includes("\n") ? "\n" : " "));
+  const letters = latin.replace(/[013457890@$!|€]/g, (sign, at: number) =>
+    /[a-z]/.test(latin[at - 1] ?? "") || /[a-z]/.test(latin[at + 1] ?? "") ? (figures[sign] ?? sign) : sign,
+  );
+  const plain = plainWords(text);
+  return [...new Set([latin, letters])].filter((reading) => reading !== plain);
+}
+
+/** Only the letters of `text`, without what parts them: for words that are spaced out, hyphenated or cut in two. */
+export function joinedLetters(text: string): string {
+  return text.replace(/[^a-z]+/g, "");
+}
+
+function decodeEscapes(text: string): string {
+  if (!/[&\\%]/.test(text)) return text;
+  const decode = (whole: string, code: string, base: number) => {
+    const point = Number.parseInt(code, base);
+    return point > 31 && point < 0x11_0000 ? String.fromCodePoint(point) : whole;
+  };
+  return text
+    .replace(/&#x([0-9a-f]{1,6});?/gi, (whole, code: string) => decode(whole, code, 16))
+    .replace(/&#(\d{1,7});?/g, (whole, code: string) => decode(whole, code, 10))
+    .replace(/(?:\\u\{?|\\x|%)([0-9a-f]{2,4})\}?/gi, (whole, code: string) => decode(whole, code, 16));
+}
