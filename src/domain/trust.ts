@@ -35,23 +35,26 @@ export function trustOf(origin: MemoryOrigin): MemoryTrust {
   return trustByOrigin[origin];
 }
 
-const sources: Readonly<Record<MemoryOrigin, string>> = {
+const sources: Readonly<Record<Exclude<MemoryOrigin, "unknown">, string>> = {
   tool: "from a tool",
   document: "from a document",
   import: "imported",
-  unknown: "source unknown",
   user: "imported",
   assistant: "imported",
   worker: "imported",
   operator: "imported",
 };
 
-/** What is said of a memory that nobody vouches for, wherever a model is shown it; null for the others. */
+/**
+ * What is said of a memory that nobody vouches for, wherever a model is shown it; null for the others. What a program
+ * adds without an origin is that program's own word.
+ */
 export function unverified(memory: {
   readonly origin: MemoryOrigin;
   readonly trust: MemoryTrust;
 }): string | null {
-  return memory.trust === "untrusted" ? `unverified, ${sources[memory.origin]}` : null;
+  if (memory.trust !== "untrusted" || memory.origin === "unknown") return null;
+  return `unverified, ${sources[memory.origin]}`;
 }
 
 /** The origin of a memory whose writer named none: that of the message role it was learned from, if there is one. */
