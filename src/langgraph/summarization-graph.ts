@@ -17,6 +17,7 @@ import { completeSummary, failSummary, renewSummaryLease } from "../store/settle
 import { makeSummary } from "../summarize/make-summary.js";
 import { startSummary } from "../summarize/start-summary.js";
 import type { Failure } from "../upkeep/failure.js";
+import { limitSummary } from "../upkeep/limit-material.js";
 import { attemptStep } from "./attempt-step.js";
 
 /** What the summarization graph works with. */
@@ -69,7 +70,8 @@ export function createSummarizationGraph(deps: SummarizationDeps) {
 async function load(deps: SummarizationDeps, state: State): Promise<Update> {
   const claim = state.claim ?? (await claimNow(deps, state));
   if (!claim) return { claim: null, work: null, status: "skipped" };
-  const work = await findSummaryWork(deps.db, claim);
+  const due = await findSummaryWork(deps.db, claim);
+  const work = due && (await limitSummary(deps.db, due, deps.config.summaries));
   return { claim, work, error: null, summary: null, ...(work === null && { status: "lost" as const }) };
 }
 
@@ -103,9 +105,9 @@ async function save(deps: SummarizationDeps, state: State): Promise<Update> {
   if (!claim || !work) return { status: "lost" };
   if (error !== null || summary === null) return saveFailure(deps, claim, work, error ?? noSummary);
 
-  if (!(await completeSummary(deps.db, claim, { text: summary, generationTimeMs })))
-    return { status: "lost" };
   const { startSeq, endSeq, threadId, scope } = work;
+  const result = { text: summary, generationTimeMs, window: { startSeq, endSeq } };
+  if (!(await completeSummary(deps.db, claim, result))) return { status: "lost" };
   deps.logger.debug(`Memory ${claim.summaryId} status updated to completed`);
   deps.logger.info(`Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`);
   if (startSeq > 0) deps.logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);

@@ -17,6 +17,7 @@ import { findThreadMessages } from "../store/find-thread-messages.js";
 import type { TurnMessage } from "../store/find-turn-messages.js";
 import { insertEvent } from "../store/insert-event.js";
 import { classified } from "./classified.js";
+import { limitMaterial } from "./limit-material.js";
 import type { UpkeepDeps } from "./upkeep-deps.js";
 
 /** Which conversation becomes numbered steps. */
@@ -76,8 +77,9 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
   const messages = input.messages
     ? await unrecorded(deps, input.messages)
     : await recorded(deps, { scope, threadId, fromSeq, toSeq });
-  const text = procedureText(await makeSteps(deps, messages, title));
   const event = { scope, threadId, step: "procedure", op: "classify" } as const;
+  const material = await limitMaterial(deps.db, event, messages, deps.config.upkeep);
+  const text = procedureText(await makeSteps(deps, material, title));
   if (text === null) {
     await insertEvent(deps.db, { ...event, status: "skipped", detail: "nothing_to_repeat" });
     return null;
@@ -89,7 +91,7 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
       {
         ...{ text, kind: "procedure", origin: "worker", agentId, runId, tags, importance, pinned },
         ...(title !== null && { key: agentId === undefined ? title : `${agentId} ${title}` }),
-        source: { threadId, seqs: messages.flatMap(({ seq }) => seq ?? []) },
+        source: { threadId, seqs: material.flatMap(({ seq }) => seq ?? []) },
       },
     ],
     origin: { actor: input.actor ?? "api", step: "procedure" },
