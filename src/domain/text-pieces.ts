@@ -65,50 +65,64 @@ function isHalved(text: string, index: number): boolean {
   return /[\uD800-\uDBFF]/.test(text[index - 1] ?? "") && /[\uDC00-\uDFFF]/.test(text[index] ?? "");
 }
 
-/**
- * The first of `items` that fit `bounds` together: all, or those before one at which a group may begin; at least the
- * first group.
- */
-export function firstWithinBounds<Item extends { text: string }>(
-  items: readonly Item[],
-  { inputBudgetTokens, mostPieces }: PieceBounds,
-  beginsGroup: (item: Item) => boolean = () => true,
-): readonly Item[] {
-  const numbered = items.map(({ text }, index) => ({ text, index }));
-  const beyond = textPieces(numbered, inputBudgetTokens, mostPieces)[mostPieces]?.[0]?.index;
-  if (beyond === undefined) return items;
-  const starts = numbered.flatMap(({ index }) =>
-    index > 0 && beginsGroup(items[index] as Item) ? [index] : [],
-  );
-  return items.slice(0, starts.findLast((index) => index <= beyond) ?? starts[0] ?? items.length);
+/** What one piece of work takes of its material. */
+export interface Bounded<Item> {
+  readonly items: readonly Item[];
+  /** How many of those given it covers, from the first; the others are left to further work. */
+  readonly taken: number;
+  /** Whether something of those is left out. */
+  readonly isCut: boolean;
 }
 
 /** Items of which less than this would be shown are left out: the mark alone takes a dozen tokens. */
 const leastTokens = 40;
 
 /**
- * `items` cut so that they fit `bounds`; the very same when they do as they are.
+ * What of `items` fits `bounds`: all where they do, or else the first groups of them.
  *
- * The longest give first: each is left the same share, its head and its tail, and a mark says how much is missing
- * between. Of too many even for that, the first and the last are kept.
+ * Only what does not fit by itself is cut. An item keeps its head and its tail, half of the bounds in all, and a mark says
+ * how much is missing between. In a first group that is too long the longest items give first, down to the same share
+ * each; of too many even for that, the first and the last are kept.
+ *
+ * @param beginsGroup where work may be parted. @default nowhere
  */
 export function withinBounds<Item extends { text: string }>(
   items: readonly Item[],
   { inputBudgetTokens, mostPieces }: PieceBounds,
-): readonly Item[] {
+  beginsGroup: (item: Item) => boolean = () => false,
+): Bounded<Item> {
+  const most = inputBudgetTokens * mostPieces;
+  const whole = items.map((item) =>
+    isWithin(item.text, most) ? item : { ...item, text: withoutMiddle(item.text, most / 2) },
+  );
+  const taken = firstThatFit(whole, { inputBudgetTokens, mostPieces }, beginsGroup);
+  const first = whole.slice(0, taken);
   const fits = (some: readonly Item[]) =>
     textPieces(some, inputBudgetTokens, mostPieces).length <= mostPieces;
-  if (fits(items)) return items;
+  if (fits(first)) return { items: first, taken, isCut: first.some((item, index) => item !== items[index]) };
   // Groups are not filled to the brim: what is left over is taken off the total, and then there is room.
-  for (let total = inputBudgetTokens * mostPieces; ; total *= 0.8) {
-    const kept = headAndTail(items, Math.max(1, Math.floor(total / leastTokens)));
+  for (let total = most; ; total *= 0.8) {
+    const kept = headAndTail(first, Math.max(1, Math.floor(total / leastTokens)));
     const share = fairShare(
       kept.map(({ text }) => readTokens(text, 0, total).tokens + 1),
       total,
     );
     const cut = kept.map((item) => ({ ...item, text: withoutMiddle(item.text, share) }));
-    if (fits(cut)) return cut;
+    if (fits(cut)) return { items: cut, taken, isCut: true };
   }
+}
+
+/** How many of the first `items` fit `bounds` together, in whole groups; the first group in any case. */
+function firstThatFit<Item extends { text: string }>(
+  items: readonly Item[],
+  { inputBudgetTokens, mostPieces }: PieceBounds,
+  beginsGroup: (item: Item) => boolean,
+): number {
+  const numbered = items.map(({ text }, index) => ({ text, index }));
+  const beyond = textPieces(numbered, inputBudgetTokens, mostPieces)[mostPieces]?.[0]?.index;
+  if (beyond === undefined) return items.length;
+  const starts = [...items.keys()].filter((index) => index > 0 && beginsGroup(items[index] as Item));
+  return starts.findLast((index) => index <= beyond) ?? starts[0] ?? items.length;
 }
 
 function headAndTail<Item extends { text: string }>(items: readonly Item[], most: number): Item[] {
@@ -139,8 +153,12 @@ const charactersPerToken = 8;
 /** More than any mark takes. */
 const markTokens = 20;
 
+function isWithin(text: string, mostTokens: number): boolean {
+  return readTokens(text, 0, mostTokens).end === text.length;
+}
+
 function withoutMiddle(text: string, mostTokens: number): string {
-  if (readTokens(text, 0, mostTokens).end === text.length) return text;
+  if (isWithin(text, mostTokens)) return text;
   const half = Math.max(1, (mostTokens - markTokens) / 2);
   const head = text.slice(0, partOf(text, 0, half).end);
   const windowStart = Math.max(head.length, text.length - Math.ceil(half) * charactersPerToken);

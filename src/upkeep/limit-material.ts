@@ -1,23 +1,24 @@
 import type { Connection } from "../database/connection.js";
-import { firstWithinBounds, type PieceBounds, withinBounds } from "../domain/text-pieces.js";
+import { type PieceBounds, withinBounds } from "../domain/text-pieces.js";
 import type { ExtractionWork } from "../store/find-extraction-work.js";
-import type { SummaryWork } from "../store/find-summary-work.js";
+import type { SummaryMessage, SummaryWork } from "../store/find-summary-work.js";
 import { insertEvent, type MemoryEvent } from "../store/insert-event.js";
 
 /**
- * `messages` cut to what `bounds` let one piece of work give to the model; an event tells when something was left out.
+ * What of `messages` one piece of work gives to the model; an event tells when something is left out.
+ *
+ * @param beginsGroup where work may be parted. @default nowhere
  */
 export async function limitMaterial<Message extends { text: string }>(
   db: Connection,
   of: Pick<MemoryEvent, "scope" | "threadId" | "step">,
   messages: readonly Message[],
   bounds: PieceBounds,
-): Promise<Message[]> {
-  const limited = withinBounds(messages, bounds);
-  if (limited !== messages) {
-    await insertEvent(db, { ...of, op: "create", status: "skipped", detail: "middle_left_out" });
-  }
-  return [...limited];
+  beginsGroup?: (message: Message) => boolean,
+): Promise<{ readonly messages: Message[]; readonly taken: number }> {
+  const { items, taken, isCut } = withinBounds(messages, bounds, beginsGroup);
+  if (isCut) await insertEvent(db, { ...of, op: "create", status: "skipped", detail: "middle_left_out" });
+  return { messages: [...items], taken };
 }
 
 /** `work` as far as `bounds` reach: the messages after that are left to the next piece of work. */
@@ -26,10 +27,10 @@ export async function limitExtraction(
   work: ExtractionWork,
   bounds: PieceBounds,
 ): Promise<ExtractionWork> {
-  const { scope, threadId } = work;
-  const first = firstWithinBounds(work.messages, bounds);
-  const messages = await limitMaterial(db, { scope, threadId, step: "extract" }, first, bounds);
-  return { ...work, messages, more: work.more || messages.length < work.messages.length };
+  const { scope, threadId, messages: all } = work;
+  const of = { scope, threadId, step: "extract" } as const;
+  const { messages, taken } = await limitMaterial(db, of, all, bounds, () => true);
+  return { ...work, messages, more: work.more || taken < all.length };
 }
 
 /**
@@ -42,14 +43,13 @@ export async function limitSummary(
   bounds: PieceBounds,
 ): Promise<SummaryWork> {
   const { scope, threadId } = work;
-  const first = firstWithinBounds(work.added, bounds, ({ role }) => role === "user");
-  const added = await limitMaterial(db, { scope, threadId, step: "summarize" }, first, bounds);
-  const last = first.at(-1);
-  if (last === undefined || first.length === work.added.length) return { ...work, added };
-  const lastRound = first.findLast(({ role }) => role === "user") ?? last;
+  const beginsRound = ({ role }: SummaryMessage) => role === "user";
+  const of = { scope, threadId, step: "summarize" } as const;
+  const { messages: added, taken } = await limitMaterial(db, of, work.added, bounds, beginsRound);
+  const last = work.added[taken - 1];
+  if (last === undefined || taken === work.added.length) return { ...work, added };
+  const lastRound = work.added.slice(0, taken).findLast(beginsRound) ?? last;
   const startSeq = Math.min(work.startSeq, lastRound.seq);
-  return {
-    ...{ ...work, added, startSeq, endSeq: last.seq },
-    dropped: work.dropped.filter(({ seq }) => seq < startSeq),
-  };
+  const dropped = work.dropped.filter(({ seq }) => seq < startSeq);
+  return { ...work, added, dropped, startSeq, endSeq: last.seq };
 }

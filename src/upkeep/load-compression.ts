@@ -35,7 +35,7 @@ export async function loadCompression(
   const said = messages.filter(({ text }) => /[\p{L}\p{N}]/u.test(text));
   if (said.length === 0) return skip(deps, claim, { doneUntil: turns.end, more });
   const { scope, threadId } = thread;
-  const limited = await limitMaterial(
+  const { messages: limited } = await limitMaterial(
     deps.db,
     { scope, threadId, step: "compress" },
     said,

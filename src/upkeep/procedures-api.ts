@@ -78,7 +78,7 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
     ? await unrecorded(deps, input.messages)
     : await recorded(deps, { scope, threadId, fromSeq, toSeq });
   const event = { scope, threadId, step: "procedure", op: "classify" } as const;
-  const material = await limitMaterial(deps.db, event, messages, deps.config.upkeep);
+  const { messages: material } = await limitMaterial(deps.db, event, messages, deps.config.upkeep);
   const text = procedureText(await makeSteps(deps, material, title));
   if (text === null) {
     await insertEvent(deps.db, { ...event, status: "skipped", detail: "nothing_to_repeat" });

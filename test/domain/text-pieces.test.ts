@@ -1,12 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { estimateTokens } from "../../src/domain/estimate-tokens.js";
-import {
-  firstWithinBounds,
-  type PieceBounds,
-  textPieces,
-  withinBounds,
-} from "../../src/domain/text-pieces.js";
+import { type PieceBounds, textPieces, withinBounds } from "../../src/domain/text-pieces.js";
 
 const text = fc.oneof(
   fc.string({ maxLength: 200, size: "max" }),
@@ -136,9 +131,10 @@ describe("withinBounds", () => {
   it("is never more calls than bound, and the very same where that is enough", () => {
     fc.assert(
       fc.property(longItems, bounds, (input, bound) => {
-        const limited = withinBounds(input, bound);
+        const { items: limited, isCut, taken } = withinBounds(input, bound);
         expect(piecesOf(limited, bound)).toBeLessThanOrEqual(bound.mostPieces);
-        if (piecesOf(input, bound) <= bound.mostPieces) expect(limited).toBe(input);
+        expect([isCut, taken]).toEqual([piecesOf(input, bound) > bound.mostPieces, input.length]);
+        if (!isCut) expect(limited).toEqual(input);
         else expect(limited.some(({ text: each }) => / left out …\]/.test(each))).toBe(true);
       }),
     );
@@ -147,7 +143,8 @@ describe("withinBounds", () => {
   it("keeps head and tail of a long message, and says how much is missing between", () => {
     const body = Array.from({ length: 500_000 }, (_, index) => `word${index}`).join(" ");
     const bound = { inputBudgetTokens: 1_000, mostPieces: 4 };
-    const [short, cut, last] = withinBounds([{ text: "hello" }, { text: body }, { text: "bye" }], bound);
+    const { items } = withinBounds([{ text: "hello" }, { text: body }, { text: "bye" }], bound);
+    const [short, cut, last] = items;
     expect([short, last]).toEqual([{ text: "hello" }, { text: "bye" }]);
     const [, head = "", count = "", tail = ""] =
       /^([\s\S]*)\n\[… ([\d,]+) characters left out …\]\n([\s\S]*)$/.exec(cut?.text ?? "") ?? [];
@@ -155,7 +152,7 @@ describe("withinBounds", () => {
     expect(body.endsWith(tail)).toBe(true);
     expect(head.length + tail.length + Number(count.replaceAll(",", ""))).toBe(body.length);
     // Neither end has got little, and no word is cut.
-    for (const end of [head, tail]) expect(estimateTokens(end)).toBeGreaterThan(1_000);
+    for (const end of [head, tail]) expect(estimateTokens(end)).toBeGreaterThan(900);
     expect(`${head}|${tail}`).toMatch(/word\d+ \|word\d+/);
   });
 
@@ -165,7 +162,7 @@ describe("withinBounds", () => {
       { text: "short ".repeat(50) },
       { text: "c d ".repeat(20_000) },
     ];
-    const [one, short, other] = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 });
+    const [one, short, other] = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 }).items;
     expect(short).toEqual(input[1]);
     const [first, second] = [one, other].map((item) => estimateTokens(item?.text ?? ""));
     expect(Math.abs((first ?? 0) - (second ?? 0))).toBeLessThan(100);
@@ -173,28 +170,42 @@ describe("withinBounds", () => {
 
   it("of very many keeps the first and the last", () => {
     const many = Array.from({ length: 10_000 }, (_, seq) => ({ seq, text: `message number ${seq} of many` }));
-    const limited = withinBounds(many, { inputBudgetTokens: 1_000, mostPieces: 2 });
+    const { items: limited } = withinBounds(many, { inputBudgetTokens: 1_000, mostPieces: 2 });
     expect(limited[0]).toEqual(many[0]);
     expect(limited.at(-1)).toEqual(many.at(-1));
     expect(limited.some(({ text: each }) => /\[… [\d,]+ messages left out …\]/.test(each))).toBe(true);
   });
-});
 
-describe("firstWithinBounds", () => {
-  it("is as many whole groups as fit, and the first one in any case", () => {
-    const group = fc.array(fc.tuple(fc.boolean(), fc.oneof(long, text)), { minLength: 1, maxLength: 20 });
+  it("takes whole groups, as many as fit uncut, and cuts of the first one alone", () => {
+    const entries = fc.array(fc.tuple(fc.boolean(), fc.oneof(long, text)), { minLength: 1, maxLength: 20 });
     fc.assert(
-      fc.property(group, bounds, (entries, bound) => {
-        const input = entries.map(([begins, each]) => ({ begins, text: each }));
-        const first = firstWithinBounds(input, bound, ({ begins }) => begins);
-        expect(input.slice(0, first.length)).toEqual([...first]);
-        if (first.length < input.length) expect(input[first.length]?.begins).toBe(true);
+      fc.property(entries, bounds, (given, bound) => {
+        const input = given.map(([begins, each]) => ({ begins, text: each }));
+        const { items, taken, isCut } = withinBounds(input, bound, ({ begins }) => begins);
+        expect(piecesOf(items, bound)).toBeLessThanOrEqual(bound.mostPieces);
+        expect(taken).toBeGreaterThan(0);
+        const first = input.slice(0, taken);
+        if (!isCut) expect(items).toEqual(first);
+        const tooLong = first.some(
+          ({ text: each }) => estimateTokens(each) > bound.inputBudgetTokens * bound.mostPieces,
+        );
         const groups = first.slice(1).filter(({ begins }) => begins).length;
-        if (groups > 0) expect(piecesOf(first, bound)).toBeLessThanOrEqual(bound.mostPieces);
-        const next = input.findIndex(({ begins }, index) => index > first.length && begins);
+        if (isCut && groups > 0) expect(tooLong).toBe(true);
+        if (taken === input.length) return;
+        expect(input[taken]?.begins).toBe(true);
+        const next = input.findIndex(({ begins }, index) => index > taken && begins);
         const more = input.slice(0, next < 0 ? input.length : next);
-        if (first.length < input.length) expect(piecesOf(more, bound)).toBeGreaterThan(bound.mostPieces);
+        expect(piecesOf(more, bound)).toBeGreaterThan(bound.mostPieces);
       }),
     );
+  });
+
+  it("leaves the others their place beside one that is too long", () => {
+    const input = ["one", "word ".repeat(100_000), "two", "three"].map((each) => ({ text: each }));
+    const { items, taken } = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 }, () => true);
+    expect([taken, items.map(({ text: each }) => each.slice(0, 5))]).toEqual([
+      4,
+      ["one", "word ", "two", "three"],
+    ]);
   });
 });
