@@ -1,7 +1,29 @@
+import { headOf } from "./clip-text.js";
 import { irregularForms } from "./irregular-forms.js";
+import { normalForm } from "./normal-value.js";
 
-/** Longest text indexed for search, in characters: PostgreSQL refuses lexemes of more than 1 MB in one value. */
-const mostCharacters = 100_000;
+/**
+ * What goes into an index, or asks it: `to_tsvector` passes over words of 2,048 bytes and refuses texts of whose different
+ * words it would make more than 1 MB. A text is cut where it has more than any of these.
+ */
+const most = {
+  /** Characters of a text that are read. */
+  characters: 100_000,
+  /** Bytes of a text: of a word and of its parts ("well-known") it makes at most four times as many. */
+  bytes: 250_000,
+  /** Different words of a text, a row of the index each. A long book chapter has as many. */
+  words: 4_000,
+  /** Letters of a word; of a longer one the beginning stands for all. Digests have up to 128. */
+  letters: 128,
+  /** Characters without a space; in longer ones signs part words. Addresses have fewer. */
+  unspaced: 256,
+  /** Characters of a speaker's name. */
+  name: 200,
+};
+
+const longUnspaced = new RegExp(`\\S{${most.unspaced + 1},}`, "gu");
+const signs = /[^\p{L}\p{M}\p{N}]+/gu;
+const longWord = new RegExp(`([\\p{L}\\p{M}\\p{N}]{${most.letters}})[\\p{L}\\p{M}\\p{N}]+`, "gu");
 
 /** Scripts that `to_tsvector` does not split into words; the long vowel mark "ー" belongs to two of them. */
 const unsegmented =
@@ -14,19 +36,39 @@ const negated = /\b[a-z]+n['’]t\b/g;
  * `text` as it is handed to PostgreSQL's `to_tsvector`, for indexing and for queries alike.
  *
  * Accents are dropped (café, cafe), irregular English forms become their base (went, go), and runs of scripts
- * written without spaces become overlapping pairs of characters, and single ideographs.
+ * written without spaces become overlapping pairs of characters, and single ideographs. Of a very long text the
+ * beginning is indexed, and of a very long word.
  */
 export function searchText(text: string, language: string): string {
-  const plain = text
-    .slice(0, mostCharacters)
-    .replaceAll("\u0000", " ")
-    .normalize("NFKD")
-    .replace(/(?<=\p{Script=Latin})\p{M}+/gu, "")
-    .normalize("NFC")
-    .toLowerCase();
+  const marked = normalForm(headOf(text, most.characters).replaceAll("\u0000", " "), "NFKD");
+  const latin = marked.slice(0, most.characters).replace(/(?<=\p{Script=Latin})\p{M}+/gu, "");
+  const plain = normalForm(latin, "NFC").toLowerCase();
   const spaced = plain.replace(unsegmented, (run) => ` ${partsOf(run).join(" ")} `);
-  if (language !== "english") return spaced;
-  return spaced.replace(negated, " ").replace(/[a-z]+/g, (word) => irregularForms.get(word) ?? word);
+  const short = spaced.replace(longUnspaced, (run) => run.replace(signs, " ")).replace(longWord, "$1");
+  return indexable(language === "english" ? inBaseForms(short) : short);
+}
+
+/** `name`, of a speaker, as it is handed to the index of speakers. */
+export function searchName(name: string, language: string): string {
+  return searchText(headOf(name, most.name), language);
+}
+
+function inBaseForms(text: string): string {
+  return text.replace(negated, " ").replace(/[a-z]+/g, (word) => irregularForms.get(word) ?? word);
+}
+
+/** The beginning of `text` that has no more words and bytes than the index takes. */
+function indexable(text: string): string {
+  // A character is a word at most, and has at most three bytes.
+  if (text.length <= most.words) return text;
+  const words = new Set<string>();
+  let bytes = 0;
+  for (const { 0: word, index } of text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
+    bytes += Buffer.byteLength(word) + 1;
+    words.add(word);
+    if (bytes > most.bytes || words.size > most.words) return text.slice(0, index);
+  }
+  return text;
 }
 
 function partsOf(run: string): string[] {

@@ -1,3 +1,5 @@
+import { normalForm } from "./normal-value.js";
+
 /** What models and people call the fields of a user's profile → the name they are kept under. */
 const profileAliases: Readonly<Record<string, string>> = {
   full_name: "name",
@@ -46,8 +48,7 @@ const profileAliases: Readonly<Record<string, string>> = {
  * field of a profile ("Preferred name" → preferred_name, "Time zone" → timezone). Null when nothing is left.
  */
 export function slotKey(category: string, key: string): string | null {
-  const snake = key
-    .normalize("NFKC")
+  const snake = normalForm(key, "NFKC")
     .replace(/(\p{Ll})(\p{Lu})/gu, "$1_$2")
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, "_")

@@ -1,4 +1,4 @@
-import { searchText } from "../domain/search-text.js";
+import { searchName } from "../domain/search-text.js";
 import { trustOf } from "../domain/trust.js";
 import type { ResolvedConfig } from "../options.js";
 import type { WriteCandidate } from "../store/find-write-candidates.js";
@@ -39,7 +39,7 @@ export function newMemory(
     agentId: memory.agentId ?? null,
     runId: memory.runId ?? null,
     actorId: memory.actorId ?? null,
-    actorTerms: searchText(memory.actorId ?? "", config.retrieval.language),
+    actorTerms: searchName(memory.actorId ?? "", config.retrieval.language),
     role: memory.role ?? null,
     trust: trustOf(memory.origin),
     threadId: memory.source?.threadId ?? null,
