@@ -32,9 +32,12 @@ const askedWith = new Set(
   ).split(" "),
 );
 
+/** Characters that are read: more than `searchText` makes of a question. */
+const mostCharacters = 50_000;
+
 /** The words of `text` (as `searchText` prepared it). */
 export function questionWords(text: string): QuestionWords {
-  const words = [...new Set(text.match(/[\p{L}\p{N}]+/gu) ?? [])].slice(0, 64);
+  const words = [...new Set(text.slice(0, mostCharacters).match(/[\p{L}\p{N}]+/gu) ?? [])].slice(0, 64);
   const corrected = words.filter((word) => correctable.test(word) && !askedWith.has(word));
   return { words, correctable: corrected.slice(0, 16) };
 }

@@ -9,6 +9,10 @@ import { normalForm } from "./normal-value.js";
 const most = {
   /** Characters of a text that are read. */
   characters: 100_000,
+  /** Characters that are taken apart at once. */
+  part: 5_000,
+  /** Of those read, characters of scripts without spaces: each makes two words, and 4,000 different ones come sooner. */
+  unsegmented: 20_000,
   /** Bytes of a text: of a word and of its parts ("well-known") it makes at most four times as many. */
   bytes: 250_000,
   /** Different words of a text, a row of the index each. A long book chapter has as many. */
@@ -40,10 +44,17 @@ const negated = /\b[a-z]+n['’]t\b/g;
  * beginning is indexed, and of a very long word.
  */
 export function searchText(text: string, language: string): string {
-  const marked = normalForm(headOf(text, most.characters).replaceAll("\u0000", " "), "NFKD");
-  const latin = marked.slice(0, most.characters).replace(/(?<=\p{Script=Latin})\p{M}+/gu, "");
+  const latin = decomposed(headOf(text, most.characters).replaceAll("\u0000", " ")).replace(
+    /(?<=\p{Script=Latin})\p{M}+/gu,
+    "",
+  );
   const plain = normalForm(latin, "NFC").toLowerCase();
-  const spaced = plain.replace(unsegmented, (run) => ` ${partsOf(run).join(" ")} `);
+  let left = most.unsegmented;
+  const spaced = plain.replace(unsegmented, (run) => {
+    const read = headOf(run, left);
+    left -= read.length;
+    return ` ${partsOf(read).join(" ")} `;
+  });
   const short = spaced.replace(longUnspaced, (run) => run.replace(signs, " ")).replace(longWord, "$1");
   return indexable(language === "english" ? inBaseForms(short) : short);
 }
@@ -51,6 +62,15 @@ export function searchText(text: string, language: string): string {
 /** `name`, of a speaker, as it is handed to the index of speakers. */
 export function searchName(name: string, language: string): string {
   return searchText(headOf(name, most.name), language);
+}
+
+/** The beginning of `text` with its characters taken apart: some become eighteen. */
+function decomposed(text: string): string {
+  let parts = "";
+  for (let start = 0; start < text.length && parts.length < most.characters; start += most.part) {
+    parts += normalForm(text.slice(start, start + most.part), "NFKD");
+  }
+  return headOf(parts, most.characters);
 }
 
 function inBaseForms(text: string): string {
@@ -71,9 +91,11 @@ function indexable(text: string): string {
   return text;
 }
 
+const ideograph = /\p{Script=Han}/u;
+
 function partsOf(run: string): string[] {
   const characters = [...run];
   if (characters.length === 1) return characters;
   const pairs = characters.slice(1).map((character, index) => `${characters[index]}${character}`);
-  return [...pairs, ...characters.filter((character) => /\p{Script=Han}/u.test(character))];
+  return [...pairs, ...characters.filter((character) => ideograph.test(character))];
 }
