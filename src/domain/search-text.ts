@@ -26,6 +26,7 @@ const most = {
 };
 
 const longUnspaced = new RegExp(`\\S{${most.unspaced + 1},}`, "gu");
+const anyWord = /[\p{L}\p{M}\p{N}]+/gu;
 const signs = /[^\p{L}\p{M}\p{N}]+/gu;
 const longWord = new RegExp(`([\\p{L}\\p{M}\\p{N}]{${most.letters}})[\\p{L}\\p{M}\\p{N}]+`, "gu");
 
@@ -81,9 +82,11 @@ function inBaseForms(text: string): string {
 function indexable(text: string): string {
   // A character is a word at most, and has at most three bytes.
   if (text.length <= most.words) return text;
+  const different = new Set(text.match(anyWord)).size;
+  if (different <= most.words && Buffer.byteLength(text) <= most.bytes) return text;
   const words = new Set<string>();
   let bytes = 0;
-  for (const { 0: word, index } of text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
+  for (const { 0: word, index } of text.matchAll(anyWord)) {
     bytes += Buffer.byteLength(word) + 1;
     words.add(word);
     if (bytes > most.bytes || words.size > most.words) return text.slice(0, index);

@@ -81,6 +81,13 @@ describe("estimateTokens", () => {
     expect(estimateTokens(sample)).toBeGreaterThanOrEqual(counted * 0.8);
   });
 
+  it.each(["a", " ", "\n", "=", "😀", "ﷺ"])("of a million %j takes no time", (part) => {
+    const from = performance.now();
+    estimateTokens(part.repeat(1_000_000));
+    // 15 ms; an encoder takes hours.
+    expect(performance.now() - from).toBeLessThan(3_000);
+  });
+
   it("is nothing for nothing, and never more than the characters", () => {
     expect(estimateTokens("")).toBe(0);
     fc.assert(
