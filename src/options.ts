@@ -39,6 +39,11 @@ const summaryOptionsSchema = z.strictObject({
   timeoutMs: timerMs.min(1).default(30_000),
   /** Tokens of conversation given to the model in one call; more is summarised in pieces. An eighth of a 128k window. */
   inputBudgetTokens: z.int().min(200).default(16_000),
+  /**
+   * Most calls for one summary, a summary of eight being half a megabyte of English. What a thread has said beyond it
+   * waits for the next summary; only of a single round that is longer is the middle left out.
+   */
+  mostPieces: z.int().min(1).default(8),
   /** Longest summary kept; a window of 14 messages needs far less. */
   maxCharacters: z.int().min(200).default(4_000),
   /** How long a worker may be silent before another takes over: two model calls and their repairs. */
@@ -109,6 +114,11 @@ const upkeepOptionsSchema = z.strictObject({
   timeoutMs: timerMs.min(1).default(30_000),
   /** Tokens of conversation given to the model in one call; more is worked on in pieces. An eighth of a 128k window. */
   inputBudgetTokens: z.int().min(200).default(16_000),
+  /**
+   * Most calls for the facts of some messages, an episode or a procedure: eight are half a megabyte of English. Of longer
+   * messages the middle is left out; what more of them there are, facts are extracted of in further pieces of work.
+   */
+  mostPieces: z.int().min(1).default(8),
   /** How long a worker may be silent before another takes over: two model calls and their repairs. */
   leaseMs: spanMs.min(1).default(150_000),
   /** Tries, of two answers each, before output that cannot be used becomes a dead letter. */

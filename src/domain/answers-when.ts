@@ -12,10 +12,13 @@ const tellsWhen = new RegExp(
   "i",
 );
 
+/** Characters of a text that are looked at: a time that is said later is not what the text is about. */
+const mostCharacters = 10_000;
+
 /**
  * For `question` in English, whether a text says a time, as an answer to a question for one must; of no text when it
  * does not ask for a time.
  */
 export function answersWhen(question: string): (text: string) => boolean {
-  return asksWhen.test(question) ? (text) => tellsWhen.test(text) : () => false;
+  return asksWhen.test(question) ? (text) => tellsWhen.test(text.slice(0, mostCharacters)) : () => false;
 }

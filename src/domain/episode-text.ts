@@ -1,4 +1,5 @@
 import { MemoryError } from "../errors.js";
+import { headOf } from "./clip-text.js";
 import { visibleText } from "./storable-text.js";
 import { maxCharacters, trimToLength, writingProblems } from "./writing-constraints.js";
 
@@ -18,7 +19,7 @@ export function episodeText(text: string): string {
 }
 
 function cutAtWord(text: string, most: number): string {
-  const head = text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "");
+  const head = headOf(text, most - 1);
   const end = head.search(/\s\S*$/);
   return `${end > most / 2 ? head.slice(0, end) : head}…`;
 }

@@ -18,17 +18,22 @@ export interface MergeThresholds {
 
 const negation = /\b(?:not|no|never|none|cannot|without|neither|nor)\b|n['’]t\b/giu;
 
+/** Characters of a statement that are compared: memories have fewer. */
+const mostCharacters = 10_000;
+
 /**
  * Whether two statements differ in a detail that similarity does not see: a number, a date, a negation.
  *
  * Such statements are never the same, however close their vectors.
  */
 export function differsInDetail(first: string, second: string): boolean {
-  const details = (text: string) =>
-    JSON.stringify([
+  const details = (whole: string) => {
+    const text = whole.slice(0, mostCharacters);
+    return JSON.stringify([
       (text.match(/\p{N}+(?:[.,:/-]\p{N}+)*/gu) ?? []).toSorted(),
       (text.match(negation) ?? []).length % 2,
     ]);
+  };
   return details(first) !== details(second);
 }
 

@@ -1,15 +1,23 @@
-import { searchText } from "./search-text.js";
+import { searchName } from "./search-text.js";
 
 /** What a question names besides its words. */
 export interface QuestionWords {
   /** Its words in lower case, once each: a speaker's name may be among them. */
   readonly words: readonly string[];
-  /** Those long enough to be worth correcting when the index does not know them. */
+  /** Those of a length worth correcting when the index does not know them. */
   readonly correctable: readonly string[];
 }
 
 /** Shorter words have too many neighbours to be corrected. */
 const shortestCorrectable = 4;
+
+/**
+ * Longer ones are no words: "uncharacteristically" has 20 letters. A word of n letters has 54 n neighbours of n letters,
+ * which are made and looked up all: 24 letters are 30 kB of them, 500 are 13 MB.
+ */
+const longestCorrectable = 24;
+
+const correctable = new RegExp(`^[a-z]{${shortestCorrectable},${longestCorrectable}}$`);
 
 /**
  * Words that people ask with: a store that does not know them does not make them misspelt, and looking for other
@@ -24,20 +32,21 @@ const askedWith = new Set(
   ).split(" "),
 );
 
+/** Characters that are read: more than `searchText` makes of a question. */
+const mostCharacters = 50_000;
+
 /** The words of `text` (as `searchText` prepared it). */
 export function questionWords(text: string): QuestionWords {
-  const words = [...new Set(text.match(/[\p{L}\p{N}]+/gu) ?? [])].slice(0, 64);
-  const correctable = words
-    .filter((word) => word.length >= shortestCorrectable && /^[a-z]+$/.test(word) && !askedWith.has(word))
-    .slice(0, 16);
-  return { words, correctable };
+  const words = [...new Set(text.slice(0, mostCharacters).match(/[\p{L}\p{N}]+/gu) ?? [])].slice(0, 64);
+  const corrected = words.filter((word) => correctable.test(word) && !askedWith.has(word));
+  return { words, correctable: corrected.slice(0, 16) };
 }
 
 /** Whether a question names an actor: by any word of the actor's name. */
 export function namesActor({ words }: QuestionWords, language: string): (actor: string) => boolean {
   const asked = new Set(words);
   return (actor) =>
-    searchText(actor, language)
+    searchName(actor, language)
       .split(/\s+/)
       .some((word) => asked.has(word));
 }

@@ -1,7 +1,34 @@
+import { headOf } from "./clip-text.js";
 import { irregularForms } from "./irregular-forms.js";
+import { normalForm } from "./normal-value.js";
 
-/** Longest text indexed for search, in characters: PostgreSQL refuses lexemes of more than 1 MB in one value. */
-const mostCharacters = 100_000;
+/**
+ * What goes into an index, or asks it: `to_tsvector` passes over words of 2,048 bytes and refuses texts of whose different
+ * words it would make more than 1 MB. A text is cut where it has more than any of these.
+ */
+const most = {
+  /** Characters of a text that are read. */
+  characters: 100_000,
+  /** Characters that are taken apart at once. */
+  part: 5_000,
+  /** Of those read, characters of scripts without spaces: each makes two words, and 4,000 different ones come sooner. */
+  unsegmented: 20_000,
+  /** Bytes of a text: of a word and of its parts ("well-known") it makes at most four times as many. */
+  bytes: 250_000,
+  /** Different words of a text, a row of the index each. A long book chapter has as many. */
+  words: 4_000,
+  /** Letters of a word; of a longer one the beginning stands for all. Digests have up to 128. */
+  letters: 128,
+  /** Characters without a space; in longer ones signs part words. Addresses have fewer. */
+  unspaced: 256,
+  /** Characters of a speaker's name. */
+  name: 200,
+};
+
+const longUnspaced = new RegExp(`\\S{${most.unspaced + 1},}`, "gu");
+const anyWord = /[\p{L}\p{M}\p{N}]+/gu;
+const signs = /[^\p{L}\p{M}\p{N}]+/gu;
+const longWord = new RegExp(`([\\p{L}\\p{M}\\p{N}]{${most.letters}})[\\p{L}\\p{M}\\p{N}]+`, "gu");
 
 /** Scripts that `to_tsvector` does not split into words; the long vowel mark "ー" belongs to two of them. */
 const unsegmented =
@@ -14,24 +41,64 @@ const negated = /\b[a-z]+n['’]t\b/g;
  * `text` as it is handed to PostgreSQL's `to_tsvector`, for indexing and for queries alike.
  *
  * Accents are dropped (café, cafe), irregular English forms become their base (went, go), and runs of scripts
- * written without spaces become overlapping pairs of characters, and single ideographs.
+ * written without spaces become overlapping pairs of characters, and single ideographs. Of a very long text the
+ * beginning is indexed, and of a very long word.
  */
 export function searchText(text: string, language: string): string {
-  const plain = text
-    .slice(0, mostCharacters)
-    .replaceAll("\u0000", " ")
-    .normalize("NFKD")
-    .replace(/(?<=\p{Script=Latin})\p{M}+/gu, "")
-    .normalize("NFC")
-    .toLowerCase();
-  const spaced = plain.replace(unsegmented, (run) => ` ${partsOf(run).join(" ")} `);
-  if (language !== "english") return spaced;
-  return spaced.replace(negated, " ").replace(/[a-z]+/g, (word) => irregularForms.get(word) ?? word);
+  const latin = decomposed(headOf(text, most.characters).replaceAll("\u0000", " ")).replace(
+    /(?<=\p{Script=Latin})\p{M}+/gu,
+    "",
+  );
+  const plain = normalForm(latin, "NFC").toLowerCase();
+  let left = most.unsegmented;
+  const spaced = plain.replace(unsegmented, (run) => {
+    const read = headOf(run, left);
+    left -= read.length;
+    return ` ${partsOf(read).join(" ")} `;
+  });
+  const short = spaced.replace(longUnspaced, (run) => run.replace(signs, " ")).replace(longWord, "$1");
+  return indexable(language === "english" ? inBaseForms(short) : short);
 }
+
+/** `name`, of a speaker, as it is handed to the index of speakers. */
+export function searchName(name: string, language: string): string {
+  return searchText(headOf(name, most.name), language);
+}
+
+/** The beginning of `text` with its characters taken apart: some become eighteen. */
+function decomposed(text: string): string {
+  let parts = "";
+  for (let start = 0; start < text.length && parts.length < most.characters; start += most.part) {
+    parts += normalForm(text.slice(start, start + most.part), "NFKD");
+  }
+  return headOf(parts, most.characters);
+}
+
+function inBaseForms(text: string): string {
+  return text.replace(negated, " ").replace(/[a-z]+/g, (word) => irregularForms.get(word) ?? word);
+}
+
+/** The beginning of `text` that has no more words and bytes than the index takes. */
+function indexable(text: string): string {
+  // A character is a word at most, and has at most three bytes.
+  if (text.length <= most.words) return text;
+  const different = new Set(text.match(anyWord)).size;
+  if (different <= most.words && Buffer.byteLength(text) <= most.bytes) return text;
+  const words = new Set<string>();
+  let bytes = 0;
+  for (const { 0: word, index } of text.matchAll(anyWord)) {
+    bytes += Buffer.byteLength(word) + 1;
+    words.add(word);
+    if (bytes > most.bytes || words.size > most.words) return text.slice(0, index);
+  }
+  return text;
+}
+
+const ideograph = /\p{Script=Han}/u;
 
 function partsOf(run: string): string[] {
   const characters = [...run];
   if (characters.length === 1) return characters;
   const pairs = characters.slice(1).map((character, index) => `${characters[index]}${character}`);
-  return [...pairs, ...characters.filter((character) => /\p{Script=Han}/u.test(character))];
+  return [...pairs, ...characters.filter((character) => ideograph.test(character))];
 }

@@ -1,3 +1,6 @@
+import { headOf } from "./clip-text.js";
+import { normalForm } from "./normal-value.js";
+
 /** What models and people call the fields of a user's profile → the name they are kept under. */
 const profileAliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -43,13 +46,15 @@ const profileAliases: ReadonlyMap<string, string> = new Map(
   }),
 );
 
+/** Characters of a key that are read: five times as many as one may have, so that what is too long stays too long. */
+const mostCharacters = 1_000;
+
 /**
  * The name of a slot, so that two ways of writing it are one slot: lower snake case, and one name for each
  * field of a profile ("Preferred name" → preferred_name, "Time zone" → timezone). Null when nothing is left.
  */
 export function slotKey(category: string, key: string): string | null {
-  const snake = key
-    .normalize("NFKC")
+  const snake = normalForm(headOf(key, mostCharacters), "NFKC")
     .replace(/(\p{Ll})(\p{Lu})/gu, "$1_$2")
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, "_")

@@ -1,51 +1,181 @@
-/**
- * Rough token count: a quarter of the ASCII characters, and one for each other character.
- *
- * Errs on the high side for English (about 4.2 characters a token in OpenAI's published rule of thumb)
- * and for scripts that tokenizers split finely, which is the safe side for a budget.
- */
-export function estimateTokens(text: string): number {
-  let ascii = 0;
-  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) < 128) ascii++;
-  return Math.ceil(ascii / 4) + (text.length - ascii);
+import { readTokens } from "./estimate-tokens.js";
+
+/** How much of a conversation one piece of work gives to the model. */
+export interface PieceBounds {
+  /** Most tokens of text in one call. */
+  readonly inputBudgetTokens: number;
+  /** Most calls. */
+  readonly mostPieces: number;
 }
 
-/** `text` cut into consecutive parts of at most `budgetTokens` each; together they are the whole text. */
-function splitText(text: string, budgetTokens: number): string[] {
-  // One character is at most one token by the estimate, so parts of this length always fit.
-  const length = estimateTokens(text) <= budgetTokens ? text.length : Math.max(1, budgetTokens);
-  const parts: string[] = [];
-  for (let start = 0; start < text.length; ) {
-    let end = Math.min(text.length, start + length);
-    const splitsSurrogatePair = /[\uD800-\uDBFF]/.test(text[end - 1] ?? "") && end < text.length;
-    if (splitsSurrogatePair) end = end - 1 > start ? end - 1 : end + 1;
-    parts.push(text.slice(start, end));
-    start = end;
-  }
-  return parts.length === 0 ? [""] : parts;
-}
+/** What a prompt writes around each text: its number, role and speaker. */
+const markupTokens = 15;
 
 /**
- * `items` in consecutive groups of at most `budgetTokens` of text each, nothing lost.
+ * `items` in consecutive groups of at most `budgetTokens` each, what prompts write around them included; nothing lost.
  *
- * An item that alone is larger is cut into several of the same kind.
+ * An item that alone is larger is cut into several of the same kind: after a line or a word where one ends near, and
+ * never within a character.
+ *
+ * @param mostPieces the work ends with the first group beyond it. @default none
  */
 export function textPieces<Item extends { text: string }>(
   items: readonly Item[],
   budgetTokens: number,
+  mostPieces = Number.POSITIVE_INFINITY,
 ): Item[][] {
   const pieces: Item[][] = [];
+  const textTokens = Math.max(1, budgetTokens - markupTokens);
   let used = Number.POSITIVE_INFINITY;
   for (const item of items) {
-    for (const text of splitText(item.text, budgetTokens)) {
-      const tokens = estimateTokens(text);
-      if (used + tokens > budgetTokens) {
+    let start = 0;
+    do {
+      const { end, tokens } = partOf(item.text, start, textTokens);
+      if (used + tokens > textTokens) {
+        if (pieces.length > mostPieces) return pieces;
         pieces.push([]);
         used = 0;
       }
-      pieces.at(-1)?.push({ ...item, text });
-      used += tokens;
-    }
+      pieces.at(-1)?.push({ ...item, text: item.text.slice(start, end) });
+      used += tokens + markupTokens;
+      start = end;
+    } while (start < item.text.length);
   }
   return pieces;
+}
+
+/** Longer words are cut: so many characters at most are left unused for the sake of one. */
+const longestWord = 200;
+
+/** The part of `text` that begins at `start`: where it ends, and its tokens, at most `budgetTokens`. */
+function partOf(text: string, start: number, budgetTokens: number): { end: number; tokens: number } {
+  const read = readTokens(text, start, budgetTokens);
+  const tokens = Math.ceil(read.tokens);
+  if (read.end === text.length) return { end: read.end, tokens };
+  const near = Math.min(longestWord, Math.floor((read.end - start) / 4));
+  const word = text.slice(read.end - near, read.end);
+  const line = word.lastIndexOf("\n");
+  const space = line >= 0 ? line : word.search(/\s\S*$/);
+  if (space >= 0) return { end: read.end - near + space + 1, tokens };
+  const cut = isHalved(text, read.end) ? read.end - 1 : read.end;
+  return { end: cut > start ? cut : start + (isHalved(text, start + 1) ? 2 : 1), tokens };
+}
+
+function isHalved(text: string, index: number): boolean {
+  return /[\uD800-\uDBFF]/.test(text[index - 1] ?? "") && /[\uDC00-\uDFFF]/.test(text[index] ?? "");
+}
+
+/** What one piece of work takes of its material. */
+export interface Bounded<Item> {
+  readonly items: readonly Item[];
+  /** How many of those given it covers, from the first; the others are left to further work. */
+  readonly taken: number;
+  /** Whether something of those is left out. */
+  readonly isCut: boolean;
+}
+
+/** Items of which less than this would be shown are left out: the mark alone takes a dozen tokens. */
+const leastTokens = 40;
+
+/**
+ * What of `items` fits `bounds`: all where they do, or else the first groups of them.
+ *
+ * Only what does not fit by itself is cut. An item keeps its head and its tail, half of the bounds in all, and a mark says
+ * how much is missing between. In a first group that is too long the longest items give first, down to the same share
+ * each; of too many even for that, the first and the last are kept.
+ *
+ * @param beginsGroup where work may be parted. @default nowhere
+ */
+export function withinBounds<Item extends { text: string }>(
+  items: readonly Item[],
+  { inputBudgetTokens, mostPieces }: PieceBounds,
+  beginsGroup: (item: Item) => boolean = () => false,
+): Bounded<Item> {
+  const most = inputBudgetTokens * mostPieces;
+  const whole = items.map((item) =>
+    isWithin(item.text, most) ? item : { ...item, text: withoutMiddle(item.text, most / 2) },
+  );
+  const taken = firstThatFit(whole, { inputBudgetTokens, mostPieces }, beginsGroup);
+  const first = whole.slice(0, taken);
+  const fits = (some: readonly Item[]) =>
+    textPieces(some, inputBudgetTokens, mostPieces).length <= mostPieces;
+  if (fits(first)) return { items: first, taken, isCut: first.some((item, index) => item !== items[index]) };
+  // Groups are not filled to the brim: what is left over is taken off the total, and then there is room.
+  for (let total = most; ; total *= 0.8) {
+    const kept = headAndTail(first, Math.max(1, Math.floor(total / leastTokens)));
+    const share = fairShare(
+      kept.map(({ text }) => readTokens(text, 0, total).tokens + 1),
+      total,
+    );
+    const cut = kept.map((item) => ({ ...item, text: withoutMiddle(item.text, share) }));
+    if (fits(cut)) return { items: cut, taken, isCut: true };
+  }
+}
+
+/** How many of the first `items` fit `bounds` together, in whole groups; the first group in any case. */
+function firstThatFit<Item extends { text: string }>(
+  items: readonly Item[],
+  { inputBudgetTokens, mostPieces }: PieceBounds,
+  beginsGroup: (item: Item) => boolean,
+): number {
+  const numbered = items.map(({ text }, index) => ({ text, index }));
+  const beyond = textPieces(numbered, inputBudgetTokens, mostPieces)[mostPieces]?.[0]?.index;
+  if (beyond === undefined) return items.length;
+  const starts = [...items.keys()].filter((index) => index > 0 && beginsGroup(items[index] as Item));
+  return starts.findLast((index) => index <= beyond) ?? starts[0] ?? items.length;
+}
+
+function headAndTail<Item extends { text: string }>(items: readonly Item[], most: number): Item[] {
+  if (items.length <= most) return [...items];
+  const head = items.slice(0, Math.ceil(most / 2));
+  const tail = items.slice(items.length - Math.floor(most / 2));
+  const mark = leftOut(items.length - most, "messages");
+  return [
+    ...head.slice(0, -1),
+    ...head.slice(-1).map((item) => ({ ...item, text: item.text + mark })),
+    ...tail,
+  ];
+}
+
+/** The largest share that, taken of each of `sizes` where it has as much, is `total` at most in all. */
+function fairShare(sizes: readonly number[], total: number): number {
+  let left = total;
+  for (const [index, size] of sizes.toSorted((one, other) => one - other).entries()) {
+    const share = left / (sizes.length - index);
+    if (size > share) return share;
+    left -= size;
+  }
+  return total;
+}
+
+/** A character takes at least an eighth of a token. */
+const charactersPerToken = 8;
+/** More than any mark takes. */
+const markTokens = 20;
+
+function isWithin(text: string, mostTokens: number): boolean {
+  return readTokens(text, 0, mostTokens).end === text.length;
+}
+
+function withoutMiddle(text: string, mostTokens: number): string {
+  if (isWithin(text, mostTokens)) return text;
+  const half = Math.max(1, (mostTokens - markTokens) / 2);
+  const head = text.slice(0, partOf(text, 0, half).end);
+  const windowStart = Math.max(head.length, text.length - Math.ceil(half) * charactersPerToken);
+  const tail = text.slice(tailStart(text, windowStart, half));
+  return head + leftOut(text.length - head.length - tail.length, "characters") + tail;
+}
+
+/** Where the longest end of `text` begins that has at most `mostTokens`, not before `from`; after a space if one is near. */
+function tailStart(text: string, from: number, mostTokens: number): number {
+  // A run that is cut counts as one more.
+  const { end } = readTokens(text, from, readTokens(text, from).tokens + 1 - mostTokens);
+  const near = Math.min(longestWord, Math.floor((text.length - end) / 4));
+  const space = text.slice(end, end + near).search(/\s/);
+  if (space >= 0) return end + space + 1;
+  return isHalved(text, end) ? end + 1 : end;
+}
+
+function leftOut(count: number, of: "characters" | "messages"): string {
+  return `\n[… ${count.toLocaleString("en")} ${of} left out …]\n`;
 }

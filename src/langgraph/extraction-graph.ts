@@ -7,6 +7,7 @@ import type { ThreadTaskClaim } from "../store/claim-thread-task.js";
 import type { ExtractionWork } from "../store/find-extraction-work.js";
 import { claimThread } from "../upkeep/claim-thread.js";
 import { type Failure, toFailure, workerStopped } from "../upkeep/failure.js";
+import { limitExtraction } from "../upkeep/limit-material.js";
 import { loadExtraction } from "../upkeep/load-extraction.js";
 import { proposeFacts } from "../upkeep/propose-facts.js";
 import { renewLease } from "../upkeep/renew-lease.js";
@@ -66,7 +67,7 @@ async function load(deps: UpkeepDeps, state: State): Promise<Update> {
   );
   if (typeof work === "string") return { ...fresh, claim, status: work };
   const error = claim.attempt > deps.config.upkeep.maxFailures ? workerStopped : null;
-  return { ...fresh, claim, work, error };
+  return { ...fresh, claim, work: await limitExtraction(deps.db, work, deps.config.upkeep), error };
 }
 
 async function extract(deps: UpkeepDeps, { claim, work, error }: State): Promise<Update> {

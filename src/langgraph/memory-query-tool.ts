@@ -3,6 +3,8 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
 import { bestSimilarity } from "../domain/best-similarity.js";
 import { readableCategories } from "../domain/category.js";
+import { clipped } from "../domain/clip-text.js";
+import { estimateTokens } from "../domain/estimate-tokens.js";
 import { memoryFilterSchema } from "../domain/memory-filter.js";
 import type { MemoryHit } from "../domain/rank-memories.js";
 import { readsAsInstruction } from "../domain/reads-as-instruction.js";
@@ -10,7 +12,6 @@ import type { Scope } from "../domain/scope.js";
 import { visibleText } from "../domain/storable-text.js";
 import { unverified } from "../domain/trust.js";
 import { MemoryError } from "../errors.js";
-import { countTokens } from "../llm/count-tokens.js";
 import type { Memory } from "../memory.js";
 import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./stream-event.js";
@@ -100,9 +101,13 @@ function description(categories: readonly string[]): string {
 }
 
 function answer(hits: readonly MemoryHit[], input: z.output<typeof argumentsSchema>): string {
-  if (hits.length === 0) return "No memory fits. Ask the user if you need to know.";
-  const results = hits.map(input.return === "full" ? full : bullet);
-  return JSON.stringify(withinBudget(results, input.budget_tokens ?? 512));
+  const [first, ...others] = hits.map(input.return === "full" ? full : bullet);
+  if (!first) return "No memory fits. Ask the user if you need to know.";
+  const budgetTokens = input.budget_tokens ?? 512;
+  const fits = (results: readonly object[]) => estimateTokens(JSON.stringify(results)) <= budgetTokens;
+  const kept: object[] = [cutToFit(first, fits, budgetTokens)];
+  for (const result of others) if (fits([...kept, result])) kept.push(result);
+  return JSON.stringify(kept);
 }
 
 function bullet({ memory, similarity, reason }: MemoryHit) {
@@ -134,13 +139,45 @@ function full(hit: MemoryHit) {
   };
 }
 
-/** As many results as the budget holds, at least the first. */
-function withinBudget<Result>(results: readonly Result[], budgetTokens: number): Result[] {
-  let left = budgetTokens;
-  return results.filter((result, index) => {
-    left -= countTokens(JSON.stringify(result), budgetTokens);
-    return index === 0 || left >= 0;
-  });
+/** Shorter strings are ids and dates, which are of no use when they are cut. */
+const shortestCut = 40;
+
+/**
+ * `result` as it is where it fits, else with its strings cut, the longest first; without its metadata where that is not
+ * enough, and as text alone in the end.
+ */
+function cutToFit(
+  result: { readonly metadata?: object; readonly text: string },
+  fits: (results: readonly object[]) => boolean,
+  budgetTokens: number,
+): object {
+  if (fits([result])) return result;
+  const { metadata: _, ...bare } = result;
+  // A token is at most eight characters: longer strings need not be tried.
+  const most = budgetTokens * 8;
+  const shapes = [
+    { shape: result, least: shortestCut },
+    { shape: bare, least: shortestCut },
+    { shape: { text: result.text }, least: 1 },
+  ];
+  for (const { shape, least } of shapes) {
+    const cut = (characters: number) => [withStrings(shape, (text) => clipped(text, characters))];
+    if (!fits(cut(least))) continue;
+    // The most characters that fit are at least `low` and fewer than `high`.
+    let [low, high] = [least, most + 1];
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (fits(cut(middle))) low = middle;
+      else high = middle;
+    }
+    return cut(low)[0] as object;
+  }
+  return { text: "" };
+}
+
+/** `value` as JSON has it, with each string in it changed. */
+function withStrings(value: object, change: (text: string) => string): object {
+  return JSON.parse(JSON.stringify(value, (_, each) => (typeof each === "string" ? change(each) : each)));
 }
 
 function round(similarity: number): number {

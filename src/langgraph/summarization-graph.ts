@@ -17,6 +17,7 @@ import { completeSummary, failSummary, renewSummaryLease } from "../store/settle
 import { makeSummary } from "../summarize/make-summary.js";
 import { startSummary } from "../summarize/start-summary.js";
 import { type Failure, failureLine, toFailure } from "../upkeep/failure.js";
+import { limitSummary } from "../upkeep/limit-material.js";
 import { attemptStep } from "./attempt-step.js";
 
 /** What the summarization graph works with. */
@@ -73,7 +74,8 @@ async function load(deps: SummarizationDeps, state: State): Promise<Update> {
   if (!claim) return { claim: null, work: null, status: "skipped" };
   const fresh: Update = { claim, work: null, error: null, summary: null };
   try {
-    const work = await findSummaryWork(deps.db, claim);
+    const due = await findSummaryWork(deps.db, claim);
+    const work = due && (await limitSummary(deps.db, due, deps.config.summaries));
     return { ...fresh, work, ...(work === null && { status: "lost" }) };
   } catch (cause) {
     return { ...fresh, ...(await saveFailure(deps, claim, null, toFailure(cause))) };
@@ -110,13 +112,13 @@ async function save(deps: SummarizationDeps, state: State): Promise<Update> {
   if (!claim || !work) return { status: "lost" };
   if (error !== null || summary === null) return saveFailure(deps, claim, work, error ?? noSummary);
 
+  const { startSeq, endSeq, threadId, scope } = work;
+  const result = { text: summary, generationTimeMs, window: { startSeq, endSeq } };
   try {
-    const completed = await completeSummary(deps.db, claim, { text: summary, generationTimeMs });
-    if (!completed) return { status: "lost" };
+    if (!(await completeSummary(deps.db, claim, result))) return { status: "lost" };
   } catch (cause) {
     return saveFailure(deps, claim, work, toFailure(cause));
   }
-  const { startSeq, endSeq, threadId, scope } = work;
   deps.logger.debug(`Memory ${claim.summaryId} status updated to completed`);
   deps.logger.info(`Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`);
   if (startSeq > 0) deps.logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);

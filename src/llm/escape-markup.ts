@@ -1,3 +1,4 @@
+import { clipped } from "../domain/clip-text.js";
 import { visibleText } from "../domain/storable-text.js";
 
 /** `text` as it may stand inside markup: quoted text cannot open or close the blocks around it, nor hide anything. */
@@ -5,7 +6,10 @@ export function escapeMarkup(text: string): string {
   return visibleText(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** `text` as it may stand in an attribute between double quotes. */
+/** Longest attribute, in characters: names and titles are shorter, and stand beside every message. */
+const longestAttribute = 200;
+
+/** `text` as it may stand in an attribute between double quotes, cut where it is too long for one. */
 export function escapeAttribute(text: string): string {
-  return escapeMarkup(text).replaceAll('"', "&quot;");
+  return escapeMarkup(clipped(text, longestAttribute)).replaceAll('"', "&quot;");
 }

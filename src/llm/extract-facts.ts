@@ -1,6 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
 import type { KnownSlot } from "../domain/choose-facts.js";
+import { headOf, tailOf } from "../domain/clip-text.js";
 import type { FactCandidate } from "../domain/fact-candidate.js";
 import { callStructured } from "./call-structured.js";
 import { escapeAttribute, escapeMarkup } from "./escape-markup.js";
@@ -102,7 +103,7 @@ function knownBlock({ known }: ExtractInput): string {
   if (known.length === 0) return "";
   const lines = known.map(
     ({ category, key, value, text }, index) =>
-      `<fact number="${index + 1}" category="${escapeAttribute(category)}" key="${escapeAttribute(key)}">${escapeMarkup(head(value ?? text))}</fact>`,
+      `<fact number="${index + 1}" category="${escapeAttribute(category)}" key="${escapeAttribute(key)}">${escapeMarkup(headOf(value ?? text, knownCharacters))}</fact>`,
   );
   return ["<known_facts>", ...lines, "</known_facts>"].join("\n");
 }
@@ -119,10 +120,5 @@ function messagesBlock({ messages }: ExtractInput): string {
 
 /** The end of what the assistant said: questions stand at the end. */
 function contextLine(before: string): string {
-  const end = before.slice(-contextCharacters).replace(/^[\uDC00-\uDFFF]/, "");
-  return `<context_only role="assistant">${escapeMarkup(end)}</context_only>`;
-}
-
-function head(text: string): string {
-  return text.slice(0, knownCharacters).replace(/[\uD800-\uDBFF]$/, "");
+  return `<context_only role="assistant">${escapeMarkup(tailOf(before, contextCharacters))}</context_only>`;
 }

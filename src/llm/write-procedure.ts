@@ -1,5 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
+import { clipped } from "../domain/clip-text.js";
 import type { TurnMessage } from "../store/find-turn-messages.js";
 import { callStructured } from "./call-structured.js";
 import { escapeAttribute, escapeMarkup } from "./escape-markup.js";
@@ -18,6 +19,10 @@ export interface ProcedureInput {
   readonly previous: ProcedureSteps | null;
   readonly messages: readonly Pick<TurnMessage, "role" | "actor" | "text">[];
 }
+
+/** Steps shown of those so far, and characters of each: a model may give more than a procedure holds. */
+const mostSteps = 40;
+const stepCharacters = 400;
 
 const schema = z.object({
   reasoning: z.string().describe("In one or two sentences: what was done, and which steps led there."),
@@ -60,7 +65,9 @@ function goalBlock({ title }: ProcedureInput): string {
 
 function previousBlock({ previous }: ProcedureInput): string {
   if (previous === null || previous.steps.length === 0) return "";
-  const steps = previous.steps.map((step) => `<step>${escapeMarkup(step)}</step>`);
+  const steps = previous.steps
+    .slice(0, mostSteps)
+    .map((step) => `<step>${escapeMarkup(clipped(step, stepCharacters))}</step>`);
   return [`<steps_so_far title="${escapeAttribute(previous.title)}">`, ...steps, "</steps_so_far>"].join(
     "\n",
   );

@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { readableCategories } from "../domain/category.js";
+import { headOf } from "../domain/clip-text.js";
 import type { PendingConsent } from "../domain/consent-lines.js";
 import type { MemoryItem } from "../domain/memory.js";
 import { noFilter } from "../domain/memory-filter.js";
@@ -40,7 +41,7 @@ export interface RecallInput {
   readonly agent?: string | undefined;
 }
 
-/** Durable memories for a round, within the token budget. */
+/** Durable memories for a round. */
 export interface RecalledMemories {
   /** Slots and statements that are always shown, most important first. */
   readonly profile: readonly MemoryItem[];
@@ -56,7 +57,7 @@ export interface RecalledMemories {
   readonly timedOut?: boolean;
 }
 
-/** What memory knows at the start of a round. */
+/** What memory knows at the start of a round: its memories, changes and consents as far as the token budget goes. */
 export interface Recalled {
   /** The latest completed summary; null before the first. */
   readonly summary: Conversation["summary"];
@@ -81,6 +82,8 @@ export interface Recalled {
   readonly consents: readonly PendingConsent[];
 }
 
+/** Longest question, in characters, that is looked at: as long as `memory.query` takes. */
+const mostCharacters = 10_000;
 /** Lines of the delta header: more would be read by nobody. */
 const shownChanges = 3;
 /** Notes of an app: as many as are kept. */
@@ -107,7 +110,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
   const threadId = parseThreadId(input.threadId);
   const { retrieval, policy } = deps.config;
   const asks = parseInput(inputSchema, input, "recall");
-  const query = (asks.query ?? "").slice(0, 10_000);
+  const query = headOf(asks.query ?? "", mostCharacters);
   const terms = searchText(query, retrieval.language);
   const asked = questionWords(terms);
   const dates = questionDates(query);
@@ -142,7 +145,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
   });
   if (found.conversation === null) throw threadForbidden(threadId);
   const { gap = [], ...conversation } = found.conversation ?? unseen;
-  return {
+  const recalled: Recalled = {
     ...conversation,
     gap: await Promise.all(gap.map(storedMessage)),
     memories: {
@@ -157,6 +160,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
     },
     consents: found.consents,
   };
+  return fitBudget(recalled, retrieval.budgetTokens);
 }
 
 const inputSchema = z.object({
@@ -219,16 +223,8 @@ function selectMemories(
     .flatMap(({ memory }) => linked.get(memory.id) ?? [])
     .filter(({ id }, index, all) => !shown.has(id) && all.findIndex((other) => other.id === id) === index)
     .slice(0, shownRelated);
-  return fitBudget(
-    {
-      profile,
-      relevant,
-      episodes: hits
-        .filter((hit) => hit.memory.kind === "episode" && nearEnough(hit))
-        .slice(0, retrieval.topEpisodes),
-      related,
-      notes,
-    },
-    retrieval.budgetTokens,
-  );
+  const episodes = hits
+    .filter((hit) => hit.memory.kind === "episode" && nearEnough(hit))
+    .slice(0, retrieval.topEpisodes);
+  return { profile, relevant, episodes, related, notes };
 }

@@ -1,4 +1,4 @@
-import { searchText } from "../domain/search-text.js";
+import { searchName } from "../domain/search-text.js";
 import type { ResolvedConfig } from "../options.js";
 import type { WriteCandidate } from "../store/find-write-candidates.js";
 import type { NewMemory } from "../store/insert-memories.js";
@@ -38,7 +38,7 @@ export function newMemory(
     agentId: memory.agentId ?? null,
     runId: memory.runId ?? null,
     actorId: memory.actorId ?? null,
-    actorTerms: searchText(memory.actorId ?? "", config.retrieval.language),
+    actorTerms: searchName(memory.actorId ?? "", config.retrieval.language),
     role: memory.role ?? null,
     threadId: memory.source?.threadId ?? null,
     sourceSeqs: memory.source?.seqs ?? [],

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { changeLine } from "../domain/change-line.js";
-import { searchText } from "../domain/search-text.js";
+import { searchName } from "../domain/search-text.js";
 import { absorbed } from "../domain/write-decision.js";
 import type { Deactivation } from "../store/deactivate-memories.js";
 import type { WriteCandidate } from "../store/find-write-candidates.js";
@@ -144,7 +144,7 @@ function planUpdate(
     ...{ id, category, pinned, tags, importance, confidence, vector, links },
     state: "active",
     value: memory.value ?? known.value,
-    actorTerms: searchText(actorId ?? "", context.config.retrieval.language),
+    actorTerms: searchName(actorId ?? "", context.config.retrieval.language),
   });
   plan.changes.push({
     ...change(

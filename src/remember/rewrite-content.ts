@@ -1,6 +1,6 @@
 import type { Connection } from "../database/connection.js";
 import type { MemoryItem } from "../domain/memory.js";
-import { searchText } from "../domain/search-text.js";
+import { searchName } from "../domain/search-text.js";
 import type { MemoryTrust } from "../domain/trust.js";
 import { MemoryError } from "../errors.js";
 import type { Embedded } from "../llm/embedder.js";
@@ -51,7 +51,7 @@ export async function rewriteContent(
       state: "active",
       value: prepared.value ?? null,
       trust: options.trust,
-      actorTerms: searchText(memory.actorId ?? "", language),
+      actorTerms: searchName(memory.actorId ?? "", language),
     },
   });
   return linkChanges(memory, links ?? [], rivals);

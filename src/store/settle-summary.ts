@@ -1,17 +1,23 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
+import type { SummaryWindow } from "../domain/summary-window.js";
 import type { SummaryClaim } from "./claim-summary.js";
 
-/** Completes a claimed summary. False when the claim was lost meanwhile; nothing is written then. */
+/**
+ * Completes a claimed summary. False when the claim was lost meanwhile; nothing is written then.
+ *
+ * @param result.window what it stands for: the window claimed, or its beginning.
+ */
 export async function completeSummary(
   db: Connection,
   claim: SummaryClaim,
-  result: { text: string; generationTimeMs: number },
+  result: { text: string; generationTimeMs: number; window: SummaryWindow },
 ): Promise<boolean> {
+  const { text, generationTimeMs, window } = result;
   const rows = await db.query(sql`
     update ${db.schema}.summary
-    set status = 'completed', content = ${result.text}, generation_time_ms = ${result.generationTimeMs},
-      lease_until = null, error = null
+    set status = 'completed', content = ${text}, generation_time_ms = ${generationTimeMs},
+      start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, lease_until = null, error = null
     where id = ${claim.summaryId} and status = 'processing' and attempts = ${claim.attempt}
     returning id`);
   return rows.length > 0;

@@ -1,6 +1,8 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { headOf } from "../domain/clip-text.js";
+import { estimateTokens } from "../domain/estimate-tokens.js";
 import { type SummaryText, summaryText } from "../domain/summary-text.js";
-import { estimateTokens, textPieces } from "../domain/text-pieces.js";
+import { textPieces } from "../domain/text-pieces.js";
 import { summarizeMessages } from "../llm/summarize-messages.js";
 import type { SummaryOptions } from "../options.js";
 import type { SummaryMessage, SummaryWork } from "../store/find-summary-work.js";
@@ -57,7 +59,7 @@ export async function makeSummary(
 function shorten(messages: readonly SummaryMessage[], budgetTokens: number): SummaryMessage[] {
   const short = messages.map((message) => ({
     ...message,
-    text: message.text.slice(0, droppedCharacters).replace(/[\uD800-\uDBFF]$/, ""),
+    text: headOf(message.text, droppedCharacters),
   }));
   let used = 0;
   const first = short.findLastIndex((message) => {

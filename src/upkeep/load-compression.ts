@@ -4,6 +4,7 @@ import type { ThreadTaskClaim } from "../store/claim-thread-task.js";
 import { findCompressionWork } from "../store/find-compression-work.js";
 import { findTurnMessages, type TurnMessage } from "../store/find-turn-messages.js";
 import { completeThreadTask } from "../store/settle-thread-task.js";
+import { limitMaterial } from "./limit-material.js";
 import type { TaskStatus } from "./task-status.js";
 import type { UpkeepDeps } from "./upkeep-deps.js";
 
@@ -34,7 +35,13 @@ export async function loadCompression(
   const said = messages.filter(({ text }) => /[\p{L}\p{N}]/u.test(text));
   if (said.length === 0) return skip(deps, claim, { doneUntil: turns.end, more });
   const { scope, threadId } = thread;
-  return { scope, threadId, turns, messages: said, more };
+  const { messages: limited } = await limitMaterial(
+    deps.db,
+    { scope, threadId, step: "compress" },
+    said,
+    deps.config.upkeep,
+  );
+  return { scope, threadId, turns, messages: limited, more };
 }
 
 async function skip(

@@ -15,6 +15,7 @@ import { findThreadMessages } from "../store/find-thread-messages.js";
 import type { TurnMessage } from "../store/find-turn-messages.js";
 import { insertEvent } from "../store/insert-event.js";
 import { classified } from "./classified.js";
+import { limitMaterial } from "./limit-material.js";
 import { requireSeen, type SeenThread, seeThread } from "./seen-thread.js";
 import type { UpkeepDeps } from "./upkeep-deps.js";
 
@@ -81,8 +82,9 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
   const messages = input.messages
     ? await unrecorded(deps, input.messages)
     : await recorded(deps, seen, { threadId, fromSeq, toSeq });
-  const text = procedureText(await makeSteps(deps, messages, title));
   const event = { ...address, step: "procedure", op: "classify" } as const;
+  const { messages: material } = await limitMaterial(deps.db, event, messages, deps.config.upkeep);
+  const text = procedureText(await makeSteps(deps, material, title));
   if (text === null) {
     await deps.db.transaction(async (tx) => {
       await requireSeen(tx, address, seen);
@@ -98,7 +100,7 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
       {
         ...{ text, kind: "procedure", origin: "worker", agentId, runId, tags, importance, pinned },
         ...(title !== null && { key: procedureKey(title, agentId) }),
-        source: { threadId, seqs: messages.flatMap(({ seq }) => seq ?? []) },
+        source: { threadId, seqs: material.flatMap(({ seq }) => seq ?? []) },
       },
     ],
     origin: { actor: named.actor, step: "procedure" },

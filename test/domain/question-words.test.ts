@@ -13,6 +13,13 @@ describe("questionWords", () => {
     });
   });
 
+  it("of more letters than words have are not corrected", () => {
+    expect(asked(`studdy ${"ha".repeat(12)} ${"ha".repeat(13)} ${"k".repeat(2_046)}`).correctable).toEqual([
+      "studdy",
+      "ha".repeat(12),
+    ]);
+  });
+
   it("are few, whatever is asked", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 2_000, unit: "grapheme" }), (question) => {
@@ -20,7 +27,7 @@ describe("questionWords", () => {
         expect(words.length).toBeLessThanOrEqual(64);
         expect(correctable.length).toBeLessThanOrEqual(16);
         expect(new Set(words).size).toBe(words.length);
-        for (const word of correctable) expect(word).toMatch(/^[a-z]{4,}$/);
+        for (const word of correctable) expect(word).toMatch(/^[a-z]{4,24}$/);
       }),
     );
   });

@@ -34,6 +34,40 @@ describe("searchText", () => {
     expect(searchText("茶".repeat(300_000), "english").length).toBeLessThan(6 * 100_000);
   });
 
+  it("has no more words, bytes and letters than an index takes", () => {
+    const part = fc.constantFrom("ab", "語", "ﷺ", "q1-", "é", ".", " ", "\u0301\u0316", "x/y", "😀", "ำ");
+    const repeated = fc.tuple(
+      fc.array(part, { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 1, max: 20_000 }),
+    );
+    const numbered = fc
+      .integer({ min: 1, max: 20_000 })
+      .map((count) => [...Array(count).keys()].join(" word"));
+    const long = fc.oneof(
+      repeated.map(([parts, times]) => parts.join("").repeat(times)),
+      numbered,
+    );
+    fc.assert(
+      fc.property(long, fc.constantFrom("english", "simple"), (text, language) => {
+        const prepared = searchText(text, language);
+        expect(Buffer.byteLength(prepared)).toBeLessThan(600_000);
+        const found = prepared.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+        expect(new Set(found).size).toBeLessThanOrEqual(4_000);
+        expect(found.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0)).toBeLessThanOrEqual(
+          250_000,
+        );
+        for (const word of words(prepared)) expect(Buffer.byteLength(word)).toBeLessThan(2_047);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it("finds a word that is too long by its beginning", () => {
+    const word = "0123456789abcdef".repeat(30);
+    expect(searchText(word, "english")).toBe(searchText(`${word}0`, "english"));
+    expect(searchText(word, "english")).toHaveLength(128);
+  });
+
   it("is the same for upper and lower case, and with accents added", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z ]{0,40}$/), (text) => {

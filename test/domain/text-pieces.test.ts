@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { estimateTokens, textPieces } from "../../src/domain/text-pieces.js";
+import { estimateTokens } from "../../src/domain/estimate-tokens.js";
+import { type PieceBounds, textPieces, withinBounds } from "../../src/domain/text-pieces.js";
 
 const text = fc.oneof(
   fc.string({ maxLength: 200, size: "max" }),
@@ -78,16 +79,133 @@ describe("textPieces", () => {
   });
 });
 
-describe("estimateTokens", () => {
-  it("counts a quarter of ASCII and all of the rest, and never more than the characters", () => {
-    expect(estimateTokens("")).toBe(0);
-    expect(estimateTokens("abcd")).toBe(1);
-    expect(estimateTokens("abcde")).toBe(2);
-    expect(estimateTokens("日本語")).toBe(3);
+describe("where a text is cut", () => {
+  const code = "Zx9-QwErTy-00417-AbCdEf-8812";
+
+  it("is after a word or a line, where one ends near", () => {
     fc.assert(
-      fc.property(text, (each) => {
-        expect(estimateTokens(each)).toBeLessThanOrEqual(each.length);
+      fc.property(fc.integer({ min: 0, max: 120 }), fc.constantFrom(" ", "\n"), (words, between) => {
+        const said = [
+          ...Array.from({ length: words }, () => "word"),
+          code,
+          ...Array.from({ length: 200 }, () => "more"),
+        ];
+        const parts = textPieces([{ text: said.join(between) }], 200).flat();
+        expect(parts.length).toBeGreaterThan(1);
+        expect(parts.filter(({ text: part }) => part.includes(code))).toHaveLength(1);
+        for (const { text: part } of parts)
+          expect(
+            part
+              .trim()
+              .split(between)
+              .every((word) => said.includes(word)),
+          ).toBe(true);
       }),
     );
+  });
+
+  it("is anywhere in a text without words, but in no character", () => {
+    const parts = textPieces([{ text: "😀".repeat(2_000) }], 300).flat();
+    expect(parts.length).toBeGreaterThan(5);
+    for (const { text: part } of parts) expect(part).toMatch(/^(?:😀)+$/u);
+  });
+});
+
+const bounds = fc.record({
+  inputBudgetTokens: fc.integer({ min: 200, max: 400 }),
+  mostPieces: fc.integer({ min: 1, max: 4 }),
+});
+const long = fc
+  .tuple(
+    fc.constantFrom("word ", "a", "<", " ", "\n", "=", "语", "😀", "Ab3+", "line of words\n", "é"),
+    fc.integer({ min: 1, max: 4_000 }),
+  )
+  .map(([part, times]) => part.repeat(times));
+const longItems = fc
+  .array(fc.oneof(long, text), { minLength: 1, maxLength: 30 })
+  .map((texts) => texts.map((each, seq) => ({ seq, text: each })));
+const piecesOf = (input: readonly { text: string }[], { inputBudgetTokens }: PieceBounds) =>
+  textPieces(input, inputBudgetTokens).length;
+
+describe("withinBounds", () => {
+  it("is never more calls than bound, and the very same where that is enough", () => {
+    fc.assert(
+      fc.property(longItems, bounds, (input, bound) => {
+        const { items: limited, isCut, taken } = withinBounds(input, bound);
+        expect(piecesOf(limited, bound)).toBeLessThanOrEqual(bound.mostPieces);
+        expect([isCut, taken]).toEqual([piecesOf(input, bound) > bound.mostPieces, input.length]);
+        if (!isCut) expect(limited).toEqual(input);
+        else expect(limited.some(({ text: each }) => / left out …\]/.test(each))).toBe(true);
+      }),
+    );
+  });
+
+  it("keeps head and tail of a long message, and says how much is missing between", () => {
+    const body = Array.from({ length: 500_000 }, (_, index) => `word${index}`).join(" ");
+    const bound = { inputBudgetTokens: 1_000, mostPieces: 4 };
+    const { items } = withinBounds([{ text: "hello" }, { text: body }, { text: "bye" }], bound);
+    const [short, cut, last] = items;
+    expect([short, last]).toEqual([{ text: "hello" }, { text: "bye" }]);
+    const [, head = "", count = "", tail = ""] =
+      /^([\s\S]*)\n\[… ([\d,]+) characters left out …\]\n([\s\S]*)$/.exec(cut?.text ?? "") ?? [];
+    expect(body.startsWith(head)).toBe(true);
+    expect(body.endsWith(tail)).toBe(true);
+    expect(head.length + tail.length + Number(count.replaceAll(",", ""))).toBe(body.length);
+    // Neither end has got little, and no word is cut.
+    for (const end of [head, tail]) expect(estimateTokens(end)).toBeGreaterThan(900);
+    expect(`${head}|${tail}`).toMatch(/word\d+ \|word\d+/);
+  });
+
+  it("takes from the longest first: what is short stays whole", () => {
+    const input = [
+      { text: "a b ".repeat(20_000) },
+      { text: "short ".repeat(50) },
+      { text: "c d ".repeat(20_000) },
+    ];
+    const [one, short, other] = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 }).items;
+    expect(short).toEqual(input[1]);
+    const [first, second] = [one, other].map((item) => estimateTokens(item?.text ?? ""));
+    expect(Math.abs((first ?? 0) - (second ?? 0))).toBeLessThan(100);
+  });
+
+  it("of very many keeps the first and the last", () => {
+    const many = Array.from({ length: 10_000 }, (_, seq) => ({ seq, text: `message number ${seq} of many` }));
+    const { items: limited } = withinBounds(many, { inputBudgetTokens: 1_000, mostPieces: 2 });
+    expect(limited[0]).toEqual(many[0]);
+    expect(limited.at(-1)).toEqual(many.at(-1));
+    expect(limited.some(({ text: each }) => /\[… [\d,]+ messages left out …\]/.test(each))).toBe(true);
+  });
+
+  it("takes whole groups, as many as fit uncut, and cuts of the first one alone", () => {
+    const entries = fc.array(fc.tuple(fc.boolean(), fc.oneof(long, text)), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(entries, bounds, (given, bound) => {
+        const input = given.map(([begins, each]) => ({ begins, text: each }));
+        const { items, taken, isCut } = withinBounds(input, bound, ({ begins }) => begins);
+        expect(piecesOf(items, bound)).toBeLessThanOrEqual(bound.mostPieces);
+        expect(taken).toBeGreaterThan(0);
+        const first = input.slice(0, taken);
+        if (!isCut) expect(items).toEqual(first);
+        const tooLong = first.some(
+          ({ text: each }) => estimateTokens(each) > bound.inputBudgetTokens * bound.mostPieces,
+        );
+        const groups = first.slice(1).filter(({ begins }) => begins).length;
+        if (isCut && groups > 0) expect(tooLong).toBe(true);
+        if (taken === input.length) return;
+        expect(input[taken]?.begins).toBe(true);
+        const next = input.findIndex(({ begins }, index) => index > taken && begins);
+        const more = input.slice(0, next < 0 ? input.length : next);
+        expect(piecesOf(more, bound)).toBeGreaterThan(bound.mostPieces);
+      }),
+    );
+  });
+
+  it("leaves the others their place beside one that is too long", () => {
+    const input = ["one", "word ".repeat(100_000), "two", "three"].map((each) => ({ text: each }));
+    const { items, taken } = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 }, () => true);
+    expect([taken, items.map(({ text: each }) => each.slice(0, 5))]).toEqual([
+      4,
+      ["one", "word ", "two", "three"],
+    ]);
   });
 });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { estimateTokens } from "../../src/domain/estimate-tokens.js";
 import type { Memory } from "../../src/index.js";
 import { memoryQueryTool } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -145,5 +146,36 @@ describe("memory.query", () => {
 
   it("says in its description when to use it", () => {
     expect(memoryQueryTool(memory, { agent: "planner" }).description).toContain("most turns need no call");
+  });
+});
+
+describe("a token budget of", () => {
+  const wide = { tenantId: "acme", userId: "wide" };
+  beforeAll(async () => {
+    const drafts = ["😀", "a", "語", "word ", '"\\\n'].map((part, index) => ({
+      text: `Robots ${part.repeat(130)}`.slice(0, 270),
+      ...{ category: "tasks", key: `robot ${index}`, value: part.repeat(400) },
+      tags: Array.from({ length: 20 }, (_, tag) => `tag ${tag}`),
+      source: { threadId: "somewhere", seqs: [1], quote: part.repeat(3_000) },
+    }));
+    await memory.memories.add(drafts, { scope: wide });
+  });
+
+  it.each(
+    [16, 20, 40, 64, 100, 200, 512, 1_000, 3_000, 8_000].flatMap((budget) => [
+      [budget, "bullets"] as const,
+      [budget, "full"] as const,
+    ]),
+  )("%i holds for %s, whatever is found: the first result is cut to fit", async (budget, how) => {
+    const tool = memoryQueryTool(memory, { scope: wide });
+    const input = { query: "robots", top_k: 5, return: how, budget_tokens: budget };
+    const answer: string = await tool.invoke(input, run);
+    expect(estimateTokens(answer)).toBeLessThanOrEqual(budget);
+    expect(answer).not.toMatch(/\p{Surrogate}/u);
+    const [first]: { text: string }[] = JSON.parse(answer);
+    expect(first?.text).not.toBe("");
+    if (budget < 64) expect(first?.text).toMatch(/…$/);
+    if (budget >= 512) expect(first).toHaveProperty("id");
+    if (budget >= 1_000 && how === "full") expect(first).toHaveProperty("metadata.kind");
   });
 });

@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { estimateTokens } from "../../src/domain/text-pieces.js";
+import { estimateTokens } from "../../src/domain/estimate-tokens.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { round } from "../support/spoken.js";
 import { summaryMemory } from "../support/summary-memory.js";

@@ -1,0 +1,122 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { answersWhen } from "../../src/domain/answers-when.js";
+import { changeLine } from "../../src/domain/change-line.js";
+import { consentLine } from "../../src/domain/consent-lines.js";
+import { contentHash } from "../../src/domain/content-hash.js";
+import { episodeText } from "../../src/domain/episode-text.js";
+import { estimateTokens } from "../../src/domain/estimate-tokens.js";
+import { findQuote } from "../../src/domain/find-quote.js";
+import { differsInDetail } from "../../src/domain/merge-band.js";
+import { normalValue } from "../../src/domain/normal-value.js";
+import { procedureText } from "../../src/domain/procedure-text.js";
+import { questionDates } from "../../src/domain/question-dates.js";
+import { questionWords } from "../../src/domain/question-words.js";
+import { readsAsInstruction } from "../../src/domain/reads-as-instruction.js";
+import { searchText } from "../../src/domain/search-text.js";
+import { sharedWords } from "../../src/domain/shared-words.js";
+import { slotKey } from "../../src/domain/slot-key.js";
+import { isStorable } from "../../src/domain/storable-text.js";
+import { summaryText } from "../../src/domain/summary-text.js";
+import { textPieces, withinBounds } from "../../src/domain/text-pieces.js";
+import { trimToLength, writingProblems } from "../../src/domain/writing-constraints.js";
+import { escapeAttribute, escapeMarkup } from "../../src/llm/escape-markup.js";
+import { createRedactor } from "../../src/remember/redactor.js";
+import { toNewMessage } from "../../src/remember/to-new-message.js";
+
+/** A rule of one text, and what shows that it looked at it. */
+export interface HostileRule {
+  readonly name: string;
+  readonly run: (text: string) => unknown;
+  /** Whether `result` is one. @default a value that is not undefined */
+  readonly isResult?: (result: unknown, text: string) => boolean;
+}
+
+const isText = (result: unknown) => typeof result === "string";
+const isTrue = (result: unknown) => typeof result === "boolean";
+const isList = (result: unknown) => Array.isArray(result);
+/** Refusing is an answer as well. */
+const orRefused = (work: () => unknown) => {
+  try {
+    return work();
+  } catch (error) {
+    return error instanceof Error ? error.name : "refused";
+  }
+};
+const redactor = createRedactor((text) => text.replaceAll("secret", "[secret]"));
+
+/** Every rule that meets text of users, tools, models or files. */
+export const hostileRules: readonly HostileRule[] = [
+  { name: "readsAsInstruction", run: (text) => readsAsInstruction(text), isResult: isTrue },
+  { name: "writingProblems", run: (text) => writingProblems("procedure", text), isResult: isList },
+  {
+    name: "trimToLength",
+    run: (text) => trimToLength("fact", text),
+    isResult: (result) => result !== undefined,
+  },
+  // The quote is found only at the end, after every place that looks like it.
+  {
+    name: "findQuote",
+    run: (text) => findQuote(`${text} the end`, `${text.slice(0, 2_000)} the end`),
+    isResult: (result) => result === null || isText(result),
+  },
+  { name: "contentHash", run: contentHash, isResult: (result) => /^[0-9a-f]{64}$/.test(String(result)) },
+  { name: "estimateTokens", run: estimateTokens, isResult: (result) => Number(result) >= 0 },
+  {
+    name: "textPieces",
+    run: (text) => textPieces([{ text }], 1_000),
+    isResult: (result, text) =>
+      (result as { text: string }[][]).flat().reduce((sum, part) => sum + part.text.length, 0) ===
+      text.length,
+  },
+  {
+    name: "withinBounds",
+    run: (text) => withinBounds([{ text }], { inputBudgetTokens: 1_000, mostPieces: 4 }).items,
+    isResult: isList,
+  },
+  { name: "searchText", run: (text) => searchText(text, "english"), isResult: isText },
+  { name: "questionWords", run: (text) => questionWords(text).words, isResult: isList },
+  { name: "questionDates", run: questionDates, isResult: isList },
+  { name: "answersWhen", run: (text) => answersWhen(`when ${text}`)(text), isResult: isTrue },
+  {
+    name: "slotKey",
+    run: (text) => slotKey("profile", text),
+    isResult: (result) => result === null || isText(result),
+  },
+  { name: "normalValue", run: normalValue, isResult: isText },
+  {
+    name: "sharedWords",
+    run: (text) => sharedWords(text, `${text} more`),
+    isResult: (result) => Number(result) >= 0,
+  },
+  { name: "differsInDetail", run: (text) => differsInDetail(text, `${text} more`), isResult: isTrue },
+  { name: "isStorable", run: isStorable, isResult: isTrue },
+  {
+    name: "changeLine",
+    run: (text) => changeLine("created", { category: "goals", text, importance: 3, seenCount: 1 }),
+    isResult: isText,
+  },
+  {
+    name: "consentLine",
+    run: (text) => consentLine({ key: "city", value: text, text, current: text }),
+    isResult: isText,
+  },
+  { name: "summaryText", run: (text) => orRefused(() => summaryText(text, 4_000)), isResult: isText },
+  { name: "episodeText", run: (text) => orRefused(() => episodeText(text)), isResult: isText },
+  {
+    name: "procedureText",
+    run: (text) => orRefused(() => procedureText({ title: text, steps: [text] })),
+    isResult: (result) => result === null || isText(result),
+  },
+  { name: "escapeMarkup", run: escapeMarkup, isResult: isText },
+  { name: "escapeAttribute", run: escapeAttribute, isResult: isText },
+  {
+    name: "redactor",
+    run: (text) => redactor.json({ text, list: [text] }),
+    isResult: (result) => typeof result === "object",
+  },
+  {
+    name: "toNewMessage",
+    run: (text) => toNewMessage(new HumanMessage({ content: text, name: text.slice(0, 1_000) }), "english"),
+    isResult: (result) => typeof result === "object",
+  },
+];

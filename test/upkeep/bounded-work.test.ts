@@ -1,0 +1,172 @@
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { round } from "../support/spoken.js";
+import { summaryMemory } from "../support/summary-memory.js";
+import { summaryPrompt } from "../support/summary-prompt.js";
+import { summaryTable } from "../support/summary-table.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type Address, eventsOf, newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const bounds = { inputBudgetTokens: 1_000, mostPieces: 3 };
+
+/** A megabyte whose words are numbered, so that each can be told from the others. */
+const long = (name: string) => Array.from({ length: 90_000 }, (_, index) => `${name}${index}`).join(" ");
+const leftOut = /\[… [\d,]+ characters left out …\]/;
+const shortened = "create skipped middle_left_out";
+
+const summarizing = () =>
+  new ScriptedChatModel({
+    replies: (_, index) => ({ structured: { reasoning: "…", summary: `summary ${index + 1}` } }),
+  });
+
+async function gapOf(memory: Memory, thread: Address): Promise<(string | undefined)[]> {
+  return (await memory.recall(thread)).gap.map(({ id }) => id);
+}
+
+describe("a message of a megabyte", () => {
+  it("is summarised in as many calls as are allowed, head and tail kept, and an event tells", async () => {
+    const model = summarizing();
+    const memory = summaryMemory(db, { model, config: { summaries: bounds } });
+    const thread = newAddress();
+    const paste = new HumanMessage({ id: "paste", content: long("w") });
+    await memory.remember({
+      ...thread,
+      messages: [...round("1"), paste, ...round("2").slice(1), ...round("3")],
+    });
+    expect(model.calls.length).toBeLessThanOrEqual(3);
+    const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
+    for (const part of [/>w0 w1 w2 /, / w89998 w89999</, leftOut]) expect(seen).toMatch(part);
+    expect(new Set(model.calls.flatMap((call) => summaryPrompt(call).added))).toEqual(
+      new Set([0, 1, 2, 3, 4, 5]),
+    );
+    expect(await summaryTable(memory, thread)).toEqual([[expect.any(Number), 0, 5, null, "completed"]]);
+    expect(await eventsOf(db, thread, "summarize")).toContain(shortened);
+  });
+
+  it("has its facts extracted in as many calls, from its head and its tail", async () => {
+    const model = taskModel({
+      fact_extraction: (prompt) =>
+        facts(
+          ...["I live in Porto", "I am a baker"]
+            .filter((words) => prompt.includes(words))
+            .map((words) => candidate(`The user said: ${words}.`, words)),
+        ),
+    });
+    const memory = db.memory({ model, config: { memories: { extract: true }, upkeep: bounds } });
+    const thread = newAddress();
+    await say(memory, thread, `I live in Porto. ${long("w")} I am a baker.`);
+    expect(model.prompts("fact_extraction").length).toBeLessThanOrEqual(3);
+    expect(await textsOf(memory, thread)).toEqual([
+      "The user said: I live in Porto.",
+      "The user said: I am a baker.",
+    ]);
+    expect(await eventsOf(db, thread, "extract")).toContain(shortened);
+  });
+
+  it("is within a procedure and an episode as far as they may be", async () => {
+    const model = taskModel({
+      procedure_steps: () => ({ structured: { reasoning: "", title: "Paste", steps: ["Paste it."] } }),
+    });
+    const config = {
+      memories: { episodes: true, episodeEveryTurns: 4, episodeKeepTurns: 1 },
+      upkeep: bounds,
+    };
+    const memory = db.memory({ model, config });
+    const thread = newAddress();
+    for (const name of ["a", "b", "c", "d"])
+      await say(memory, thread, `first-${name} ${long(name)} last-${name}`);
+    await memory.procedures.write(thread);
+    for (const [task, names] of [
+      ["episode_summary", ["a", "b", "c"]],
+      ["procedure_steps", ["a", "b", "c", "d"]],
+    ] as const) {
+      const prompts = model.prompts(task);
+      expect(prompts.length).toBeLessThanOrEqual(3);
+      for (const name of names) expect(prompts.join()).toContain(`first-${name} ${name}0`);
+      for (const name of names) expect(prompts.join()).toContain(`last-${name}`);
+    }
+    expect(await eventsOf(db, thread, "compress")).toContain(shortened);
+    expect(await eventsOf(db, thread, "procedure")).toContain(shortened);
+  });
+});
+
+describe("many messages", () => {
+  it("have their facts extracted in further pieces of work, none left out", async () => {
+    const model = taskModel({});
+    const thread = newAddress();
+    const texts = Array.from({ length: 10 }, (_, index) => `start${index} ${"word ".repeat(700)}end${index}`);
+    const messages = texts.map((text) => new HumanMessage(text));
+    const memory = db.memory({ model, config: { memories: { extract: true }, upkeep: bounds } });
+    await memory.remember({ ...thread, messages });
+    const prompts = model.prompts("fact_extraction").join();
+    for (const index of texts.keys()) expect(prompts).toContain(`start${index} word`);
+    for (const index of texts.keys()) expect(prompts).toContain(`end${index}`);
+    expect(prompts).not.toMatch(leftOut);
+    expect(await taskOf(db, thread, "extract")).toMatchObject({ done_until: 9, retry_at: null });
+    expect(await eventsOf(db, thread, "extract")).not.toContain(shortened);
+  });
+
+  /** Rounds of some 1,000 tokens each. */
+  const longRound = (name: string): BaseMessage[] => [
+    new HumanMessage({ id: `${name}-q`, content: `start-${name} ${"word ".repeat(900)}` }),
+    new AIMessage({ id: `${name}-a`, content: `end-${name}` }),
+  ];
+
+  it("are left to the next summaries, round by round, and stay before the agent till then", async () => {
+    const model = summarizing();
+    const memory = summaryMemory(db, { model, config: { summaries: { ...bounds, windowMessages: 14 } } });
+    const thread = newAddress();
+    const names = ["a", "b", "c", "d", "e", "f"];
+    await memory.remember({ ...thread, messages: names.flatMap(longRound) });
+    const [[, start, end, , status] = []] = (await summaryTable(memory, thread)) as [
+      number,
+      number,
+      number,
+      null,
+      string,
+    ][];
+    expect([start, status]).toEqual([0, "completed"]);
+    expect(end).toBeLessThan(11);
+    // What it does not cover, the agent is shown: from the start of a round.
+    const gap = await gapOf(memory, thread);
+    expect(gap).toHaveLength(11 - (end ?? 0));
+    expect(gap[0]).toMatch(/-q$/);
+    for (let more = 0; more < 6; more++) await memory.remember({ ...thread, messages: round(`more${more}`) });
+    const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
+    for (const name of names) expect(seen).toContain(`end-${name}`);
+    expect(seen).not.toMatch(leftOut);
+    expect(await gapOf(memory, thread)).toEqual([]);
+    // Each summary begins where the one before ended.
+    const added = model.calls.map((call) => summaryPrompt(call).added);
+    const covered = [...new Set(added.flat())];
+    expect(covered).toEqual(Array.from({ length: 24 }, (_, seq) => seq));
+  });
+
+  it("of one round are never parted, however long it is", async () => {
+    const model = summarizing();
+    const memory = summaryMemory(db, { model, config: { summaries: bounds } });
+    const thread = newAddress();
+    const steps = Array.from({ length: 300 }, (_, step): BaseMessage[] => [
+      new AIMessage({
+        id: `c${step}`,
+        content: "",
+        tool_calls: [{ id: `t${step}`, name: "look", args: { step } }],
+      }),
+      new ToolMessage({ id: `r${step}`, tool_call_id: `t${step}`, content: `result ${step} `.repeat(20) }),
+    ]).flat();
+    const question = new HumanMessage({ id: "q", content: "Look at all of it." });
+    await memory.remember({
+      ...thread,
+      messages: [question, ...steps, new AIMessage({ id: "a", content: "Done." })],
+    });
+    expect(model.calls.length).toBeLessThanOrEqual(3);
+    expect(await summaryTable(memory, thread)).toEqual([[expect.any(Number), 0, 601, null, "completed"]]);
+    expect(await eventsOf(db, thread, "summarize")).toContain(shortened);
+    const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
+    for (const part of ["Look at all of it.", "Done.", " messages left out …]"]) expect(seen).toContain(part);
+  });
+});
