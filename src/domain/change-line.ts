@@ -1,3 +1,4 @@
+import { clipped } from "./clip-text.js";
 import type { MemoryItem } from "./memory.js";
 import { onOneLine } from "./storable-text.js";
 
@@ -21,8 +22,7 @@ export function changeLine(
   event: ChangeEvent,
   memory: Pick<MemoryItem, "category" | "text" | "importance" | "seenCount">,
 ): string {
-  const oneLine = onOneLine(memory.text);
-  const text = oneLine.length > mostCharacters ? `${oneLine.slice(0, mostCharacters - 1)}…` : oneLine;
+  const text = clipped(onOneLine(memory.text), mostCharacters);
   // What is gone for good is not brought up again.
   if (event === "deleted") return `[${categoryLabel(memory.category)}] ${goneForGood}`;
   if (event === "merged") return `Combined ${memory.seenCount} notes: ${text}`;

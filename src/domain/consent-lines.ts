@@ -1,3 +1,4 @@
+import { clipped } from "./clip-text.js";
 import { onOneLine } from "./storable-text.js";
 
 /** What waits for the user's consent, as an agent is told of it. */
@@ -31,6 +32,5 @@ export function consentLines(consents: readonly PendingConsent[]): string[] {
 }
 
 function short(text: string): string {
-  const oneLine = onOneLine(text);
-  return oneLine.length > mostCharacters ? `${oneLine.slice(0, mostCharacters - 1)}…` : oneLine;
+  return clipped(onOneLine(text), mostCharacters);
 }

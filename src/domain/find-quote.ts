@@ -1,3 +1,5 @@
+import { normalForm } from "./normal-value.js";
+
 /** Characters that people and models write for each other. */
 const variants: readonly (readonly [one: RegExp, plain: string])[] = [
   [/['’‘ʼ`]/, "'"],
@@ -17,9 +19,9 @@ const inWord = /[\p{L}\p{N}]/u;
  * Case, white space and the kinds of quotation marks and dashes may differ, words may not.
  */
 export function findQuote(text: string, quote: string): string | null {
-  const wanted = comparable(quote.normalize("NFC").trim());
+  const wanted = comparable(normalForm(quote, "NFC").trim());
   if (!wanted.characters.some((character) => inWord.test(character))) return null;
-  const said = text.normalize("NFC");
+  const said = normalForm(text, "NFC");
   const { characters, places } = comparable(said);
   const first = spaced.test(wanted.characters[0] ?? "");
   const last = spaced.test(wanted.characters.at(-1) ?? "");

@@ -1,3 +1,4 @@
+import { normalForm } from "./normal-value.js";
 import { plainLetters } from "./plain-letters.js";
 import { visibleText } from "./storable-text.js";
 
@@ -48,13 +49,10 @@ const accents = /[\u0300-\u036F\u0591-\u05C7\u0640\u064B-\u065F\u0670]/g;
  * have several, nothing invisible; white space is one space, or "\n" where there was a line break in it.
  */
 export function plainWords(text: string): string {
-  return visibleText(text)
-    .normalize("NFKC")
+  const folded = normalForm(visibleText(text), "NFKC")
     .toLowerCase()
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
-    .normalize("NFD")
-    .replace(accents, "")
-    .normalize("NFC")
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "");
+  return normalForm(normalForm(folded, "NFD").replace(accents, ""), "NFC")
     .replace(spelled, (letter) => spellings.get(letter) ?? letter)
     .replace(/\s+/g, (space) => (space.includes("\n") ? "\n" : " "));
 }
@@ -70,9 +68,9 @@ const figures: Readonly<Record<string, string>> = {
  * letters of other alphabets, figures for letters. Without those that say what `text` says anyway.
  */
 export function undisguised(text: string): string[] {
-  const visible = visibleText(text).normalize("NFKC");
+  const visible = normalForm(visibleText(text), "NFKC");
   const decoded = decodeEscapes(visible);
-  const latin = plainLetters(decoded.normalize("NFD"))
+  const latin = plainLetters(normalForm(decoded, "NFD"))
     .replaceAll("\0", "")
     .replace(/\s+/g, (space) => (space.includes("\n") ? "\n" : " "));
   const letters = latin.replace(/[013457890@$!|€]/g, (sign, at: number) =>

@@ -30,7 +30,7 @@ export function writingProblems(kind: MemoryKind, text: string): Exclude<Writing
   const problems: Exclude<WritingProblem, "instruction">[] = [];
   if ((kind === "fact" || kind === "insight") && pronounSubject.test(trimmed))
     problems.push("pronoun_subject");
-  if (kind === "procedure" && !/^[ \t]{0,20}1[.)]\s+\S/m.test(trimmed)) problems.push("not_steps");
+  if (kind === "procedure" && !/^[ \t]{0,20}1[.)][ \t]{1,20}\S/m.test(trimmed)) problems.push("not_steps");
   return problems;
 }
 

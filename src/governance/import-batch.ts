@@ -4,7 +4,7 @@ import { errorCodeOf } from "../database/database-error.js";
 import type { ExportLine, ExportLineOf } from "../domain/export-line.js";
 import { memoryHash, memoryTerms } from "../domain/memory-identity.js";
 import type { Scope } from "../domain/scope.js";
-import { searchText } from "../domain/search-text.js";
+import { searchName } from "../domain/search-text.js";
 import { MemoryError } from "../errors.js";
 import type { ResolvedConfig } from "../options.js";
 import { findKnownMemories, type ImportedMemory, importMemories } from "../store/import-memories.js";
@@ -155,7 +155,7 @@ async function addMemories(
     .map(({ line }): ImportedMemory => {
       const terms = {
         terms: memoryTerms(line, language),
-        actorTerms: searchText(line.actorId ?? "", language),
+        actorTerms: searchName(line.actorId ?? "", language),
       };
       return { ...withApp(columns, line), ...terms, contentHash: memoryHash(line) };
     });

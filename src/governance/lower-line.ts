@@ -5,7 +5,7 @@ import { isoTimeMs } from "../domain/iso-time.js";
 import { memoryInstructs } from "../domain/memory-instructs.js";
 import { readsAsInstruction } from "../domain/reads-as-instruction.js";
 import { slotKey } from "../domain/slot-key.js";
-import { trustOf } from "../domain/trust.js";
+import { visibleText } from "../domain/storable-text.js";
 import type { ResolvedConfig } from "../options.js";
 import { instructsAnywhere, labelOf, type Screened, screenLine, withheld } from "./screen-line.js";
 
@@ -72,7 +72,12 @@ function lowerMemory(
   const lowered: ExportLineOf<"memory"> = {
     ...line,
     ...{ category, key, pinned: false, trust: "untrusted" },
-    origin: trustOf(line.origin) === "untrusted" ? line.origin : "import",
+    ...{
+      text: visibleText(line.text),
+      value: line.value && visibleText(line.value),
+      tags: line.tags.map(visibleText),
+    },
+    origin: line.origin === "tool" || line.origin === "document" ? line.origin : "import",
     confidence: Math.min(line.confidence, memories.minConfidence),
     ...earlier(rules, line, ["validFrom", "lastAccessedAt", "createdAt", "updatedAt"]),
     ...harmless(line, ["evidence", "agentId", "runId", "actorId", "role"]),

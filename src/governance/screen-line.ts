@@ -1,6 +1,8 @@
+import { clipped } from "../domain/clip-text.js";
 import type { ExportLine, ExportLineOf } from "../domain/export-line.js";
 import { memoryInstructs } from "../domain/memory-instructs.js";
 import { readsAsInstruction } from "../domain/reads-as-instruction.js";
+import { onOneLine } from "../domain/storable-text.js";
 
 /** What stands for words that would carry instructions into a prompt. */
 export const withheld = "(withheld: it reads as instructions)";
@@ -42,7 +44,7 @@ export function screenLine(line: ExportLine): Screened {
 
 /** News are one line of the prompt, whatever the file made of them. */
 function screenNews(line: ExportLineOf<"change">): Screened {
-  const news = onOneLine(line.line, newsCharacters);
+  const news = clipped(onOneLine(line.line), newsCharacters);
   const label = labelOf(news);
   // The category's label would hide that an order begins the sentence.
   const suspect = [news, news.slice(label.length)].some((words) => readsAsInstruction(words));
@@ -54,17 +56,6 @@ export function labelOf(news: string): string {
   return /^\[[\p{L}\p{M}\p{N} ]{1,200}\]\s*/u.exec(news)?.[0] ?? "";
 }
 
-/** `text` without line breaks and control characters, at most so long. */
-export function onOneLine(text: string, mostCharacters: number): string {
-  const line = text.replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
-  if (line.length <= mostCharacters) return line;
-  return `${line.slice(0, mostCharacters - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
-}
-
-/** Characters looked at at once, and how many of them once more with the next: longer than any instruction's core. */
-const pieceCharacters = 1_000;
-const overlapCharacters = 200;
-
 /**
  * Whether anything in `text`, of any length, reads as instructions: a line of it without its list mark or heading, or a
  * stretch of it across lines.
@@ -74,18 +65,7 @@ const overlapCharacters = 200;
 export function instructsAnywhere(text: string, options: { readonly orders?: boolean } = {}): boolean {
   const lines = text.split(/[\p{Cc}\p{Zl}\p{Zp}]+/u);
   const unmarked = lines.length > 1 ? lines.map((line) => line.replace(/^[\s\-*•#>\d.)]{1,20}/u, "")) : [];
-  return [text, ...unmarked].some((part) =>
-    pieces(part.replace(/\s+/gu, " ")).some((piece) => readsAsInstruction(piece, options)),
-  );
-}
-
-/** `text` in stretches that overlap. */
-export function pieces(text: string): string[] {
-  const step = pieceCharacters - overlapCharacters;
-  const count = Math.max(1, Math.ceil((text.length - overlapCharacters) / step));
-  return Array.from({ length: count }, (_, index) =>
-    text.slice(index * step, index * step + pieceCharacters),
-  );
+  return [text, ...unmarked].some((part) => readsAsInstruction(part, options));
 }
 
 function wordsOf(draft: object): string[] {

@@ -1,9 +1,11 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { clipped } from "../domain/clip-text.js";
 import type { ExportLineOf } from "../domain/export-line.js";
 import { readsAsInstruction } from "../domain/reads-as-instruction.js";
+import { onOneLine } from "../domain/storable-text.js";
 import { decodeMessage, encodeMessage } from "../store/message-codec.js";
-import { onOneLine, pieces, withheld } from "./screen-line.js";
+import { withheld } from "./screen-line.js";
 
 /** A message of a file that nobody vouches for, as it may be imported. */
 export interface ScreenedMessage {
@@ -58,7 +60,7 @@ function wordless(message: HumanMessage | AIMessage | ToolMessage): BaseMessage 
 
 /** A user's message by its class: providers take no assistant's first, and no unknown ones. */
 function quotation(message: BaseMessage, id: string, held: boolean): HumanMessage {
-  const words = held ? withheld : JSON.stringify(onOneLine(message.text, quotedCharacters));
+  const words = held ? withheld : JSON.stringify(clipped(onOneLine(message.text), quotedCharacters));
   const content = `(Quoted from the imported conversation, where it was a ${message.getType()} message: ${words})`;
   return new HumanMessage({ id, content });
 }
@@ -81,6 +83,18 @@ function textsOf(value: unknown): string[] {
 
 /** Stretches of text looked at before others get their turn: some ten milliseconds. */
 const piecesAtOnce = 50;
+/** Characters looked at at once, and how many of them once more with the next: longer than any instruction's core. */
+const pieceCharacters = 1_000;
+const overlapCharacters = 200;
+
+/** `text` in stretches that overlap. */
+function pieces(text: string): string[] {
+  const step = pieceCharacters - overlapCharacters;
+  const count = Math.max(1, Math.ceil((text.length - overlapCharacters) / step));
+  return Array.from({ length: count }, (_, index) =>
+    text.slice(index * step, index * step + pieceCharacters),
+  );
+}
 
 async function instructs(text: string): Promise<boolean> {
   for (const [index, piece] of pieces(text.replace(/\s+/gu, " ")).entries()) {

@@ -1,8 +1,10 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { messageText } from "../domain/message-text.js";
 import type { SaidMessage } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
+import { withKeptId } from "../remember/to-new-message.js";
 import { type RunIdentity, runIdentity } from "./run-identity.js";
 
 /** A run that may go on. */
@@ -41,17 +43,18 @@ export async function claimRun(
     .slice(-latestSaid);
   const identity = await identityOrRefusal(memory, said, config);
   const { strangers } = await memory.threads.claim({ ...identity, said });
-  if (strangers.length === 0) return { identity, messages, removals: [] };
   const left = new Set(strangers);
+  const isLeft = (message: BaseMessage) => left.has(withKeptId(message).id ?? "");
   return {
     identity,
-    messages: messages.filter(({ id }) => id === undefined || !left.has(id)),
-    removals: strangers.map((id) => new RemoveMessage({ id })),
+    messages: messages.filter((message) => !isLeft(message)),
+    removals: messages.filter(isLeft).map(({ id = "" }) => new RemoveMessage({ id })),
   };
 }
 
-function saidBy({ id, text }: BaseMessage): SaidMessage[] {
-  return id === undefined ? [] : [{ id, text }];
+function saidBy(message: BaseMessage): SaidMessage[] {
+  const { id } = withKeptId(message);
+  return id === undefined ? [] : [{ id, text: messageText(message) }];
 }
 
 /** The run's identity; what a run brought that has none is noted as a stranger's. */

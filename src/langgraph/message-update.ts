@@ -1,5 +1,6 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import { Overwrite } from "@langchain/langgraph";
+import { encodePlain, plainMessage } from "../store/message-codec.js";
 import { bearsMark, isMemoryBlock, isRecalled } from "./recalled-mark.js";
 
 /** What an agent did to the messages of the graph around it. */
@@ -64,5 +65,8 @@ function sameOrder(left: readonly BaseMessage[], right: readonly BaseMessage[]):
 
 /** Also after a checkpoint, where an unchanged message comes back as another object. */
 function isSame(before: BaseMessage | undefined, after: BaseMessage): boolean {
-  return before === after || (before !== undefined && JSON.stringify(before) === JSON.stringify(after));
+  return (
+    before === after ||
+    (before !== undefined && encodePlain(plainMessage(before)) === encodePlain(plainMessage(after)))
+  );
 }

@@ -3,6 +3,7 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { bestSimilarity } from "../domain/best-similarity.js";
 import type { Memory } from "../memory.js";
 import type { Recalled } from "../recall/recall.js";
+import { withKeptId } from "../remember/to-new-message.js";
 import { type MemoryState, memoryKey } from "./memory-state.js";
 import { continueOnError, type OnError } from "./on-error.js";
 import { isRecalled } from "./recalled-mark.js";
@@ -39,7 +40,7 @@ export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) 
       "remember",
       config,
       async () => {
-        const messages = unrecorded(said, recalled);
+        const messages = unrecorded(said, recalled).map(withKeptId);
         const { recorded, summary } = await memory.remember({
           ...runIdentity(config),
           messages,

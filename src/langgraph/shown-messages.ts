@@ -1,5 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { conversationContext } from "../domain/conversation-context.js";
+import { messageText } from "../domain/message-text.js";
 import type { Recalled } from "../recall/recall.js";
 import { asRecalled } from "./recalled-mark.js";
 
@@ -26,9 +27,9 @@ export function shownMessages(state: readonly BaseMessage[], recalled: Recalled)
   const held = new Set(state);
   const own = state.filter(isSystem);
   // A caller without a checkpointer sends the same instructions with every message.
-  const known = new Set(own.map((message) => message.text));
-  const recorded = new Map(recalled.gap.filter(isSystem).map((message) => [message.text, message]));
-  const others = [...recorded.values()].filter((message) => !known.has(message.text));
+  const known = new Set(own.map((message) => messageText(message)));
+  const recorded = new Map(recalled.gap.filter(isSystem).map((message) => [messageText(message), message]));
+  const others = [...recorded.values()].filter((message) => !known.has(messageText(message)));
   return {
     instructions: [...own, ...others.map(asRecalled)],
     talk: talk.map((message) => (held.has(message) ? message : asRecalled(message))),

@@ -1,4 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { messageText } from "../domain/message-text.js";
 import { isRecalled } from "./recalled-mark.js";
 import { isDelegated } from "./subagent-task.js";
 
@@ -29,7 +30,7 @@ export function currentUserWords(messages: readonly BaseMessage[]): UserWords[] 
 function ownText(message: BaseMessage, isCurrent: boolean): string | null {
   if (isDelegated(message)) return null;
   // Only the current message has memory in front of it; others so marked come from the transcript.
-  if (isRecalled(message) && !(isCurrent && context.test(message.text))) return null;
+  if (isRecalled(message) && !(isCurrent && context.test(messageText(message)))) return null;
   // After a restart the mark is not known any more, and the context no less memory's.
-  return message.text.replace(context, "");
+  return messageText(message).replace(context, "");
 }

@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { BaseMessage } from "@langchain/core/messages";
 import { messageText, spokenText } from "../domain/message-text.js";
-import { searchText } from "../domain/search-text.js";
+import { searchName, searchText } from "../domain/search-text.js";
 import { isStorable } from "../domain/storable-text.js";
 import type { MessageRole } from "../domain/transcript-message.js";
 import { MemoryError } from "../errors.js";
@@ -23,15 +23,6 @@ const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 /** Longest message id in bytes: an index entry holds at most 2,704, and providers' ids have some dozens. */
 const longestIdBytes = 1_000;
 
-/** Most different words of a message that are searched: a book has no more. */
-const mostTerms = 20_000;
-/** Bytes of them: PostgreSQL holds 1 MB of words in one value, and takes compound words apart. */
-const mostTermBytes = 300_000;
-/** Most words of a speaker's name that are searched. */
-const mostNames = 16;
-/** Longest of them in bytes: each is an index entry, of which all parts have 2,704. */
-const longestNameBytes = 200;
-
 /**
  * `message` as a transcript entry, whatever is in it. A message without an id gets a fresh one, and so is new each
  * time.
@@ -44,32 +35,15 @@ export function toNewMessage(message: BaseMessage, language: string): NewMessage
   const serialised = encodePlain(plain);
   const kept = messageOf(plain);
   const role = roles.get(kept.getType()) ?? "other";
-  const names = wordsWithin(searchText(kept.name ?? "", language), mostNames, mostNames * longestNameBytes);
-  const terms = searched.has(role) ? searchText(messageText(kept), language) : "";
   return {
     messageId: messageId(kept),
     role,
     actor: kept.name === undefined ? null : storable(kept.name),
     text: storable(spokenText(kept)),
     serialised,
-    actorTerms: names.filter((name) => Buffer.byteLength(name) <= longestNameBytes).join(" "),
-    // Few words are left as they are: what stands between them tells compounds and addresses.
-    terms: terms.length * 3 <= mostTermBytes ? terms : wordsWithin(terms, mostTerms, mostTermBytes).join(" "),
+    actorTerms: searchName(kept.name ?? "", language),
+    terms: searched.has(role) ? searchText(messageText(kept), language) : "",
   };
-}
-
-/** The words of `terms` up to where there are more different ones, or they have more bytes, than `most` and `mostBytes`. */
-function wordsWithin(terms: string, most: number, mostBytes: number): string[] {
-  const kept: string[] = [];
-  const different = new Set<string>();
-  let bytes = 0;
-  for (const [word] of terms.matchAll(/\S+/g)) {
-    if (!different.has(word)) bytes += Buffer.byteLength(word);
-    different.add(word);
-    if (different.size > most || bytes > mostBytes) break;
-    kept.push(word);
-  }
-  return kept;
 }
 
 function messageId({ id }: BaseMessage): string {
@@ -80,6 +54,18 @@ function messageId({ id }: BaseMessage): string {
     `A message id must be text of at most ${longestIdBytes} bytes without NUL characters or halves of surrogate ` +
       `pairs: ${JSON.stringify(id.slice(0, 40))} is not.`,
   );
+}
+
+/**
+ * `message`, with a digest of its id where that cannot be kept. In a graph's state ids are clients' to choose, and one
+ * that is refused would cost this round and all that come after it.
+ */
+export function withKeptId(message: BaseMessage): BaseMessage {
+  const { id = "" } = message;
+  if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return message;
+  const copy: BaseMessage = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
+  copy.id = `sha256:${createHash("sha256").update(JSON.stringify(id)).digest("hex")}`;
+  return copy;
 }
 
 /** Without the NUL characters PostgreSQL refuses; the serialised message keeps them. */

@@ -46,7 +46,7 @@ export function createSummariesApi(db: Connection): SummariesApi {
       listStuckSummaries(db, parseInput(spanMs, olderThanMs, "age in milliseconds")),
     stats: () => summaryStats(db),
     async rollback({ summaryId, ...thread }) {
-      const id = parseInput(z.int().min(0), summaryId, "summary id");
+      const id = parseInput(z.int(), summaryId, "summary id");
       if (await rollbackSummary(db, { ...address(thread), summaryId: id })) return;
       throw new MemoryError(
         "NOT_FOUND",

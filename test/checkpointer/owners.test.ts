@@ -87,6 +87,8 @@ describe.each(cases)("$way on a checkpointer that is $checkpointer", (setting) =
     for (const stranger of [ids("eve", thread), ids("ana", thread, { app_id: "other" })]) {
       await expect(say(graph, evil, stranger)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
     }
+    const odd = { messages: [new HumanMessage({ id: "a\u0000", content: evil })] };
+    await expect(graph.invoke(odd, ids("eve", thread))).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
     await expect(say(graph, evil, { configurable: { thread_id: thread } })).rejects.toThrow();
     const { messages } = await say(graph, "and now?", ids("ana", thread));
     expect(lines(messages)).not.toContain(`human: ${evil}`);

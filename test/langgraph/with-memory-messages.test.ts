@@ -5,6 +5,7 @@ import { z } from "zod";
 import { withMemory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
+  type AnyGraph,
   addressOf,
   answering,
   chatAgent,
@@ -197,4 +198,20 @@ describe("system messages", () => {
       "human: question 4",
     ]);
   });
+});
+
+it.each([
+  ["is 10 kB long", "x".repeat(10_000)],
+  ["holds a NUL character", "a\u0000"],
+  ["ends in half a character", "a\uD800"],
+])("a message whose id %s is remembered, and so is every later one", async (_, id) => {
+  const memory = database.memory();
+  const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
+  const thread = newThread();
+  await (graph as unknown as AnyGraph).invoke(
+    { messages: [new HumanMessage({ id, content: "odd" })] },
+    thread,
+  );
+  await say(graph, "plain", thread);
+  expect(await transcript(database, thread)).toEqual(["odd", "answer 1", "plain", "answer 2"]);
 });

@@ -9,7 +9,9 @@ const STOP_WORDS = new Set(
 
 /** The words of `text`: lower case, compatibility forms unified, accents gone. */
 export function wordsOf(text: string): string[] {
+  // More marks on a letter than any script has would take normalising time with their square.
   const plain = text
+    .replace(/(\p{M}{30})\p{M}+/gu, "$1")
     .normalize("NFKC")
     .toLowerCase()
     .normalize("NFD")
