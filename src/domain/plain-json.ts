@@ -52,11 +52,12 @@ export function jsonReader(): (value: unknown) => Json | undefined {
     const kept: JsonObject = {};
     for (const key of Object.keys(object)) {
       if (values <= 0) {
-        setOwn(kept, "…", "[cut off]");
+        kept["…"] = "[cut off]";
         break;
       }
       const value = read(propertyOf(object, key));
-      if (value !== undefined) setOwn(kept, readText(key), value);
+      // Checkpoints keep no "__proto__" either: who copies it key by key would make it a prototype.
+      if (value !== undefined && key !== "__proto__") kept[readText(key)] = value;
     }
     return kept;
   };
