@@ -146,6 +146,30 @@ describe("memory.checkpointer()", () => {
       memory,
     ).compile({ checkpointer });
 
+  it.each(Object.keys(checkpointers))(
+    "lets no stranger into a conversation that waits for an answer, on a checkpointer that is %s",
+    async (checkpointer) => {
+      const memory = database.memory();
+      const graph = pausing(memory, checkpointers[checkpointer]!(memory));
+      const thread = randomUUID();
+      await say(graph, "hello", ids("ana", thread));
+      const strangers = [ids("eve", thread), { configurable: { thread_id: thread } }];
+      for (const stranger of strangers) {
+        await expect(graph.invoke(new Command({ resume: evil }), stranger)).rejects.toThrow();
+        await expect(say(graph, evil, stranger)).rejects.toThrow();
+      }
+      await graph.invoke(new Command({ resume: "yes" }), ids("ana", thread));
+      await say(graph, "more", ids("ana", thread));
+      const { messages } = await graph.invoke(new Command({ resume: "no" }), ids("ana", thread));
+      expect(lines(messages).join()).not.toContain(evil);
+      expect(lines(messages).filter((line) => line.startsWith("human"))).toEqual([
+        "human: hello",
+        "human: more",
+      ]);
+      expect(await everything()).not.toContain(evil);
+    },
+  );
+
   it("refuses state, history, updates, time travel and resume to everybody but the owner", async () => {
     const memory = database.memory();
     const graph = pausing(memory);

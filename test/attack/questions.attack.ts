@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import { withMemory } from "../../src/index.js";
+import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
+import { answering, chatAgent, newThread, say, transcript } from "../langgraph/conversation.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const words = (count: number) => Array.from({ length: count }, (_, index) => `word${index.toString(36)}`);
+
+describe("a question", () => {
+  it.each<[string, string]>([
+    ["one word of 10 MB", "x".repeat(10_000_000)],
+    ["words of 200 letters", "abcdefghij".repeat(20).concat(" ").repeat(1_000)],
+    ["10 MB of different words", words(1_500_000).join(" ")],
+    ["10 MB of ideographs", "記憶".repeat(1_700_000)],
+    ["10 MB of marks on one letter", `e${"\u0301".repeat(5_000_000)}`],
+    ["10 MB of brackets, quotes and operators", `(&|!:*'"<->)`.repeat(800_000)],
+    ["10 MB of dates", "on 25 May 2022, ".repeat(640_000)],
+  ])("of %s is answered in a run, recorded, and costs nobody else their turn", async (_, text) => {
+    const memory = db.memory();
+    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
+    const [asker, bystander] = [newThread(), newThread()];
+    await memory.memories.add(
+      { text: "The user plays chess." },
+      { scope: { userId: asker.configurable.user_id } },
+    );
+    const [, other] = await Promise.all([say(graph, text, asker), say(graph, "hello", bystander)]);
+    expect(other.messages).toHaveLength(2);
+    await say(graph, "Who plays chess?", asker);
+    expect(await transcript(db, asker)).toHaveLength(4);
+    const hits = await memory.query({ scope: { userId: asker.configurable.user_id }, query: "chess" });
+    expect(hits).toHaveLength(1);
+  });
+
+  it("in the words of 400 long messages is searched for, by five at once", async () => {
+    const memory = db.memory();
+    const thread = newAddress();
+    const vocabulary = words(2_200);
+    const messages = Array.from(
+      { length: 400 },
+      (_, message) =>
+        new HumanMessage(
+          Array.from({ length: 500 }, (_, place) => vocabulary[(message * 7 + place * 3) % 2_200]).join(" "),
+        ),
+    );
+    await memory.record({ ...thread, messages });
+    const query = vocabulary.join(" ").slice(0, 10_000);
+    const begun = performance.now();
+    const recalled = await Promise.all(Array.from({ length: 5 }, () => memory.recall({ ...thread, query })));
+    expect(recalled.every(({ gap }) => gap.length === 400)).toBe(true);
+    // Unbounded, one such question took a server five seconds.
+    if (onServer()) expect(performance.now() - begun).toBeLessThan(15_000);
+  });
+
+  it("with any of 10,000 filters leaves a few statements behind", async () => {
+    const memory = db.memory();
+    const { scope } = newAddress();
+    await memory.memories.add({ text: "The user plays chess." }, { scope });
+    for (let count = 0; count < 10_000; count++) {
+      const bit = (place: number) => ((count >> place) & 1) === 1;
+      await memory.query({
+        scope,
+        query: "chess",
+        filters: {
+          ...(bit(0) && { agent_id: `agent ${count}` }),
+          ...(bit(1) && { run_id: `run ${count}` }),
+          ...(bit(2) && { actor_id: "ana" }),
+          ...(bit(3) && { role: "user" }),
+          ...(bit(4) && { category: "knowledge" }),
+          ...(bit(5) && { pinned: bit(6) }),
+          ...(bit(7) && { importance_min: 1 + (count % 4) }),
+          ...(bit(8) && { updated_after: "2020-01-01" }),
+        },
+      });
+    }
+    const { rows } = await db.pool.query(
+      "select count(*)::int as held from pg_prepared_statements where name like 'mnemograph%'",
+    );
+    expect(rows[0].held).toBeLessThan(64);
+  });
+});
+
+describe("a message of a megabyte", () => {
+  it.each<[string, string]>([
+    ["opening tags of the memory block", "<memory>".repeat(125_000)],
+    ["opening and closing tags", "<memory></memory".repeat(62_500)],
+    ["beginnings of a context", "[Previous context: ".repeat(52_000)],
+    ["instructions that never end", "ignore all previous ".repeat(50_000)],
+    ["line breaks", "\n".repeat(1_000_000)],
+  ])("of %s costs the worker a few calls, and is done with", async (_, text) => {
+    const model = new ScriptedChatModel({
+      replies: () => ({ structured: { reasoning: "none", facts: [], summary: "Nothing.", verdicts: [] } }),
+    });
+    const memory = db.memory({ model, config: { memories: { extract: true, episodes: false } } });
+    const thread = newAddress();
+    await memory.remember({ ...thread, messages: [new HumanMessage(`${text} My name is Ana.`)] });
+    await memory.idle();
+    expect(model.calls.length).toBeLessThanOrEqual(8);
+    const { rows } = await db.pool.query(
+      `select k.attempts, k.retry_at from "${db.schema}".thread_task k
+       join "${db.schema}".thread t on t.id = k.thread_ref where t.thread_id = $1 and k.task = 'extract'`,
+      [thread.threadId],
+    );
+    expect(rows).toEqual([{ attempts: 0, retry_at: null }]);
+  });
+
+  it("is summarised in a bounded number of calls", async () => {
+    const model = new OfflineChatModel();
+    const memory = db.memory({ model, config: { summaries: { afterSeq: 0 } } });
+    const thread = { ...newAddress(), threadId: randomUUID() };
+    await memory.remember({
+      ...thread,
+      messages: [new HumanMessage("All work and no play. ".repeat(450_000))],
+    });
+    await memory.idle();
+    expect((await memory.summaries.list(thread)).map(({ status }) => status)).toEqual(["completed"]);
+  });
+});
