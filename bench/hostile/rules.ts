@@ -100,7 +100,7 @@ export const hostileRules: readonly HostileRule[] = [
     run: (text) => consentLine({ key: "city", value: text, text, current: text }),
     isResult: isText,
   },
-  { name: "summaryText", run: (text) => orRefused(() => summaryText(text, 4_000)), isResult: isText },
+  { name: "summaryText", run: (text) => orRefused(() => summaryText(text, 4_000).text), isResult: isText },
   { name: "episodeText", run: (text) => orRefused(() => episodeText(text)), isResult: isText },
   {
     name: "procedureText",

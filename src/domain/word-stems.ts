@@ -23,14 +23,29 @@ export function isUnspaced(word: string): boolean {
  * @param whole whether Arabic, Hebrew and Ethiopic words are to be whole, but for "and" in front. @default false
  */
 export function anyStem(stems: string, whole = false): string {
-  const patterns = plainWords(stems)
-    .split(/\s+/)
-    .filter((stem) => stem !== "")
-    .map((stem) => {
-      const words = stem.replace(/\*/g, "").replaceAll("_", "\\s?").replaceAll("-", "[- ]");
-      if (unspaced.test(stem)) return words;
-      if (prefixing.test(stem)) return whole ? `${beginning}[وفו]?${words}${ending}` : words;
-      return `${beginning}${words}${stem.endsWith("*") ? "" : ending}`;
-    });
+  const groups = {
+    anywhere: [] as string[],
+    joined: [] as string[],
+    begun: [] as string[],
+    entire: [] as string[],
+  };
+  for (const stem of plainWords(stems).split(/\s+/)) {
+    if (stem === "") continue;
+    const words = stem.replace(/\*/g, "").replaceAll("_", "\\s?").replaceAll("-", "[- ]");
+    if (unspaced.test(stem) || (prefixing.test(stem) && !whole)) groups.anywhere.push(words);
+    else if (prefixing.test(stem)) groups.joined.push(words);
+    else (stem.endsWith("*") ? groups.begun : groups.entire).push(words);
+  }
+  // What stands around words is looked at once for all of them: each such class takes long to compile.
+  const patterns = [
+    around(beginning, groups.entire, ending),
+    around(beginning, groups.begun, ""),
+    around(`${beginning}[وفו]?`, groups.joined, ending),
+    around("", groups.anywhere, ""),
+  ].filter((pattern) => pattern !== "");
   return patterns.length === 0 ? "(?!)" : `(?:${patterns.join("|")})`;
+}
+
+function around(before: string, words: readonly string[], after: string): string {
+  return words.length === 0 ? "" : `${before}(?:${words.join("|")})${after}`;
 }
