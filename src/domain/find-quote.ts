@@ -1,12 +1,17 @@
 import { normalForm } from "./normal-value.js";
 
-/** Characters that people and models write for each other. */
-const variants: readonly (readonly [one: RegExp, plain: string])[] = [
-  [/['’‘ʼ`]/, "'"],
-  [/["“”„«»]/, '"'],
-  [/[-‐‑‒–—]/, "-"],
-  [/\s/, " "],
-];
+/** Characters that people and models write for each other, and what they are compared as. */
+const variants = new Map(
+  [
+    ["'’‘ʼ`", "'"],
+    ['"“”„«»', '"'],
+    ["-‐‑‒–—", "-"],
+  ].flatMap(([written = "", plain = ""]) => [...written].map((one) => [codeOf(one), codeOf(plain)] as const)),
+);
+const space = codeOf(" ");
+
+/** Longest quote, in characters: what is said of a fact is a sentence or two. */
+const longestQuote = 2_000;
 
 /** Scripts that part words by spaces: there a quote may not begin or end within a word. */
 const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
@@ -19,47 +24,68 @@ const inWord = /[\p{L}\p{N}]/u;
  * Case, white space and the kinds of quotation marks and dashes may differ, words may not.
  */
 export function findQuote(text: string, quote: string): string | null {
-  const wanted = comparable(normalForm(quote, "NFC").trim());
-  if (!wanted.characters.some((character) => inWord.test(character))) return null;
+  if (quote.length > longestQuote) return null;
+  const words = normalForm(quote, "NFC").trim();
+  if (!inWord.test(words)) return null;
+  const wanted = comparable(words);
   const said = normalForm(text, "NFC");
-  const { characters, places } = comparable(said);
-  const first = spaced.test(wanted.characters[0] ?? "");
-  const last = spaced.test(wanted.characters.at(-1) ?? "");
-  for (const from of occurrences(characters, wanted.characters)) {
-    const to = from + wanted.characters.length;
-    if (first && inWord.test(characters[from - 1] ?? "")) continue;
-    if (last && inWord.test(characters[to] ?? "")) continue;
+  const { codes, places } = comparable(said);
+  const isWord = (code: number | undefined) => code !== undefined && inWord.test(String.fromCodePoint(code));
+  const first = spaced.test(words.at(0) ?? "");
+  const last = spaced.test(words.at(-1) ?? "");
+  for (const from of occurrences(codes, wanted.codes)) {
+    const to = from + wanted.codes.length;
+    if (first && isWord(codes[from - 1])) continue;
+    if (last && isWord(codes[to])) continue;
     return said.slice(places[from], places[to]);
   }
   return null;
 }
 
+function codeOf(character: string): number {
+  return character.codePointAt(0) ?? 0;
+}
+
 /** The characters of `text` as they are compared, and where each begins; one more place is the text's end. */
-function comparable(text: string): { characters: string[]; places: number[] } {
-  const characters: string[] = [];
+function comparable(text: string): { codes: number[]; places: number[] } {
+  const codes: number[] = [];
   const places: number[] = [];
-  let at = 0;
-  for (const character of text) {
-    const plain = plainCharacter(character);
-    if (plain !== " " || characters.at(-1) !== " ") {
-      characters.push(plain);
+  for (let at = 0; at < text.length; ) {
+    const code = text.codePointAt(at) as number;
+    const plain = plainCode(code);
+    if (plain !== space || codes.at(-1) !== space) {
+      codes.push(plain);
       places.push(at);
     }
-    at += character.length;
+    at += code > 0xffff ? 2 : 1;
   }
-  return { characters, places: [...places, at] };
+  places.push(text.length);
+  return { codes, places };
 }
 
-function plainCharacter(character: string): string {
-  if (/[a-z0-9]/.test(character)) return character;
-  return variants.find(([one]) => one.test(character))?.[1] ?? character.toLowerCase();
+/** By code, below where scripts with capitals end but for a few; made as it is asked for. */
+const plainCodes = new Uint32Array(0x3000);
+
+function plainCode(code: number): number {
+  // Above are ideographs and the like, but for wide letters and scripts of the supplementary planes.
+  if (code >= 0x3001 && code < 0xa640) return code;
+  const known = plainCodes[code];
+  if (known) return known;
+  const plain = foldedCode(code);
+  if (code < plainCodes.length) plainCodes[code] = plain;
+  return plain;
 }
 
-/** Where `wanted` stands in `characters`, in order (Knuth, Morris and Pratt: each character is looked at twice at most). */
-function* occurrences(characters: readonly string[], wanted: readonly string[]): Generator<number> {
+function foldedCode(code: number): number {
+  const character = String.fromCodePoint(code);
+  return /\s/.test(character) ? space : (variants.get(code) ?? codeOf(character.toLowerCase()));
+}
+
+/** Where `wanted` stands in `codes`, in order (Knuth, Morris and Pratt: each character is looked at twice at most). */
+function* occurrences(codes: readonly number[], wanted: readonly number[]): Generator<number> {
   // How much of the beginning of `wanted` also ends there: so much need not be compared again.
   const borders = [0];
-  const extend = (matched: number, next: string | undefined): number => {
+  const extend = (matched: number, next: number | undefined): number => {
     let length = matched;
     while (length > 0 && wanted[length] !== next) length = borders[length - 1] ?? 0;
     return wanted[length] === next ? length + 1 : 0;
@@ -68,8 +94,8 @@ function* occurrences(characters: readonly string[], wanted: readonly string[]):
     borders.push(extend(borders[index - 1] ?? 0, wanted[index]));
   }
   let matched = 0;
-  for (const [index, character] of characters.entries()) {
-    matched = extend(matched, character);
+  for (const [index, code] of codes.entries()) {
+    matched = extend(matched, code);
     if (matched < wanted.length) continue;
     yield index - wanted.length + 1;
     matched = borders[matched - 1] ?? 0;

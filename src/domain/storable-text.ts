@@ -25,6 +25,7 @@ const needed = [
 ].join("|");
 
 const lineBreaks = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
+const hideable = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\uFFF9-\uFFFB]|[^\P{Cc}\n\t]/u;
 const hidden = new RegExp(
   `(${needed})|(?![\\n\\t])[\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\p{Cc}\\uFFF9-\\uFFFB]`,
   "gu",
@@ -40,10 +41,9 @@ const hidden = new RegExp(
 export function visibleText(text: string): string {
   // Nearly all text is.
   if (/^[\n\t\u0020-\u007E]*$/.test(text)) return text;
-  return text
-    .replace(/\p{Surrogate}/gu, "\uFFFD")
-    .replace(lineBreaks, "\n")
-    .replace(hidden, (_, kept: string | undefined) => kept ?? "");
+  const whole = text.replace(/\p{Surrogate}/gu, "\uFFFD").replace(lineBreaks, "\n");
+  // Looking for what is needed where it stands takes long, and is seldom asked for.
+  return hideable.test(whole) ? whole.replace(hidden, (_, kept: string | undefined) => kept ?? "") : whole;
 }
 
 /** `text`, visible, as one line without white space around it. */
