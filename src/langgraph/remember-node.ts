@@ -4,6 +4,7 @@ import { bestSimilarity } from "../domain/best-similarity.js";
 import type { Memory } from "../memory.js";
 import type { Recalled } from "../recall/recall.js";
 import { withKeptId } from "../remember/to-new-message.js";
+import { claimRun } from "./claim-run.js";
 import { type MemoryState, memoryKey } from "./memory-state.js";
 import { continueOnError, type OnError } from "./on-error.js";
 import { isRecalled } from "./recalled-mark.js";
@@ -33,13 +34,15 @@ export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) 
     config: LangGraphRunnableConfig,
   ): Promise<{ messages?: RemoveMessage[] } & MemoryState> => {
     const recalled = state[memoryKey];
-    const said = state.messages.filter((message) => !isRecalled(message));
     return continueOnError<{ messages?: RemoveMessage[] } & MemoryState>(
       memory,
       options.onError ?? "continue",
       "remember",
       config,
       async () => {
+        // Recall has left out what strangers brought; where it failed, or in a run resumed after it, it is done here.
+        const own = recalled ? state.messages : (await claimRun(memory, state.messages, config)).messages;
+        const said = own.filter((message) => !isRecalled(message));
         const messages = unrecorded(said, recalled).map(withKeptId);
         const { recorded, summary } = await memory.remember({
           ...runIdentity(config),

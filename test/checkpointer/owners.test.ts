@@ -136,6 +136,24 @@ describe.each(cases)("$way on a checkpointer that is $checkpointer", (setting) =
   });
 });
 
+it("what strangers left with another checkpointer is not recorded where recall has failed either", async () => {
+  const memory = database.memory();
+  const model = answering();
+  let fails = false;
+  const failing = {
+    ...memory,
+    recall: (input: never) => (fails ? Promise.reject(new Error("down")) : memory.recall(input)),
+  };
+  const graph = withMemory(chatAgent(model), failing as Memory).compile({ checkpointer: new MemorySaver() });
+  const thread = randomUUID();
+  await say(graph, "hello", ids("ana", thread));
+  await expect(say(graph, evil, ids("eve", thread))).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+  fails = true;
+  await say(graph, "still there?", ids("ana", thread));
+  const { gap } = await memory.recall({ scope: { userId: "ana" }, threadId: thread });
+  expect(lines(gap)).toEqual(["human: hello", "ai: answer 1", "human: still there?", "ai: answer 2"]);
+});
+
 describe("memory.checkpointer()", () => {
   const pausing = (memory: Memory, checkpointer: BaseCheckpointSaver = memory.checkpointer()) =>
     withMemory(
