@@ -46,7 +46,7 @@ export async function measureRule(
   let [shortMs, longMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   const growth = () => Math.max(longMs, floorMs) / Math.max(shortMs, floorMs);
   // Others use the machine as well: what seems slow is measured again, and the least of each counts.
-  for (let tries = 0; tries < 4 && !(growth() <= 12); tries++) {
+  for (let tries = 0; tries < 8 && !(growth() <= 12); tries++) {
     shortMs = Math.min(shortMs, await time(shortText, 5));
     if (shortMs > hopelessMs) {
       const doubled = (await time(input.text(2 * short), 2)) / shortMs;
@@ -61,7 +61,7 @@ export async function measureRule(
         ...(problem && { problem }),
       };
     }
-    longMs = Math.min(longMs, await time(input.text(long), 5));
+    longMs = Math.min(longMs, await time(input.text(long), 12));
   }
   return { what: name, input: input.name, shortMs, longMs, growth: growth(), ...(problem && { problem }) };
 }

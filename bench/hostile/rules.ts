@@ -56,7 +56,7 @@ export const hostileRules: readonly HostileRule[] = [
   // The quote is found only at the end, after every place that looks like it.
   {
     name: "findQuote",
-    run: (text) => findQuote(`${text} the end`, `${text.slice(0, 2_000)} the end`),
+    run: (text) => findQuote(`${text} the end`, `${text.slice(0, 1_900)} the end`),
     isResult: (result) => result === null || isText(result),
   },
   { name: "contentHash", run: contentHash, isResult: (result) => /^[0-9a-f]{64}$/.test(String(result)) },

@@ -82,8 +82,6 @@ function inBaseForms(text: string): string {
 function indexable(text: string): string {
   // A character is a word at most, and has at most three bytes.
   if (text.length <= most.words) return text;
-  const different = new Set(text.match(anyWord)).size;
-  if (different <= most.words && Buffer.byteLength(text) <= most.bytes) return text;
   const words = new Set<string>();
   let bytes = 0;
   for (const { 0: word, index } of text.matchAll(anyWord)) {
