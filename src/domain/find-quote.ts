@@ -47,20 +47,21 @@ function codeOf(character: string): number {
 }
 
 /** The characters of `text` as they are compared, and where each begins; one more place is the text's end. */
-function comparable(text: string): { codes: number[]; places: number[] } {
-  const codes: number[] = [];
-  const places: number[] = [];
+function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
+  const codes = new Uint32Array(text.length);
+  const places = new Uint32Array(text.length + 1);
+  let count = 0;
   for (let at = 0; at < text.length; ) {
     const code = text.codePointAt(at) as number;
     const plain = plainCode(code);
-    if (plain !== space || codes.at(-1) !== space) {
-      codes.push(plain);
-      places.push(at);
+    if (plain !== space || count === 0 || codes[count - 1] !== space) {
+      codes[count] = plain;
+      places[count++] = at;
     }
     at += code > 0xffff ? 2 : 1;
   }
-  places.push(text.length);
-  return { codes, places };
+  places[count] = text.length;
+  return { codes: codes.subarray(0, count), places: places.subarray(0, count + 1) };
 }
 
 /** By code, below where scripts with capitals end but for a few; made as it is asked for. */
@@ -82,7 +83,7 @@ function foldedCode(code: number): number {
 }
 
 /** Where `wanted` stands in `codes`, in order (Knuth, Morris and Pratt: each character is looked at twice at most). */
-function* occurrences(codes: readonly number[], wanted: readonly number[]): Generator<number> {
+function* occurrences(codes: Uint32Array, wanted: Uint32Array): Generator<number> {
   // How much of the beginning of `wanted` also ends there: so much need not be compared again.
   const borders = [0];
   const extend = (matched: number, next: number | undefined): number => {
@@ -94,8 +95,8 @@ function* occurrences(codes: readonly number[], wanted: readonly number[]): Gene
     borders.push(extend(borders[index - 1] ?? 0, wanted[index]));
   }
   let matched = 0;
-  for (const [index, code] of codes.entries()) {
-    matched = extend(matched, code);
+  for (let index = 0; index < codes.length; index++) {
+    matched = extend(matched, codes[index]);
     if (matched < wanted.length) continue;
     yield index - wanted.length + 1;
     matched = borders[matched - 1] ?? 0;
