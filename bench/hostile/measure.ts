@@ -66,7 +66,15 @@ export async function measureRule(
     }
     longMs = Math.min(longMs, await time(input.text(long), 12));
   }
-  return { what: name, input: input.name, shortMs, longMs, growth: growth(), ...(problem && { problem }) };
+  // What grows with the square does so from twice the lengths too; what an engine does at one length, it may not.
+  const twice = growth() <= 12 ? growth() : await growthFrom(2 * short, 2 * long);
+  const least = Math.min(growth(), twice);
+  return { what: name, input: input.name, shortMs, longMs, growth: least, ...(problem && { problem }) };
+
+  async function growthFrom(shorter: number, longer: number): Promise<number> {
+    const times = [await time(input.text(shorter), 12), await time(input.text(longer), 12)] as const;
+    return Math.max(times[1], floorMs) / Math.max(times[0], floorMs);
+  }
 }
 
 let ids = 0;
