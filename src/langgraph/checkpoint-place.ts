@@ -6,9 +6,10 @@ import type { Scope } from "../domain/scope.js";
 import { nobody, ownNamePrefix, threadForbidden } from "../domain/thread-id.js";
 import {
   claimThread,
-  findOwnedThread,
+  findThread,
   findThreadsElsewhere,
   nameCheckpoints,
+  type OwnedThread,
 } from "../store/claim-thread.js";
 
 /** Where the checkpoints of somebody's thread are. */
@@ -41,14 +42,13 @@ export async function claimPlace(db: Database, asked: Asked): Promise<Checkpoint
   const claimant = scope ?? nobody;
   return asTenant(claimant.tenantId, async () => {
     for (let tries = 0; tries < mostTries; tries++) {
-      if (scope === null && !(await findOwnedThread(db, { scope: claimant, threadId }))) {
+      if (scope === null && !(await findThread(db, { scope: claimant, threadId }))) {
         await requireUnowned(db, threadId);
       }
       const thread = await claimThread(db, { scope: claimant, threadId });
       if (!thread) break;
-      const { threadRef } = thread;
-      const name = thread.checkpointThreadId ?? (await nameCheckpoints(db, threadRef));
-      if (name !== null) return { threadId, scope, name, threadRef };
+      const place = await placeOf(db, asked, thread);
+      if (place) return place;
     }
     throw threadForbidden(threadId);
   });
@@ -63,17 +63,24 @@ export async function findPlace(db: Database, asked: Asked): Promise<CheckpointP
   const { threadId, scope } = asked;
   const asker = scope ?? nobody;
   return asTenant(asker.tenantId, async () => {
-    const thread = await findOwnedThread(db, { scope: asker, threadId });
+    const thread = await findThread(db, { scope: asker, threadId });
     if (thread === null) throw threadForbidden(threadId);
-    if (thread) {
-      const name = thread.checkpointThreadId ?? (await nameCheckpoints(db, thread.threadRef));
-      return name === null ? null : { threadId, scope, name, threadRef: thread.threadRef };
-    }
+    if (thread) return placeOf(db, asked, thread);
     if (scope === null) await requireUnowned(db, threadId);
     const isTaken = threadId.startsWith(ownNamePrefix) || (await isTakenFrom(db, asker, threadId));
     // What nobody has claimed was written before there were owners, or by another checkpointer.
     return isTaken ? null : { threadId, scope, name: threadId, threadRef: null };
   });
+}
+
+/** Where the checkpoints of a thread that is the asker's are; null when it was forgotten meanwhile. */
+async function placeOf(
+  db: Database,
+  { threadId, scope }: Asked,
+  { threadRef, checkpointThreadId }: OwnedThread,
+): Promise<CheckpointPlace | null> {
+  const name = checkpointThreadId ?? (await nameCheckpoints(db, threadRef));
+  return name === null ? null : { threadId, scope, name, threadRef };
 }
 
 /** Nobody's checkpoints and a tenant's do not share a name. @throws MemoryError `THREAD_FORBIDDEN` */

@@ -33,7 +33,7 @@ const mostRemembered = 10_000;
 export class OwnedPostgresSaver extends PostgresSaver {
   readonly #db: Database;
   /** What each run has claimed, so that its later calls need not ask again. */
-  readonly #claimed = new WeakMap<object, Map<string, Promise<CheckpointPlace | null>>>();
+  readonly #claimed = new WeakMap<object, Map<string, Promise<CheckpointPlace>>>();
   /** By thread id, the places that were read last. */
   readonly #read = new Map<string, CheckpointPlace[]>();
   /** By thread id, the places where runs have begun that travel back, and are about to ask for the latest checkpoint. */
@@ -53,7 +53,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
       const place = take(this.#travelled, threadId);
       if (place) return withoutValues(await this.#get(config, place), place);
     }
-    const place = await this.#placeOf(config, isRun(config) ? "claim" : "find");
+    const place = await this.#placeOf(config, findPlace);
     if (!place) return undefined;
     if (isRun(config) && configurable.checkpoint_id) remember(this.#travelled, threadId, place);
     if (!isRun(config)) remember(this.#read, threadId, place);
@@ -65,7 +65,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     options?: CheckpointListOptions,
   ): AsyncGenerator<CheckpointTuple> {
     if (config?.configurable?.thread_id === undefined) return yield* this.#listUnowned(config, options);
-    const place = await this.#placeOf(config, "find");
+    const place = await this.#placeOf(config, findPlace);
     if (!place) return;
     for await (const tuple of super.list(at(config, place), options)) yield seenFrom(place, tuple);
   }
@@ -128,18 +128,25 @@ export class OwnedPostgresSaver extends PostgresSaver {
 
   /** @throws MemoryError `THREAD_FORBIDDEN` also when the thread was forgotten since the run began. */
   async #requirePlace(config: RunnableConfig): Promise<CheckpointPlace> {
-    const place = await this.#placeOf(config, "claim");
+    const place = await this.#placeOf(config, claimPlace);
     if (place) return place;
     throw threadForbidden(parseThreadId(config.configurable?.thread_id));
   }
 
-  /** What a run has claimed stays claimed for it, and is not claimed again when it was forgotten meanwhile. */
-  async #placeOf(config: RunnableConfig, how: "claim" | "find"): Promise<CheckpointPlace | null> {
+  /**
+   * A run claims its thread at its first call, whatever that is; what it has claimed stays claimed for it, and is not
+   * claimed again when it was forgotten meanwhile.
+   *
+   * @param byHand how a call finds its thread that belongs to no run.
+   */
+  async #placeOf(
+    config: RunnableConfig,
+    byHand: typeof claimPlace | typeof findPlace,
+  ): Promise<CheckpointPlace | null> {
     const asked = { scope: findRunScope(config), threadId: parseThreadId(config.configurable?.thread_id) };
-    const seek = () => (how === "claim" ? claimPlace(this.#db, asked) : findPlace(this.#db, asked));
     const run = runOf(config);
-    if (!run) return seek();
-    const places = this.#claimed.get(run) ?? new Map<string, Promise<CheckpointPlace | null>>();
+    if (!run) return byHand(this.#db, asked);
+    const places = this.#claimed.get(run) ?? new Map<string, Promise<CheckpointPlace>>();
     this.#claimed.set(run, places);
     const key = JSON.stringify([asked.scope, asked.threadId]);
     const known = places.get(key);

@@ -55,7 +55,7 @@ export async function claimThread(
 }
 
 /** The thread named: `undefined` when there is none, `null` when it belongs to another scope. */
-export async function findOwnedThread(
+export async function findThread(
   db: Connection,
   { scope, threadId }: { scope: Scope; threadId: string },
 ): Promise<OwnedThread | null | undefined> {

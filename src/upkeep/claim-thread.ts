@@ -2,8 +2,8 @@ import type { Connection } from "../database/connection.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import type { UpkeepOptions } from "../options.js";
+import { findThread } from "../store/claim-thread.js";
 import { claimThreadTask, type ThreadTask, type ThreadTaskClaim } from "../store/claim-thread-task.js";
-import { findThread } from "../store/find-thread.js";
 import { markThreadTask } from "../store/mark-thread-task.js";
 
 /**

@@ -3,7 +3,7 @@ import type { Database } from "../database/database.js";
 import type { Scope } from "../domain/scope.js";
 import { threadForbidden } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
-import { findThread } from "../store/find-thread.js";
+import { findThread } from "../store/claim-thread.js";
 import { lockOwner } from "../store/lock-owner.js";
 
 /** A thread and its owner as work found them; forgetting ends one or both. */
