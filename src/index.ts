@@ -30,6 +30,11 @@ export type { ConsentAnswer } from "./langgraph/consent-answer.js";
 export { type ConsentNodeOptions, type ConsentQuestion, consentNode } from "./langgraph/consent-node.js";
 export { type ConsentToolOptions, consentTool } from "./langgraph/consent-tool.js";
 export {
+  type CopiedCheckpoints,
+  type CopyCheckpointsOptions,
+  copyCheckpoints,
+} from "./langgraph/copy-checkpoints.js";
+export {
   createMemorySupervisor,
   type MemorySupervisor,
   type MemorySupervisorOptions,
