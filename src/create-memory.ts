@@ -8,7 +8,7 @@ import { createConsentExpiryWork } from "./governance/consent-expiry-work.js";
 import { createConsentsApi } from "./governance/consents-api.js";
 import { createEventsApi } from "./governance/events-api.js";
 import { exportScope } from "./governance/export-scope.js";
-import { forget } from "./governance/forget.js";
+import { forget, removeThread } from "./governance/forget.js";
 import { importLines } from "./governance/import-lines.js";
 import { createLifecycle } from "./governance/lifecycle.js";
 import { createCheckpointsApi } from "./governance/prune-checkpoints.js";
@@ -161,6 +161,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       list: async ({ scope, ...page }) => listThreads(db, { scope: parseScope(scope), ...page }),
       claim: (input) => claimConversation(db, input),
       refuse: (input) => refuseInConversation(db, input),
+      remove: (input) => removeThread(db.patient, input),
     },
     checkpointer() {
       saver ??= new OwnedPostgresSaver(db);

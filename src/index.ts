@@ -20,7 +20,7 @@ export type { ChangesApi } from "./governance/changes-api.js";
 export type { ConsentsApi } from "./governance/consents-api.js";
 export type { ConsentDecision } from "./governance/decide-consent.js";
 export type { EventsApi } from "./governance/events-api.js";
-export type { ForgetOptions, ForgetProgress, Forgotten } from "./governance/forget.js";
+export type { ForgetOptions, ForgetProgress, Forgotten, RemoveThread } from "./governance/forget.js";
 export type { Imported, ImportOptions, ImportProgress } from "./governance/import-lines.js";
 export type { LifecycleApi, LifecycleResult } from "./governance/lifecycle.js";
 export type { ImportTrust } from "./governance/lower-line.js";

@@ -11,7 +11,7 @@ import type { SaidMessage } from "./domain/thread-id.js";
 import type { ChangesApi } from "./governance/changes-api.js";
 import type { ConsentsApi } from "./governance/consents-api.js";
 import type { EventsApi } from "./governance/events-api.js";
-import type { ForgetOptions, Forgotten } from "./governance/forget.js";
+import type { ForgetOptions, Forgotten, RemoveThread } from "./governance/forget.js";
 import type { Imported, ImportOptions } from "./governance/import-lines.js";
 import type { LifecycleApi } from "./governance/lifecycle.js";
 import type { CheckpointsApi } from "./governance/prune-checkpoints.js";
@@ -112,6 +112,13 @@ export interface Memory {
      * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another's, or that state is.
      */
     claim(input: ThreadClaim): Promise<ClaimedThread>;
+    /**
+     * Deletes a thread with its messages, summaries, episodes, checkpoints and events. What was learned there stays
+     * without its source, or goes as well.
+     *
+     * @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT`
+     */
+    remove(input: RemoveThread): Promise<Forgotten>;
     /** Notes what a run without a scope brought into such a state, so that the thread's owner is not told it. */
     refuse(input: Pick<ThreadClaim, "threadId"> & { readonly said: readonly SaidMessage[] }): Promise<void>;
   };

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { MemoryError } from "../errors.js";
-import type { Forgotten } from "../governance/forget.js";
+import type { ForgetOptions, Forgotten } from "../governance/forget.js";
+import type { Memory } from "../memory.js";
 import { aligned } from "./aligned.js";
 import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
 import { oneLine } from "./one-line.js";
@@ -10,38 +11,49 @@ import { progressBar } from "./progress-bar.js";
 export interface ForgetFlags extends MemoryFlags, ScopeFlags {
   readonly dryRun?: true;
   readonly yes?: true;
+  readonly thread?: string;
+  readonly withMemories?: true;
 }
 
 /**
- * `mnemograph forget`: deletes everything of a user or an app, after asking.
+ * `mnemograph forget`: deletes everything of a user or an app, or one thread of theirs, after asking.
  *
- * @throws MemoryError `INVALID_INPUT` when nobody can be asked and --yes is not given; `CONFLICT` when others kept
+ * @throws MemoryError `NOT_FOUND` when there is no such thread; `INVALID_INPUT` when nobody can be asked and --yes is not given; `CONFLICT` when others kept
  *   writing.
  */
 export async function forgetCommand(flags: ForgetFlags): Promise<void> {
-  const scope = scopeOf(flags);
+  if (flags.withMemories && flags.thread === undefined) {
+    throw new MemoryError("INVALID_INPUT", "--with-memories needs --thread: without one all memories go.");
+  }
   await useMemory(flags, async (memory) => {
-    const preview = await memory.forget(scope, { dryRun: true });
+    const preview = await erase(memory, flags, { dryRun: true });
     if (flags.dryRun) return print(flags, preview, "Would forget");
     if (!flags.yes && !(await agreed(preview, flags)))
       throw new MemoryError("INVALID_INPUT", "Nothing was forgotten.");
     const bar = progressBar(flags);
-    const forgotten = await memory.forget(scope, { onProgress: bar.update }).finally(bar.stop);
+    const forgotten = await erase(memory, flags, { onProgress: bar.update }).finally(bar.stop);
     print(flags, forgotten, "Forgot");
     if (forgotten.complete) return;
     throw new MemoryError("CONFLICT", "Others kept writing: run it again.");
   });
 }
 
-async function agreed({ total }: Forgotten, { user, app }: ScopeFlags): Promise<boolean> {
+function erase(memory: Memory, flags: ForgetFlags, options: ForgetOptions): Promise<Forgotten> {
+  const scope = scopeOf(flags);
+  const { thread: threadId, withMemories } = flags;
+  if (threadId === undefined) return memory.forget(scope, options);
+  return memory.threads.remove({ ...options, scope, threadId, memories: withMemories ? "remove" : "keep" });
+}
+
+async function agreed({ total }: Forgotten, { user, app, thread }: ForgetFlags): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new MemoryError(
       "INVALID_INPUT",
       "forget deletes for good: add --yes, or --dry-run to see what would go.",
     );
   }
-  const who = [user !== undefined && `user ${user}`, app !== undefined && `app ${app}`]
-    .filter(Boolean)
+  const who = Object.entries({ user, app, thread })
+    .flatMap(([what, id]) => (id === undefined ? [] : [`${what} ${id}`]))
     .join(", ");
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`Delete ${total} rows of ${oneLine(who)} for good? [y/N] `);

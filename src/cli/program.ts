@@ -24,6 +24,7 @@ Examples:
   $ mnemograph quarantine --user ana                    what reads as instructions and waits for an operator
   $ mnemograph quarantine --user ana --reject 6f1c2d3e-… or --approve, as an ordinary memory
   $ mnemograph forget --user ana --dry-run              what would go with a user; --yes deletes it for good
+  $ mnemograph forget --user ana --thread t1            one conversation; what was learned in it stays
   $ mnemograph export --user ana --out ana.jsonl        what is kept of a user, as JSON lines
   $ mnemograph import ana.jsonl                         into this database; - reads standard input
   $ mnemograph import ana.jsonl --trust operator        believed in all it says: a copy of your own
@@ -117,9 +118,13 @@ export function createProgram(): Command {
     withScope(
       program
         .command("forget")
-        .description("delete everything of a user or an app for good; interrupted, the next run finishes it"),
+        .description(
+          "delete everything of a user or an app, or one conversation, for good; interrupted, the next run finishes it",
+        ),
     ),
   )
+    .option("--thread <id>", "only this conversation: what was learned in it stays")
+    .option("--with-memories", "with --thread: also what was learned in it")
     .option("--dry-run", "only count what would go")
     .option("--yes", "do not ask")
     .action(async (flags: ForgetFlags) => {

@@ -2,29 +2,42 @@ import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Database } from "../database/database.js";
 import { errorCodeOf } from "../database/database-error.js";
+import { changeLine } from "../domain/change-line.js";
 import type { Scope } from "../domain/scope.js";
-import { discountMemories, findErasableMemories } from "../store/erase-memories.js";
+import {
+  discountMemories,
+  type ErasableMemory,
+  findErasableMemories,
+  forgetAuditedWords,
+  forgetConsentSources,
+  forgetNews,
+  forgetSources,
+} from "../store/erase-memories.js";
 import { eraseMessages } from "../store/erase-messages.js";
 import { eraseOwner, isErased, lockOwnerRow } from "../store/erase-owner.js";
 import { eraseRows, type RowCounts } from "../store/erase-rows.js";
 import { eraseThreads, lockErasableThreads } from "../store/erase-threads.js";
-import { type ErasureScope, findErasureScope } from "../store/erasure-scope.js";
+import { type ErasedThread, type ErasureScope, findErasureScope } from "../store/erasure-scope.js";
 import {
   checkpointTables,
   type ErasureKeys,
+  eventTables,
   existingTables,
+  memoryRecordTables,
   memoryTables,
   recordTables,
   threadTables,
 } from "../store/erasure-tables.js";
 import { insertEvent, type MemoryEvent } from "../store/insert-event.js";
+import { recordChanges } from "../store/record-changes.js";
+import { scopeOf } from "../store/scope-columns.js";
 import { checkpointNamesOf } from "./checkpoint-threads.js";
 import type { ForgetOptions, Forgotten } from "./forget.js";
 
 /** Deletes a scope, transaction by transaction. */
 export interface Eraser {
-  /** Deletes what there is; when nothing is left, an event says so. Whether nothing is left. */
-  pass(scope: Scope): Promise<boolean>;
+  /** Deletes what there is, of the scope or of one thread of it; when nothing is left, an event says so. Whether nothing is left. */
+  pass(scope: Scope, thread: ErasedThread | null): Promise<boolean>;
   /** The event, when something is left after all. */
   leaveTombstone(scope: Scope): Promise<void>;
   /** What was deleted so far. */
@@ -38,7 +51,10 @@ const mostDeadlocks = 10;
 
 const everyRow = 2 ** 31 - 1;
 const noRefs = sql`'{}'::bigint[]`;
-const noKeys: ErasureKeys = { memories: noRefs, threads: noRefs, checkpointThreads: sql`'{}'::text[]` };
+const noKeys: ErasureKeys = {
+  ...{ memories: noRefs, memoryIds: sql`'{}'::uuid[]` },
+  ...{ threads: noRefs, checkpointThreads: sql`'{}'::text[]` },
+};
 
 /** An eraser that deletes at most `limit` rows of a table in one transaction, more only of what hangs on them. */
 export function createEraser(
@@ -73,11 +89,16 @@ export function createEraser(
     return exhaust(async (tx) => {
       // Every writer of memories begins with this lock, and so waits.
       await lockOwnerRow(tx, ownerRef);
-      const refs = await findErasableMemories(tx, scope, limit);
-      if (refs.length === 0) return {};
+      const found = await findErasableMemories(tx, scope, limit);
+      if (found.length === 0) return {};
+      const refs = found.map(({ ref }) => ref);
+      const memoryIds = sql`${found.map(({ id }) => id)}::uuid[]`;
+      const keys = { ...noKeys, memories: sql`${refs}::bigint[]`, memoryIds };
+      const all = { keys, scope, limit: everyRow };
+      const records = scope.thread ? await eraseRows(tx, memoryRecordTables, all) : {};
+      if (scope.thread) await tellOfErased(tx, { scope, ownerRef, found });
       await discountMemories(tx, { ownerRef, memories: refs });
-      const keys = { ...noKeys, memories: sql`${refs}::bigint[]` };
-      return eraseRows(tx, tables, { keys, scope, limit: everyRow });
+      return { ...records, ...(await eraseRows(tx, tables, all)) };
     });
   };
 
@@ -99,13 +120,14 @@ export function createEraser(
         ...(await eraseMessages(tx, { threads: refs, limit })),
       };
       if (Object.values(counts).some((count) => count > 0)) return counts;
+      if (scope.thread) await forgetWords(tx, scope, scope.thread.threadId);
       // By the thread all the rest is found: it goes when nothing else is left of it.
       return { thread: await eraseThreads(tx, group) };
     });
   };
 
   const records = async (scope: ErasureScope) => {
-    const tables = await existingTables(db, recordTables);
+    const tables = scope.thread ? eventTables : recordTables;
     return exhaust((tx) => eraseRows(tx, tables, { keys: noKeys, scope, limit }));
   };
 
@@ -121,14 +143,47 @@ export function createEraser(
     });
 
   return {
-    async pass(requested) {
-      const scope = await findErasureScope(db, requested);
+    async pass(requested, thread) {
+      const scope = await findErasureScope(db, requested, thread);
       const exhausted = [await memories(scope), await threads(scope), await records(scope)];
       return exhausted.every(Boolean) && finish(requested, scope);
     },
     leaveTombstone: (scope) => insertEvent(db, tombstone(scope, removed)),
     result: () => ({ removed, total: done, sharedThreads: [...shared].sort() }),
   };
+}
+
+/** The owner stays, and so do the threads that were told of the memories: they are told that these are gone. */
+async function tellOfErased(
+  tx: Connection,
+  { scope, ownerRef, found }: { scope: ErasureScope; ownerRef: string; found: readonly ErasableMemory[] },
+): Promise<void> {
+  const { tenantId, userId, appId } = scope;
+  await forgetNews(tx, { ownerRef, ids: found.map(({ id }) => id) });
+  await recordChanges(tx, {
+    ownerRef: Number(ownerRef),
+    scope: scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId }),
+    ...{ actor: "forget", step: "forget" },
+    changes: found.map(({ id, category, importance, active }) => ({
+      ...{ memoryId: id, category, event: "DELETE", old: null, new: { state: "purged" }, similarity: null },
+      news: active
+        ? {
+            event: "deleted",
+            line: changeLine("deleted", { category, importance, text: "", seenCount: 1 }),
+            importance,
+          }
+        : null,
+    })),
+  });
+}
+
+/** What stays of what was learned in a thread no longer says where, nor in which words. */
+async function forgetWords(tx: Connection, scope: ErasureScope, threadId: string): Promise<void> {
+  const { ownerRef } = scope;
+  if (ownerRef === null) return;
+  await forgetSources(tx, scope);
+  await forgetConsentSources(tx, { ownerRef, threadId });
+  await forgetAuditedWords(tx, { ownerRef, threadId });
 }
 
 /** Tried again after a deadlock: forgetting goes from threads to memories, some writers the other way. */

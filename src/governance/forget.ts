@@ -1,7 +1,11 @@
 import { z } from "zod";
 import type { Database } from "../database/database.js";
+import { parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
+import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
+import { findErasableThreads } from "../store/erase-threads.js";
+import { type ErasedThread, findErasureScope } from "../store/erasure-scope.js";
 import { createEraser } from "./erase-scope.js";
 import { previewForget } from "./preview-forget.js";
 
@@ -24,6 +28,17 @@ export interface ForgetOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Which thread to remove, and how. */
+export interface RemoveThread extends ForgetOptions {
+  readonly scope: Scope;
+  readonly threadId: string;
+  /**
+   * "keep": what was learned there stays, without where and in which words it was said. "remove": it goes as well.
+   * Episodes, which are the conversation in short, go either way. @default "keep"
+   */
+  readonly memories?: "keep" | "remove" | undefined;
+}
+
 /** What was forgotten. */
 export interface Forgotten {
   /** Rows deleted by this run, by table; tables without any are left out. */
@@ -39,6 +54,16 @@ export interface Forgotten {
 }
 
 const batchSizeSchema = z.int().min(1).max(10_000).default(500);
+const removeThreadSchema = z.strictObject({
+  ...{ scope: z.custom<Scope>(), threadId: z.custom<string>() },
+  memories: z.enum(["keep", "remove"]).default("keep"),
+  dryRun: z.boolean().optional(),
+  batchSize: z.int().min(1).max(10_000).optional(),
+  onProgress: z
+    .custom<NonNullable<ForgetOptions["onProgress"]>>((value) => typeof value === "function")
+    .optional(),
+  signal: z.instanceof(AbortSignal).optional(),
+});
 
 /** A writer that never rests must not keep this from ending. */
 const mostPasses = 3;
@@ -59,16 +84,43 @@ export async function forget(
   requested: Scope,
   options: ForgetOptions = {},
 ): Promise<Forgotten> {
-  const scope = parseScope(requested);
+  return erase(db, parseScope(requested), null, options);
+}
+
+/**
+ * Deletes one thread with all that hangs on it: messages, summaries, work that waits, checkpoints, episodes, its events;
+ * with `memories: "remove"` also what was learned there, which other threads are told is gone. As `forget` does it, and
+ * finished by another call when it was interrupted.
+ *
+ * @throws MemoryError `NOT_FOUND` when the scope has no such thread; `SCOPE_REQUIRED`, `INVALID_INPUT`
+ */
+export async function removeThread(db: Database, input: RemoveThread): Promise<Forgotten> {
+  const { scope, threadId, memories, ...options } = parseInput(removeThreadSchema, input, "thread to remove");
+  const owned = parseScope(scope);
+  const thread: ErasedThread = {
+    threadId: parseThreadId(threadId),
+    memories: memories === "remove" ? "all" : "episodes",
+  };
+  const [found] = await findErasableThreads(db, await findErasureScope(db, owned, thread), { limit: 1 });
+  if (found) return erase(db, owned, thread, options);
+  throw new MemoryError("NOT_FOUND", `This scope has no thread "${thread.threadId}".`);
+}
+
+async function erase(
+  db: Database,
+  scope: Scope,
+  thread: ErasedThread | null,
+  options: ForgetOptions,
+): Promise<Forgotten> {
   const batchSize = batchSizeSchema.safeParse(options.batchSize);
   if (!batchSize.success) {
     throw new MemoryError("INVALID_INPUT", "`batchSize` must be a whole number from 1 to 10000.");
   }
-  const preview = await previewForget(db, scope);
+  const preview = await previewForget(db, scope, thread);
   if (options.dryRun) return preview;
   const eraser = createEraser(db, { ...options, limit: batchSize.data, expected: preview.total });
   let complete = false;
-  for (let pass = 0; pass < mostPasses && !complete; pass++) complete = await eraser.pass(scope);
+  for (let pass = 0; pass < mostPasses && !complete; pass++) complete = await eraser.pass(scope, thread);
   if (!complete) await eraser.leaveTombstone(scope);
   return { ...eraser.result(), complete };
 }

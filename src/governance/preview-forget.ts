@@ -2,11 +2,13 @@ import sql from "sql-template-tag";
 import type { Database } from "../database/database.js";
 import type { Scope } from "../domain/scope.js";
 import { countRows } from "../store/erase-rows.js";
-import { findErasableThreads, threadsOf } from "../store/erase-threads.js";
-import { findErasureScope, hasOwner } from "../store/erasure-scope.js";
+import { findErasableThreads } from "../store/erase-threads.js";
+import { type ErasedThread, findErasureScope, hasMemory, threadsOf } from "../store/erasure-scope.js";
 import {
   checkpointTables,
+  eventTables,
   existingTables,
+  memoryRecordTables,
   memoryTables,
   messageTables,
   recordTables,
@@ -15,13 +17,18 @@ import {
 import { checkpointNamesOf } from "./checkpoint-threads.js";
 import type { Forgotten } from "./forget.js";
 
-/** What forgetting `scope` would remove now. */
-export async function previewForget(db: Database, scope: Scope): Promise<Forgotten> {
-  const erasure = await findErasureScope(db, scope);
+/** What forgetting `scope`, or one thread of it, would remove now. */
+export async function previewForget(
+  db: Database,
+  scope: Scope,
+  thread: ErasedThread | null,
+): Promise<Forgotten> {
+  const erasure = await findErasureScope(db, scope, thread);
   const threads = await findErasableThreads(db, erasure);
   const names = await checkpointNamesOf(db, { tenantId: erasure.tenantId, threads });
   const keys = {
-    memories: sql`array(select x.ref from ${db.schema}.memory x where ${hasOwner(erasure)})`,
+    memories: sql`array(select x.ref from ${db.schema}.memory x where ${hasMemory(db, erasure)})`,
+    memoryIds: sql`array(select x.id from ${db.schema}.memory x where ${hasMemory(db, erasure)})`,
     threads: sql`array(${threadsOf(db, erasure)})`,
     checkpointThreads: sql`${names.own}::text[]`,
   };
@@ -30,7 +37,7 @@ export async function previewForget(db: Database, scope: Scope): Promise<Forgott
     ...checkpointTables,
     ...messageTables,
     ...threadTables,
-    ...recordTables,
+    ...(thread ? [...memoryRecordTables, ...eventTables] : recordTables),
   ]);
   const counts = await countRows(db, tables, { keys, scope: erasure });
   const owner = erasure.ownerRef !== null && erasure.whole ? 1 : 0;

@@ -1,16 +1,66 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
-import { type ErasureScope, hasOwner } from "./erasure-scope.js";
+import { type ErasureScope, hasMemory, threadsOf } from "./erasure-scope.js";
+import { wordlessLine } from "./purge-memories.js";
 
-/** Up to `limit` of the scope's memories, in whatever state, as refs. */
+/** A memory that is about to go. */
+export interface ErasableMemory {
+  readonly ref: string;
+  readonly id: string;
+  readonly category: string;
+  readonly importance: number;
+  readonly active: boolean;
+}
+
+/** Up to `limit` of the scope's memories, in whatever state. */
 export async function findErasableMemories(
   tx: Connection,
   scope: ErasureScope,
   limit: number,
-): Promise<string[]> {
-  const rows = await tx.query<{ ref: string }>(sql`
-    select x.ref::text as ref from ${tx.schema}.memory x where ${hasOwner(scope)} order by x.ref limit ${limit}`);
-  return rows.map(({ ref }) => ref);
+): Promise<ErasableMemory[]> {
+  return tx.query<ErasableMemory & Record<string, unknown>>(sql`
+    select x.ref::text as ref, x.id, x.category, x.importance, x.state = 'active' as active
+    from ${tx.schema}.memory x where ${hasMemory(tx, scope)} order by x.ref limit ${limit}`);
+}
+
+/** Takes the words of memories that are about to go out of the news. */
+export async function forgetNews(
+  tx: Connection,
+  { ownerRef, ids }: { ownerRef: string; ids: readonly string[] },
+): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.change_log c set line = ${wordlessLine}
+    where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
+}
+
+/** Takes from the owner's memories that stay what says where they were learned, and in which words. */
+export async function forgetSources(tx: Connection, scope: ErasureScope): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.memory x set thread_ref = null, source_seqs = '{}', evidence = null
+    where x.thread_ref in (${threadsOf(tx, scope)})`);
+}
+
+/** The same of proposals, and the words that decisions rest on. @param threadId whose words. */
+export async function forgetConsentSources(
+  tx: Connection,
+  { ownerRef, threadId }: { ownerRef: string; threadId: string },
+): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.consent_request c
+    set draft = case when draft #>> '{source,threadId}' = ${threadId} then draft - 'source' else draft end,
+      evidence = case when evidence ->> 'threadId' = ${threadId} then null else evidence end
+    where c.owner_ref = ${ownerRef}::bigint
+      and ${threadId} in (draft #>> '{source,threadId}', evidence ->> 'threadId')`);
+}
+
+/** The same of the audit trail, which keeps who decided and what. @param threadId whose words. */
+export async function forgetAuditedWords(
+  tx: Connection,
+  { ownerRef, threadId }: { ownerRef: string; threadId: string },
+): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.history h set new = jsonb_set(h.new, '{evidence}', 'null')
+    where h.owner_ref = ${ownerRef}::bigint and h.event = 'CONSENT' and h.new #>> '{evidence,threadId}' = ${threadId}`);
 }
 
 /** Takes memories that are about to go out of their locked owner's counts. One statement. */

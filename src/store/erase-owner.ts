@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
-import { type ErasureScope, hasOwner, hasScope } from "./erasure-scope.js";
+import { type ErasureScope, hasMemory, hasScope } from "./erasure-scope.js";
 
 /** Locks an owner's row, so that no memory of it is written until the transaction ends. False when there is none. */
 export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<boolean> {
@@ -11,7 +11,7 @@ export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<bo
 /** Whether the scope has neither memories nor threads: none again that were written while others of it went. */
 export async function isErased(tx: Connection, scope: ErasureScope): Promise<boolean> {
   const [row] = await tx.query<{ left: boolean }>(sql`
-    select exists (select from ${tx.schema}.memory x where ${hasOwner(scope)})
+    select exists (select from ${tx.schema}.memory x where ${hasMemory(tx, scope)})
       or exists (select from ${tx.schema}.thread x where ${hasScope(scope)}) as left`);
   return row?.left === false;
 }

@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import { type ErasureScope, hasScope } from "./erasure-scope.js";
 import { isId } from "./scope-columns.js";
@@ -13,10 +13,6 @@ export interface ErasableThread {
 
 const columns = (db: Connection) => sql`x.id::text as ref, x.thread_id as "threadId",
   (select c.name from ${db.schema}.thread_claim c where c.thread_ref = x.id) as "checkpointThreadId"`;
-
-/** The refs of the scope's threads, as a query. */
-export const threadsOf = (db: Connection, scope: ErasureScope): Sql =>
-  sql`select x.id from ${db.schema}.thread x where ${hasScope(scope)}`;
 
 /** Locks up to `limit` of the scope's threads against whoever records in them, not against memories that name them. */
 export async function lockErasableThreads(

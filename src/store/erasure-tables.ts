@@ -6,6 +6,8 @@ import { type ErasureScope, hasOwner, hasScope } from "./erasure-scope.js";
 export interface ErasureKeys {
   /** `memory.ref`, bigint[]. */
   readonly memories: Sql;
+  /** Their `memory.id`, uuid[]. */
+  readonly memoryIds: Sql;
   /** `thread.id`, bigint[]. */
   readonly threads: Sql;
   /** Ids of threads in LangGraph's checkpoints, text[]. */
@@ -31,6 +33,15 @@ const ofCheckpoints = (table: string): ErasureTable => ({
   rows: ({ checkpointThreads }) => sql`x.thread_id = any (${checkpointThreads})`,
 });
 const ofOwner = (table: string): ErasureTable => ({ table, rows: (_, scope) => hasOwner(scope) });
+
+/** What was written down of memories; the news of them stays without its words, since each revision is one. */
+export const memoryRecordTables: readonly ErasureTable[] = [
+  {
+    table: "history",
+    rows: ({ memoryIds }, { ownerRef }) =>
+      sql`x.owner_ref = ${ownerRef}::bigint and x.memory_id = any (${memoryIds})`,
+  },
+];
 
 /** What hangs on memories, and then they themselves. */
 export const memoryTables: readonly ErasureTable[] = [
@@ -60,12 +71,15 @@ export const threadTables: readonly ErasureTable[] = [
   ofThread("dead_letter"),
 ];
 
+/** What is counted of the scope. */
+export const eventTables: readonly ErasureTable[] = [{ table: "event", rows: (_, scope) => hasScope(scope) }];
+
 /** What is kept about the scope's memories, and about the scope itself. */
 export const recordTables: readonly ErasureTable[] = [
   ofOwner("history"),
   ofOwner("change_log"),
   ofOwner("consent_request"),
-  { table: "event", rows: (_, scope) => hasScope(scope) },
+  ...eventTables,
 ];
 
 /** Which of `tables` this schema has: vectors' and LangGraph's are optional. */

@@ -1,5 +1,8 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
+
+/** The line of the news `c`, as `changeLine` writes it of what is gone for good. */
+export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 (no longer kept)'))`;
 
 /**
  * Deletes memories of a locked owner for good, with their vectors, terms and links, and takes their words out of the
@@ -17,6 +20,6 @@ export async function purgeMemories(
       where m.owner_ref = ${ownerRef} and m.id = any (${ids}::uuid[]) and m.state <> 'active'
       returning m.id
     )
-    update ${tx.schema}.change_log c set line = btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 (no longer kept)'))
+    update ${tx.schema}.change_log c set line = ${wordlessLine}
     from purged p where c.memory_id = p.id and c.owner_ref = ${ownerRef}`);
 }

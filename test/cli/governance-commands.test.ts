@@ -166,4 +166,25 @@ describe("mnemograph forget", () => {
     expect((await run(["forget", ...ana, "--yes"])).out).toBe("Forgot 0 rows.");
     expect(await withMemory((memory) => memory.memories.list({ scope: { userId: "ben" } }))).toHaveLength(1);
   }, 120_000);
+
+  it("deletes one conversation of a user, and what was learned in it only when told to", async () => {
+    const dora = { userId: "dora" };
+    const source = (threadId: string) => ({ threadId, seqs: [0] });
+    await withMemory(async (memory) => {
+      for (const threadId of ["trip", "work"]) {
+        await memory.record({ scope: dora, threadId, messages: [new HumanMessage(`about ${threadId}`)] });
+        const draft = { text: `Dora spoke of ${threadId}.`, source: source(threadId) };
+        await memory.memories.add(draft, { scope: dora });
+      }
+    });
+    const known = () => withMemory((memory) => memory.memories.list({ scope: dora }));
+    expect(await run(["forget", "--user=dora", "--thread=none", "--yes"])).toMatchObject({ code: 1 });
+    expect(await run(["forget", "--user=dora", "--with-memories", "--yes"])).toMatchObject({ code: 2 });
+    const kept = await run(["forget", "--user=dora", "--thread=trip", "--yes"]);
+    expect(kept.out).toMatch(/^thread +1$/m);
+    expect(await known()).toHaveLength(2);
+    await run(["forget", "--user=dora", "--thread=work", "--with-memories", "--yes"]);
+    expect(await known()).toMatchObject([{ text: "Dora spoke of trip.", source: null }]);
+    expect(await withMemory((memory) => memory.threads.list({ scope: dora }))).toEqual([]);
+  }, 120_000);
 });

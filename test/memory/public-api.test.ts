@@ -9,6 +9,7 @@ describe("the names the package exports", () => {
       "MemoryError",
       "consentNode",
       "consentTool",
+      "copyCheckpoints",
       "createMemory",
       "createMemorySupervisor",
       "memoryAnnotation",

@@ -1,0 +1,148 @@
+import { randomUUID } from "node:crypto";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Memory } from "../../src/index.js";
+import { createGate, HashingEmbeddings } from "../../src/testing/index.js";
+import { brokenInvariants } from "../support/broken-invariants.js";
+import { fillScope } from "../support/fill-scope.js";
+import { countEverything, findEverywhere } from "../support/find-everywhere.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress, say, textsOf } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const word = () => `sentinel${randomUUID().replaceAll("-", "")}`;
+
+beforeAll(async () => {
+  await db.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();
+});
+
+/** Two threads of one user: each tells a fact of its own, and has an episode and a summary. */
+async function twoThreads(said: readonly [string, string]) {
+  const model = taskModel({
+    conversation_summary: (text: string) => ({
+      structured: { reasoning: "", summary: `A talk about ${said.find((each) => text.includes(each))}.` },
+    }),
+    episode_summary: (text: string) => ({
+      structured: {
+        reasoning: "",
+        summary: `They talked about ${said.find((each) => text.includes(each))}.`,
+      },
+    }),
+    fact_extraction: (text: string) => {
+      const each = said.find((known) => text.includes(known)) ?? "nothing";
+      return facts(candidate(`The user likes ${each}.`, each, { category: "knowledge" }));
+    },
+  });
+  const memory = db.memory({
+    model,
+    config: { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 0 } },
+  });
+  const first = newAddress();
+  const second = { ...newAddress(), scope: first.scope };
+  for (const [thread, text] of [
+    [first, said[0]],
+    [second, said[1]],
+  ] as const) {
+    for (let turn = 0; turn < 4; turn++) await say(memory, thread, `Turn ${turn} about ${text}.`);
+    await memory.idle();
+  }
+  return { memory, first, second };
+}
+
+const threadIds = async (memory: Memory, scope: object) =>
+  (await memory.threads.list({ scope })).map(({ threadId }) => threadId);
+
+describe("threads.remove", () => {
+  it("deletes the conversation in every table and keeps what was learned, without its words", async () => {
+    const [sailing, chess] = [word(), word()];
+    const { memory, first, second } = await twoThreads([sailing, chess]);
+    const untouched = await findEverywhere(db, chess);
+    const preview = await memory.threads.remove({ ...first, dryRun: true });
+    expect(await threadIds(memory, first.scope)).toHaveLength(2);
+
+    const removed = await memory.threads.remove({ ...first, batchSize: 2 });
+    expect(removed).toEqual({ ...preview, complete: true });
+    expect(Object.keys(removed.removed)).toEqual(
+      expect.arrayContaining(["message", "message_term", "summary", "thread", "memory", "event"]),
+    );
+    expect(await threadIds(memory, first.scope)).toEqual([second.threadId]);
+    // The fact, its terms, and the records of its writing; nothing of the talk, its summary and its episodes.
+    const [fact] = await memory.memories
+      .list({ scope: first.scope, kinds: ["fact"] })
+      .then((all) => all.filter(({ text }) => text.includes(sailing)));
+    expect(fact).toMatchObject({ text: `The user likes ${sailing}.`, source: null });
+    expect(Object.keys(await findEverywhere(db, sailing)).sort()).toEqual([
+      "change_log",
+      "history",
+      "memory",
+      "memory_term",
+    ]);
+    expect(await findEverywhere(db, chess)).toEqual(untouched);
+    expect(await findEverywhere(db, first.threadId)).toEqual({});
+    expect(await brokenInvariants(db)).toEqual([]);
+    expect(await memory.transcript.search({ scope: first.scope, query: sailing })).toEqual([]);
+  });
+
+  it("takes what was learned there along when it is told to, and the other threads are told", async () => {
+    const [sailing, chess] = [word(), word()];
+    const { memory, first, second } = await twoThreads([sailing, chess]);
+    await memory.threads.remove({ ...first, memories: "remove" });
+    expect(await findEverywhere(db, sailing)).toEqual({});
+    expect(await textsOf(memory, first)).toEqual(expect.arrayContaining([`The user likes ${chess}.`]));
+    const { changes } = await memory.recall({ ...second, query: "hello" });
+    const gone = { event: "deleted", line: "[Knowledge] (no longer kept)" };
+    expect(changes.top).toContainEqual(expect.objectContaining(gone));
+    expect(await brokenInvariants(db)).toEqual([]);
+  });
+
+  it("reaches the checkpoints, vectors and links of a graph's thread", async () => {
+    const ana = word();
+    const scope = { tenantId: ana, userId: ana };
+    const threadId = `thread ${ana}`;
+    const memory = await fillScope(db, scope, ana, threadId);
+    const { removed } = await memory.threads.remove({ scope, threadId, memories: "remove" });
+    expect(Object.keys(removed)).toEqual(
+      expect.arrayContaining(["checkpoints", "checkpoint_blobs", "memory_embedding", "thread"]),
+    );
+    const left = await findEverywhere(db, threadId);
+    expect(Object.keys(left)).not.toEqual(expect.arrayContaining(["checkpoints"]));
+    expect(await memory.threads.list({ scope })).not.toContainEqual(expect.objectContaining({ threadId }));
+    expect(await brokenInvariants(db)).toEqual([]);
+  });
+
+  it("is refused to everybody else, in the same words as where there is none", async () => {
+    const { memory, first } = await twoThreads([word(), word()]);
+    const before = await countEverything(db);
+    for (const scope of [{ userId: "mallory" }, { ...first.scope, tenantId: "other" }, { appId: "app" }]) {
+      await expect(memory.threads.remove({ ...first, scope })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    }
+    await expect(memory.threads.remove({ ...first, threadId: "none" })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+    const misspelt = { ...first, memory: "remove" };
+    await expect(memory.threads.remove(misspelt)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    expect(await countEverything(db)).toEqual(before);
+  });
+
+  it("ends the work that is under way, and the thread can begin anew", async () => {
+    const gate = createGate();
+    const model = taskModel({
+      fact_extraction: async () => {
+        await gate.wait();
+        return facts(candidate("The user likes tea.", "I like tea")) as never;
+      },
+    });
+    const memory = db.memory({ model, config: { memories: { extract: true } }, jobs: "background" });
+    const thread = newAddress();
+    await memory.memories.add({ text: "Lives in Porto." }, { scope: thread.scope });
+    await say(memory, thread, "I like tea.");
+    while (gate.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await memory.threads.remove(thread)).toMatchObject({ complete: true });
+    gate.open();
+    await memory.idle();
+    expect(await textsOf(memory, thread)).toEqual(["Lives in Porto."]);
+    await memory.record({ ...thread, messages: [new HumanMessage("anew"), new AIMessage("hello")] });
+    expect(await memory.threads.list({ scope: thread.scope })).toMatchObject([{ messages: 2 }]);
+  });
+});
