@@ -72,7 +72,7 @@ export type { MemoryEvent } from "./store/insert-event.js";
 export type { Change, Changes } from "./store/list-changes.js";
 export type { RecordedEvent } from "./store/list-events.js";
 export type { HistoryEntry } from "./store/list-history.js";
-export type { Summary } from "./store/list-summaries.js";
+export type { Summary, SummaryProgress } from "./store/list-summaries.js";
 export type { Thread } from "./store/list-threads.js";
 export type { MemoryStats } from "./store/memory-stats.js";
 export type { SummaryStats } from "./store/summary-stats.js";

@@ -1,8 +1,9 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { Scope } from "../domain/scope.js";
-import { scopeColumns } from "./scope-columns.js";
+import { scopeColumns, scopeOf } from "./scope-columns.js";
 import { threadIs } from "./thread-is.js";
+import { withinScope } from "./within-scope.js";
 
 /** One version in a thread's chain of summaries. */
 export interface Summary {
@@ -100,6 +101,37 @@ export async function listStuckSummaries(db: Connection, olderThanMs: number): P
       where s.status = 'processing' and s.created_at <= ${db.now()} - ${olderThanMs} * interval '1 millisecond'
       order by s.id`,
   );
+}
+
+/** How far the summaries of one thread had come when one was completed. */
+export interface SummaryProgress {
+  readonly scope: Scope;
+  readonly threadId: string;
+  readonly summaryId: number;
+  readonly startSeq: number;
+  readonly endSeq: number;
+  /** Messages in its window. */
+  readonly windowMessages: number;
+  readonly generationTimeMs: number | null;
+  readonly createdAt: Date;
+}
+
+/** The summaries completed last, of the threads of a scope or of all, latest first. */
+export async function listSummaryProgress(
+  db: Connection,
+  { scope, limit }: { scope: Scope | null; limit: number },
+): Promise<SummaryProgress[]> {
+  const rows = await db.query<Row & { tenant_id: string; user_id: string; app_id: string }>(sql`
+    select t.tenant_id, t.user_id, t.app_id, t.thread_id, s.id, s.start_seq, s.end_seq, s.generation_time_ms, s.created_at
+    from ${db.schema}.summary s
+    join ${db.schema}.thread t on t.id = s.thread_ref
+    where s.status = 'completed' ${scope ? sql`and ${withinScope(scopeColumns(scope), "t")}` : empty}
+    order by s.id desc limit ${limit}`);
+  return rows.map((row) => ({
+    ...{ scope: scopeOf(row), threadId: row.thread_id, summaryId: Number(row.id) },
+    ...{ startSeq: row.start_seq, endSeq: row.end_seq, windowMessages: row.end_seq - row.start_seq + 1 },
+    ...{ generationTimeMs: row.generation_time_ms, createdAt: row.created_at },
+  }));
 }
 
 async function select(db: Connection, rest: Sql, before: Sql = empty): Promise<Summary[]> {

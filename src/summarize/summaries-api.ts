@@ -1,14 +1,16 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import { parseInput, spanMs } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseScope, parseScopeIn, type Scope } from "../domain/scope.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import {
   listStuckSummaries,
   listSummaries,
   listSummaryChain,
+  listSummaryProgress,
   type Summary,
+  type SummaryProgress,
 } from "../store/list-summaries.js";
 import { rollbackSummary } from "../store/rollback-summary.js";
 import { type SummaryStats, summaryStats } from "../store/summary-stats.js";
@@ -27,11 +29,23 @@ export interface SummariesApi {
   chain(thread: ThreadAddress): Promise<Summary[]>;
   /** Summaries of all threads still `processing` after `olderThanMs`, up to 100 years. @default 300000: twice the lease */
   stuck(olderThanMs?: number): Promise<Summary[]>;
+  /**
+   * How the windows move: the summaries completed last, latest first, of a scope's threads or of all.
+   *
+   * @param of.limit rows, 1 to 1,000. @default 20
+   * @throws MemoryError `INVALID_INPUT`
+   */
+  progress(of?: { readonly scope?: Scope; readonly limit?: number }): Promise<SummaryProgress[]>;
   /** Counts and model times over all threads. */
   stats(): Promise<SummaryStats>;
   /** Makes an earlier completed version the one in use. @throws MemoryError `NOT_FOUND` */
   rollback(input: ThreadAddress & { readonly summaryId: number }): Promise<void>;
 }
+
+const progressSchema = z.strictObject({
+  scope: z.unknown().optional(),
+  limit: z.int().min(1).max(1_000).default(20),
+});
 
 /** The `SummariesApi` on `db`. */
 export function createSummariesApi(db: Connection): SummariesApi {
@@ -44,6 +58,10 @@ export function createSummariesApi(db: Connection): SummariesApi {
     chain: async (thread) => listSummaryChain(db, address(thread)),
     stuck: async (olderThanMs = 300_000) =>
       listStuckSummaries(db, parseInput(spanMs, olderThanMs, "age in milliseconds")),
+    async progress(of = {}) {
+      const { limit } = parseInput(progressSchema, of, "list of summaries");
+      return listSummaryProgress(db, { scope: parseScopeIn(of) ?? null, limit });
+    },
     stats: () => summaryStats(db),
     async rollback({ summaryId, ...thread }) {
       const id = parseInput(z.int(), summaryId, "summary id");
