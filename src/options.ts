@@ -141,6 +141,11 @@ const lifecycleOptionsSchema = z.strictObject({
   importanceBelow: z.number().min(1).max(6).default(3),
   /** How long a removed or forgotten memory can be restored: time to notice and to regret. */
   purgeAfterMs: spanMs.min(0).default(30 * dayMs),
+  /**
+   * How long news of changes is kept, for delta headers and `changes.since`: half a year. A thread that was used since was told of
+   * all that is older; one that was not is told of what is left. The audit trail keeps everything.
+   */
+  keepChangesMs: spanMs.min(0).default(180 * dayMs),
   /** How often this process looks for memories to forget and to purge. Both are a matter of days. */
   intervalMs: spanMs.min(10).default(3_600_000),
   /** Most memories of one owner changed in one transaction, which its writers wait for: some 50 ms. */

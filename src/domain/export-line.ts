@@ -61,7 +61,11 @@ const header = z.strictObject({
   scope: z.strictObject({ tenantId: id.optional(), userId: id.optional(), appId: id.optional() }),
 });
 
-const owner = z.strictObject({ type: z.literal("owner"), revision: counter, turns: counter });
+const owner = z.strictObject({
+  ...{ type: z.literal("owner"), revision: counter, turns: counter },
+  /** Absent in files of before there was such a thing. */
+  changesTrimmedTo: counter.default(0),
+});
 
 const thread = z.strictObject({
   type: z.literal("thread"),

@@ -126,11 +126,11 @@ async function writeLines(
 
 /** Turns let confidence fade: a file that nobody vouches for cannot age what is known here. */
 function countersOf(
-  { revision, turns }: ExportLineOf<"owner">,
+  { revision, turns, changesTrimmedTo }: ExportLineOf<"owner">,
   trust: ImportTrust,
   { turns: known }: LockedOwner,
-): { revision: number; turns: number } {
-  return { revision, turns: trust === "operator" || known === 0 ? turns : known };
+): { revision: number; turns: number; changesTrimmedTo: number } {
+  return { revision, changesTrimmedTo, turns: trust === "operator" || known === 0 ? turns : known };
 }
 
 /** A line of a scope with an app is of that app, whatever it says. */

@@ -11,6 +11,7 @@ import { findAgedMemories, findMemoriesToPurge } from "../store/find-lifecycle-m
 import { findLifecycleOwners, type LifecycleOwner } from "../store/find-lifecycle-work.js";
 import { purgeMemories } from "../store/purge-memories.js";
 import { type MemoryChange, recordChanges } from "../store/record-changes.js";
+import { findOwnersToTrim, trimChanges } from "../store/trim-changes.js";
 
 /** What a run of the lifecycle did. */
 export interface LifecycleResult {
@@ -24,7 +25,7 @@ export interface LifecycleResult {
 export interface LifecycleApi {
   /**
    * Hides what was not used for long and is not important, and deletes what was hidden or removed long ago, now:
-   * of the scope's user or app, or of all. Background work does the same from time to time.
+   * of the scope's user or app, or of all; old news goes with it. Background work does the same from time to time.
    *
    * Superseded values stay: they are the trail of what was true when.
    */
@@ -44,6 +45,7 @@ export function createLifecycle(deps: WriteDeps): { readonly api: LifecycleApi; 
     api: {
       async run(requested = {}) {
         const of = parseScopeIn(requested);
+        await trimAll(deps, of);
         const total = { softDeleted: 0, purged: 0 };
         for (;;) {
           const owners = await findLifecycleOwners(deps.db, { options, limit: ownersAtOnce, scope: of });
@@ -63,34 +65,54 @@ export function createLifecycle(deps: WriteDeps): { readonly api: LifecycleApi; 
       intervalMs: options.intervalMs,
       async due(limit) {
         const owners = await findLifecycleOwners(deps.db, { options, limit });
-        return owners.map(
-          (owner): Work => ({
-            name: `Lifecycle of owner ${owner.ref}`,
-            run: async () => void (await ageOwner(deps, owner)),
-          }),
-        );
+        const told = await findOwnersToTrim(deps.db, { keepMs: options.keepChangesMs, limit });
+        return [
+          ...owners.map(
+            (owner): Work => ({
+              name: `Lifecycle of owner ${owner.ref}`,
+              run: async () => void (await ageOwner(deps, owner)),
+            }),
+          ),
+          ...told.map(
+            (ownerRef): Work => ({
+              name: `Old changes of owner ${ownerRef}`,
+              run: async () => void (await inBatches(deps, ownerRef, trim)),
+            }),
+          ),
+        ];
       },
     },
   };
 }
 
+async function trimAll(deps: WriteDeps, scope: Scope | undefined): Promise<void> {
+  const { keepChangesMs: keepMs } = deps.config.lifecycle;
+  for (;;) {
+    const owners = await findOwnersToTrim(deps.db, { keepMs, limit: ownersAtOnce, scope });
+    let trimmed = 0;
+    for (const owner of owners) trimmed += await inBatches(deps, owner, trim);
+    if (trimmed === 0) return;
+  }
+}
+
 /** All that is due of one owner, a batch in each transaction. */
 async function ageOwner(deps: WriteDeps, owner: LifecycleOwner): Promise<LifecycleResult> {
+  const ref = String(owner.ref);
   return {
-    softDeleted: await inBatches(deps, owner, softDelete),
-    purged: await inBatches(deps, owner, purge),
+    softDeleted: await inBatches(deps, ref, (_, tx) => softDelete(deps, tx, owner)),
+    purged: await inBatches(deps, ref, (_, tx) => purge(deps, tx, owner)),
   };
 }
 
-type Batch = (deps: WriteDeps, tx: Connection, owner: LifecycleOwner) => Promise<number>;
+type Batch = (deps: WriteDeps, tx: Connection, ownerRef: string) => Promise<number>;
 
-async function inBatches(deps: WriteDeps, owner: LifecycleOwner, batch: Batch): Promise<number> {
+async function inBatches(deps: WriteDeps, ownerRef: string, batch: Batch): Promise<number> {
   let total = 0;
   for (;;) {
     const done = await deps.db.transaction(async (tx) => {
       // One process at a time; the next finds what this one left.
       // Not `lockOwner`, which would make the owner anew that was forgotten meanwhile.
-      return (await lockOwnerRow(tx, String(owner.ref))) ? batch(deps, tx, owner) : 0;
+      return (await lockOwnerRow(tx, ownerRef)) ? batch(deps, tx, ownerRef) : 0;
     });
     total += done;
     if (done < deps.config.lifecycle.batchSize) return total;
@@ -147,6 +169,11 @@ async function purge(
   });
   await purgeMemories(tx, { ownerRef, ids: memories.map(({ id }) => id) });
   return memories.length;
+}
+
+function trim(deps: WriteDeps, tx: Connection, ownerRef: string): Promise<number> {
+  const { keepChangesMs: keepMs, batchSize: limit } = deps.config.lifecycle;
+  return trimChanges(tx, { ownerRef, keepMs, limit });
 }
 
 function changeOf(memory: MemoryItem): Pick<MemoryChange, "memoryId" | "old" | "category" | "similarity"> {

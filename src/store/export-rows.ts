@@ -31,7 +31,9 @@ export async function exportOwner(
   { ownerRef }: ErasureScope,
 ): Promise<ExportLineOf<"owner"> | null> {
   const [row] = await db.query<{ line: ExportLineOf<"owner"> }>(sql`
-    select json_build_object('type', 'owner', 'revision', revision, 'turns', turns) as line
+    select json_build_object(
+      'type', 'owner', 'revision', revision, 'turns', turns, 'changesTrimmedTo', changes_trimmed_to
+    ) as line
     from ${db.schema}.owner where id = ${ownerRef}::bigint`);
   return row?.line ?? null;
 }

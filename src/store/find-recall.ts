@@ -70,6 +70,7 @@ export interface RecallResult {
 interface Row {
   conversation: ConversationRow | null;
   revision: number | null;
+  trimmed_to: number | null;
   change_count: number;
   changes: RecalledChange[];
   memories: FoundMemory[];
@@ -131,6 +132,7 @@ export async function findRecall(
     select
       (select row_to_json(c) from conversation c) as conversation,
       (select revision from own)::float8 as revision,
+      (select changes_trimmed_to from ${schema}.owner where id = (select id from own))::float8 as trimmed_to,
       (select count(*) from change)::int as change_count,
       coalesce((
         select json_agg(json_build_object('rev', rev, 'event', event, 'line', line)) from (
@@ -146,7 +148,7 @@ export async function findRecall(
     conversation: conversationOf(found.conversation),
     revision: found.revision ?? 0,
     // A new thread is told of no changes: all that is known is news to it.
-    revSeen: found.conversation?.rev_seen ?? found.revision ?? 0,
+    revSeen: Math.max(found.conversation?.rev_seen ?? found.revision ?? 0, found.trimmed_to ?? 0),
     changeCount: found.change_count,
     changes: found.changes,
     profile: listOf(found.memories, "profile"),

@@ -12,11 +12,14 @@ export type ImportedRecord<Type extends "history" | "change" | "consent"> = Omit
 /** Lets an owner's counters go on from an imported one's. True when that changed them. */
 export async function importOwner(
   tx: Connection,
-  { ownerRef, revision, turns }: { ownerRef: number; revision: number; turns: number },
+  input: { ownerRef: number; revision: number; turns: number; changesTrimmedTo: number },
 ): Promise<boolean> {
+  const { ownerRef, revision, turns } = input;
   const rows = await tx.query(sql`
     update ${tx.schema}.owner
-    set revision = greatest(revision, ${revision}::bigint), turns = greatest(turns, ${turns}::bigint)
+    set changes_trimmed_to =
+        case revision when 0 then least(${input.changesTrimmedTo}, ${revision}::bigint) else changes_trimmed_to end,
+      revision = greatest(revision, ${revision}::bigint), turns = greatest(turns, ${turns}::bigint)
     where id = ${ownerRef} and (revision < ${revision} or turns < ${turns})
     returning id`);
   return rows.length > 0;

@@ -21,6 +21,8 @@ export interface Change {
 export interface Changes {
   /** Revision of the owner's memories; 0 before the first change. */
   readonly revision: number;
+  /** Set where changes asked for are no longer kept: those up to this revision. See `lifecycle.keepChangesMs`. */
+  readonly trimmedTo?: number;
   readonly changes: readonly Change[];
 }
 
@@ -33,8 +35,10 @@ export async function listChanges(
   { scope, since, limit }: { scope: Scope; since: number; limit: number },
 ): Promise<Changes> {
   const { appId } = scopeColumns(scope);
-  const rows = await db.query<Omit<Change, "rev"> & { rev: number | null; revision: number }>(sql`
-    select o.revision::float8 as revision, c.rev::float8 as rev, c.event, c.memory_id as "memoryId", c.category, c.line,
+  const rows = await db.query<
+    Omit<Change, "rev"> & { rev: number | null; revision: number; trimmedTo: number }
+  >(sql`
+    select o.revision::float8 as revision, o.changes_trimmed_to::float8 as "trimmedTo", c.rev::float8 as rev, c.event, c.memory_id as "memoryId", c.category, c.line,
       c.created_at as at
     from ${db.schema}.owner o
     left join lateral (
@@ -44,8 +48,12 @@ export async function listChanges(
     ) c on true
     where ${ownerIs(ownerColumns(scope))}
     order by c.rev`);
+  const { revision = 0, trimmedTo = 0 } = rows[0] ?? {};
   return {
-    revision: rows[0]?.revision ?? 0,
-    changes: rows.flatMap(({ revision, rev, ...change }) => (rev === null ? [] : [{ ...change, rev }])),
+    revision,
+    ...(trimmedTo > since && { trimmedTo }),
+    changes: rows.flatMap(({ revision: _, trimmedTo: __, rev, ...change }) =>
+      rev === null ? [] : [{ ...change, rev }],
+    ),
   };
 }

@@ -31,7 +31,7 @@ export async function brokenInvariants({
       where o.memory_length <> coalesce(length, 0)
     union all
     select 'revision', o.user_id from "${schema}".owner o left join news on owner_ref = o.id
-      where o.revision <> coalesce(changes, 0) or o.revision <> coalesce(latest, 0)
+      where o.revision <> o.changes_trimmed_to + coalesce(changes, 0) or o.revision <> coalesce(latest, o.changes_trimmed_to)
     union all
     select 'message_count', o.user_id from "${schema}".owner o left join said on owner_ref = o.id
       where o.message_count <> coalesce(messages, 0)
