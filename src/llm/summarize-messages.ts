@@ -12,6 +12,8 @@ export interface SummarizeInput {
   readonly startSeq: number;
   /** Messages that left the window, shortened. */
   readonly dropped: readonly SummaryMessage[];
+  /** Whether messages before the window are among those that were folded in. */
+  readonly hasEarlier: boolean;
   readonly maxCharacters: number;
 }
 
@@ -66,8 +68,8 @@ function previousBlock({ previous }: SummarizeInput): string {
   return `<previous_summary covers="${covers}">\n${escapeMarkup(previous.text)}\n</previous_summary>`;
 }
 
-function dropBlock({ dropped, startSeq }: SummarizeInput): string {
-  return dropped.length === 0 ? "" : block("drop", dropped, ` before="${startSeq}"`);
+function dropBlock({ dropped, hasEarlier, startSeq }: SummarizeInput): string {
+  return dropped.length === 0 && !hasEarlier ? "" : block("drop", dropped, ` before="${startSeq}"`);
 }
 
 function block(tag: string, messages: readonly SummaryMessage[], attributes = ""): string {
