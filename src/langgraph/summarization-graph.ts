@@ -75,7 +75,7 @@ async function load(deps: SummarizationDeps, state: State): Promise<Update> {
   const fresh: Update = { claim, work: null, error: null, summary: null };
   try {
     const due = await findSummaryWork(deps.db, claim);
-    const work = due && (await limitSummary(deps.db, due, deps.config.summaries));
+    const work = due && (await limitSummary(deps, due, deps.config.summaries));
     return { ...fresh, work, ...(work === null && { status: "lost" }) };
   } catch (cause) {
     return { ...fresh, ...(await saveFailure(deps, claim, null, toFailure(cause))) };

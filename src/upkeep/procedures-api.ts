@@ -83,7 +83,7 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
     ? await unrecorded(deps, input.messages)
     : await recorded(deps, seen, { threadId, fromSeq, toSeq });
   const event = { ...address, step: "procedure", op: "classify" } as const;
-  const { messages: material } = await limitMaterial(deps.db, event, messages, deps.config.upkeep);
+  const { messages: material } = await limitMaterial(deps, event, messages, deps.config.upkeep);
   let isTrimmed = false;
   const steps = await makeSteps(deps, material, title, () => {
     isTrimmed = true;
