@@ -42,7 +42,7 @@ export interface RecordStatement {
 }
 
 /** A thread's messages without its system messages. */
-export interface RecordedTalk {
+interface RecordedTalk {
   /** How many there are, of the first `triggerMessages` and those just recorded. */
   readonly messages: number;
   /** Bytes of those of them that no summary covers. */
