@@ -263,21 +263,22 @@ async function tryRecord(
     recent as (
       select seq, role from (
         select seq, role from fresh_talk
-        union all (
-          select m.seq, m.role from owned, ${schema}.message m
-          where m.thread_ref = owned.id and m.role <> 'system'
+        union all
+        select m.seq, m.role from owned cross join lateral (
+          select m.seq, m.role from ${schema}.message m where m.thread_ref = owned.id and m.role <> 'system'
           order by m.seq desc limit ${input.windowMessages}::bigint + 1
-        )
+        ) m
       ) t
       order by seq desc limit ${input.windowMessages}::bigint + 1
     ),
     first as (
       select seq, bytes from fresh_talk
-      union all (
-        select m.seq, octet_length(m.content) from owned, ${schema}.message m
-        where m.thread_ref = owned.id and m.role <> 'system'
+      union all
+      select m.seq, m.bytes from owned cross join lateral (
+        select m.seq, octet_length(m.content) as bytes
+        from ${schema}.message m where m.thread_ref = owned.id and m.role <> 'system'
         order by m.seq limit ${input.triggerMessages ?? null}::bigint
-      )
+      ) m
     ),
     summarised as (
       select max(s.end_seq) as seq from owned, ${schema}.summary s
