@@ -35,6 +35,11 @@ const summaryOptionsSchema = z.strictObject({
   windowMessages: smallCount.min(2).default(14),
   /** First seq after which a round's end starts a summary: three rounds of plain chat. */
   afterSeq: z.int().min(0).default(5),
+  /**
+   * Tokens that no summary covers after which a round's end starts one, however few the messages: what one call of the
+   * model holds. Rounds of ordinary chat have some hundred.
+   */
+  afterTokens: z.int().min(1).default(16_000),
   /** Longest wait for one model call. A background call that takes longer is stuck. */
   timeoutMs: timerMs.min(1).default(30_000),
   /** Tokens of conversation given to the model in one call; more is summarised in pieces. An eighth of a 128k window. */

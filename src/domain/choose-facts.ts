@@ -3,6 +3,7 @@ import { contentHash } from "./content-hash.js";
 import type { CandidateProblem, ChosenFact, FactCandidate, RejectedFact } from "./fact-candidate.js";
 import { findQuote } from "./find-quote.js";
 import { slotKey } from "./slot-key.js";
+import { leavesScript } from "./source-script.js";
 import { visibleText } from "./storable-text.js";
 import { trimToLength, writingProblems } from "./writing-constraints.js";
 
@@ -88,6 +89,7 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   const value = candidate.value === null ? null : visibleText(candidate.value).trim() || null;
   const [problem = slotProblem(slot, value)] = writingProblems("fact", text);
   if (problem) return problem;
+  if (leavesScript(rules.messages[message] ?? "", text)) return "other_language";
   const { importance, confidence, correction } = candidate;
   const trimmed = text.length < said.length;
   return { category, key: slot, value, text, importance, confidence, correction, message, quote, trimmed };

@@ -1,5 +1,6 @@
 import { MemoryError } from "../errors.js";
 import { headOf } from "./clip-text.js";
+import { sentencesOf } from "./sentences.js";
 import { visibleText } from "./storable-text.js";
 import { maxCharacters, trimToLength, writingProblems } from "./writing-constraints.js";
 
@@ -22,4 +23,13 @@ function cutAtWord(text: string, most: number): string {
   const head = headOf(text, most - 1);
   const end = head.search(/\s\S*$/);
   return `${end > most / 2 ? head.slice(0, end) : head}…`;
+}
+
+/** A subject that episodes have, and what it does, in the present or the future. English alone can be told by so little. */
+const present =
+  /^(?:the\s)?(?:user|assistant|team|they|he|she|we|both)(?:\sand\s(?:the\s)?(?:user|assistant))?\s(?:(?:also|now|then|first)\s)?(?:is|are|am|will|has|have|plans?|wants?|needs?|discuss(?:es)?|decides?|agrees?|asks?|chooses?|talks?|explores?|compares?|reviews?|learns?|fix(?:es)?|tries|try|creates?|works?|considers?|explains?|suggests?)\s/i;
+
+/** Whether an episode plainly tells in the present or the future what is over by the time it is read. */
+export function tellsPresent(text: string): boolean {
+  return sentencesOf(text).some((sentence) => present.test(sentence.trim()));
 }

@@ -39,6 +39,7 @@ export interface ChosenFact {
 /** Why a candidate is not written. */
 export type CandidateProblem =
   | WritingProblem
+  | "other_language"
   | "unknown_category"
   | "unknown_memory"
   | "out_of_range"

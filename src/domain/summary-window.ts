@@ -12,14 +12,15 @@ export interface SummaryWindow {
  * The last round is always whole, even when it alone is longer than the window.
  *
  * @param roundStarts seqs of user messages, ascending; those inside the window and the last one suffice.
+ * @param earliestSeq seq of the first of the last `windowMessages`, where some are system messages, which fill no window.
  */
 export function summaryWindow(
   lastSeq: number,
   windowMessages: number,
   roundStarts: readonly number[],
+  earliestSeq = Math.max(0, lastSeq - windowMessages + 1),
 ): SummaryWindow {
-  const earliest = Math.max(0, lastSeq - windowMessages + 1);
-  if (earliest === 0) return { startSeq: 0, endSeq: lastSeq };
-  const startSeq = roundStarts.find((start) => start >= earliest) ?? roundStarts.at(-1) ?? 0;
+  if (earliestSeq === 0) return { startSeq: 0, endSeq: lastSeq };
+  const startSeq = roundStarts.find((start) => start >= earliestSeq) ?? roundStarts.at(-1) ?? 0;
   return { startSeq, endSeq: lastSeq };
 }

@@ -1,3 +1,4 @@
+import { endOfPart, startOfPart } from "./cut-text.js";
 import { readTokens } from "./estimate-tokens.js";
 
 /** How much of a conversation one piece of work gives to the model. */
@@ -14,8 +15,8 @@ const markupTokens = 15;
 /**
  * `items` in consecutive groups of at most `budgetTokens` each, what prompts write around them included; nothing lost.
  *
- * An item that alone is larger is cut into several of the same kind: after a line or a word where one ends near, and
- * never within a character.
+ * An item that alone is larger is cut into several of the same kind, where `endOfPart` says: no word is cut that fits a
+ * group, nor a character as people see it.
  *
  * @param mostPieces the work ends with the first group beyond it. @default none
  */
@@ -44,25 +45,12 @@ export function textPieces<Item extends { text: string }>(
   return pieces;
 }
 
-/** Longer words are cut: so many characters at most are left unused for the sake of one. */
-const longestWord = 200;
-
 /** The part of `text` that begins at `start`: where it ends, and its tokens, at most `budgetTokens`. */
 function partOf(text: string, start: number, budgetTokens: number): { end: number; tokens: number } {
   const read = readTokens(text, start, budgetTokens);
-  const tokens = Math.ceil(read.tokens);
-  if (read.end === text.length) return { end: read.end, tokens };
-  const near = Math.min(longestWord, Math.floor((read.end - start) / 4));
-  const word = text.slice(read.end - near, read.end);
-  const line = word.lastIndexOf("\n");
-  const space = line >= 0 ? line : word.search(/\s\S*$/);
-  if (space >= 0) return { end: read.end - near + space + 1, tokens };
-  const cut = isHalved(text, read.end) ? read.end - 1 : read.end;
-  return { end: cut > start ? cut : start + (isHalved(text, start + 1) ? 2 : 1), tokens };
-}
-
-function isHalved(text: string, index: number): boolean {
-  return /[\uD800-\uDBFF]/.test(text[index - 1] ?? "") && /[\uDC00-\uDFFF]/.test(text[index] ?? "");
+  const isWhole = (from: number, to: number) =>
+    readTokens(text.slice(from, to), 0, budgetTokens).end === to - from;
+  return { end: endOfPart(text, start, read.end, isWhole), tokens: Math.ceil(read.tokens) };
 }
 
 /** What one piece of work takes of its material. */
@@ -166,14 +154,11 @@ function withoutMiddle(text: string, mostTokens: number): string {
   return head + leftOut(text.length - head.length - tail.length, "characters") + tail;
 }
 
-/** Where the longest end of `text` begins that has at most `mostTokens`, not before `from`; after a space if one is near. */
+/** Where the longest end of `text` begins that has at most `mostTokens`, not before `from`; at a word if one begins near. */
 function tailStart(text: string, from: number, mostTokens: number): number {
   // A run that is cut counts as one more.
   const { end } = readTokens(text, from, readTokens(text, from).tokens + 1 - mostTokens);
-  const near = Math.min(longestWord, Math.floor((text.length - end) / 4));
-  const space = text.slice(end, end + near).search(/\s/);
-  if (space >= 0) return end + space + 1;
-  return isHalved(text, end) ? end + 1 : end;
+  return startOfPart(text, from, end);
 }
 
 function leftOut(count: number, of: "characters" | "messages"): string {

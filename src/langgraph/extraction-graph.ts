@@ -67,7 +67,7 @@ async function load(deps: UpkeepDeps, state: State): Promise<Update> {
   );
   if (typeof work === "string") return { ...fresh, claim, status: work };
   const error = claim.attempt > deps.config.upkeep.maxFailures ? workerStopped : null;
-  return { ...fresh, claim, work: await limitExtraction(deps.db, work, deps.config.upkeep), error };
+  return { ...fresh, claim, work: await limitExtraction(deps, work, deps.config.upkeep), error };
 }
 
 async function extract(deps: UpkeepDeps, { claim, work, error }: State): Promise<Update> {

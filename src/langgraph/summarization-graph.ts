@@ -15,7 +15,7 @@ import { findSummaryWork, type SummaryWork } from "../store/find-summary-work.js
 import { insertEvent } from "../store/insert-event.js";
 import { completeSummary, failSummary, renewSummaryLease } from "../store/settle-summary.js";
 import { makeSummary } from "../summarize/make-summary.js";
-import { startSummary } from "../summarize/start-summary.js";
+import { isRoundOpen, startSummary } from "../summarize/start-summary.js";
 import { type Failure, failureLine, toFailure } from "../upkeep/failure.js";
 import { limitSummary } from "../upkeep/limit-material.js";
 import { attemptStep } from "./attempt-step.js";
@@ -75,7 +75,7 @@ async function load(deps: SummarizationDeps, state: State): Promise<Update> {
   const fresh: Update = { claim, work: null, error: null, summary: null };
   try {
     const due = await findSummaryWork(deps.db, claim);
-    const work = due && (await limitSummary(deps.db, due, deps.config.summaries));
+    const work = due && (await limitSummary(deps, due, deps.config.summaries));
     return { ...fresh, work, ...(work === null && { status: "lost" }) };
   } catch (cause) {
     return { ...fresh, ...(await saveFailure(deps, claim, null, toFailure(cause))) };
@@ -85,6 +85,7 @@ async function load(deps: SummarizationDeps, state: State): Promise<Update> {
 async function claimNow(deps: SummarizationDeps, { scope, threadId }: State): Promise<SummaryClaim | null> {
   if (!(await findConversation(deps.db, { scope: parseScope(scope), threadId }))) return null;
   const thread = await record(deps, { scope, threadId, messages: [] });
+  if (await isRoundOpen(deps.db, thread.threadRef, [])) return null;
   const start = await startSummary({ ...deps, summaries: deps.config.summaries }, thread, threadId);
   return start.started ? start.claim : null;
 }

@@ -17,6 +17,7 @@ export interface CompressInput {
 const schema = z.object({
   reasoning: z
     .string()
+    .default("")
     .describe("In one or two sentences: what was discussed, decided, done, and what can go."),
   summary: z.string().describe("The episode."),
 });

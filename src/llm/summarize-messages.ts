@@ -12,12 +12,17 @@ export interface SummarizeInput {
   readonly startSeq: number;
   /** Messages that left the window, shortened. */
   readonly dropped: readonly SummaryMessage[];
+  /** Whether messages before the window are among those that were folded in. */
+  readonly hasEarlier: boolean;
   readonly maxCharacters: number;
 }
 
 // Thinking first makes small models decide better than answering first (graphiti #1666).
 const schema = z.object({
-  reasoning: z.string().describe("In one or two sentences: what is new, what is outdated, what to drop."),
+  reasoning: z
+    .string()
+    .default("")
+    .describe("In one or two sentences: what is new, what is outdated, what to drop."),
   summary: z.string().describe("The updated summary."),
 });
 
@@ -63,8 +68,8 @@ function previousBlock({ previous }: SummarizeInput): string {
   return `<previous_summary covers="${covers}">\n${escapeMarkup(previous.text)}\n</previous_summary>`;
 }
 
-function dropBlock({ dropped, startSeq }: SummarizeInput): string {
-  return dropped.length === 0 ? "" : block("drop", dropped, ` before="${startSeq}"`);
+function dropBlock({ dropped, hasEarlier, startSeq }: SummarizeInput): string {
+  return dropped.length === 0 && !hasEarlier ? "" : block("drop", dropped, ` before="${startSeq}"`);
 }
 
 function block(tag: string, messages: readonly SummaryMessage[], attributes = ""): string {

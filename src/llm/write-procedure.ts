@@ -18,6 +18,8 @@ export interface ProcedureInput {
   /** The steps so far, when the conversation is worked on in pieces. */
   readonly previous: ProcedureSteps | null;
   readonly messages: readonly Pick<TurnMessage, "role" | "actor" | "text">[];
+  /** Told how many of the steps could not be read, where there are any. */
+  readonly onDropped?: (steps: number) => void;
 }
 
 /** Steps shown of those so far, and characters of each: a model may give more than a procedure holds. */
@@ -25,8 +27,11 @@ const mostSteps = 40;
 const stepCharacters = 400;
 
 const schema = z.object({
-  reasoning: z.string().describe("In one or two sentences: what was done, and which steps led there."),
-  title: z.string().describe("What the steps are for, in a few words."),
+  reasoning: z
+    .string()
+    .default("")
+    .describe("In one or two sentences: what was done, and which steps led there."),
+  title: z.string().default("").describe("What the steps are for, in a few words."),
   steps: z.array(z.string().describe("One step in the imperative, without its number.")),
 });
 
@@ -55,6 +60,7 @@ export async function writeProcedure(
     instructions,
     input: [goalBlock(input), previousBlock(input), messagesBlock(input)].filter(Boolean).join("\n"),
     timeoutMs,
+    ...(input.onDropped && { onDropped: input.onDropped }),
   });
   return { title: input.title ?? title, steps };
 }

@@ -85,6 +85,7 @@ export async function record(
     threadId,
     messages: await newMessages(redactor, [...unique.values()], language),
     windowMessages: config.summaries.windowMessages,
+    triggerMessages: config.summaries.afterSeq + 1,
     language,
     saidAt,
     revSeen: shown?.revision,

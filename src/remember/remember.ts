@@ -1,6 +1,5 @@
 import type { Connection } from "../database/connection.js";
 import { episodeRange } from "../domain/episode-range.js";
-import { hasPendingToolCalls } from "../domain/pending-tool-calls.js";
 import type { SummarySkipReason } from "../domain/summary-trigger.js";
 import type { SummaryWindow } from "../domain/summary-window.js";
 import type { Logger } from "../logger.js";
@@ -8,7 +7,7 @@ import type { ResolvedConfig } from "../options.js";
 import type { SummaryClaim } from "../store/claim-summary.js";
 import type { ThreadTask } from "../store/claim-thread-task.js";
 import { markThreadTask } from "../store/mark-thread-task.js";
-import { startSummary } from "../summarize/start-summary.js";
+import { isRoundOpen, startSummary } from "../summarize/start-summary.js";
 import { type RecordInput, record } from "./record.js";
 import type { Redactor } from "./redactor.js";
 
@@ -47,7 +46,8 @@ export async function remember(
   const due: DueTask[] = extract && recorded > 0 ? [{ threadRef, task: "extract" }] : [];
   const ended = (summary: Remembered["summary"]) => ({ remembered: { recorded, lastSeq, summary }, due });
   if (!deps.hasModel) return ended({ started: false, reason: "no_model" });
-  if (hasPendingToolCalls(input.messages)) return ended({ started: false, reason: "round_open" });
+  if (await isRoundOpen(deps.db, threadRef, input.messages))
+    return ended({ started: false, reason: "round_open" });
 
   if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, memories)) {
     await markThreadTask(deps.db, { threadRef, task: "compress" });

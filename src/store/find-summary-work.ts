@@ -5,7 +5,7 @@ import type { MessageRole } from "../domain/transcript-message.js";
 import type { SummaryClaim } from "./claim-summary.js";
 import { scopeOf } from "./scope-columns.js";
 
-/** One message of a summary's input. */
+/** One message of a summary's input, which is no system message: those are instructions, and always shown. */
 export interface SummaryMessage {
   readonly seq: number;
   readonly role: MessageRole;
@@ -20,7 +20,7 @@ export interface SummaryWork {
   readonly startSeq: number;
   readonly endSeq: number;
   readonly base: { readonly startSeq: number; readonly endSeq: number; readonly text: string } | null;
-  /** What the base does not cover yet, up to `endSeq`. */
+  /** What the base does not cover yet, up to `endSeq`: without a base all that was said, also before the window. */
   readonly added: SummaryMessage[];
   /** What the base covers and the window no longer holds. */
   readonly dropped: SummaryMessage[];
@@ -45,7 +45,7 @@ export async function findSummaryWork(db: Connection, claim: SummaryClaim): Prom
       case when b.id is not null then json_build_object(
         'startSeq', b.start_seq, 'endSeq', b.end_seq, 'text', b.content
       ) end as base,
-      coalesce(json_agg(m.entry order by m.seq) filter (where m.seq > coalesce(b.end_seq, s.start_seq - 1)), '[]')
+      coalesce(json_agg(m.entry order by m.seq) filter (where m.seq > coalesce(b.end_seq, -1)), '[]')
         as added,
       coalesce(json_agg(m.entry order by m.seq) filter (where m.seq < s.start_seq and m.seq <= b.end_seq), '[]')
         as dropped
@@ -55,7 +55,8 @@ export async function findSummaryWork(db: Connection, claim: SummaryClaim): Prom
     left join lateral (
       select m.seq, json_build_object('seq', m.seq, 'role', m.role, 'actor', m.actor, 'text', m.content) as entry
       from ${db.schema}.message m
-      where m.thread_ref = s.thread_ref and m.seq between coalesce(b.start_seq, s.start_seq) and s.end_seq
+      where m.thread_ref = s.thread_ref and m.role <> 'system'
+        and m.seq between coalesce(b.start_seq, 0) and s.end_seq
     ) m on true
     where s.id = ${claim.summaryId} and s.status = 'processing' and s.attempts = ${claim.attempt}
     group by t.id, s.id, b.id, b.start_seq, b.end_seq, b.content`);

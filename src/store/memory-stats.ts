@@ -63,7 +63,7 @@ export async function memoryStats(db: Connection, scope: Scope | null): Promise<
     )
     select
       count(*) filter (where status = 'ok')::int as accepted,
-      count(*) filter (where status = 'ok' and detail not like '%trimmed')::int as untouched,
+      count(*) filter (where status = 'ok' and detail not like '%, %')::int as untouched,
       count(*) filter (where status = 'skipped' and detail = any (${formProblems}::text[]))::int as malformed,
       count(*) filter (where status = 'ok' and detail not like all (array['kept%', 'proposed%', 'refused%']))::int
         as written,

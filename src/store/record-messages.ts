@@ -23,7 +23,10 @@ export interface RecordStatement {
   readonly scope: Scope;
   readonly threadId: string;
   readonly messages: readonly NewMessage[];
+  /** How many of the last messages fill a window; system messages fill none. */
   readonly windowMessages: number;
+  /** How many of the first messages `talk` counts. @default all */
+  readonly triggerMessages?: number | undefined;
   /** Text search configuration. */
   readonly language: string;
   /** When it was said. @default now */
@@ -38,6 +41,18 @@ export interface RecordStatement {
   readonly extract?: boolean | undefined;
 }
 
+/** A thread's messages without its system messages. */
+interface RecordedTalk {
+  /** How many there are, of the first `triggerMessages` and those just recorded. */
+  readonly messages: number;
+  /** Bytes of those of them that no summary covers. */
+  readonly unsummarisedBytes: number;
+  /** Seq of the last one; −1 when there is none. */
+  readonly lastSeq: number;
+  /** Seq of the first of the last `windowMessages`; 0 when there are no more than that. */
+  readonly earliestSeq: number;
+}
+
 /** A thread's state right after messages were recorded. */
 export interface RecordedThread {
   readonly threadRef: number;
@@ -45,7 +60,9 @@ export interface RecordedThread {
   readonly recorded: number;
   /** −1 when the transcript is empty. */
   readonly lastSeq: number;
-  /** Seqs of the user messages among the last `windowMessages` messages, and the last one of all; ascending. */
+  /** What of it is talk: system messages are none. */
+  readonly talk: RecordedTalk;
+  /** Seqs of the user messages among the last `windowMessages` of the talk, and the last one of all; ascending. */
   readonly roundStarts: number[];
   readonly processing: boolean;
   readonly summarisedSeq: number | null;
@@ -60,6 +77,7 @@ interface Row {
   id: string | null;
   recorded: number;
   last_seq: number;
+  talk: RecordedTalk;
   round_starts: number[];
   processing: boolean;
   summarised_seq: number | null;
@@ -239,10 +257,35 @@ async function tryRecord(
       where m.id = any (${(input.shownIds ?? []).map(uuidOf)}::uuid[]) and ${isSeenFrom(input.scope)}
         and (select count(*) from counted) >= 0
     ),
+    fresh_talk as (
+      select seq, role, octet_length(content) as bytes from fresh where role <> 'system'
+    ),
+    recent as (
+      select seq, role from (
+        select seq, role from fresh_talk
+        union all
+        select m.seq, m.role from owned cross join lateral (
+          select m.seq, m.role from ${schema}.message m where m.thread_ref = owned.id and m.role <> 'system'
+          order by m.seq desc limit ${input.windowMessages}::bigint + 1
+        ) m
+      ) t
+      order by seq desc limit ${input.windowMessages}::bigint + 1
+    ),
+    first as (
+      select seq, bytes from fresh_talk
+      union all
+      select m.seq, m.bytes from owned cross join lateral (
+        select m.seq, octet_length(m.content) as bytes
+        from ${schema}.message m where m.thread_ref = owned.id and m.role <> 'system'
+        order by m.seq limit ${input.triggerMessages ?? null}::bigint
+      ) m
+    ),
+    summarised as (
+      select max(s.end_seq) as seq from owned, ${schema}.summary s
+      where s.thread_ref = owned.id and s.status = 'completed' and s.rolled_back_at is null
+    ),
     starts as (
-      select m.seq from owned, ${schema}.message m
-      where m.thread_ref = owned.id and m.role = 'user'
-        and m.seq > (select last_seq + (select count(*) from fresh) from before) - ${input.windowMessages}::int
+      select seq from recent where role = 'user'
       union all select seq from fresh where role = 'user'
       union all (
         select m.seq from owned, ${schema}.message m
@@ -253,15 +296,22 @@ async function tryRecord(
     select exists (select from its_owner) as has_owner, owned.id,
       (select count(*) from fresh)::int as recorded,
       (select last_seq + (select count(*) from fresh) from before)::int as last_seq,
+      json_build_object(
+        'messages', (select count(*) from first),
+        'unsummarisedBytes', (
+          select coalesce(sum(bytes), 0) from first where seq > coalesce((select seq from summarised), -1)
+        ),
+        'lastSeq', (select coalesce(max(seq), -1) from recent),
+        'earliestSeq', case when (select count(*) from recent) > ${input.windowMessages}::bigint then (
+          select seq from recent order by seq desc offset ${input.windowMessages}::bigint - 1 limit 1
+        ) else 0 end
+      ) as talk,
       array(select distinct seq::int from starts order by 1) as round_starts,
       exists (
         select from ${schema}.summary s
         where s.thread_ref = owned.id and s.status = 'processing' and s.lease_until > ${db.now()}
       ) as processing,
-      (
-        select max(s.end_seq) from ${schema}.summary s
-        where s.thread_ref = owned.id and s.status = 'completed' and s.rolled_back_at is null
-      ) as summarised_seq,
+      (select seq from summarised) as summarised_seq,
       (
         (select count(*) from ${schema}.message m where m.thread_ref = owned.id and m.role = 'user')
         + (select count(*) from fresh where role = 'user')
@@ -279,6 +329,7 @@ async function tryRecord(
     threadRef: Number(row.id),
     recorded: row.recorded,
     lastSeq: row.last_seq,
+    talk: row.talk,
     roundStarts: row.round_starts,
     processing: row.processing,
     summarisedSeq: row.summarised_seq,

@@ -29,6 +29,8 @@ export async function makeSummary(
 ): Promise<SummaryText> {
   const dropped = shorten(work.dropped, options.inputBudgetTokens / 4);
   const pieces = textPieces(work.added, options.inputBudgetTokens);
+  // Told with the last piece: what never reached a summary is folded in before it is let go.
+  const hasEarlier = work.added.some(({ seq }) => seq < work.startSeq);
   let previous = work.base;
   let left = 0;
   for (const [index, added] of pieces.entries()) {
@@ -40,6 +42,7 @@ export async function makeSummary(
         added,
         startSeq: work.startSeq,
         dropped: index === 0 ? dropped : [],
+        hasEarlier: hasEarlier && index === pieces.length - 1,
         maxCharacters: options.maxCharacters,
       },
       options.timeoutMs,

@@ -1,9 +1,12 @@
+import type { BaseMessage } from "@langchain/core/messages";
 import type { Connection } from "../database/connection.js";
+import { hasPendingToolCalls } from "../domain/pending-tool-calls.js";
 import { type SummarySkipReason, summarySkipReason } from "../domain/summary-trigger.js";
 import { type SummaryWindow, summaryWindow } from "../domain/summary-window.js";
 import type { Logger } from "../logger.js";
 import type { SummaryOptions } from "../options.js";
 import { claimSummary, type SummaryClaim } from "../store/claim-summary.js";
+import { findLastCall } from "../store/find-thread-messages.js";
 import type { RecordedThread } from "../store/record-messages.js";
 
 /** A summary that was started, or why none was. */
@@ -17,10 +20,11 @@ export async function startSummary(
   thread: RecordedThread,
   threadId: string,
 ): Promise<SummaryStart> {
-  const reason = summarySkipReason({ ...thread, afterSeq: deps.summaries.afterSeq });
+  const { talk, roundStarts } = thread;
+  const reason = summarySkipReason({ ...thread, ...talk, ...deps.summaries });
   if (reason) return skipped(deps.logger, reason, threadId);
 
-  const window = summaryWindow(thread.lastSeq, deps.summaries.windowMessages, thread.roundStarts);
+  const window = summaryWindow(talk.lastSeq, deps.summaries.windowMessages, roundStarts, talk.earliestSeq);
   const claim = await claimSummary(deps.db, {
     threadRef: thread.threadRef,
     window,
@@ -29,6 +33,19 @@ export async function startSummary(
   if (!claim) return skipped(deps.logger, "already_running", threadId);
   deps.logger.debug(`Memory ${claim.summaryId} status updated to processing`);
   return { started: true, claim, window };
+}
+
+/**
+ * Whether the last round of a thread waits for results of tools, `messages` being what was recorded of it just now: then
+ * no summary may end there. What they do not tell by themselves, the transcript does.
+ */
+export async function isRoundOpen(
+  db: Connection,
+  threadRef: number,
+  messages: readonly BaseMessage[],
+): Promise<boolean> {
+  const tells = messages.some((message) => !["tool", "system", "remove"].includes(message.getType()));
+  return hasPendingToolCalls(tells ? messages : await findLastCall(db, threadRef));
 }
 
 function skipped(logger: Logger, reason: SummarySkipReason, threadId: string): SummaryStart {

@@ -5,9 +5,11 @@ import type { MemoryEvent } from "../store/insert-event.js";
 export function classified(
   outcome: WriteOutcome | undefined,
   trimmed: boolean,
+  remark?: string,
 ): Pick<MemoryEvent, "status" | "detail"> {
   if (outcome?.outcome === "rejected" || outcome?.outcome === "quarantined") {
     return { status: "skipped", detail: outcome.problems[0] };
   }
-  return { status: "ok", detail: trimmed ? `${outcome?.outcome}, trimmed` : outcome?.outcome };
+  const remarks = [outcome?.outcome, remark, trimmed ? "trimmed" : undefined].filter(Boolean);
+  return { status: "ok", ...(remarks.length > 0 && { detail: remarks.join(", ") }) };
 }

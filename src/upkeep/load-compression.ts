@@ -36,7 +36,7 @@ export async function loadCompression(
   if (said.length === 0) return skip(deps, claim, { doneUntil: turns.end, more });
   const { scope, threadId } = thread;
   const { messages: limited } = await limitMaterial(
-    deps.db,
+    deps,
     { scope, threadId, step: "compress" },
     said,
     deps.config.upkeep,

@@ -83,8 +83,12 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
     ? await unrecorded(deps, input.messages)
     : await recorded(deps, seen, { threadId, fromSeq, toSeq });
   const event = { ...address, step: "procedure", op: "classify" } as const;
-  const { messages: material } = await limitMaterial(deps.db, event, messages, deps.config.upkeep);
-  const text = procedureText(await makeSteps(deps, material, title));
+  const { messages: material } = await limitMaterial(deps, event, messages, deps.config.upkeep);
+  let isTrimmed = false;
+  const steps = await makeSteps(deps, material, title, () => {
+    isTrimmed = true;
+  });
+  const text = procedureText(steps);
   if (text === null) {
     await deps.db.transaction(async (tx) => {
       await requireSeen(tx, address, seen);
@@ -106,7 +110,11 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
     origin: { actor: named.actor, step: "procedure" },
     async alongside(tx, [outcome]) {
       await requireSeen(tx, address, seen);
-      await insertEvent(tx, { ...event, ...classified(outcome, false), category: "procedural" });
+      await insertEvent(tx, {
+        ...event,
+        ...classified(outcome, isTrimmed),
+        category: "procedural",
+      });
     },
   });
   return written?.id ? findMemory(deps.db, scope, written.id) : null;
@@ -136,11 +144,13 @@ async function makeSteps(
   deps: UpkeepDeps,
   messages: readonly StepMaterial[],
   title: string | null,
+  onDropped: () => void,
 ): Promise<ProcedureSteps> {
   const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;
   let previous: ProcedureSteps | null = null;
   for (const piece of textPieces(messages, inputBudgetTokens)) {
-    previous = await writeProcedure(deps.model(), { title, previous, messages: piece }, timeoutMs);
+    const input = { title, previous, messages: piece, onDropped };
+    previous = await writeProcedure(deps.model(), input, timeoutMs);
   }
   return previous ?? { title: title ?? "", steps: [] };
 }

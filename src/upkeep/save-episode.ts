@@ -1,4 +1,5 @@
 import type { Connection } from "../database/connection.js";
+import { tellsPresent } from "../domain/episode-text.js";
 import { MemoryError } from "../errors.js";
 import { writeMemories } from "../remember/write-memories.js";
 import type { ThreadTaskClaim } from "../store/claim-thread-task.js";
@@ -40,7 +41,7 @@ export async function saveEpisode(
       await insertEvents(tx, [
         {
           ...{ scope, threadId, step: "compress", op: "classify" },
-          ...classified(outcome, trimmed),
+          ...classified(outcome, trimmed, tellsPresent(text) ? "present_tense" : undefined),
         },
       ]);
     },

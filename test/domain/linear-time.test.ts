@@ -5,6 +5,7 @@ import { findQuote } from "../../src/domain/find-quote.js";
 import { readsAsInstruction } from "../../src/domain/reads-as-instruction.js";
 import { visibleText } from "../../src/domain/storable-text.js";
 import { summaryText } from "../../src/domain/summary-text.js";
+import { textPieces } from "../../src/domain/text-pieces.js";
 import { writingProblems } from "../../src/domain/writing-constraints.js";
 
 const repeats = [
@@ -20,6 +21,7 @@ const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
   ["contained", contained],
   ["withoutHeadings", withoutHeadings],
   ["withoutMemoryBlocks", withoutMemoryBlocks],
+  ["textPieces", (text) => textPieces([{ text: `x ${text}` }], 1_000)],
   ["writingProblems", (text) => writingProblems("procedure", `x${text}y`)],
 ];
 

@@ -111,6 +111,116 @@ describe("where a text is cut", () => {
   });
 });
 
+describe("no cut", () => {
+  const cutsOf = (said: string, tokens: number) => {
+    const parts = textPieces([{ text: said }], tokens).flat();
+    expect(parts.map(({ text: part }) => part).join("")).toBe(said);
+    let at = 0;
+    return {
+      parts: parts.map(({ text: part }) => part),
+      cuts: parts.slice(0, -1).map(({ text: part }) => (at += part.length)),
+    };
+  };
+  const wordsOf = (said: string) => said.split(/\s+/).filter(Boolean);
+  const word = fc.oneof(
+    fc.constantFrom(
+      "a",
+      "the",
+      "INV-2024-00731",
+      "ana@example.org",
+      "https://example.org/a?b=c&d=e#f",
+      "größer",
+      "x".repeat(150),
+    ),
+    fc.stringMatching(/^[A-Za-z0-9+/=_.:;,(){}-]{1,120}$/),
+  );
+
+  it("parts a word that fits a piece", () => {
+    const between = fc.constantFrom(" ", "\n", "  ", "\t", "\n\n", "\u00A0");
+    const pairs = fc.array(fc.tuple(word, between), { minLength: 30, maxLength: 200, size: "max" });
+    fc.assert(
+      fc.property(pairs, fc.integer({ min: 60, max: 250 }), (said, tokens) => {
+        const { parts } = cutsOf(said.flat().join(""), tokens);
+        const fitting = said.map(([each]) => each).filter((each) => estimateTokens(each) < tokens - 15);
+        const whole = new Set(parts.flatMap(wordsOf));
+        for (const each of fitting) expect(whole).toContain(each);
+      }),
+    );
+  });
+
+  it("parts one of 400 codes in a message of 60,000 words", () => {
+    const codes = Array.from({ length: 400 }, (_, index) => `INV-2024-${String(index).padStart(5, "0")}`);
+    const said = Array.from({ length: 60_000 }, (_, index) =>
+      index % 150 === 75 ? codes[(index - 75) / 150] : ["so", "they", "talked", "about", "it"][index % 5],
+    ).join(" ");
+    for (const tokens of [200, 1_000, 16_000]) {
+      const { parts } = cutsOf(said, tokens);
+      for (const code of codes) expect(parts.filter((part) => part.includes(code))).toHaveLength(1);
+    }
+  });
+
+  it("parts a code or a word in scripts that write no spaces", () => {
+    const codes = Array.from({ length: 100 }, (_, index) => `INV-2024-${String(index).padStart(5, "0")}`);
+    const said = codes.map((code) => `订单${code}已发货，預計明日抵達東京コーヒー店。`).join("");
+    for (let tokens = 60; tokens < 120; tokens++) {
+      const { parts } = cutsOf(said, tokens);
+      for (const code of [...codes, "コーヒー"]) expect(parts.join("|")).toContain(code);
+      expect(parts.join("|")).not.toMatch(/コ\|ー|東\|京|ー\|ヒ/);
+    }
+  });
+
+  it("is within a character as people see it", () => {
+    const grapheme = fc.constantFrom(
+      "👩‍👩‍👧‍👦",
+      "🇵🇹",
+      "🇩🇪",
+      "👍🏽",
+      "e\u0301",
+      "각",
+      "각".normalize("NFD"),
+      "ক্ষ",
+      "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
+      "\r\n",
+      "1️⃣",
+      "日",
+      "a",
+    );
+    const segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
+    fc.assert(
+      fc.property(
+        fc.array(grapheme, { minLength: 100, maxLength: 300, size: "max" }),
+        fc.integer({ min: 60, max: 90 }),
+        (all, tokens) => {
+          const said = all.join("");
+          const ends = new Set(Array.from(segmenter.segment(said), ({ index }) => index));
+          for (const cut of cutsOf(said, tokens).cuts) expect(ends).toContain(cut);
+        },
+      ),
+    );
+    const flags = "🇵🇹".repeat(500);
+    for (const part of cutsOf(`a ${flags}`, 100).parts) expect(part).toMatch(/^(?:a )?(?:🇵🇹)*$/u);
+  });
+
+  it("is within a line of code where one ends near, nor a value of JSON in one line", () => {
+    const lines = Array.from(
+      { length: 300 },
+      (_, index) => `  const value${index} = compute(${index}, "x");`,
+    );
+    for (const part of cutsOf(lines.join("\n"), 200).parts.slice(0, -1))
+      expect(part.endsWith("\n")).toBe(true);
+    const json = JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id: `INV-2024-${id + 10_000}` })));
+    const { parts } = cutsOf(json, 200);
+    for (let id = 0; id < 300; id++) expect(parts.join("|")).toContain(`INV-2024-${id + 10_000}`);
+  });
+
+  it("is missing in a word that is longer than a piece: it is cut where the piece is full", () => {
+    const base64 = Buffer.from("mnemograph".repeat(2_000)).toString("base64");
+    const { parts } = cutsOf(`before ${base64} after`, 200);
+    expect(parts.length).toBeGreaterThan(5);
+    for (const part of parts.slice(1, -1)) expect(estimateTokens(part)).toBeGreaterThan(100);
+  });
+});
+
 const bounds = fc.record({
   inputBudgetTokens: fc.integer({ min: 200, max: 400 }),
   mostPieces: fc.integer({ min: 1, max: 4 }),

@@ -1,5 +1,6 @@
+import { BaseLanguageModel } from "@langchain/core/language_models/base";
 import { ChatOpenAI } from "@langchain/openai";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { callStructured } from "../../src/llm/call-structured.js";
 import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
@@ -14,7 +15,15 @@ let stub: OpenAIStub;
 
 afterEach(() => stub.close());
 
-async function model(options: { maxRetries?: number; model?: string }, ...script: StubBehaviour[]) {
+// A streaming client counts tokens by tables that it loads from elsewhere.
+beforeAll(() => void vi.spyOn(BaseLanguageModel.prototype, "getNumTokens").mockResolvedValue(1));
+beforeAll(() => void vi.spyOn(console, "warn").mockReturnValue());
+afterAll(() => void vi.restoreAllMocks());
+
+async function model(
+  options: { maxRetries?: number; model?: string; streaming?: boolean },
+  ...script: StubBehaviour[]
+) {
   stub = await startOpenAIStub(...script);
   return new ChatOpenAI({
     model: "gpt-4.1-mini",
@@ -92,6 +101,50 @@ describe("structured output from an OpenAI endpoint", () => {
     const chat = await model({ maxRetries: 0 }, bad, bad);
     await expect(ask(chat)).rejects.toThrow(code("MODEL_OUTPUT_INVALID"));
     expect(stub.requests).toHaveLength(2);
+  });
+
+  it.each<[string, string, StubBehaviour]>([
+    ["wrapped once more", "gpt-4.1-mini", { structured: { conversation_summary: good } }],
+    ["in JSON in JSON", "gpt-3.5-turbo", { structured: { arguments: JSON.stringify(good) } }],
+    ["in a fence", "gpt-3.5-turbo", { text: `\`\`\`json\n${JSON.stringify(good)}\n\`\`\`` }],
+    ["after some prose", "gpt-3.5-turbo", { text: `Sure! ${JSON.stringify(good)}` }],
+  ])("that is %s is taken at once", async (_, name, odd) => {
+    expect(await ask(await model({ maxRetries: 0, model: name }, odd))).toEqual(good);
+  });
+
+  const whole = JSON.stringify(good);
+  describe.each(["gpt-4.1-mini", "gpt-3.5-turbo"])("of %s", (name) => {
+    describe.each([false, true])("streaming: %s", (streaming) => {
+      const options = { maxRetries: 0, model: name, streaming };
+
+      it.each([whole, whole.slice(0, -3), '{"reasoning":"…",', ""])(
+        "cut by the token limit is a failure, whatever is there: %s",
+        async (written) => {
+          const asking = ask(await model(options, { written, finish: "length" }));
+          await expect(asking).rejects.toMatchObject({
+            code: "MODEL_FAILED",
+            message: expect.stringMatching(/token limit.*raise maxTokens/),
+          });
+        },
+      );
+
+      it("stopped by a filter is a failure at once", async () => {
+        const filtered = ask(await model(options, { written: whole, finish: "content_filter" }));
+        await expect(filtered).rejects.toThrow(code("MODEL_OUTPUT_INVALID"));
+      });
+
+      it("refused is none", async () => {
+        const refusal = { refusal: "I cannot help with that." };
+        const refused = ask(await model(options, refusal, refusal));
+        await expect(refused).rejects.toThrow(code("MODEL_OUTPUT_INVALID"));
+      });
+
+      it("that was never closed is asked for again, though the provider says that it is done", async () => {
+        const chat = await model(options, { written: whole.slice(0, -3) }, { structured: good });
+        expect(await ask(chat)).toEqual(good);
+        expect(stub.requests).toHaveLength(2);
+      });
+    });
   });
 
   it.each<StubBehaviour & string>(["stall", "silent"])(

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
  *
  * - `{ text }`: an answer.
  * - `{ structured }`: an answer that fits the request: a call of the demanded tool, else JSON as content.
+ * - `{ written, finish }`: the same with the text of the JSON, and why the model stopped; or `{ refusal }`.
  * - `{ status }`: an error; `retryAfterSeconds` becomes the `retry-after` header.
  * - `"malformed"`: status 200 and a body that is not JSON.
  * - `"stall"`: status 200 and headers, then nothing, for ever.
@@ -14,6 +15,8 @@ import type { AddressInfo } from "node:net";
 export type StubBehaviour =
   | { text: string }
   | { structured: Record<string, unknown> }
+  | { written: string; finish?: string }
+  | { refusal: string }
   | { status: number; retryAfterSeconds?: number }
   | "malformed"
   | "stall"
@@ -123,9 +126,10 @@ function respond(response: ServerResponse, behaviour: StubBehaviour, body: StubR
     for (const chunk of chunksOf(message, body, id)) response.write(`data: ${JSON.stringify(chunk)}\n\n`);
     response.end("data: [DONE]\n\n");
   } else {
+    const { finish: _, ...said } = message;
     const choice = {
       index: 0,
-      message: { role: "assistant", refusal: null, ...message },
+      message: { role: "assistant", refusal: null, ...said },
       logprobs: null,
       finish_reason: finishReason(message),
     };
@@ -153,19 +157,24 @@ interface StubToolCall {
 
 interface StubMessage {
   content: string | null;
+  refusal?: string;
+  finish?: string | undefined;
   tool_calls?: StubToolCall[];
 }
 
 function messageFor(
-  behaviour: { text: string } | { structured: Record<string, unknown> },
+  behaviour: Exclude<StubBehaviour, string | { status: number }>,
   body: StubRequestBody,
 ): StubMessage {
   if ("text" in behaviour) return { content: behaviour.text };
-  const json = JSON.stringify(behaviour.structured);
+  if ("refusal" in behaviour) return { content: null, refusal: behaviour.refusal };
+  const json = "written" in behaviour ? behaviour.written : JSON.stringify(behaviour.structured);
+  const finish = "written" in behaviour ? behaviour.finish : undefined;
   const demanded =
     typeof body.tool_choice === "object" ? body.tool_choice.function.name : body.tools?.[0]?.function.name;
-  if (body.response_format !== undefined || demanded === undefined) return { content: json };
+  if (body.response_format !== undefined || demanded === undefined) return { content: json, finish };
   return {
+    finish,
     content: null,
     tool_calls: [
       { id: `call_${crypto.randomUUID()}`, type: "function", function: { name: demanded, arguments: json } },
@@ -180,6 +189,7 @@ function* chunksOf(message: StubMessage, body: StubRequestBody, id: string): Gen
   });
   yield chunk({ role: "assistant", content: "" });
   for (const word of message.content?.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []) yield chunk({ content: word });
+  if (message.refusal !== undefined) yield chunk({ refusal: message.refusal });
   for (const [index, call] of (message.tool_calls ?? []).entries()) {
     const { name, arguments: json } = call.function;
     yield chunk({
@@ -197,5 +207,5 @@ function envelope(body: StubRequestBody, id: string, object: string): object {
 }
 
 function finishReason(message: StubMessage): string {
-  return message.tool_calls ? "tool_calls" : "stop";
+  return message.finish ?? (message.tool_calls ? "tool_calls" : "stop");
 }

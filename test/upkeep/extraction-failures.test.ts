@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { createGate, OfflineChatModel } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
@@ -56,6 +57,50 @@ describe("output that cannot be used", () => {
     await say(memory, thread, "I am Ana.");
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
     expect(await memory.stats({ scope: thread.scope })).toMatchObject({ deadLetters: 1, written: 1 });
+  });
+
+  it.each<[string, Record<string, unknown>, string[]]>([
+    ["an id for the known fact", { updates: "0b6d0d5e-3c1d-4a53-9d4d-1f6e0c6f0b11" }, ["created", "created"]],
+    ["digits in quotes", { updates: null, importance: "4", confidence: "0.9" }, ["created", "created"]],
+    ["its numbers missing", { importance: undefined, confidence: undefined }, ["created", "created"]],
+    ["its message missing", { evidence: "I live in Porto" }, ["created", "created"]],
+    ["no category", { category: null }, ["created"]],
+    ["an unknown category", { category: "gossip" }, ["created"]],
+    ["no text", { text: null }, ["created"]],
+  ])("of one candidate with %s costs the others nothing", async (_, odd, outcomes) => {
+    const porto = candidate("The user lives in Porto.", "I live in Porto");
+    const model = taskModel({
+      fact_extraction: () => facts({ ...porto, ...odd }, candidate("The user likes tea.", "I like tea")),
+    });
+    const memory = db.memory({ model, config: configured() });
+    const thread = newAddress();
+    await say(memory, thread, "I live in Porto. I like tea.");
+    expect(await textsOf(memory, thread)).toContain("The user likes tea.");
+    expect(await textsOf(memory, thread)).toHaveLength(outcomes.length);
+    expect(await eventsOf(db, thread, "extract")).toEqual([
+      ...outcomes.map((outcome) => `classify ok ${outcome}`),
+      ...(outcomes.length === 1 ? ["classify skipped unknown_category"] : []),
+    ]);
+    expect(model.calls).toHaveLength(1);
+  });
+
+  it("cut by the token limit is tried again with one message at a time, and is no empty answer", async () => {
+    const cut = new AIMessage({
+      content: "",
+      tool_calls: [{ id: "1", name: "fact_extraction", args: { reasoning: "…", facts: [] } }],
+      response_metadata: { stop_reason: "max_tokens" },
+    });
+    const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? cut : ana) });
+    const logger = recordingLogger();
+    const memory = db.memory({ model, logger, config: configured({ retryDelayMs: 0 }) });
+    const thread = newAddress();
+    await say(memory, thread, "I am Ana.");
+    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
+    expect(await eventsOf(db, thread, "extract")).toEqual([
+      "create error MODEL_FAILED",
+      "classify ok created",
+    ]);
+    expect(logger.lines.join("\n")).toMatch(/token limit \(max_tokens\): raise maxTokens/);
   });
 
   it("takes no other message with it", async () => {

@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { round } from "../support/spoken.js";
+import { summaryMemory } from "../support/summary-memory.js";
+import { summaryPrompt } from "../support/summary-prompt.js";
+import { summaryTable } from "../support/summary-table.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+
+/** A memory whose model fails in the rounds that `isDown` names; `reached` are the messages of prompts that were answered. */
+function failing(isDown: () => boolean, summaries: Record<string, number> = {}) {
+  const reached = new Set<number>();
+  const model = new ScriptedChatModel({
+    replies: (messages, index) => {
+      if (isDown()) return new Error("overloaded");
+      for (const seq of summaryPrompt({ messages } as never).added) reached.add(seq);
+      return { structured: { reasoning: "…", summary: `summary ${index}` } };
+    },
+  });
+  return { model, reached, memory: summaryMemory(db, { model, config: { summaries } }) };
+}
+
+describe("after an outage", () => {
+  it.each([30, 40, 100])(
+    "from message 1 to %i every message reaches a prompt, and the rows are the seeds'",
+    async (until) => {
+      let rounds = 0;
+      const { model, reached, memory } = failing(() => rounds * 2 <= until);
+      const thread = { scope, threadId: `outage ${until}` };
+      while (rounds * 2 <= until) {
+        rounds++;
+        await memory.remember({ ...thread, messages: round(`${rounds}`) });
+      }
+      const last = rounds * 2 - 1;
+      expect([...reached].toSorted((one, other) => one - other)).toEqual([...Array(last + 1).keys()]);
+      const [id, ...row] = (await summaryTable(memory, thread)).at(-1) ?? [];
+      expect([id, ...row]).toEqual([id, last - 13, last, null, "completed"]);
+      // The window's start is told as it always is: what lies before it may go.
+      expect(summaryPrompt(model.calls.at(-1)).dropBefore).toBe(last - 13);
+
+      rounds++;
+      await memory.remember({ ...thread, messages: round(`${rounds}`) });
+      const next = (await summaryTable(memory, thread)).at(-1);
+      expect(next?.slice(1)).toEqual([last - 11, last + 2, id, "completed"]);
+    },
+  );
+
+  it("of any rounds, nothing is left out, in one piece or several", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.boolean(), { minLength: 4, maxLength: 25 }),
+        fc.constantFrom(16_000, 200),
+        fc.uuid(),
+        async (down, inputBudgetTokens, threadId) => {
+          let rounds = 0;
+          const { reached, memory } = failing(() => down[rounds] ?? false, {
+            inputBudgetTokens,
+            mostPieces: 50,
+          });
+          for (; rounds <= down.length; rounds++)
+            await memory.remember({ scope, threadId, messages: round(`${rounds}`) });
+          expect(reached.size).toBe(rounds * 2);
+        },
+      ),
+      { numRuns: 10 },
+    );
+  });
+});

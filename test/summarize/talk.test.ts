@@ -1,0 +1,140 @@
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { round } from "../support/spoken.js";
+import { summaryMemory } from "../support/summary-memory.js";
+import { summaryPrompt } from "../support/summary-prompt.js";
+import { summaryTable } from "../support/summary-table.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+const numbered = () =>
+  new ScriptedChatModel({
+    replies: (_, index) => ({ structured: { reasoning: "…", summary: `summary ${index + 1}` } }),
+  });
+const system = (text: string) => new SystemMessage({ id: text.slice(0, 40), content: text });
+
+describe("system messages", () => {
+  it("alone make no summary", async () => {
+    const memory = summaryMemory(db, { model: numbered() });
+    const thread = { scope, threadId: "systems" };
+    const messages = Array.from({ length: 20 }, (_, index) => system(`rule ${index} ${"x".repeat(9_000)}`));
+    const { lastSeq, summary } = await memory.remember({ ...thread, messages });
+    expect([lastSeq, summary]).toEqual([19, { started: false, reason: "too_early" }]);
+  });
+
+  it("are not summarised, and fill neither window nor trigger; they keep their seqs", async () => {
+    const model = numbered();
+    const memory = summaryMemory(db, { model });
+    const thread = { scope, threadId: "between" };
+    const reasons: unknown[] = [];
+    for (let index = 1; index <= 10; index++) {
+      const messages = [system(`rule of ${index}`), ...round(`${index}`)];
+      const { summary } = await memory.remember({ ...thread, messages });
+      reasons.push(summary.started ? "started" : summary.reason);
+    }
+    // As without them: rounds of three messages, of which two count.
+    expect(reasons).toEqual(["too_early", "too_early", ...Array<string>(8).fill("started")]);
+    const rows = (await summaryTable(memory, thread)).map(([, start, end]) => [start, end]);
+    expect(rows).toEqual([
+      ...[8, 11, 14, 17, 20].map((end) => [0, end]),
+      ...[23, 26, 29].map((end) => [end - 19, end]),
+    ]);
+    const prompts = model.calls.map(summaryPrompt);
+    expect(prompts.map(({ text }) => text).join("\n")).not.toContain("rule of");
+    expect(prompts[0]?.added).toEqual([1, 2, 4, 5, 7, 8]);
+    expect(prompts.at(-1)).toMatchObject({ added: [28, 29], dropBefore: 10 });
+  });
+
+  it("that come after the last summary are nothing new", async () => {
+    const memory = summaryMemory(db, { model: numbered() });
+    const thread = { scope, threadId: "afterwards" };
+    await memory.remember({ ...thread, messages: ["1", "2", "3"].flatMap(round) });
+    const { summary } = await memory.remember({ ...thread, messages: [system("late rule")] });
+    expect(summary).toEqual({ started: false, reason: "nothing_new" });
+  });
+});
+
+describe("a message of very many words", () => {
+  const words = (count: number) => Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
+
+  it.each([
+    ["words", words(60_000)],
+    ["characters of three bytes", "语言模型的长期记忆".repeat(4_000)],
+  ])("of %s is summarised in the first round", async (name, content) => {
+    const memory = summaryMemory(db, { model: numbered() });
+    const thread = { scope, threadId: `huge ${name}` };
+    const messages = [new HumanMessage({ id: "q", content }), new AIMessage({ id: "a", content: "ok" })];
+    expect((await memory.remember({ ...thread, messages })).summary).toMatchObject({
+      started: true,
+      window: { startSeq: 0, endSeq: 1 },
+    });
+    // What is summarised does not count again.
+    expect((await memory.remember({ ...thread, messages: round("2") })).summary).toEqual({
+      started: false,
+      reason: "too_early",
+    });
+  });
+
+  it("is counted with those before it, from the number that is configured on", async () => {
+    const config = { summaries: { afterTokens: 1_000 } };
+    const memory = summaryMemory(db, { model: numbered(), config });
+    const half = (id: string) => [
+      new HumanMessage({ id, content: "x".repeat(1_990) }),
+      new AIMessage({ id: `${id} a`, content: "ok" }),
+    ];
+    const thread = { scope, threadId: "halves" };
+    const first = await memory.remember({ ...thread, messages: half("one") });
+    expect(first.summary).toMatchObject({ started: false, reason: "too_early" });
+    const second = await memory.remember({ ...thread, messages: [...half("two"), ...round("3")] });
+    expect(second.summary).toMatchObject({ started: true });
+  });
+});
+
+describe("a round with open calls of tools", () => {
+  const call = (id: string) => ({ id, name: "look", args: {}, type: "tool_call" as const });
+  const result = (id: string) => new ToolMessage({ id: `r${id}`, tool_call_id: id, content: `result ${id}` });
+  const asking: BaseMessage[] = [
+    new HumanMessage({ id: "q", content: "look" }),
+    new AIMessage({ id: "c", content: "", tool_calls: [call("1"), call("2")] }),
+  ];
+
+  it("is not summarised while results are recorded one by one", async () => {
+    const memory = summaryMemory(db, { model: numbered(), config: { summaries: { afterSeq: 0 } } });
+    const thread = { scope, threadId: "one by one" };
+    const remember = async (...messages: BaseMessage[]) =>
+      (await memory.remember({ ...thread, messages })).summary;
+    const open = { started: false, reason: "round_open" };
+    expect(await remember(...asking)).toEqual(open);
+    expect(await remember(result("1"))).toEqual(open);
+    expect(await remember(system("a rule between"))).toEqual(open);
+    expect(await remember()).toEqual(open);
+    expect(await remember(result("2"))).toMatchObject({ started: true, window: { startSeq: 0, endSeq: 4 } });
+  });
+
+  it("is not summarised by hand either, until its results are there", async () => {
+    const memory = summaryMemory(db, { model: numbered() });
+    const thread = { scope, threadId: "by hand" };
+    await memory.record({ ...thread, messages: [...["1", "2", "3"].flatMap(round), ...asking, result("1")] });
+    expect(await memory.summarizationGraph().invoke(thread)).toMatchObject({ status: "skipped" });
+    expect(await memory.summaries.list(thread)).toEqual([]);
+    await memory.record({ ...thread, messages: [result("2")] });
+    expect(await memory.summarizationGraph().invoke(thread)).toMatchObject({ status: "completed" });
+  });
+
+  it("is closed by the next human message: the results never come", async () => {
+    const memory = summaryMemory(db, { model: numbered() });
+    const thread = { scope, threadId: "given up" };
+    await memory.record({ ...thread, messages: [...["1", "2", "3"].flatMap(round), ...asking] });
+    expect(await memory.summarizationGraph().invoke(thread)).toMatchObject({ status: "skipped" });
+    const { summary } = await memory.remember({ ...thread, messages: round("4") });
+    expect(summary).toMatchObject({ started: true });
+  });
+});
