@@ -47,7 +47,7 @@ export function newMemory(
     turnEnd: memory.turns?.end ?? null,
     assertedTurn: saidTurn(context, draft),
     seenCount,
-    validFrom: memory.validFrom?.toISOString() ?? null,
+    validFrom: (memory.validFrom ?? context.owner.now).toISOString(),
     validTo: null,
     supersededBy: null,
     vector,
