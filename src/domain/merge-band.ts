@@ -1,4 +1,5 @@
 import { detailDifference } from "./detail-difference.js";
+import type { Statement } from "./read-statement.js";
 
 /** What to do with a free statement, by its similarity to the nearest active memory. */
 export type MergeBand =
@@ -33,7 +34,7 @@ export function differsInDetail(first: string, second: string): boolean {
  */
 export function comparison(
   similarity: number,
-  [first, second]: readonly [string, string],
+  [first, second]: readonly [string | Statement, string | Statement],
   thresholds: MergeThresholds,
 ): MergeBand {
   const difference = detailDifference(first, second);

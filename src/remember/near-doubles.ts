@@ -1,6 +1,7 @@
 import type { Connection } from "../database/connection.js";
 import { consentRule } from "../domain/consent-policy.js";
 import { comparison } from "../domain/merge-band.js";
+import { type Statement, statementOf } from "../domain/read-statement.js";
 import type { ResolvedConfig } from "../options.js";
 import type { EmbeddingSpace } from "../store/embedding-space.js";
 import { findNearPairs } from "../store/find-near-pairs.js";
@@ -35,10 +36,16 @@ export async function nearDrafts<Draft extends Pick<OwnerDraft, "memory" | "vect
     space,
     least: Math.min(mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity),
   });
+  const read = new Map<number, Statement>();
+  const statement = (place: number) => {
+    const known = read.get(place) ?? statementOf(free[place]?.memory.text ?? "");
+    read.set(place, known);
+    return known;
+  };
   return pairs.flatMap(({ first, second, similarity }): NearDraft<Draft>[] => {
     const [earlier, later] = [free[first] as Draft, free[second] as Draft];
     const thresholds = mergeThresholds(later.memory, config);
-    const band = comparison(similarity, [earlier.memory.text, later.memory.text], thresholds);
+    const band = comparison(similarity, [statement(first), statement(second)], thresholds);
     return band === "merge" || band === "ask" ? [{ earlier, later, band }] : [];
   });
 }

@@ -11,8 +11,11 @@ export interface NearPair extends QueryResultRow {
   readonly similarity: number;
 }
 
+/** Pairs of one text: as many as are looked at in the store. */
+const neighbours = 5;
+
 /**
- * The pairs among `probes` that are at least as similar as `least`, by the measure of `findWriteCandidates`: for texts
+ * The pairs among `probes` that are at least as similar as `least`, the nearest of each, by the measure of `findWriteCandidates`: for texts
  * that are written together and do not meet in the store. One statement, which compares each with each.
  */
 export async function findNearPairs(
@@ -36,7 +39,11 @@ export async function findNearPairs(
       from json_to_recordset(${rows}::json) as p (index integer, "appId" text, kind text, terms text, vector text)
     ),
     ${space ? pairsByVector(space) : pairsByTerms(language)}
-    select first, second, similarity from pair where similarity >= ${least} order by second, similarity desc, first`,
+    select first, second, similarity from (
+      select p.*, row_number() over (partition by second order by similarity desc, first) as place
+      from pair p where similarity >= ${least}
+    ) near
+    where place <= ${neighbours} order by second, place`,
     { prepare: true },
   );
 }
