@@ -30,6 +30,11 @@ export interface WritePlan {
   readonly changes: MemoryChange[];
 }
 
+/** A plan that does nothing. */
+export function emptyPlan(): WritePlan {
+  return { created: [], deactivated: [], sightings: [], rewrites: [], moves: [], splits: [], changes: [] };
+}
+
 /**
  * Adds to `plan` what `decision` makes of drafts that say one and the same.
  *
@@ -63,7 +68,7 @@ export function planDraft(
 
   const id = randomUUID();
   const double = absorbed(rivals);
-  const others = rivals.filter((rival) => rival.id !== double?.id);
+  const others = rivals.filter((rival) => rival.id !== double?.id && !context.fresh.has(rival.id));
   const made = newMemory(context, draft, id, doubles.length, others);
   if (decision.action === "insert_closed") return planClosed(plan, memory, made, decision);
   const old = decision.action === "replace" ? rivals.find((rival) => rival.id === decision.id) : undefined;
@@ -198,7 +203,7 @@ function planUpdate(
   const { memory, vector } = draft;
   const known = rivals.find((rival) => rival.id === id) as WriteCandidate;
   const { category, pinned, tags, actorId, similarity } = known;
-  const others = rivals.filter((rival) => rival.id !== id);
+  const others = rivals.filter((rival) => rival.id !== id && !context.fresh.has(rival.id));
   const links = nearestLinks(others, context.config);
   const importance = Math.max(known.importance, memory.importance);
   const confidence = Math.max(known.confidence, memory.confidence);

@@ -18,7 +18,7 @@ import { applyConsentPlan, emptyConsentPlan } from "./consent-plan.js";
 import { writeProbe } from "./decide-draft.js";
 import { draftWaves, type OwnerDraft } from "./draft-waves.js";
 import { nearDoubles } from "./near-doubles.js";
-import type { WritePlan } from "./plan-draft.js";
+import { emptyPlan, type WritePlan } from "./plan-draft.js";
 import { planGuardedDraft } from "./plan-guarded-draft.js";
 import type { WriteOrigin, WriteOutcome } from "./write-memories.js";
 
@@ -29,6 +29,7 @@ interface Context {
   readonly config: ResolvedConfig;
   readonly space: EmbeddingSpace | null;
   readonly origin: WriteOrigin;
+  readonly fresh: Set<string>;
 }
 
 /** Drafts that are compared with each other before they are written: some tens of thousands of comparisons. */
@@ -63,7 +64,7 @@ async function writeWave(context: Context, wave: OwnerDraft[][]): Promise<Map<nu
   });
   const standing = await findStanding(context, first);
   const plan = {
-    ...{ created: [], deactivated: [], sightings: [], rewrites: [], moves: [], splits: [], changes: [] },
+    ...emptyPlan(),
     consents: emptyConsentPlan(),
   };
   for (const [probe, doubles] of wave.entries()) {
@@ -73,6 +74,7 @@ async function writeWave(context: Context, wave: OwnerDraft[][]): Promise<Map<nu
     for (const { index } of doubles) outcomes.set(index, outcome);
   }
   await apply(context, plan, bestSimilarity(candidates.flat()));
+  for (const { id } of plan.created) context.fresh.add(id);
   const { config, owner } = context;
   await applyConsentPlan(context.tx, plan.consents, {
     ...{ ownerRef: owner.ref, scope: context.scope, policy: config.consent },

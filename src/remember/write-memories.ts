@@ -133,6 +133,7 @@ export async function writeMemories(
         config: deps.config,
         space: embedded?.space ?? null,
         origin: input.origin,
+        fresh: new Set<string>(),
       };
       const [suspect, plain] = partition(group, ({ memory }) => memory.quarantined);
       for (const [index, outcome] of await writeForOwner(context, plain)) outcomes[index] = outcome;

@@ -62,8 +62,11 @@ describe("conflicts over a slot", () => {
     expect(alex).toMatchObject({ supersededBy: alexander?.id, validTo: alexander?.validFrom });
     const trail = await memory.memories.history(alex!.id, thread);
     expect(trail.map(({ event, new: next }) => [event, next])).toEqual([
-      ["UPDATE", { supersededBy: alexander?.id }],
-      ["UPDATE", { refused: "The user's name is Al.", confidence: 0.6 }],
+      ["UPDATE", { supersededBy: alexander?.id, reason: "confidence" }],
+      [
+        "UPDATE",
+        { refused: "The user's name is Al.", confidence: 0.6, origin: "user", reason: "confidence" },
+      ],
       ["ADD", expect.objectContaining({ value: "Alex" })],
     ]);
   });
