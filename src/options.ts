@@ -66,7 +66,7 @@ const memoryOptionsSchema = z.strictObject({
   episodes: z.boolean().default(true),
   /** Facts below this confidence are not kept. Below, guesses outnumber facts. */
   minConfidence: z.number().min(0).max(1).default(0.4),
-  /** Facts below this importance are not kept. The least there is: raise it to keep less. */
+  /** Facts below this importance are not kept. What the model gives less than 1, the least there is, is not worth keeping. */
   minImportance: z.number().min(1).max(5).default(1),
   /** Most facts one message may give: more is a model that splits hairs. */
   candidatesPerTurn: z.int().min(1).default(5),
@@ -80,6 +80,13 @@ const memoryOptionsSchema = z.strictObject({
   askSimilarity: z.number().min(0).max(1).default(0.85),
   /** Similarity from which a pair is worth a later look. */
   reviewSimilarity: z.number().min(0).max(1).default(0.75),
+  /**
+   * The same three for updates of who the user is: what `consent` names. Halfway to certainty from the others: what waits
+   * for the user's consent, or is held for a second signal, must not pass for something else.
+   */
+  contextMergeSimilarity: z.number().min(0).max(1).default(0.975),
+  contextAskSimilarity: z.number().min(0).max(1).default(0.925),
+  contextReviewSimilarity: z.number().min(0).max(1).default(0.875),
   /** Similarity from which memories are linked: well above unrelated sentences of common models. */
   linkSimilarity: z.number().min(0).max(1).default(0.6),
   /** Most links made for a memory whose text is new. */

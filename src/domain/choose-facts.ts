@@ -47,6 +47,8 @@ export function factCategories(policy: CategoryPolicy): string[] {
 /**
  * The candidates that may be written, in the order of their messages, and why the others may not.
  *
+ * A candidate's own category and key say which slot it fills, and nothing else: models take unlike things for the same
+ * (graphiti #1728), so the number of a known fact takes no slot from another, and none is a statement of its own.
  * Of each message the best are kept (importance × confidence); a message gives a slot one value.
  */
 export function chooseFacts(
@@ -82,8 +84,8 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   if (quote === null) return "no_evidence";
   const range = rangeProblem(candidate, rules);
   if (range) return range;
-  const slot = slotOf(candidate, category, rules.known);
-  if (slot === undefined) return "unknown_memory";
+  if (candidate.updates !== null && !rules.known[candidate.updates - 1]) return "unknown_memory";
+  const slot = candidate.key === null ? null : slotKey(category, visibleText(candidate.key));
   const said = visibleText(candidate.text).trim();
   const text = trimToLength("fact", said) ?? said;
   const value = candidate.value === null ? null : visibleText(candidate.value).trim() || null;
@@ -101,29 +103,10 @@ function slotProblem(key: string | null, value: string | null): CandidateProblem
 
 function rangeProblem(candidate: FactCandidate, rules: FactRules): CandidateProblem | null {
   const { importance, confidence } = candidate;
-  const inRange = importance >= 1 && importance <= 5 && confidence >= 0 && confidence <= 1;
+  const inRange = importance >= 0 && importance <= 5 && confidence >= 0 && confidence <= 1;
   if (!inRange) return "out_of_range";
   if (confidence < rules.minConfidence) return "low_confidence";
   return importance < rules.minImportance ? "low_importance" : null;
-}
-
-/**
- * The key of a candidate's slot; undefined when it refers to a known one that there is not.
- *
- * A known slot is taken over only within the category and by a key that has a word in common: models take
- * unlike things for the same (graphiti #1728).
- */
-function slotOf(
-  candidate: FactCandidate,
-  category: string,
-  known: readonly KnownSlot[],
-): string | null | undefined {
-  const own = candidate.key === null ? null : slotKey(category, visibleText(candidate.key));
-  if (candidate.updates === null) return own;
-  const referred = known[candidate.updates - 1];
-  if (referred === undefined) return undefined;
-  const related = own === null || own.split("_").some((word) => referred.key.split("_").includes(word));
-  return referred.category === category && related ? referred.key : own;
 }
 
 function crowdedOut(

@@ -48,7 +48,7 @@ export type ProposalDecision =
 /**
  * What becomes of `change`, given what stands for its slot (or, without a key, for the statements of its category).
  *
- * @param similarity from which two statements are the same; those that differ in a number or a negation never are.
+ * @param similarity from which two statements are the same; those that differ in a detail never are.
  */
 export function decideProposal(
   change: ProposedChange,

@@ -122,6 +122,8 @@ const memory = z
     ...{ threadId: optional(), sourceSeqs: z.array(count).max(10_000), evidence: optional(longText) },
     ...{ turnStart: count.nullable(), turnEnd: count.nullable(), assertedTurn: counter },
     ...{ validFrom: time, validTo: time.nullable(), supersededBy: uuid.nullable() },
+    // Exports from before there was such a time have none.
+    assertedAt: time.nullable().default(null),
     ...{ seenCount: count, accessCount: count, lastAccessedAt: time, purgeAt: time.nullable() },
     ...{ createdAt: time, updatedAt: time },
   })

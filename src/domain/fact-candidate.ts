@@ -7,7 +7,7 @@ export interface FactCandidate {
   readonly key: string | null;
   readonly value: string | null;
   readonly text: string;
-  /** 1 to 5. */
+  /** 1 to 5; below 1 it is not worth keeping. */
   readonly importance: number;
   /** 0 to 1. */
   readonly confidence: number;
@@ -15,7 +15,7 @@ export interface FactCandidate {
   readonly evidence: { readonly message: number; readonly quote: string };
   /** The user plainly corrected what was known. */
   readonly correction: boolean;
-  /** Number of the known slot it gives a value for, counted from 1; null when it is a new one. */
+  /** Number of the known slot it is said to give a value for, counted from 1; null when it is a new one. */
   readonly updates: number | null;
 }
 

@@ -35,7 +35,10 @@ export interface MemoryDraft {
   readonly value?: string | undefined;
   /** 1 (trivia) to 5 (vital). @default 3 */
   readonly importance?: number | undefined;
-  /** 0 to 1. @default 1 */
+  /**
+   * 0 to 1. @default by whose word it is: 1 for an operator's, 0.9 for a user's, 0.8 for code's and a tool's, 0.7 for a
+   * document's, 0.6 for what was inferred, 0.5 for what was imported
+   */
   readonly confidence?: number | undefined;
   /** Pinned memories are never forgotten by age. @default false */
   readonly pinned?: boolean | undefined;
@@ -45,16 +48,21 @@ export interface MemoryDraft {
   readonly actorId?: string | undefined;
   readonly role?: string | undefined;
   /**
-   * Whose words it is made of. What reads as instructions to a model is put in quarantine, unless an operator wrote
+   * Whose words it is made of. Where two memories of a slot contradict each other, the user's own word (or an
+   * operator's) counts more than what code, a tool or a document gave ("unknown", "tool", "document"), and that more than
+   * what was inferred or imported; only then do confidence and time decide. What reads as instructions to a model is put in quarantine, unless an operator wrote
    * it. @default by `role`: "user", "assistant" and "tool" are meant as such, anything else is "unknown"
    */
   readonly origin?: MemoryOrigin | undefined;
   readonly source?: MemorySource | undefined;
   /** First and last turn of an episode, counted from 1. */
   readonly turns?: { readonly start: number; readonly end: number } | undefined;
-  /** Since when it holds. @default now */
+  /** Since when it holds: a value of a slot finds its place in time, whenever it is told. @default now */
   readonly validFrom?: Date | undefined;
-  /** The user plainly corrected what was known: wins whatever the confidences. @default false */
+  /**
+   * What was known was plainly corrected: wins whatever the confidences, against the word of one's like. What is told of
+   * an earlier time stays there, and the user's word is corrected by the user or an operator only. @default false
+   */
   readonly correction?: boolean | undefined;
 }
 

@@ -1,3 +1,6 @@
+import { detailDifference } from "./detail-difference.js";
+import type { Statement } from "./read-statement.js";
+
 /** What to do with a free statement, by its similarity to the nearest active memory. */
 export type MergeBand =
   /** The same: count it as seen again. */
@@ -16,25 +19,27 @@ export interface MergeThresholds {
   readonly review: number;
 }
 
-const negation = /\b(?:not|no|never|none|cannot|without|neither|nor)\b|n['’]t\b/giu;
-
-/** Characters of a statement that are compared: memories have fewer. */
-const mostCharacters = 10_000;
-
 /**
- * Whether two statements differ in a detail that similarity does not see: a number, a date, a negation.
+ * Whether two statements differ in a detail that similarity does not see: a number, a date, a negation, a name.
  *
- * Such statements are never the same, however close their vectors.
+ * Such statements are never taken for the same, however close their vectors, without a model's word for it.
  */
 export function differsInDetail(first: string, second: string): boolean {
-  const details = (whole: string) => {
-    const text = whole.slice(0, mostCharacters);
-    return JSON.stringify([
-      (text.match(/\p{N}+(?:[.,:/-]\p{N}+)*/gu) ?? []).toSorted(),
-      (text.match(negation) ?? []).length % 2,
-    ]);
-  };
-  return details(first) !== details(second);
+  return detailDifference(first, second) !== null;
+}
+
+/**
+ * The band of two statements that are as alike as `similarity` says. What differs in a number, a date or a negation is
+ * never the same; what differs in another word that matters is so only if somebody who understands both says so.
+ */
+export function comparison(
+  similarity: number,
+  [first, second]: readonly [string | Statement, string | Statement],
+  thresholds: MergeThresholds,
+): MergeBand {
+  const difference = detailDifference(first, second);
+  const band = mergeBand(similarity, difference !== "figures", thresholds);
+  return band === "merge" && difference === "words" ? "ask" : band;
 }
 
 /** The band of a statement whose nearest active memory has `similarity` (in [−1, 1]). */

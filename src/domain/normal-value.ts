@@ -1,3 +1,5 @@
+import { visibleText } from "./storable-text.js";
+
 /** Marks on one letter that mean something, in any script; Unicode's own bound for streams is 30. */
 const beyondAnyLetter = /(\p{M}{30})\p{M}+/gu;
 
@@ -19,7 +21,35 @@ export function normalForm(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"):
   return bounded.replace(beyondAnyLetter, "$1").normalize(form);
 }
 
-/** `value` without what makes no difference to people: case, width, white space. Equal values are the same value. */
+/**
+ * `text` with the digits of any script as 0 to 9, and with raised figures and fractions apart from the figures before them:
+ * compatibility forms would make 102 of 10², and 11/2 of 1½.
+ */
+export function withPlainFigures(text: string): string {
+  if (!/[^\P{N}0-9]/u.test(text)) return text;
+  return text
+    .replace(/(?<=\p{N})[¼½¾⅐-⅞↉]/gu, " $&")
+    .replace(/[⁰¹²³⁴-⁹]+/gu, "^$&")
+    .replace(/[^\P{Nd}0-9]/gu, (digit) => String(digitValue(digit.codePointAt(0) ?? 0)));
+}
+
+/** Digits stand in tens, from 0 to 9, in every script; those of mathematics have compatibility forms. */
+function digitValue(code: number): number {
+  const plain = String.fromCodePoint(code).normalize("NFKC");
+  if (/^[0-9]$/.test(plain)) return Number(plain);
+  let zero = code;
+  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
+  return code - zero;
+}
+
+/**
+ * `value` without what makes no difference to people: case, width, white space, invisible characters, the form of
+ * apostrophes, the script of digits. Equal values are the same value.
+ */
 export function normalValue(value: string): string {
-  return normalForm(value, "NFKC").toLowerCase().replace(/\s+/gu, " ").trim();
+  return normalForm(withPlainFigures(visibleText(value)), "NFKC")
+    .toLowerCase()
+    .replace(/[’‘ʼ]/gu, "'")
+    .replace(/\s+/gu, " ")
+    .trim();
 }

@@ -3,36 +3,47 @@ const halfLifeTurns = 500;
 
 /** What is known of one side of a conflict. */
 export interface SlotClaim {
+  /** Whose word it is: see `sourceRank`. */
+  readonly rank: number;
   readonly confidence: number;
   /** The owner's turn at which it was last said. */
   readonly turn: number;
 }
 
-/** How a conflict over a slot ends. */
-export type SlotDecision =
-  /** The new value takes the slot; the old one is closed and kept. */
-  | "replace"
-  /** The new value is not stored. */
-  | "keep"
-  /** The new value tells of an earlier time: it is stored, already closed. */
-  | "insert_closed";
+/** What decides between two values of a slot: whose word they are, a plain correction, or how sure they are. */
+export type ConflictReason = "source" | "correction" | "confidence";
 
 /** `claim`'s confidence at `turn`: halved every 500 turns of the owner since it was last said. */
-export function effectiveConfidence(claim: SlotClaim, turn: number): number {
+export function effectiveConfidence(claim: Pick<SlotClaim, "confidence" | "turn">, turn: number): number {
   return claim.confidence * 0.5 ** (Math.max(0, turn - claim.turn) / halfLifeTurns);
 }
 
+/** What decides between a value that holds a slot and one that is said of the same time or a later one. */
+export function conflictReason(
+  current: SlotClaim,
+  proposed: SlotClaim & { readonly correction: boolean },
+): ConflictReason {
+  if (proposed.rank !== current.rank) return "source";
+  return proposed.correction ? "correction" : "confidence";
+}
+
 /**
- * Which of two values holds a slot.
+ * Whether a value that is said of the same time as the one that holds a slot, or of a later one, takes its place.
  *
- * A value without a time was said now. A plain correction wins. A value about an earlier time goes into the past. Otherwise the new value wins when
- * its confidence reaches the old one's effective confidence.
+ * Whose word it is comes first: what was inferred never takes the place of the user's own word, whatever the numbers
+ * and whatever it calls itself. Between equals a plain correction wins, then a confidence that reaches the other's
+ * effective one; so of two that are believed alike the later one.
  */
-export function resolveSlot(
-  current: SlotClaim & { validFrom: Date },
-  proposed: SlotClaim & { validFrom: Date | null; correction: boolean },
-): SlotDecision {
-  if (proposed.correction) return "replace";
-  if (proposed.validFrom !== null && proposed.validFrom < current.validFrom) return "insert_closed";
-  return proposed.confidence >= effectiveConfidence(current, proposed.turn) ? "replace" : "keep";
+export function takesSlot(
+  current: SlotClaim,
+  proposed: SlotClaim & { readonly correction: boolean },
+): boolean {
+  switch (conflictReason(current, proposed)) {
+    case "source":
+      return proposed.rank > current.rank;
+    case "correction":
+      return true;
+    case "confidence":
+      return proposed.confidence >= effectiveConfidence(current, proposed.turn);
+  }
 }

@@ -1,4 +1,7 @@
-import { decideWrite, settleAsk, type WriteDecision } from "../domain/write-decision.js";
+import { consentRule } from "../domain/consent-policy.js";
+import type { MergeThresholds } from "../domain/merge-band.js";
+import { sourceRank } from "../domain/source-rank.js";
+import { decideWrite, type Proposal, settleAsk, type WriteDecision } from "../domain/write-decision.js";
 import type { ResolvedConfig } from "../options.js";
 import type { WriteCandidate, WriteProbe } from "../store/find-write-candidates.js";
 import type { OwnerDraft } from "./draft-waves.js";
@@ -11,30 +14,49 @@ export type SettledDecision = ReturnType<typeof settleAsk>;
 export function decideDraft(
   memory: PreparedMemory,
   rivals: readonly WriteCandidate[],
-  { turn, config }: { turn: number; config: ResolvedConfig },
+  context: DecisionContext,
 ): WriteDecision {
-  const { mergeSimilarity, askSimilarity, reviewSimilarity } = config.memories;
-  return decideWrite(
-    {
-      ...memory,
-      key: memory.key ?? null,
-      value: memory.value ?? null,
-      turn,
-      validFrom: memory.validFrom ?? null,
-    },
-    rivals,
-    { merge: mergeSimilarity, ask: askSimilarity, review: reviewSimilarity },
-  );
+  const ranked = rivals.map((rival) => ({ ...rival, rank: sourceRank(rival) }));
+  return decideWrite(proposalOf(memory, context), ranked, mergeThresholds(memory, context.config));
+}
+
+/** When `memory` was said, and what is configured. */
+export interface DecisionContext {
+  readonly now: Date;
+  readonly turn: number;
+  readonly config: ResolvedConfig;
+}
+
+/** `memory` as decisions need it. */
+export function proposalOf(memory: PreparedMemory, { now, turn }: Omit<DecisionContext, "config">): Proposal {
+  const { key = null, value = null, validFrom = null } = memory;
+  return { ...memory, key, value, validFrom, rank: sourceRank(memory), now, turn };
+}
+
+/** The bands for `memory`: stricter for what a consent policy guards, an update of who the user is. */
+export function mergeThresholds(
+  memory: Parameters<typeof consentRule>[1],
+  { consent, memories }: ResolvedConfig,
+): MergeThresholds {
+  if (consentRule(consent, memory) !== null) {
+    const { contextMergeSimilarity, contextAskSimilarity, contextReviewSimilarity } = memories;
+    return { merge: contextMergeSimilarity, ask: contextAskSimilarity, review: contextReviewSimilarity };
+  }
+  const { mergeSimilarity, askSimilarity, reviewSimilarity } = memories;
+  return { merge: mergeSimilarity, ask: askSimilarity, review: reviewSimilarity };
 }
 
 /** The same for a draft on its way to an owner, which knows how it stands to what is nearly equal. */
 export function settleDraft(
   draft: OwnerDraft,
   rivals: readonly WriteCandidate[],
-  context: { turn: number; config: ResolvedConfig },
+  context: DecisionContext,
 ): SettledDecision {
-  return settleAsk(decideDraft(draft.memory, rivals, context), (id) =>
-    draft.sameAs(rivals.find((rival) => rival.id === id) as WriteCandidate),
+  const rivalOf = (id: string) => rivals.find((rival) => rival.id === id) as WriteCandidate;
+  return settleAsk(
+    decideDraft(draft.memory, rivals, context),
+    (id) => draft.sameAs(rivalOf(id)),
+    (id) => sourceRank(rivalOf(id)) > sourceRank(draft.memory),
   );
 }
 

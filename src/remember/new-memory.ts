@@ -11,6 +11,8 @@ import { nearestLinks } from "./memory-links.js";
 export interface WriteContext {
   readonly owner: LockedOwner;
   readonly config: ResolvedConfig;
+  /** What this very write has made so far: links lead to what was known before it. */
+  readonly fresh: Set<string>;
 }
 
 /** The owner's turn at which a draft was said. */
@@ -47,7 +49,7 @@ export function newMemory(
     turnEnd: memory.turns?.end ?? null,
     assertedTurn: saidTurn(context, draft),
     seenCount,
-    validFrom: memory.validFrom?.toISOString() ?? null,
+    validFrom: (memory.validFrom ?? context.owner.now).toISOString(),
     validTo: null,
     supersededBy: null,
     vector,

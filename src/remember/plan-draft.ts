@@ -1,14 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { changeLine } from "../domain/change-line.js";
 import { searchName } from "../domain/search-text.js";
+import { type ConflictReason, conflictReason } from "../domain/slot-conflict.js";
+import { heldSince, type IntervalMove } from "../domain/slot-timeline.js";
+import { sourceRank } from "../domain/source-rank.js";
 import { absorbed } from "../domain/write-decision.js";
 import type { Deactivation } from "../store/deactivate-memories.js";
 import type { WriteCandidate } from "../store/find-write-candidates.js";
 import type { NewMemory } from "../store/insert-memories.js";
+import type { MovedInterval, SplitInterval } from "../store/move-intervals.js";
 import type { MemoryChange } from "../store/record-changes.js";
 import type { MemoryRewrite } from "../store/rewrite-memory.js";
 import type { Sighting } from "../store/touch-memories.js";
-import type { SettledDecision } from "./decide-draft.js";
+import { proposalOf, type SettledDecision } from "./decide-draft.js";
 import type { OwnerDraft } from "./draft-waves.js";
 import { linkChanges, nearestLinks } from "./memory-links.js";
 import { contentOf, newMemory, saidTurn, type WriteContext } from "./new-memory.js";
@@ -21,7 +25,14 @@ export interface WritePlan {
   readonly deactivated: Deactivation[];
   readonly sightings: Sighting[];
   readonly rewrites: MemoryRewrite[];
+  readonly moves: MovedInterval[];
+  readonly splits: SplitInterval[];
   readonly changes: MemoryChange[];
+}
+
+/** A plan that does nothing. */
+export function emptyPlan(): WritePlan {
+  return { created: [], deactivated: [], sightings: [], rewrites: [], moves: [], splits: [], changes: [] };
 }
 
 /**
@@ -38,47 +49,41 @@ export function planDraft(
 ): WriteOutcome {
   const draft = doubles[0] as OwnerDraft;
   const { memory } = draft;
-  const turn = saidTurn(context, draft);
   if (decision.action === "update") {
+    planMoves(plan, decision.moves ?? [], null);
     return planUpdate(context, plan, draft, { times: doubles.length, id: decision.id, rivals });
   }
-  if (decision.action === "touch") return planSighting(plan, draft, doubles.length, decision, rivals, turn);
+  if (decision.action === "touch") {
+    planMoves(plan, decision.moves ?? [], decision.id);
+    return planSighting(context, plan, draft, { times: doubles.length, decision, rivals });
+  }
   if (decision.action === "keep") {
+    const { text, confidence, origin } = memory;
+    const reason = reasonOf(context, draft, rivals, decision.id);
     plan.changes.push(
-      change(memory, decision.id, "UPDATE", null, { refused: memory.text, confidence: memory.confidence }),
+      change(memory, decision.id, "UPDATE", null, { refused: text, confidence, origin, reason }),
     );
     return { outcome: "kept", id: decision.id, problems: [] };
   }
 
   const id = randomUUID();
   const double = absorbed(rivals);
-  const others = rivals.filter((rival) => rival.id !== double?.id);
-  const created = newMemory(context, draft, id, doubles.length, others);
-  if (decision.action === "insert_closed") {
-    const closed = {
-      state: "superseded",
-      validTo: decision.until.toISOString(),
-      supersededBy: decision.id,
-    } as const;
-    plan.created.push({ ...created, ...closed });
-    plan.changes.push(change(memory, id, "ADD", null, contentOf(created)));
-    return { outcome: "closed", id, problems: [] };
-  }
+  const others = rivals.filter((rival) => rival.id !== double?.id && !context.fresh.has(rival.id));
+  const made = newMemory(context, draft, id, doubles.length, others);
+  if (decision.action === "insert_closed") return planClosed(plan, memory, made, decision);
+  const old = decision.action === "replace" ? rivals.find((rival) => rival.id === decision.id) : undefined;
+  const since = heldSince(proposalOf(memory, { now: context.owner.now, turn: 0 }), old).toISOString();
+  const created = { ...made, validFrom: since };
   plan.created.push(created);
-  if (decision.action === "replace") {
-    const old = rivals.find((rival) => rival.id === decision.id);
-    const validTo = (memory.validFrom ?? new Date()).toISOString();
+  if (decision.action === "create") planMoves(plan, decision.moves ?? [], id);
+  if (old) {
     plan.deactivated.push({
-      id: decision.id,
-      state: "superseded",
-      supersededBy: id,
-      validTo,
-      purgeAfterMs: null,
+      ...{ id: old.id, state: "superseded", supersededBy: id, validTo: since, purgeAfterMs: null },
     });
+    const { text, confidence, origin } = old;
+    const reason = reasonOf(context, draft, rivals, old.id);
     plan.changes.push(
-      change(memory, decision.id, "UPDATE", old && { text: old.text, confidence: old.confidence }, {
-        supersededBy: id,
-      }),
+      change(memory, old.id, "UPDATE", { text, confidence, origin }, { supersededBy: id, reason }),
     );
   }
   if (double) {
@@ -100,17 +105,58 @@ export function planDraft(
   return { outcome: decision.action === "replace" ? "replaced" : "created", id, problems: [] };
 }
 
-function planSighting(
+/** A value of the past, stored between the others of its slot. */
+function planClosed(
   plan: WritePlan,
-  { memory }: OwnerDraft,
-  times: number,
-  { id, similarity }: { id: string; similarity: number },
-  rivals: WriteCandidate[],
-  assertedTurn: number,
+  memory: PreparedMemory,
+  made: NewMemory,
+  { id: supersededBy, until, moves = [], split }: Extract<SettledDecision, { action: "insert_closed" }>,
 ): WriteOutcome {
+  const { id } = made;
+  plan.created.push({ ...made, state: "superseded", validTo: until.toISOString(), supersededBy });
+  plan.changes.push(change(memory, id, "ADD", null, contentOf(made)));
+  planMoves(plan, moves, id);
+  if (split) {
+    const copyId = randomUUID();
+    plan.splits.push({ ...split, copyId, supersededBy: id });
+    plan.changes.push(change(memory, copyId, "ADD", null, { copyOf: split.id, supersededBy: id }));
+  }
+  return { outcome: "closed", id, problems: [] };
+}
+
+/** What ends earlier than it did gives way to `successor`, where there is one. */
+function planMoves(plan: WritePlan, moves: readonly IntervalMove[], successor: string | null): void {
+  for (const move of moves) {
+    const supersededBy = move.validTo && successor !== null ? successor : undefined;
+    plan.moves.push({ ...move, supersededBy });
+  }
+}
+
+function reasonOf(
+  context: WriteContext,
+  draft: OwnerDraft,
+  rivals: readonly WriteCandidate[],
+  id: string,
+): ConflictReason {
+  const rival = rivals.find((other) => other.id === id) as WriteCandidate;
+  const proposal = proposalOf(draft.memory, { now: context.owner.now, turn: saidTurn(context, draft) });
+  return conflictReason({ ...rival, rank: sourceRank(rival) }, proposal);
+}
+
+function planSighting(
+  context: WriteContext,
+  plan: WritePlan,
+  draft: OwnerDraft,
+  {
+    times,
+    decision: { id, similarity },
+    rivals,
+  }: { times: number; decision: { id: string; similarity: number }; rivals: readonly WriteCandidate[] },
+): WriteOutcome {
+  const { memory } = draft;
   const known = rivals.find((rival) => rival.id === id) as WriteCandidate;
-  const { confidence, importance } = memory;
-  plan.sightings.push({ id, times, confidence, importance, assertedTurn });
+  const { importance } = memory;
+  plan.sightings.push(sightingOf(context, draft, known, times));
   const seenCount = known.seenCount + times;
   const old = { text: known.text, seenCount: known.seenCount };
   const line = changeLine("merged", { ...memory, text: known.text, seenCount });
@@ -124,6 +170,30 @@ function planSighting(
   return { outcome: "merged", id, problems: [] };
 }
 
+/** `known`, said again: the word of whoever is believed less makes it neither surer nor fresher. */
+function sightingOf(
+  context: WriteContext,
+  draft: OwnerDraft,
+  known: WriteCandidate,
+  times: number,
+): Sighting {
+  const { memory } = draft;
+  const { importance, origin, trust } = memory;
+  const [rank, before] = [sourceRank(memory), sourceRank(known)];
+  const since = heldSince(proposalOf(memory, { now: context.owner.now, turn: 0 }), known);
+  return {
+    ...{ id: known.id, times, importance, rank },
+    ...(rank < before
+      ? { confidence: known.confidence, assertedTurn: known.turn, assertedAt: null }
+      : {
+          confidence: memory.confidence,
+          assertedTurn: saidTurn(context, draft),
+          assertedAt: since.toISOString(),
+        }),
+    ...(rank > before ? { origin, trust } : { origin: null, trust: null }),
+  };
+}
+
 function planUpdate(
   context: WriteContext,
   plan: WritePlan,
@@ -133,12 +203,12 @@ function planUpdate(
   const { memory, vector } = draft;
   const known = rivals.find((rival) => rival.id === id) as WriteCandidate;
   const { category, pinned, tags, actorId, similarity } = known;
-  const others = rivals.filter((rival) => rival.id !== id);
+  const others = rivals.filter((rival) => rival.id !== id && !context.fresh.has(rival.id));
   const links = nearestLinks(others, context.config);
   const importance = Math.max(known.importance, memory.importance);
   const confidence = Math.max(known.confidence, memory.confidence);
   const seenCount = known.seenCount + times;
-  plan.sightings.push({ id, times, confidence, importance, assertedTurn: saidTurn(context, draft) });
+  plan.sightings.push(sightingOf(context, draft, known, times));
   plan.rewrites.push({
     ...memory,
     ...{ id, category, pinned, tags, importance, confidence, vector, links },

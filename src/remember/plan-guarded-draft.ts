@@ -5,7 +5,7 @@ import { decideProposal, type StandingConsent } from "../domain/decide-proposal.
 import type { WriteCandidate } from "../store/find-write-candidates.js";
 import { consentChange } from "./consent-change.js";
 import { type ConsentPlan, lapse, newConsent, proposedValue } from "./consent-plan.js";
-import { type SettledDecision, settleDraft } from "./decide-draft.js";
+import { mergeThresholds, type SettledDecision, settleDraft } from "./decide-draft.js";
 import type { OwnerDraft } from "./draft-waves.js";
 import { saidTurn, type WriteContext } from "./new-memory.js";
 import { planDraft, type WritePlan } from "./plan-draft.js";
@@ -36,12 +36,14 @@ export function planGuardedDraft(
   const rule = consentRule(context.config.consent, (draft.doubles[0] as OwnerDraft).memory);
   const doubles = rule !== null && context.origin.consent ? draft.doubles.map(vouchedFor) : draft.doubles;
   const first = doubles[0] as OwnerDraft;
-  const decision = settleDraft(first, rivals, { turn: saidTurn(context, first), config: context.config });
+  const decision = settleDraft(first, rivals, {
+    ...{ turn: saidTurn(context, first), now: context.owner.now, config: context.config },
+  });
   const write = (how: SettledDecision) => planDraft(context, plan, doubles, rivals, how);
   if (rule === null) return write(decision);
 
   const given = context.origin.consent;
-  if (given) return planGiven(context, plan, draft, given, () => write(insisted(decision)));
+  if (given) return planGiven(context, plan, draft, given, () => write(decision));
   if (decision.action === "touch") {
     endContradicted(context, plan.consents, draft, decision.id);
     return write(decision);
@@ -51,15 +53,10 @@ export function planGuardedDraft(
   return planProposal(context, plan, draft, { rule, write: () => write(decision) });
 }
 
-/** What the user agreed to is trusted as the user's own words, whoever proposed it. */
+/** What the user agreed to is the user's own word, whoever proposed it, and believed whatever the confidences. */
 function vouchedFor(draft: OwnerDraft): OwnerDraft {
-  const { trust } = draft.memory;
-  return trust === "operator" ? draft : { ...draft, memory: { ...draft.memory, trust: "user" } };
-}
-
-/** A user who agreed is believed whatever the confidences. */
-function insisted(decision: SettledDecision): SettledDecision {
-  return decision.action === "keep" ? { action: "replace", id: decision.id } : decision;
+  const trust = draft.memory.trust === "operator" ? "operator" : "user";
+  return { ...draft, memory: { ...draft.memory, trust, correction: true } };
 }
 
 /** Whether a decision changes what is known. Of a sensitive field not even a weaker claim is dropped unasked. */
@@ -135,7 +132,7 @@ function planProposal(
     },
     standing,
     config.consent,
-    config.memories.reviewSimilarity,
+    mergeThresholds(memory, config).ask,
   );
   const { actor } = origin;
   const event = { step: "consent", op: "propose", status: "ok", category } as const;

@@ -6,6 +6,7 @@ import { memoryInstructs } from "../domain/memory-instructs.js";
 import { parseInput, smallCount, storableDate, storableText } from "../domain/parse-input.js";
 import { isSharedBy, parseScope, type Scope } from "../domain/scope.js";
 import { slotKey } from "../domain/slot-key.js";
+import { defaultConfidence } from "../domain/source-rank.js";
 import { isStorable, visibleText } from "../domain/storable-text.js";
 import {
   type MemoryOrigin,
@@ -36,7 +37,7 @@ const draftSchema = z.strictObject({
   key: storableText.trim().min(1).max(200).transform(visibleText).optional(),
   value: shownText(2_000).optional(),
   importance: z.number().min(1).max(5).default(3),
-  confidence: z.number().min(0).max(1).default(1),
+  confidence: z.number().min(0).max(1).optional(),
   pinned: z.boolean().default(false),
   tags: z.array(shownText(mostTagCharacters)).max(mostTags).default([]),
   agentId: storableText.optional(),
@@ -57,9 +58,11 @@ const draftSchema = z.strictObject({
 });
 
 /** A draft that may be written. */
-export interface PreparedMemory extends Omit<z.output<typeof draftSchema>, "category" | "origin"> {
+export interface PreparedMemory
+  extends Omit<z.output<typeof draftSchema>, "category" | "origin" | "confidence"> {
   readonly scope: Scope;
   readonly category: string;
+  readonly confidence: number;
   readonly origin: MemoryOrigin;
   readonly trust: MemoryTrust;
   /** Whether it reads as instructions to a model, and no operator wrote it: then it waits for one's approval. */
@@ -101,6 +104,7 @@ export function prepareMemory(
     // What a user's conversation taught an app is told to all of its users: not whose it was, nor in which words.
     ...(isSharedBy(scope, whose) && { source: undefined, actorId: undefined }),
     ...{ text: trimmed, key, origin, trust: trustOf(origin) },
+    confidence: fields.confidence ?? defaultConfidence(origin, fields.kind),
     quarantined:
       origin !== "operator" && memoryInstructs({ ...fields, text: trimmed, trust: trustOf(origin) }),
     category: category.name,

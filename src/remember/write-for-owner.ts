@@ -10,13 +10,15 @@ import { findStandingConsents } from "../store/find-standing-consents.js";
 import { findWriteCandidates } from "../store/find-write-candidates.js";
 import { insertMemories } from "../store/insert-memories.js";
 import type { LockedOwner } from "../store/lock-owner.js";
+import { moveIntervals, splitIntervals } from "../store/move-intervals.js";
 import { recordChanges } from "../store/record-changes.js";
 import { rewriteMemory } from "../store/rewrite-memory.js";
 import { touchMemories } from "../store/touch-memories.js";
 import { applyConsentPlan, emptyConsentPlan } from "./consent-plan.js";
 import { writeProbe } from "./decide-draft.js";
 import { draftWaves, type OwnerDraft } from "./draft-waves.js";
-import type { WritePlan } from "./plan-draft.js";
+import { nearDoubles } from "./near-doubles.js";
+import { emptyPlan, type WritePlan } from "./plan-draft.js";
 import { planGuardedDraft } from "./plan-guarded-draft.js";
 import type { WriteOrigin, WriteOutcome } from "./write-memories.js";
 
@@ -27,39 +29,56 @@ interface Context {
   readonly config: ResolvedConfig;
   readonly space: EmbeddingSpace | null;
   readonly origin: WriteOrigin;
+  readonly fresh: Set<string>;
 }
 
-/** Writes an owner's drafts within the transaction that holds its lock. Outcomes by the drafts' indexes. */
+/** Drafts that are compared with each other before they are written: some tens of thousands of comparisons. */
+const mostAtOnce = 300;
+
+/**
+ * Writes an owner's drafts within the transaction that holds its lock, in their order: of two that say nearly the same
+ * the later meets the earlier as if it came alone. Outcomes by the drafts' indexes.
+ */
 export async function writeForOwner(
   context: Context,
   drafts: readonly OwnerDraft[],
 ): Promise<Map<number, WriteOutcome>> {
   const outcomes = new Map<number, WriteOutcome>();
-  for (const wave of draftWaves(drafts)) {
-    const first = wave.map((doubles) => doubles[0] as OwnerDraft);
-    const candidates = await findWriteCandidates(context.tx, {
-      ownerRef: context.owner.ref,
-      probes: first.map(({ memory, vector }) => writeProbe(memory, vector)),
-      language: context.config.retrieval.language,
-      space: context.space,
-    });
-    const standing = await findStanding(context, first);
-    const plan = {
-      ...{ created: [], deactivated: [], sightings: [], rewrites: [], changes: [] },
-      consents: emptyConsentPlan(),
-    };
-    for (const [probe, doubles] of wave.entries()) {
-      const outcome = planGuardedDraft(context, plan, {
-        ...{ doubles, rivals: candidates[probe] ?? [], standing: standing[probe] ?? [] },
-      });
-      for (const { index } of doubles) outcomes.set(index, outcome);
+  for (let from = 0; from < drafts.length; from += mostAtOnce) {
+    const some = drafts.slice(from, from + mostAtOnce);
+    for (const wave of draftWaves(some, await nearDoubles(context, some))) {
+      for (const [index, outcome] of await writeWave(context, wave)) outcomes.set(index, outcome);
     }
-    await apply(context, plan, bestSimilarity(candidates.flat()));
-    const { config, owner } = context;
-    await applyConsentPlan(context.tx, plan.consents, {
-      ...{ ownerRef: owner.ref, scope: context.scope, policy: config.consent },
-    });
   }
+  return outcomes;
+}
+
+async function writeWave(context: Context, wave: OwnerDraft[][]): Promise<Map<number, WriteOutcome>> {
+  const outcomes = new Map<number, WriteOutcome>();
+  const first = wave.map((doubles) => doubles[0] as OwnerDraft);
+  const candidates = await findWriteCandidates(context.tx, {
+    ownerRef: context.owner.ref,
+    probes: first.map(({ memory, vector }) => writeProbe(memory, vector)),
+    language: context.config.retrieval.language,
+    space: context.space,
+  });
+  const standing = await findStanding(context, first);
+  const plan = {
+    ...emptyPlan(),
+    consents: emptyConsentPlan(),
+  };
+  for (const [probe, doubles] of wave.entries()) {
+    const outcome = planGuardedDraft(context, plan, {
+      ...{ doubles, rivals: candidates[probe] ?? [], standing: standing[probe] ?? [] },
+    });
+    for (const { index } of doubles) outcomes.set(index, outcome);
+  }
+  await apply(context, plan, bestSimilarity(candidates.flat()));
+  for (const { id } of plan.created) context.fresh.add(id);
+  const { config, owner } = context;
+  await applyConsentPlan(context.tx, plan.consents, {
+    ...{ ownerRef: owner.ref, scope: context.scope, policy: config.consent },
+  });
   return outcomes;
 }
 
@@ -85,6 +104,8 @@ async function apply(
 ): Promise<void> {
   const ownerRef = owner.ref;
   await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
+  await moveIntervals(tx, { ownerRef, moves: plan.moves });
+  await splitIntervals(tx, { ownerRef, splits: plan.splits });
   await insertMemories(tx, { ownerRef, memories: plan.created, language: config.retrieval.language, space });
   await touchMemories(tx, { ownerRef, sightings: plan.sightings });
   for (const rewrite of plan.rewrites) {

@@ -58,8 +58,13 @@ export interface WriteOrigin {
   readonly actor: string;
   /** What its events are counted under. */
   readonly step: EventStep;
-  /** How a statement stands to the stored one it is nearly equal to; asked before. @default "different" */
-  readonly sameAs?: ((draft: MemoryDraft, known: { id: string; text: string }) => SameFact) | undefined;
+  /**
+   * How a statement stands to the stored one it is nearly equal to, or to one of the same batch, which has no id yet;
+   * asked before. @default "different"
+   */
+  readonly sameAs?:
+    | ((draft: MemoryDraft, known: { id: string | null; text: string }) => SameFact)
+    | undefined;
   /** The user's consent to what is written. @default none: changes of sensitive fields become requests */
   readonly consent?: ConsentGiven | undefined;
   /** How many of the owner's turns ago a draft was said. @default 0 */
@@ -113,7 +118,7 @@ export async function writeMemories(
     index,
     memory,
     vector: memory.quarantined ? null : (embedded?.vectors[embeddings++] ?? null),
-    sameAs: (known: { id: string; text: string }) =>
+    sameAs: (known: { id: string | null; text: string }) =>
       input.origin.sameAs?.(input.drafts[index] as MemoryDraft, known) ?? "different",
     turnsAgo: input.origin.turnsAgo?.(input.drafts[index] as MemoryDraft) ?? 0,
   }));
@@ -128,6 +133,7 @@ export async function writeMemories(
         config: deps.config,
         space: embedded?.space ?? null,
         origin: input.origin,
+        fresh: new Set<string>(),
       };
       const [suspect, plain] = partition(group, ({ memory }) => memory.quarantined);
       for (const [index, outcome] of await writeForOwner(context, plain)) outcomes[index] = outcome;

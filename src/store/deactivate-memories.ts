@@ -34,7 +34,7 @@ export async function deactivateMemories(
     ${activeTargets(tx, input.ownerRef)},
     closed as (
       update ${tx.schema}.memory m
-      set state = i.state, superseded_by = i."supersededBy", valid_to = i."validTo",
+      set state = i.state, superseded_by = i."supersededBy", valid_to = greatest(i."validTo", case when i."validTo" is not null then m.valid_from end),
         purge_at = ${tx.now()} + i."purgeAfterMs" * interval '1 millisecond', updated_at = ${tx.now()}
       from target i where m.ref = i.ref
       returning m.ref

@@ -120,6 +120,7 @@ export async function exportMemories(
         'runId', x.run_id, 'actorId', x.actor_id, 'role', x.role, 'threadId', t.thread_id,
         'sourceSeqs', x.source_seqs, 'evidence', x.evidence, 'turnStart', x.turn_start, 'turnEnd', x.turn_end,
         'assertedTurn', x.asserted_turn, 'validFrom', x.valid_from, 'validTo', x.valid_to,
+        'assertedAt', x.asserted_at,
         'supersededBy', x.superseded_by, 'seenCount', x.seen_count, 'accessCount', x.access_count,
         'lastAccessedAt', x.last_accessed_at, 'purgeAt', x.purge_at, 'createdAt', x.created_at,
         'updatedAt', x.updated_at

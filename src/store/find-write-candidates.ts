@@ -2,6 +2,7 @@ import type { QueryResultRow } from "pg";
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryKind } from "../domain/memory.js";
+import type { MemoryOrigin, MemoryTrust } from "../domain/trust.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 import { isId } from "./scope-columns.js";
 
@@ -11,6 +12,8 @@ export interface WriteProbe {
   readonly kind: MemoryKind;
   readonly category: string;
   readonly key: string | null;
+  /** Since when it holds, for finding its place among the closed values of its slot; unset: from now on. */
+  readonly validFrom?: Date | undefined;
   readonly contentHash: string;
   /** Text prepared for `to_tsvector`. */
   readonly terms: string;
@@ -20,10 +23,13 @@ export interface WriteProbe {
   readonly self?: string;
 }
 
-/** An active memory that bears on a probe. */
+/** A memory that bears on a probe. */
 export interface WriteCandidate {
-  /** "slot": holds the same slot. "same": says the same. "near": is among the most similar. */
-  readonly relation: "slot" | "same" | "near";
+  /**
+   * "slot": holds the same slot. "same": says the same. "near": is among the most similar. "before" and "after" are no
+   * longer active: the latest closed value of the slot that began by the probe's time, and the earliest since.
+   */
+  readonly relation: "slot" | "before" | "after" | "same" | "near";
   readonly ref: number;
   readonly id: string;
   readonly kind: MemoryKind;
@@ -31,6 +37,8 @@ export interface WriteCandidate {
   readonly keyed: boolean;
   readonly text: string;
   readonly value: string | null;
+  readonly origin: MemoryOrigin;
+  readonly trust: MemoryTrust;
   readonly confidence: number;
   readonly importance: number;
   readonly turn: number;
@@ -39,8 +47,10 @@ export interface WriteCandidate {
   readonly tags: readonly string[];
   readonly actorId: string | null;
   readonly validFrom: Date;
+  readonly validTo: Date | null;
+  readonly assertedAt: Date;
   readonly updatedAt: string;
-  /** 1 for "slot" and "same". */
+  /** 1 but for "near". */
   readonly similarity: number;
 }
 
@@ -83,8 +93,8 @@ export function byProbe<Found extends { readonly probe: number }>(
 }
 
 /**
- * The active memories of an owner that bear on each of `probes`, by the probes' order: its slot, its double, its
- * nearest. One statement for every 200 probes.
+ * The memories of an owner that bear on each of `probes`, by the probes' order: its slot with the closed values around
+ * its time, its double, its nearest. One statement for every 200 probes.
  *
  * Similarity is 1 − cosine distance with embeddings, else the share of terms that two texts have in common
  * (Dice's coefficient on stemmed terms), in [0, 1]; then texts with no rare word in common are not near.
@@ -113,7 +123,8 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
     with probe as materialized (
       -- The vector is read once, and not for every memory that it is compared with.
       select p.*, ${space ? sql`p.vector::${space.type}` : sql`null`} as embedding from json_to_recordset(${probes}::json) as p (
-        index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, vector text, self uuid
+        index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, vector text, self uuid,
+        "validFrom" timestamptz
       )
     ),
     ${near},
@@ -124,6 +135,20 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
         where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
           and category = p.category and key = p.key and state = 'active'
         limit 1
+      ) m
+      union all
+      select p.index, 'before', m.ref, 1
+      from probe p cross join lateral (
+        select ref from ${schema}.memory
+        where ${ofSlot(ownerRef)} and valid_from <= coalesce(p."validFrom", ${db.now()})
+        order by valid_from desc, valid_to desc nulls first limit 1
+      ) m
+      union all
+      select p.index, 'after', m.ref, 1
+      from probe p cross join lateral (
+        select ref from ${schema}.memory
+        where ${ofSlot(ownerRef)} and valid_from > coalesce(p."validFrom", ${db.now()})
+        order by valid_from limit 1
       ) m
       union all
       select p.index, 'same', m.ref, 1
@@ -137,14 +162,19 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
       select probe, 'near', ref, similarity from near
     )
     select c.probe, c.relation, m.ref, m.id, m.kind, m.category, m.key is not null as keyed, m.content as text,
-      m.value, m.pinned, m.tags, m.actor_id as "actorId",
+      m.value, m.origin, m.trust, m.pinned, m.tags, m.actor_id as "actorId",
       m.confidence, m.importance, m.asserted_turn as turn, m.seen_count as "seenCount",
-      m.valid_from as "validFrom", m.updated_at::text as "updatedAt", c.similarity
+      m.valid_from as "validFrom", m.valid_to as "validTo", coalesce(m.asserted_at, m.valid_from) as "assertedAt",
+      m.updated_at::text as "updatedAt", c.similarity
     from candidate c cross join lateral (select * from ${schema}.memory where ref = c.ref limit 1) m
     order by c.probe, c.relation, c.similarity desc`,
     { prepare: true },
   );
 }
+
+/** Whether a memory is a closed value of the slot of the row `p`. */
+const ofSlot = (ownerRef: number): Sql => sql`owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
+          and category = p.category and key = p.key and state = 'superseded'`;
 
 function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): Sql {
   return sql`near as materialized (

@@ -28,7 +28,7 @@ export async function findKnownMemories(
  * Adds memories to a locked owner with their terms, and counts them. Returns the ids of those added. One statement.
  *
  * What holds a slot, says the same, or tells of the same turns already stays active: what comes for its place is added
- * as superseded by it. Of two of `memories` that would collide one is added: try the others again.
+ * as superseded by it, and held until then at most. Nothing ends before it begins. Of two of `memories` that would collide one is added: try the others again.
  */
 export async function importMemories(
   tx: Connection,
@@ -45,7 +45,7 @@ export async function importMemories(
         importance real, confidence real, pinned boolean, state text, origin text, trust text, tags json,
         "agentId" text, "runId" text, "actorId" text, role text, "threadId" text, "sourceSeqs" json, evidence text,
         "turnStart" integer, "turnEnd" integer, "assertedTurn" bigint, "validFrom" timestamptz,
-        "validTo" timestamptz, "supersededBy" uuid, "seenCount" integer, "accessCount" integer,
+        "validTo" timestamptz, "assertedAt" timestamptz, "supersededBy" uuid, "seenCount" integer, "accessCount" integer,
         "lastAccessedAt" timestamptz, "purgeAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz,
         terms text, "actorTerms" text
       )) i
@@ -55,25 +55,25 @@ export async function importMemories(
       ) t on true
     ),
     placed as (
-      select i.*, holder.id as holder,
+      select i.*, holder.id as holder, holder.held_from,
         case when holder.id is null then i.state when i.state = 'quarantined' then 'merged' else 'superseded' end
           as new_state
       from input i
       left join lateral (
         -- One look into one index each; joined by "or" they would read all of the owner's memories.
-        (select m.id from ${schema}.memory m
+        (select m.id, null::timestamptz as held_from from ${schema}.memory m
         where i.state = 'active' and m.state = 'active' and m.owner_ref = ${ownerRef}
           and ${isId(sql`m.app_id`, sql`i."appId"`)} and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
         union all
-        (select m.id from ${schema}.memory m
+        (select m.id, m.valid_from as held_from from ${schema}.memory m
         where i.state = 'active' and m.state = 'active' and m.key is not null and m.owner_ref = ${ownerRef}
           and ${isId(sql`m.app_id`, sql`i."appId"`)} and m.category = i.category and m.key = i.key limit 1)
         union all
-        (select m.id from ${schema}.memory m
+        (select m.id, null::timestamptz as held_from from ${schema}.memory m
         where i.state = 'active' and i.kind = 'episode' and m.state = 'active' and m.kind = 'episode'
           and m.thread_ref = i.thread_ref and m.turn_start = i."turnStart" limit 1)
         union all
-        (select m.id from ${schema}.memory m
+        (select m.id, null::timestamptz as held_from from ${schema}.memory m
         where i.state = 'quarantined' and m.state = 'quarantined' and m.owner_ref = ${ownerRef}
           and ${isId(sql`m.app_id`, sql`i."appId"`)} and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
         limit 1
@@ -83,14 +83,18 @@ export async function importMemories(
       insert into ${schema}.memory (
         id, owner_ref, tenant_id, user_id, app_id, kind, category, key, value, content, content_hash, importance,
         confidence, pinned, state, origin, trust, tags, agent_id, run_id, actor_id, role, thread_ref, source_seqs,
-        evidence, turn_start, turn_end, asserted_turn, valid_from, valid_to, superseded_by, seen_count, access_count,
+        evidence, turn_start, turn_end, asserted_turn, valid_from, valid_to, asserted_at, superseded_by, seen_count, access_count,
         last_accessed_at, purge_at, created_at, updated_at
       )
       select id, ${ownerRef}, ${scope.tenantId}, ${scope.userId}, "appId", kind, category, key, value, text,
         "contentHash", importance, confidence, pinned, new_state, origin, trust,
         array(select json_array_elements_text(tags)), "agentId", "runId", "actorId", role, thread_ref,
         array(select json_array_elements_text(source_seqs)::integer), quote, "turnStart", "turnEnd",
-        "assertedTurn", "validFrom", case when holder is null then "validTo" else coalesce("validTo", ${tx.now()}) end,
+        "assertedTurn", "validFrom", case
+          when held_from is not null then greatest("validFrom", least("validTo", held_from))
+          when holder is not null then greatest("validFrom", coalesce("validTo", ${tx.now()}))
+          when "validTo" is not null then greatest("validFrom", "validTo")
+        end, "assertedAt",
         coalesce("supersededBy", holder), "seenCount", "accessCount", "lastAccessedAt", "purgeAt", "createdAt",
         "updatedAt"
       from placed order by position

@@ -9,6 +9,8 @@ export interface LockedOwner {
   readonly ref: number;
   readonly revision: number;
   readonly turns: number;
+  /** The time of all that is written under this lock. */
+  readonly now: Date;
 }
 
 /**
@@ -20,16 +22,16 @@ export interface LockedOwner {
 export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwner> {
   const { tenantId, userId, appId } = ownerColumns(scope);
   const digests = sql`${idDigest(sql`tenant_id`)}, ${idDigest(sql`user_id`)}, ${idDigest(sql`app_id`)}`;
-  const [row] = await tx.query<{ id: string; revision: string; turns: string }>(
+  const [row] = await tx.query<{ id: string; revision: string; turns: string; now: Date }>(
     sql`
     insert into ${tx.schema}.owner as o (tenant_id, user_id, app_id)
     values (${tenantId}, ${userId}, ${appId})
     on conflict (${digests}) do update set revision = o.revision
       where o.tenant_id = excluded.tenant_id and o.user_id = excluded.user_id and o.app_id = excluded.app_id
-    returning id, revision, turns`,
+    returning id, revision, turns, ${tx.now()} as now`,
     { prepare: true },
   );
   if (!row)
     throw new MemoryError("CONFLICT", "Another owner's ids have the digest of this scope's: use other ids.");
-  return { ref: Number(row.id), revision: Number(row.revision), turns: Number(row.turns) };
+  return { ref: Number(row.id), revision: Number(row.revision), turns: Number(row.turns), now: row.now };
 }

@@ -1,10 +1,11 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
 import type { MemoryLifecycle, MemorySource } from "../domain/memory.js";
-import type { MemoryTrust } from "../domain/trust.js";
+import type { MemoryOrigin, MemoryTrust } from "../domain/trust.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 import { hasVectors } from "./has-vectors.js";
 import type { MemoryLink } from "./insert-memories.js";
+import { isId } from "./scope-columns.js";
 import { isSourceThread } from "./thread-is.js";
 
 /** A memory's new content. */
@@ -24,6 +25,8 @@ export interface MemoryRewrite {
   readonly actorTerms: string;
   /** The text's vector as text; null keeps the one there is. */
   readonly vector: string | null;
+  /** Whose words they are now; unset keeps whose they were. */
+  readonly origin?: MemoryOrigin | undefined;
   /** Who vouches for it now; unset keeps who did. */
   readonly trust?: MemoryTrust | undefined;
   /** Where the new text was learned; unset keeps the source there is. */
@@ -49,18 +52,26 @@ export async function rewriteMemory(
       select m.ref, m.state, m.content, (
         select t.id from ${schema}.thread t
         where ${isSourceThread({ tenantId: sql`m.tenant_id`, userId: sql`m.user_id`, appId: sql`m.app_id` }, source?.threadId ?? null)}
-      ) as source_ref
+      ) as source_ref, (
+        -- A slot that has held something else since: what comes back into it holds from now on.
+        select greatest(max(o.valid_to), ${tx.now()}) from ${schema}.memory o
+        where m.key is not null and (m.state <> 'active' or m.category <> ${rewrite.category}) and o.owner_ref = ${ownerRef} and ${isId(sql`o.app_id`, sql`m.app_id`)}
+          and o.category = ${rewrite.category} and o.key = m.key and o.state = 'superseded' and o.ref <> m.ref
+          and coalesce(o.valid_to, 'infinity') > m.valid_from
+        having count(*) > 0
+      ) as free_since
       from ${schema}.memory m where m.id = ${rewrite.id} and m.owner_ref = ${ownerRef}
     ),
     rewritten as (
       update ${schema}.memory m
       set state = ${rewrite.state}, content = ${rewrite.text}, value = ${rewrite.value},
         category = ${rewrite.category}, importance = ${rewrite.importance}, confidence = ${rewrite.confidence},
+        origin = coalesce(${rewrite.origin ?? null}::text, m.origin),
         trust = coalesce(${rewrite.trust ?? null}::text, m.trust), pinned = ${rewrite.pinned}, tags = ${rewrite.tags}::text[], content_hash = ${rewrite.contentHash},
         thread_ref = coalesce(target.source_ref, m.thread_ref),
         source_seqs = case when target.source_ref is null then m.source_seqs else ${source?.seqs ?? null}::integer[] end,
         evidence = case when target.source_ref is null then m.evidence else ${source?.quote ?? null}::text end,
-        purge_at = null, valid_to = null, superseded_by = null,
+        valid_from = greatest(m.valid_from, target.free_since), purge_at = null, valid_to = null, superseded_by = null,
         last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
       from target where m.ref = target.ref
       returning m.ref

@@ -20,14 +20,14 @@ const rival = (relation: Rival["relation"], fields: Partial<Rival> = {}): Rival 
   ...{
     confidence: 0.9,
     turn: 1,
-    validFrom: new Date("2025-01-01"),
+    ...{ rank: 3, validFrom: new Date("2025-01-01"), validTo: null, assertedAt: new Date("2025-01-01") },
     similarity: relation === "near" ? 0.9 : 1,
   },
   ...fields,
 });
 const proposal = (fields: Partial<Proposal> = {}): Proposal => ({
   ...{ kind: "fact", key: null, value: null, text: "The user enjoys tea.", confidence: 0.9, turn: 2 },
-  ...{ validFrom: null, correction: false },
+  ...{ rank: 3, now: new Date("2025-06-01"), validFrom: null, correction: false },
   ...fields,
 });
 const decide = (said: Proposal, ...rivals: Rival[]) => decideWrite(said, rivals, thresholds);
@@ -103,6 +103,28 @@ describe("a new memory", () => {
       ...{ action: "insert_closed", id: "slot", until: slot.validFrom },
     });
   });
+});
+
+it("in a word that matters, is one with another only if somebody who understands both says so", () => {
+  const anna = rival("near", { text: "The user's boss is called Anna.", similarity: 0.99 });
+  expect(decide(proposal({ text: "The user's boss is called Maria." }), anna)).toMatchObject({
+    action: "ask",
+  });
+});
+
+it("known already, is told in the words of whoever is believed more", () => {
+  const said = proposal({ text: "The user enjoys tea.", rank: 3 });
+  const near = rival("near", { similarity: 0.97, rank: 2 });
+  expect(decide(said, near)).toMatchObject({ action: "update", id: "near" });
+  expect(decide({ ...said, rank: 1 }, near)).toMatchObject({ action: "touch", id: "near" });
+  const ask = { action: "ask", id: "near", similarity: 0.9 } as const;
+  expect(
+    settleAsk(
+      ask,
+      () => "says_more",
+      () => true,
+    ),
+  ).toEqual({ action: "create" });
 });
 
 describe("an undecided pair", () => {

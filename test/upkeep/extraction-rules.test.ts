@@ -62,8 +62,11 @@ describe("conflicts over a slot", () => {
     expect(alex).toMatchObject({ supersededBy: alexander?.id, validTo: alexander?.validFrom });
     const trail = await memory.memories.history(alex!.id, thread);
     expect(trail.map(({ event, new: next }) => [event, next])).toEqual([
-      ["UPDATE", { supersededBy: alexander?.id }],
-      ["UPDATE", { refused: "The user's name is Al.", confidence: 0.6 }],
+      ["UPDATE", { supersededBy: alexander?.id, reason: "confidence" }],
+      [
+        "UPDATE",
+        { refused: "The user's name is Al.", confidence: 0.6, origin: "user", reason: "confidence" },
+      ],
       ["ADD", expect.objectContaining({ value: "Alex" })],
     ]);
   });
@@ -107,6 +110,46 @@ describe("conflicts over a slot", () => {
     const messages = [new HumanMessage("My name is Alex.")];
     await memory.remember({ ...thread, messages, saidAt: new Date("2020-01-01T00:00:00Z") });
     expect(await nameOf(memory, thread)).toEqual(["Alex superseded", "Alexander active"]);
+  });
+
+  it.each([
+    ["a statement", { category: "profile", key: null, value: null }],
+    ["a key of its own", { category: "profile", key: "side_job", value: "firefighter" }],
+    ["a key with a word in common", { category: "profile", key: "job_boss", value: "firefighter" }],
+    ["another category", { category: "knowledge", key: "job", value: "firefighter" }],
+  ])("are none with %s, whatever number the model gives it", async (_, fields) => {
+    const job = candidate("The user works as an engineer.", "engineer", {
+      ...{ category: "identity", key: "Occupation", value: "engineer" },
+    });
+    const also = candidate("The user is also a volunteer firefighter.", "volunteer firefighter", {
+      ...fields,
+      updates: 1,
+    });
+    const memory = db.memory({
+      model: taskModel({ fact_extraction: knowing({ "as an engineer": [job], "a volunteer": [also] }) }),
+      config: configured(),
+    });
+    const thread = newAddress();
+    await say(memory, thread, "I work as an engineer.");
+    await say(memory, thread, "I am also a volunteer firefighter.");
+    expect(await textsOf(memory, thread)).toEqual([
+      "The user works as an engineer.",
+      "The user is also a volunteer firefighter.",
+    ]);
+  });
+
+  it("stay in their time when an old thread that corrects something is extracted late", async () => {
+    const correction = { ...named("Bo", "my name is Bo", 1), correction: true };
+    const memory = db.memory({
+      model: taskModel({ fact_extraction: knowing({ ...example, "my name is Bo": [correction] }) }),
+      config: configured(),
+    });
+    const thread = newAddress();
+    await say(memory, thread, "My name is Alex.");
+    const old = { ...thread, threadId: `${thread.threadId}-old` };
+    const messages = [new HumanMessage("No, my name is Bo.")];
+    await memory.remember({ ...old, messages, saidAt: new Date("2020-01-01T00:00:00Z") });
+    expect(await nameOf(memory, thread)).toEqual(["Bo superseded", "Alex active"]);
   });
 
   it("stay within the slot that the model named by its number, if code agrees", async () => {
@@ -210,6 +253,44 @@ describe("statements that are nearly equal", () => {
     const { stored } = await compare(same);
     expect(stored).toHaveLength(2);
   });
+});
+
+it("statements of one reply that are nearly equal are compared as those of two are", async () => {
+  const tea = (text: string, quote: string) => candidate(text, quote, { category: "preferences" });
+  const answers = {
+    "I drink green tea": [
+      tea("The user drinks green tea in the morning at home.", "I drink green tea"),
+      tea("The user drinks green tea in the morning at work.", "I drink green tea"),
+    ],
+  };
+  const same = () => ({ structured: { reasoning: "", verdicts: [{ pair: 1, verdict: "same" }] } });
+  for (const [reply, count] of [
+    [same, 1],
+    [() => "They are the same.", 2],
+  ] as const) {
+    const model = taskModel({ fact_extraction: knowing(answers), same_fact: reply });
+    const memory = db.memory({ model, config: configured({ askSimilarity: 0.5 }) });
+    const thread = newAddress();
+    await say(memory, thread, "I drink green tea.");
+    expect(await textsOf(memory, thread)).toHaveLength(count);
+  }
+});
+
+it("what the model itself finds not worth keeping is left out", async () => {
+  const trifles = [0, 0.9].map((importance) =>
+    candidate(`The user sneezed ${importance} times.`, "I sneezed", { importance }),
+  );
+  const memory = db.memory({
+    model: taskModel({ fact_extraction: knowing({ "I sneezed": trifles }) }),
+    config: configured(),
+  });
+  const thread = newAddress();
+  await say(memory, thread, "I sneezed.");
+  expect(await textsOf(memory, thread)).toEqual([]);
+  expect(await eventsOf(db, thread, "extract")).toEqual([
+    "classify skipped low_importance",
+    "classify skipped low_importance",
+  ]);
 });
 
 describe("caps", () => {

@@ -1,0 +1,238 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { MemoryDraft, MemoryItem } from "../../src/index.js";
+import type { Memory } from "../../src/memory.js";
+import { brokenInvariants } from "../support/broken-invariants.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const newUser = () => ({ scope: { userId: randomUUID() } });
+type User = ReturnType<typeof newUser>;
+
+const day = (n: number) => new Date(Date.UTC(2020, 0, n));
+const job = (value: string, on?: number, fields: Partial<MemoryDraft> = {}): MemoryDraft => ({
+  ...{ category: "profile", key: "job", value, text: `The user works as a ${value}.`, origin: "user" },
+  ...(on !== undefined && { validFrom: day(on) }),
+  ...fields,
+});
+
+async function slotOf(memory: Memory, { scope }: User): Promise<MemoryItem[]> {
+  const all = await memory.memories.list({ scope, states: ["active", "superseded"], limit: 1_000 });
+  return all.toSorted(
+    (one, other) =>
+      one.validFrom.getTime() - other.validFrom.getTime() ||
+      (one.validTo?.getTime() ?? Number.POSITIVE_INFINITY) -
+        (other.validTo?.getTime() ?? Number.POSITIVE_INFINITY),
+  );
+}
+
+/** "cook 1–3, baker 3–": the values of a slot in the order of their time, those that held for no time left out. */
+async function historyOf(memory: Memory, user: User): Promise<string> {
+  const dayOf = (date: Date) => 1 + (date.getTime() - day(1).getTime()) / 86_400_000;
+  return (await slotOf(memory, user))
+    .filter(({ validFrom, validTo }) => validTo?.getTime() !== validFrom.getTime())
+    .map(
+      ({ value, validFrom, validTo, state }) =>
+        `${value} ${dayOf(validFrom)}–${validTo ? dayOf(validTo) : ""}${state === "active" && validTo ? "!" : ""}`,
+    )
+    .join(", ");
+}
+
+async function tell(memory: Memory, user: User, ...told: MemoryDraft[]) {
+  for (const draft of told) await memory.memories.add(draft, user);
+}
+
+function permutations<Item>(items: readonly Item[]): Item[][] {
+  if (items.length <= 1) return [[...items]];
+  return items.flatMap((item, at) => permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]));
+}
+
+describe("the values of a slot, told in whatever order", () => {
+  it("hold one after another, each until the next", async () => {
+    const memory = db.memory();
+    const told = [job("cook", 1), job("baker", 3), job("smith", 5), job("clerk", 7)];
+    for (const order of permutations(told)) {
+      const user = newUser();
+      await tell(memory, user, ...order);
+      expect(await historyOf(memory, user)).toBe("cook 1–3, baker 3–5, smith 5–7, clerk 7–");
+    }
+  });
+
+  it("come back where they were told again, also when what came in between is told last", async () => {
+    const memory = db.memory();
+    for (const order of permutations([job("cook", 1), job("baker", 3), job("cook", 5), job("smith", 7)])) {
+      const user = newUser();
+      await tell(memory, user, ...order);
+      expect(await historyOf(memory, user)).toBe("cook 1–3, baker 3–5, cook 5–7, smith 7–");
+    }
+  });
+
+  it("never overlap nor run backwards, and the latest is active, equal dates and batches included", async () => {
+    const memory = db.memory();
+    const value = fc.constantFrom("cook", "baker", "smith");
+    const told = fc.array(
+      fc.record({ value, on: fc.integer({ min: 1, max: 6 }), correction: fc.boolean() }),
+      { minLength: 1, maxLength: 6 },
+    );
+    await fc.assert(
+      fc.asyncProperty(told, fc.boolean(), async (values, atOnce) => {
+        const user = newUser();
+        const drafts = values.map(({ value, on, correction }) => job(value, on, { correction }));
+        if (atOnce) await memory.memories.add(drafts, user);
+        else await tell(memory, user, ...drafts);
+        const slot = await slotOf(memory, user);
+        for (const [index, { validFrom, validTo }] of slot.entries()) {
+          if (validTo) expect(validTo.getTime()).toBeGreaterThanOrEqual(validFrom.getTime());
+          const next = slot[index + 1];
+          if (next) {
+            expect(validTo).not.toBeNull();
+            expect(validTo!.getTime()).toBeLessThanOrEqual(next.validFrom.getTime());
+          }
+        }
+        expect(slot.map(({ state }) => state)).toEqual([
+          ...Array(slot.length - 1).fill("superseded"),
+          "active",
+        ]);
+        const lastDay = Math.max(...values.map(({ on }) => on));
+        const last = values.filter(({ on }) => on === lastDay).map((one) => one.value);
+        expect(last).toContain(slot.at(-1)?.value);
+      }),
+      { numRuns: 60 },
+    );
+    expect(await brokenInvariants(db)).toEqual([]);
+  });
+
+  it("stay in their time when an older one calls itself a correction", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    await tell(memory, user, job("cook", 5), job("baker", 2, { correction: true }));
+    expect(await historyOf(memory, user)).toBe("baker 2–5, cook 5–");
+  });
+
+  it("without a time are said now: of what holds, however far in the future that began", async () => {
+    const memory = db.memory({ clock: () => day(4) });
+    const user = newUser();
+    await tell(memory, user, job("cook", 2), job("baker"), job("smith", 9), job("clerk"));
+    expect(await historyOf(memory, user)).toBe("cook 2–4, baker 4–9, clerk 9–");
+  });
+
+  it("do not overlap what a removed value left, nor when one is brought back", async () => {
+    const memory = db.memory({ clock: () => day(20) });
+    const user = newUser();
+    const [cook] = await memory.memories.add(job("cook", 1), user);
+    const [baker] = await memory.memories.add(job("baker", 5), user);
+    await memory.memories.remove(baker!.id!, user);
+    await tell(memory, user, job("smith", 3));
+    expect(await historyOf(memory, user)).toBe("cook 1–3, smith 3–");
+    const [clerk] = await memory.memories.add(job("clerk", 8), user);
+    await memory.memories.remove(clerk!.id!, user);
+    const trail = await memory.memories.history(cook!.id!, user);
+    await memory.memories.revert(cook!.id!, { ...user, to: trail.at(-1)!.id });
+    expect(await historyOf(memory, user)).toBe("smith 3–8, cook 20–");
+  });
+
+  it("are refused by the database where they would run backwards", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    await tell(memory, user, job("cook", 2), job("baker", 5));
+    const backwards = db.pool.query(
+      `update "${db.schema}".memory set valid_to = valid_from - interval '1 day' where user_id = $1 and state = 'superseded'`,
+      [user.scope.userId],
+    );
+    await expect(backwards).rejects.toThrow(/memory_interval/);
+  });
+});
+
+describe("whose word it is", () => {
+  const told = (value: string, fields: Partial<MemoryDraft>) =>
+    job(value, undefined, { origin: undefined, ...fields });
+  const outcomeOf = async (...drafts: MemoryDraft[]) => {
+    const memory = db.memory();
+    const user = newUser();
+    const last = drafts.at(-1)!;
+    await tell(memory, user, ...drafts.slice(0, -1));
+    const [outcome] = await memory.memories.add(last, user);
+    const [active] = await memory.memories.list({ scope: user.scope });
+    return { memory, user, outcome: outcome?.outcome, active };
+  };
+
+  it.each([
+    ["an assistant's at equal confidence", { origin: "assistant", confidence: 0.6 }],
+    ["an assistant's that is surer", { origin: "assistant", confidence: 1 }],
+    [
+      "an assistant's that calls itself a correction",
+      { origin: "assistant", confidence: 1, correction: true },
+    ],
+    ["background work's", { origin: "worker", confidence: 1 }],
+    ["a tool's without a confidence", { origin: "tool" }],
+    ["a tool's, surer", { role: "tool", confidence: 1, correction: true }],
+    ["a document's", { origin: "document", confidence: 1 }],
+    ["an import's", { origin: "import", confidence: 1 }],
+    ["code's that names nobody", { confidence: 1 }],
+    ["an insight", { kind: "insight", confidence: 1 }],
+  ] as const)("%s does not replace the user's own", async (_, fields) => {
+    const said = told("cook", { role: "user", confidence: 0.6 });
+    const { outcome, active, memory, user } = await outcomeOf(said, told("baker", fields));
+    expect([outcome, active?.value]).toEqual(["kept", "cook"]);
+    const [entry] = await memory.memories.history(active!.id, user);
+    expect(entry?.new).toMatchObject({ refused: "The user works as a baker.", reason: "source" });
+  });
+
+  it.each([
+    ["an assistant", { origin: "assistant", confidence: 1 }],
+    ["a tool", { origin: "tool", confidence: 1 }],
+    ["code", { confidence: 1, correction: true }],
+    ["an import", { origin: "import", confidence: 1 }],
+  ] as const)("the user's, however unsure, replaces that of %s", async (_, fields) => {
+    const { outcome, active, memory, user } = await outcomeOf(
+      told("cook", fields),
+      told("baker", { origin: "user", confidence: 0.4 }),
+    );
+    expect([outcome, active?.value]).toEqual(["replaced", "baker"]);
+    const [old] = await memory.memories.list({ scope: user.scope, states: ["superseded"] });
+    const [entry] = await memory.memories.history(old!.id, user);
+    expect(entry?.new).toMatchObject({ supersededBy: active?.id, reason: "source" });
+  });
+
+  it("an operator's and the user's are alike: the surer or the later stands, or the corrected", async () => {
+    const operator = told("cook", { origin: "operator" });
+    expect((await outcomeOf(operator, told("baker", { origin: "user", confidence: 1 }))).active?.value).toBe(
+      "baker",
+    );
+    expect(
+      (await outcomeOf(operator, told("baker", { origin: "user", confidence: 0.5 }))).active?.value,
+    ).toBe("cook");
+    const corrected = told("baker", { origin: "user", confidence: 0.5, correction: true });
+    expect((await outcomeOf(operator, corrected)).active?.value).toBe("baker");
+  });
+
+  it("is the user's once the user says so too, and the user's words stand", async () => {
+    const { outcome, active, memory, user } = await outcomeOf(
+      told("cook", { origin: "tool", text: "The records give the user's job as cook." }),
+      told("Cook", { origin: "user", text: "The user cooks for a living." }),
+    );
+    expect(outcome).toBe("updated");
+    expect(active).toMatchObject({ text: "The user cooks for a living.", origin: "user", trust: "user" });
+    expect(await memory.memories.add(told("baker", { origin: "tool", confidence: 1 }), user)).toMatchObject([
+      { outcome: "kept", id: active!.id },
+    ]);
+    // An echo by an assistant does not make the user's word later than it is.
+    const echo = told("cook", { origin: "assistant", confidence: 1, validFrom: new Date("2300-01-01") });
+    await memory.memories.add(echo, user);
+    const moved = told("smith", { origin: "user", validFrom: new Date("2200-01-01") });
+    expect(await memory.memories.add(moved, user)).toMatchObject([{ outcome: "replaced" }]);
+  });
+
+  it("has a confidence of its own where none is given", async () => {
+    const memory = db.memory();
+    const { scope } = newUser();
+    const origins = ["operator", "user", "tool", "document", "assistant", "import"] as const;
+    const drafts = origins.map((origin) => ({ origin, text: `The ${origin} says something.` }));
+    await memory.memories.add([...drafts, { text: "Code says something." }], { scope });
+    const known = await memory.memories.list({ scope });
+    expect(known.map(({ confidence }) => confidence).toReversed()).toEqual(
+      [1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.8].map((confidence) => expect.closeTo(confidence)),
+    );
+  });
+});
