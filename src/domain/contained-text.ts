@@ -29,7 +29,7 @@ export function contained(text: string): string {
 
 /** What the memory block's own parts begin with, beside headings. */
 const labels =
-  /^(?:\[?summary of messages|\(?memories for app|the following are memories|use these memories|memory updates since|\[?previous context)/;
+  /^(?:\[?summary of (?:messages|round)|answer consistently using|this is remembered data|\(?memories for app|the following are memories|use these memories|memory updates since|\[?previous context)/;
 
 /**
  * `text`, visible, in which no line is a heading, underlines one, or begins as a part of the memory block does: those

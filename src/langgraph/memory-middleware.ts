@@ -6,7 +6,7 @@ import { memoryKey } from "./memory-state.js";
 import { type InjectAs, modelView } from "./model-view.js";
 import type { OnError } from "./on-error.js";
 import { recallNode } from "./recall-node.js";
-import { isMemoryBlock } from "./recalled-mark.js";
+import { isMemoryBlock } from "../recall/recalled-mark.js";
 import { rememberNode, type SessionMode } from "./remember-node.js";
 import { runIdentity } from "./run-identity.js";
 
@@ -30,7 +30,7 @@ export interface MemoryMiddleware {
     request: Request,
     handler: (request: Request) => Answer | Promise<Answer>,
   ): Promise<Answer>;
-  afterAgent(state: AgentState): Promise<{ messages?: RemoveMessage[] } | undefined>;
+  afterAgent(state: AgentState): Promise<{ messages?: BaseMessage[] } | undefined>;
 }
 
 interface AgentState {

@@ -46,6 +46,8 @@ export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
         const run = await claimRun(memory, state.messages ?? [], config);
         removals = run.removals;
         const recalled = await recallForState(memory, run.identity, run.messages, options.agent);
+        const held = new Set(run.messages.map(({ id }) => id));
+        const others = [...recalled.lastRound, ...recalled.gap].filter(({ id }) => !held.has(id));
         // Without a checkpointer nobody has claimed the thread yet.
         if (recalled.lastMessageId === null && !config.configurable?.__pregel_checkpointer) {
           await memory.threads.claim(run.identity);
@@ -60,7 +62,7 @@ export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
           changes: recalled.changes.count,
           ...(recalled.memories.timedOut && { detail: "timeout" }),
         });
-        return { [memoryKey]: recalled };
+        return { [memoryKey]: { ...recalled, brought: others.flatMap(({ id }) => id ?? []) } };
       },
       { [memoryKey]: null },
     );

@@ -65,6 +65,10 @@ export interface Recalled {
   readonly processing: Conversation["processing"];
   /** Every recorded message after the summary's end, in order. */
   readonly gap: readonly BaseMessage[];
+  /** The round that the summary ends with, where the gap holds no user's message. */
+  readonly lastRound: readonly BaseMessage[];
+  /** Ids of those that the graph's state did not hold at the beginning of the run. Only a recall node knows them. */
+  readonly brought?: readonly string[];
   readonly lastSeq: number;
   /** Id of the last recorded message; null before the first. */
   readonly lastMessageId: string | null;
@@ -144,10 +148,11 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
     consents: shownConsents,
   });
   if (found.conversation === null) throw threadForbidden(threadId);
-  const { gap = [], ...conversation } = found.conversation ?? unseen;
+  const { gap, lastRound, ...conversation } = found.conversation ?? unseen;
   const recalled: Recalled = {
     ...conversation,
     gap: await Promise.all(gap.map(storedMessage)),
+    lastRound: await Promise.all(lastRound.map(storedMessage)),
     memories: {
       ...selectMemories(deps, { dates, asked }, found),
       ...(timedOut && { timedOut }),
@@ -172,7 +177,10 @@ const inputSchema = z.object({
 const askedKinds = defaultKinds.filter((kind) => kind !== "note");
 /** Enough for the hits and episodes shown to be the best ones. */
 const candidateLimit = 30;
-const unseen: Conversation = { summary: null, processing: null, gap: [], lastSeq: -1, lastMessageId: null };
+const unseen: Conversation = {
+  ...{ summary: null, processing: null, gap: [], lastRound: [] },
+  ...{ lastSeq: -1, lastMessageId: null },
+};
 
 /** What there is for `statement`; without its search when that takes too long, which a warning and an event tell of. */
 async function findInTime(

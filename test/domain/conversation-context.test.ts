@@ -94,7 +94,7 @@ describe("a bounded session's state", () => {
 describe("conversationContext", () => {
   const idOf = (id: string) => id;
   const context = (gap: string[], summaryEndId: string | null, state: string[]) =>
-    conversationContext({ gap, summaryEndId, state, idOf });
+    conversationContext({ gap, summaryEndId, state, idOf, lastRound: [], opensRound: () => true });
 
   it.each<[string, string[], string | null, string[], string[]]>([
     ["round 4: caught up", [], "5", ["0", "1", "2", "3", "4", "5", "q"], ["q"]],
@@ -137,7 +137,10 @@ describe("conversationContext", () => {
 
   it("never takes one message without an id for another", () => {
     const [first, second, current] = [{ text: "1" }, { text: "2" }, { text: "q" }];
-    const sources = { gap: [first, second], state: [current], idOf: () => undefined };
+    const sources = {
+      ...{ gap: [first, second], state: [current], lastRound: [] },
+      ...{ idOf: () => undefined, opensRound: () => true },
+    };
     expect(conversationContext({ ...sources, summaryEndId: null })).toEqual([first, second, current]);
     expect(conversationContext({ ...sources, summaryEndId: "0" })).toEqual([first, second, current]);
   });

@@ -1,7 +1,7 @@
 import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
 import { modelView, type Recalled } from "../../src/index.js";
-import { isRecalled } from "../../src/langgraph/recalled-mark.js";
+import { isRecalled } from "../../src/recall/recalled-mark.js";
 import { memoryPreface } from "../../src/recall/memory-block.js";
 import { decodeMessage, encodeMessage } from "../../src/store/message-codec.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -14,7 +14,7 @@ beforeAll(async () => {
   nothing = await database.memory().recall(addressOf(newThread()));
 });
 
-const summary = { id: 1, startSeq: 0, endSeq: 1, text: "they met", endMessageId: "1" };
+const summary = { id: 1, startSeq: 0, endSeq: 1, text: "they met", endMessageId: "1", startRound: 1, endRound: 1 };
 const human = (id: string) => new HumanMessage({ id, content: id });
 const ai = (id: string) => new AIMessage({ id, content: id });
 

@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { modelView, rememberNode, withMemory } from "../../src/index.js";
-import { asRecalled, isRecalled, memoryBlockId } from "../../src/langgraph/recalled-mark.js";
+import { asRecalled, isRecalled, memoryBlockId } from "../../src/recall/recalled-mark.js";
 import { decodeMessage, encodeMessage } from "../../src/store/message-codec.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -67,7 +67,7 @@ describe("a mark", () => {
 });
 
 describe("the memory block", () => {
-  const summary = { id: 1, startSeq: 0, endSeq: 1, text: "they met", endMessageId: "1" };
+  const summary = { id: 1, startSeq: 0, endSeq: 1, text: "they met", endMessageId: "1", startRound: 1, endRound: 1 };
 
   it("of another process is known by its name and form; no user's message is", () => {
     const block = new SystemMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" });

@@ -7,6 +7,8 @@ import { newAddress } from "../support/thread-facts.js";
 
 const database = useTestDatabase();
 const headings = [
+  "# Long-term Memory",
+  "# Recent Conversation",
   "## User Profile",
   "## Unverified",
   "## Recent Context",
@@ -30,7 +32,7 @@ describe("the memory block", () => {
     );
     const block = memoryBlock(await memory.recall({ scope, threadId, query: "vpn" })) ?? "";
     const sections = block.split("\n\n");
-    expect(sections[0]).toBe(`<memory>\n${memoryPreface}`);
+    expect(sections[0]).toBe(`<memory>\n# Long-term Memory\n${memoryPreface}`);
     const profile = sections.find((section) => section.startsWith("## User Profile"));
     const unverified = sections.find((section) => section.startsWith("## Unverified"));
     expect(profile).toContain("- tea: green");
@@ -108,7 +110,7 @@ describe("the memory block", () => {
         const hit = { memory: item } as Recalled["memories"]["relevant"][number];
         const block = memoryBlock({
           ...nothing,
-          summary: { id: 1, startSeq: 0, endSeq: 1, text: two, endMessageId: "1" },
+          summary: { id: 1, startSeq: 0, endSeq: 1, text: two, endMessageId: "1", startRound: 1, endRound: 1 },
           memories: { profile: [item], relevant: [hit], episodes: [hit], related: [item], notes: [item] },
           changes: { since: 1, revision: 2, count: 1, top: [{ event: "created", line: three }] as never },
           consents: [
