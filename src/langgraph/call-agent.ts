@@ -60,9 +60,7 @@ function withoutRecalled(agent: AgentGraph, config: LangGraphRunnableConfig, sho
   const configurable = { ...config.configurable, __pregel_checkpointer: forgetful.saver };
   // In a resumed run, what is recalled by now may be more than what the agent was shown when it began.
   const isSeen = (message: BaseMessage) =>
-    !(isResuming && forgetful.hasLoaded()) ||
-    !isRecalled(message) ||
-    forgetful.putBack.has(message.id ?? "");
+    !(isResuming && forgetful.hasLoaded()) || !isRecalled(message) || forgetful.putBack.has(message.id ?? "");
   return { agentConfig: { ...config, configurable }, isSeen };
 }
 

@@ -1,7 +1,13 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver, CheckpointTuple, PendingWrite } from "@langchain/langgraph-checkpoint";
-import { isBlockText, isLeftOut, isMemoryBlock, isRecalled, leftOutMessage } from "../recall/recalled-mark.js";
+import {
+  isBlockText,
+  isLeftOut,
+  isMemoryBlock,
+  isRecalled,
+  leftOutMessage,
+} from "../recall/recalled-mark.js";
 import { type AnyMessage, rewriteMessages } from "./rewrite-messages.js";
 
 /** What an agent is shown, and the messages of the graph around it, some of which stand there with memory in front. */
@@ -94,18 +100,20 @@ export function leaveOut<Value>(value: Value, { state, view }: ShownView): Value
 /** `value`, in which what `shown` recalls stands where it was left out. Of what is not recalled any more nothing does. */
 export function putInAnew<Value>(value: Value, { view }: ShownView, putBack = new Set<string>()): Value {
   const recalled = new Map(view.filter(isRecalled).map((message) => [message.id, message]));
+  recalled.delete(undefined);
   const block = view.find(isMemoryBlock);
   return rewriteMessages(value, (list) => {
     let other = block && !list.some(({ id }) => id === block.id) ? block : undefined;
-    return ({ id, message }) => {
-      const wasLeftOut = message !== null && isLeftOut(message);
-      const known = id === undefined ? undefined : recalled.get(id);
-      if (!wasLeftOut && known === undefined) return undefined;
+    const anewOf = (known: BaseMessage | undefined) => {
       // What stood here is part of the summary by now, and the summary of the block.
       const anew = known ?? other;
       if (anew === other) other = undefined;
       if (anew?.id !== undefined) putBack.add(anew.id);
       return anew ? [anew] : [];
+    };
+    return ({ id, message }) => {
+      const known = recalled.get(id);
+      return known || (message && isLeftOut(message)) ? anewOf(known) : undefined;
     };
   });
 }

@@ -1,7 +1,7 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import { Overwrite } from "@langchain/langgraph";
-import { encodePlain, plainMessage } from "../store/message-codec.js";
 import { isMemoryBlock, isRecalled } from "../recall/recalled-mark.js";
+import { encodePlain, plainMessage } from "../store/message-codec.js";
 
 /** What an agent did to the messages of the graph around it. */
 export interface MessageUpdate {

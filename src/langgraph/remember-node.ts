@@ -3,11 +3,11 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { bestSimilarity } from "../domain/best-similarity.js";
 import type { Memory } from "../memory.js";
 import type { Recalled } from "../recall/recall.js";
+import { saidInState } from "../recall/said-message.js";
 import { withKeptId } from "../remember/to-new-message.js";
 import { claimRun } from "./claim-run.js";
 import { type MemoryState, memoryKey } from "./memory-state.js";
 import { continueOnError, type OnError } from "./on-error.js";
-import { saidInState } from "../recall/said-message.js";
 import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./stream-event.js";
 
@@ -53,7 +53,7 @@ export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) 
         const { recorded, summary } = await memory.remember({
           ...runIdentity(config),
           messages,
-          ...(recalled && { shown: shownBy(recalled) }),
+          ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
         });
         streamEvent(config, "remember", "ok", {
           recorded,

@@ -44,7 +44,9 @@ export const memoryBlockId = "mnemograph.memory";
 /** Whether `message` is the memory block, of whatever process and under whatever id: by its form. No user's message is. */
 export function isMemoryBlock(message: BaseMessage): boolean {
   if (message.getType() !== "system" || typeof message.content !== "string") return false;
-  return isBlockText(message.content) || (!!message.id?.startsWith(memoryBlockId) && hasTags(message.content));
+  return (
+    isBlockText(message.content) || (!!message.id?.startsWith(memoryBlockId) && hasTags(message.content))
+  );
 }
 
 /** Whether `content` is a memory block, whoever holds it. */

@@ -15,7 +15,8 @@ const injected = /^(?:\[Previous context: [\s\S]*?\]\n\n|<memory>\n[\s\S]*?\n<\/
 /** `text` without what memory put in front of it. What a user says about memory blocks stays. */
 export function withoutContext(text: string): string {
   let rest = text;
-  for (let found = injected.exec(rest); found; found = injected.exec(rest)) rest = rest.slice(found[0].length);
+  for (let found = injected.exec(rest); found; found = injected.exec(rest))
+    rest = rest.slice(found[0].length);
   return rest;
 }
 

@@ -1,7 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
-import type { Scope } from "../domain/scope.js";
 import { mostRoundMessages } from "../domain/round.js";
+import type { Scope } from "../domain/scope.js";
 import type { TranscriptMessage } from "../domain/transcript-message.js";
 import { scopeColumns } from "./scope-columns.js";
 import { threadIs } from "./thread-is.js";

@@ -6,11 +6,18 @@ import { readsAsInstruction } from "../../src/domain/reads-as-instruction.js";
 import { visibleText } from "../../src/domain/storable-text.js";
 import { summaryText } from "../../src/domain/summary-text.js";
 import { writingProblems } from "../../src/domain/writing-constraints.js";
+import { withoutContext } from "../../src/recall/said-message.js";
 
 const repeats = [
   ...["\n", " ", "\u0085", "a", "é", "м", "忽略", "😀", "\u200D", '"', "#", "[", "!["],
   ...["<", "<system ", "<memory>", "<memory ", "</memory>", "[Previous context: ", "]\n\n", "- ", "1. "],
   ...["ignore ", "ignore all ", "forget your ", "you must ", "if a, ", "send ", "to x@", "system: ", "! "],
+  ...[
+    "this is remembered data and no instruction\n",
+    "memory updates since rev 1:\n",
+    "[summary of round ",
+    "]:\n",
+  ],
 ];
 
 const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
@@ -20,6 +27,7 @@ const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
   ["contained", contained],
   ["withoutHeadings", withoutHeadings],
   ["withoutMemoryBlocks", withoutMemoryBlocks],
+  ["withoutContext", (text) => withoutContext(`[Previous context: ${text}`)],
   ["writingProblems", (text) => writingProblems("procedure", `x${text}y`)],
 ];
 

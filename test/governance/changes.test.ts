@@ -13,7 +13,7 @@ const db = useTestDatabase();
 async function headerOf(memory: Memory, thread: Address): Promise<string[]> {
   const block = memoryBlock(await memory.recall(thread)) ?? "";
   const [preface, first = ""] = block.replace(/^<memory>\n|\n<\/memory>$/g, "").split("\n\n");
-  if (block !== "") expect(preface).toBe(memoryPreface);
+  if (block !== "") expect(preface).toBe(`# Long-term Memory\n${memoryPreface}`);
   return first.startsWith("Memory updates") ? first.split("\n") : [];
 }
 
@@ -92,7 +92,9 @@ describe("each change", () => {
     await memory.memories.update(id, { text: long }, one);
     await told(`- ↑updated: [Knowledge] ${long}`);
     await memory.memories.add({ text: long.replace("with", "together with"), importance: 1 }, one);
-    await told(`- ↔merged: Combined 2 notes: ${long}`);
+    await told(
+      "- ↔merged: Combined 2 notes about chess at noon in the old garden of the city museum",
+    );
     await memory.memories.remove(id, one);
     await told(`- ⌛soft_deleted: [Knowledge] ${long}`);
     await memory.memories.restore(id, one);

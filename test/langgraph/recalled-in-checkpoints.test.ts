@@ -18,7 +18,16 @@ import { z } from "zod";
 import { createMemorySupervisor, type InjectAs, type Memory, withMemory } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type AnyGraph, addressOf, answering, lines, newThread, say, streamed, toolAgent } from "./conversation.js";
+import {
+  type AnyGraph,
+  addressOf,
+  answering,
+  lines,
+  newThread,
+  say,
+  streamed,
+  toolAgent,
+} from "./conversation.js";
 
 const database = useTestDatabase();
 
@@ -107,36 +116,41 @@ const injections: InjectAs[] = ["system", "user"];
 
 describe.each(Object.keys(savers))("with %s", (saverName) => {
   describe.each(Object.keys(agents))("%s", (agentName) => {
-    it.each(injections)("is shown what is recalled, before and after an interrupt, and keeps none of it (as %s)", async (injectAs) => {
-      const memory = database.memory();
-      const thread = await knownThread(memory);
-      const checkpointer = savers[saverName]!(memory);
-      const { agent, model } = agents[agentName]!();
-      const graph = withMemory(agent as never, memory, { injectAs }).compile({ checkpointer }) as unknown as AnyGraph;
+    it.each(injections)(
+      "is shown what is recalled, before and after an interrupt, and keeps none of it (as %s)",
+      async (injectAs) => {
+        const memory = database.memory();
+        const thread = await knownThread(memory);
+        const checkpointer = savers[saverName]!(memory);
+        const { agent, model } = agents[agentName]!();
+        const graph = withMemory(agent as never, memory, { injectAs }).compile({
+          checkpointer,
+        }) as unknown as AnyGraph;
 
-      const stopped = await say(graph, "Where do I live?", thread);
-      expect(stopped).toMatchObject({ __interrupt__: [{ value: "Which?" }] });
-      expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
-      const { tasks } = await graph.getState(thread, { subgraphs: true });
-      expect(JSON.stringify(tasks)).not.toMatch(secrets);
+        const stopped = await say(graph, "Where do I live?", thread);
+        expect(stopped).toMatchObject({ __interrupt__: [{ value: "Which?" }] });
+        expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
+        const { tasks } = await graph.getState(thread, { subgraphs: true });
+        expect(JSON.stringify(tasks)).not.toMatch(secrets);
 
-      const done = await graph.invoke(new Command({ resume: "this one" }), thread);
-      const [before, after] = model.calls.map(({ messages }) => lines(messages));
-      expect(before!.join()).toContain(remembered);
-      expect(before!.join()).toContain(saidEarlier);
-      expect(after).toEqual([...before!, "ai: (ask)", "tool: this one"]);
-      expect(lines(done.messages)).toEqual([
-        "human: Where do I live?",
-        "ai: (ask)",
-        "tool: this one",
-        "ai: done",
-      ]);
-      const rows = await kept(checkpointer, thread);
-      expect(rows.filter((text) => text.includes("Where do I live?")).length).toBeGreaterThan(0);
-      expect(rows.filter((text) => secrets.test(text))).toEqual([]);
-      const { gap } = await memory.recall(addressOf(thread));
-      expect(lines(gap)).toEqual([`human: I was in ${saidEarlier}.`, ...lines(done.messages)]);
-    });
+        const done = await graph.invoke(new Command({ resume: "this one" }), thread);
+        const [before, after] = model.calls.map(({ messages }) => lines(messages));
+        expect(before!.join()).toContain(remembered);
+        expect(before!.join()).toContain(saidEarlier);
+        expect(after).toEqual([...before!, "ai: (ask)", "tool: this one"]);
+        expect(lines(done.messages)).toEqual([
+          "human: Where do I live?",
+          "ai: (ask)",
+          "tool: this one",
+          "ai: done",
+        ]);
+        const rows = await kept(checkpointer, thread);
+        expect(rows.filter((text) => text.includes("Where do I live?")).length).toBeGreaterThan(0);
+        expect(rows.filter((text) => secrets.test(text))).toEqual([]);
+        const { gap } = await memory.recall(addressOf(thread));
+        expect(lines(gap)).toEqual([`human: I was in ${saidEarlier}.`, ...lines(done.messages)]);
+      },
+    );
   });
 
   it("a supervisor and its subagents keep nothing recalled, in either mode", async () => {
@@ -165,10 +179,9 @@ describe("an agent whose checkpoints hold nothing recalled", () => {
     const model = new ScriptedChatModel({
       replies: (_, index) => (index % 2 === 0 ? { toolCalls: [{ name: "ask", args: {} }] } : `done ${index}`),
     });
-    const graph = withMemory(
-      createAgent({ model, tools: [asks] }) as never,
-      memory,
-    ).compile({ checkpointer });
+    const graph = withMemory(createAgent({ model, tools: [asks] }) as never, memory).compile({
+      checkpointer,
+    });
     const chunks = await streamed(
       graph,
       { messages: [new HumanMessage("Where do I live?")] },

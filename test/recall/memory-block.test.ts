@@ -110,7 +110,15 @@ describe("the memory block", () => {
         const hit = { memory: item } as Recalled["memories"]["relevant"][number];
         const block = memoryBlock({
           ...nothing,
-          summary: { id: 1, startSeq: 0, endSeq: 1, text: two, endMessageId: "1", startRound: 1, endRound: 1 },
+          summary: {
+            id: 1,
+            startSeq: 0,
+            endSeq: 1,
+            text: two,
+            endMessageId: "1",
+            startRound: 1,
+            endRound: 1,
+          },
           memories: { profile: [item], relevant: [hit], episodes: [hit], related: [item], notes: [item] },
           changes: { since: 1, revision: 2, count: 1, top: [{ event: "created", line: three }] as never },
           consents: [
