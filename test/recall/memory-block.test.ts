@@ -41,6 +41,70 @@ describe("the memory block", () => {
     expect(unverified).toContain("- bank: Example (unverified, from a document)");
   });
 
+  it("is laid out as the seeds have it, the summary by its rounds and episodes by their beginning", async () => {
+    const memory = database.memory();
+    const { scope, threadId } = newAddress();
+    await memory.memories.add(
+      [
+        {
+          category: "profile",
+          key: "instrument",
+          value: "cello",
+          text: "The user plays the cello.",
+          importance: 5,
+          origin: "user",
+        },
+        {
+          ...{ kind: "episode", turns: { start: 1, end: 10 }, origin: "user" },
+          text: `They talked about the cello ${"and bows ".repeat(20)}at length.`,
+        },
+      ],
+      { scope },
+    );
+    const recalled = await memory.recall({ scope, threadId, query: "cello" });
+    const summary = {
+      id: 1,
+      startSeq: 2,
+      endSeq: 15,
+      text: "They met.",
+      endMessageId: "1",
+      startRound: 2,
+      endRound: 8,
+    };
+    const unchanged = { ...recalled, changes: { ...recalled.changes, count: 0, top: [] } };
+    const lines = (memoryBlock({ ...unchanged, summary }) ?? "").split("\n");
+    const episode = lines.find((line) => line.startsWith("- turns")) ?? "";
+    expect(lines).toEqual([
+      "<memory>",
+      "# Long-term Memory",
+      memoryPreface,
+      "",
+      "## User Profile",
+      "- instrument: cello",
+      "",
+      "## Recent Context",
+      episode,
+      "",
+      "# Recent Conversation",
+      "[Summary of Round 2-8]:",
+      "They met.",
+      "",
+      "Answer consistently using the memory and conversation above.",
+      "</memory>",
+    ]);
+    expect(episode).toMatch(/^- turns 1-10: They talked about the cello( and( bows)?)+\.\.\.$/);
+    expect(episode.length).toBeLessThanOrEqual("- turns 1-10: ".length + 153);
+    expect(episode.length).toBeGreaterThan(140);
+    const [found] = await memory.query({ scope, query: "bows" });
+    expect(found?.memory.text).toContain("at length");
+    expect(
+      memoryBlock({
+        ...unchanged,
+        memories: { ...recalled.memories, profile: [], episodes: [], relevant: [], related: [] },
+      }),
+    ).toBeNull();
+  });
+
   it("labels untrusted hits, episodes and notes where they stand", async () => {
     const memory = database.memory();
     const { scope, threadId } = newAddress();
