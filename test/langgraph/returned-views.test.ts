@@ -164,4 +164,22 @@ describe("a node that returns its view", () => {
       }
     }
   });
+
+  it("has none of it summarised, where an assistant repeated it either", async () => {
+    const model = summarizing();
+    const memory = database.memory({ model, config: { summaries: { afterSeq: 1 } } });
+    const address = addressOf(newThread());
+    const block = "<memory>\n- instrument: cello\n</memory>";
+    await memory.remember({
+      ...address,
+      messages: [
+        new HumanMessage("Hi. [Previous context: cello]\n\nWhat do you know?"),
+        new AIMessage(`I was told ${block} and ## nothing else.`),
+      ],
+    });
+    const [prompt] = model.calls.map(({ messages }) => lines(messages).join("\n"));
+    expect(prompt).toContain("What do you know?");
+    expect(prompt).toContain("and ## nothing else.");
+    expect(prompt).not.toContain("cello");
+  });
 });
