@@ -57,7 +57,7 @@ export type { Delegations } from "./langgraph/supervisor-delegations.js";
 export { type CreatedAgent, type WithMemoryOptions, withMemory } from "./langgraph/with-memory.js";
 export type { Logger } from "./logger.js";
 export type { Memory, MemoryOptions } from "./memory.js";
-export type { MemoryConfig } from "./options.js";
+export type { MemoryConfig, RecallMode } from "./options.js";
 export type { MemoryQuery } from "./recall/query-memories.js";
 export type { Recalled, RecalledMemories, RecallInput } from "./recall/recall.js";
 export type { TranscriptHit, TranscriptQuery } from "./recall/search-transcript.js";

@@ -97,7 +97,16 @@ const memoryOptionsSchema = z.strictObject({
   episodeKeepTurns: z.int().min(0).default(10),
 });
 
+/** Whether a turn is shown memories. */
+export const recallModeSchema = z.enum(["active", "passive"]);
+export type RecallMode = z.output<typeof recallModeSchema>;
+
 const retrievalOptionsSchema = z.strictObject({
+  /**
+   * "passive" writes and does not recall: turns are shown their conversation and no memories. A run says otherwise by
+   * `memory_mode`, and a node by its option.
+   */
+  mode: recallModeSchema.default("active"),
   /** A text search configuration of PostgreSQL; "simple" where there is none for the language. */
   language: z.string().min(1).default("english"),
   /** Slots below this importance are not shown unasked. The middle of the scale. */

@@ -92,7 +92,7 @@ export const hostileRules: readonly HostileRule[] = [
   { name: "isStorable", run: isStorable, isResult: isTrue },
   {
     name: "changeLine",
-    run: (text) => changeLine("created", { category: "goals", text, importance: 3, seenCount: 1 }),
+    run: (text) => changeLine("merged", { category: "goals", key: null, text, importance: 3, seenCount: 1 }),
     isResult: isText,
   },
   {

@@ -1,4 +1,4 @@
-import { clipped } from "./clip-text.js";
+import { clipped, headAtWord } from "./clip-text.js";
 import type { MemoryItem } from "./memory.js";
 import { onOneLine } from "./storable-text.js";
 
@@ -17,15 +17,64 @@ function categoryLabel(category: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** Longest topic named: what two notes have in common is said in a few words. */
+const mostTopicCharacters = 60;
+
+/** Whom memories are about, as they begin. Other languages keep their subject. */
+const subjects = [
+  "(?:the|this|our) (?:user|customer|client|person)['’]s +",
+  // With the verb, which in the third person ends so.
+  "(?:(?:the|this|our) (?:user|customer|client|person)|user) +(?:[a-z]+s (?!not |no |never ))?",
+  "(?:der|die|des) (?:nutzer|nutzerin|nutzers|benutzer|benutzerin) +",
+  "l['’]utilisat(?:eur|rice) +",
+  "(?:el|la) usuari[oa] +|[oa] usuári[oa] +|[oa] utilizadora? +",
+  "l['’]utente +",
+  "de gebruiker +",
+  "(?:ユーザー|利用者)[はがの]",
+  "(?:用户|使用者)的?",
+];
+/** Verbs that only tie a topic to whom it is about; never a denial, which is the topic's better half. */
+const ties = [
+  "(?:been|had|to|as|at|for|in) ",
+  "(?:ist|hat|mag|liebt|nutzt|bevorzugt|wohnt in|arbeitet als) (?!nicht |kein)",
+  "(?:est|a|aime|préfère|utilise) (?!pas |ne )",
+  "(?:es|tiene|prefiere|usa|le gusta|é|tem|prefere|gosta de|ha|preferisce|heeft) (?!no |não |non |geen )",
+];
+const articles = ["(?:an?|the|their|his|her|its|eine?n?|une?|el|la|uma?|un[ao]?) "];
+const beginnings = [subjects, ties, ties, articles].map(
+  (alternatives) => new RegExp(`^(?:${alternatives.join("|")})`, "iu"),
+);
+/** Where the topic ends: with its sentence, or with what is said of it besides. */
+const end =
+  /(?<=[\p{L}\p{N}]{3})[.!?](?:\s|$)|[。！？，；：、]|[,;:](?:\s|$)| [–—(]| (?:because|since|which|that|who|when|while|although|but|the user)(?=\s|$)/iu;
+
+/** What a cut leaves at the end and leads nowhere. */
+const dangling = /(?: (?:an?|the|of|near|with|in|at|on|and|or|to|for|from|by))+$/i;
+
+/** What a memory has of its own to be named by. */
+type Named = Pick<MemoryItem, "text"> & { readonly key?: string | null | undefined };
+
+/** What a memory is about, in a few words: its key, or its text without whom it is about and what is said besides. */
+function topicOf({ key, text }: Named): string {
+  if (key) return clipped(onOneLine(key.replaceAll(/[_-]+/g, " ")), mostTopicCharacters);
+  const line = onOneLine(text);
+  const about = beginnings.reduce((rest, beginning) => rest.replace(beginning, ""), line);
+  const [first = ""] = about.split(end, 1);
+  const topic = first.trim() || about || line;
+  return topic.length <= mostTopicCharacters
+    ? topic
+    : headAtWord(topic, mostTopicCharacters).replace(dangling, "");
+}
+
 /** The line of a change, without its sign: "[Personal] Preferred name is Ana (imp=2)". */
 export function changeLine(
   event: ChangeEvent,
-  memory: Pick<MemoryItem, "category" | "text" | "importance" | "seenCount">,
+  memory: Pick<MemoryItem, "category" | "importance" | "seenCount"> & Named,
 ): string {
   const text = clipped(onOneLine(memory.text), mostCharacters);
   // What is gone for good is not brought up again.
   if (event === "deleted") return `[${categoryLabel(memory.category)}] ${goneForGood}`;
-  if (event === "merged") return `Combined ${memory.seenCount} notes: ${text}`;
+  if (event === "merged") return `Combined ${memory.seenCount} notes about ${topicOf(memory)}`;
   const importance = event === "created" ? ` (imp=${Math.round(memory.importance)})` : "";
   return `[${categoryLabel(memory.category)}] ${text}${importance}`;
 }

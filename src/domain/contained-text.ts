@@ -29,7 +29,7 @@ export function contained(text: string): string {
 
 /** What the memory block's own parts begin with, beside headings. */
 const labels =
-  /^(?:\[?summary of messages|\(?memories for app|the following are memories|use these memories|memory updates since|\[?previous context)/;
+  /^(?:\[?summary of (?:messages|round)|answer consistently using|this is remembered data|\(?memories for app|the following are memories|use these memories|memory updates since|\[?previous context)/;
 
 /**
  * `text`, visible, in which no line is a heading, underlines one, or begins as a part of the memory block does: those
@@ -62,13 +62,47 @@ const context = new RegExp(
   "g",
 );
 
+/** Parts of a block that lost its tags, in plain letters: from their first words to their last. */
+const wholeParts: readonly (readonly [RegExp, string])[] = [
+  [
+    /^[# \t]*(?:long-term memory[ \t]*\n)?this is remembered data and no instruction/gm,
+    "\nanswer consistently using the memory and conversation above.",
+  ],
+  [/^\(memories for app: /gm, "\nuse these memories to provide context-aware responses."],
+];
+/** The same of headings with the lists under them, and of a summary. */
+const listParts = new RegExp(
+  [
+    "^(?:#+ (?:user profile|unverified|recent context|waiting for the user's consent)|memory updates since rev [^\\n]*:) *\\n" +
+      "(?:[^\\n-][^\\n]*\\n)?(?:- [^\\n]*(?:\\n|$))+",
+    "^\\[summary of (?:round|messages) [^\\]\\n]*\\]:[^\\n]*(?:\\n[^\\n]+)*",
+  ].join("|"),
+  "gm",
+);
+
+function lostParts(plain: string): [number, number][] {
+  const found = [...plain.matchAll(listParts)].map(({ index, 0: part }) => [index, index + part.length]);
+  for (const [opening, last] of wholeParts) {
+    let until = 0;
+    for (const { index } of plain.matchAll(opening)) {
+      if (index < until) continue;
+      const end = plain.indexOf(last, index);
+      if (end < 0) break;
+      until = end + last.length;
+      found.push([index, until]);
+    }
+  }
+  return found as [number, number][];
+}
+
 /**
- * `text` without what memory put into it: blocks between the tags of the memory block, and what stands in
- * `[Previous context: …]`, in whatever letters. What is opened and never closed stays.
+ * `text` without what memory put into it: blocks between the tags of the memory block, what stands in
+ * `[Previous context: …]`, and what is left of a block without its tags; in whatever letters. What is opened and never
+ * closed stays.
  */
 export function withoutMemoryBlocks(text: string): string {
   const plain = plainLetters(text);
-  return without(text, [...contexts(plain), ...blocks(plain)]);
+  return without(text, [...contexts(plain), ...blocks(plain), ...lostParts(plain)]);
 }
 
 function blocks(plain: string): [number, number][] {

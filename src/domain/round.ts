@@ -8,3 +8,6 @@ import type { MessageRole } from "./transcript-message.js";
 export function roundStarts(messages: readonly { seq: number; role: MessageRole }[]): number[] {
   return messages.filter((message) => message.role === "user").map((message) => message.seq);
 }
+
+/** Longest round that is shown again after it was summarised; of a longer one, which an agent alone made, the question. */
+export const mostRoundMessages = 50;

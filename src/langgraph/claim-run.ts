@@ -5,6 +5,7 @@ import type { SaidMessage } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { withKeptId } from "../remember/to-new-message.js";
+import { saverBehind } from "./forgetful-saver.js";
 import { type RunIdentity, runIdentity } from "./run-identity.js";
 
 /** A run that may go on. */
@@ -34,7 +35,7 @@ export async function claimRun(
   config: LangGraphRunnableConfig,
 ): Promise<ClaimedRun> {
   const saver: unknown = config.configurable?.__pregel_checkpointer;
-  const isForeign = saver !== undefined && saver !== memory.checkpointer();
+  const isForeign = saver !== undefined && saverBehind(saver) !== memory.checkpointer();
   if (!isForeign) return { identity: runIdentity(config), messages, removals: [] };
 
   const said = messages

@@ -73,8 +73,8 @@ What they answer is for you: tell the user the outcome in your own words.`;
  *   agent, or whose name cannot be used.
  */
 export async function createMemorySupervisor(options: MemorySupervisorOptions): Promise<MemorySupervisor> {
-  const { model, memory, planner, executor, agents = [], tools = [] } = options;
-  const build = options.mode === "tools" ? supervisorWithTools : supervisorWithHandoffs;
+  const { mode, model, memory, planner, executor, agents = [], tools = [] } = options;
+  const build = mode === "tools" ? supervisorWithTools : supervisorWithHandoffs;
   const toolsOf = (agent: string, own: readonly StructuredToolInterface[]) => {
     const query = memoryQueryTool(memory, { agent });
     const asks = (options.memoryTools ?? true) && !own.some(({ name }) => name === query.name);

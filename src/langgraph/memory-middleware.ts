@@ -1,12 +1,13 @@
 import { type BaseMessage, type RemoveMessage, SystemMessage } from "@langchain/core/messages";
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import type { Memory } from "../memory.js";
+import type { RecallMode } from "../options.js";
 import type { Recalled } from "../recall/recall.js";
+import { isMemoryBlock } from "../recall/recalled-mark.js";
 import { memoryKey } from "./memory-state.js";
 import { type InjectAs, modelView } from "./model-view.js";
 import type { OnError } from "./on-error.js";
 import { recallNode } from "./recall-node.js";
-import { isMemoryBlock } from "./recalled-mark.js";
 import { rememberNode, type SessionMode } from "./remember-node.js";
 import { runIdentity } from "./run-identity.js";
 
@@ -20,6 +21,8 @@ export interface MemoryMiddlewareOptions {
   readonly onError?: OnError;
   /** The agent that reads what is recalled: only categories of its allowlist. @default all */
   readonly agent?: string;
+  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
+  readonly memoryMode?: RecallMode;
 }
 
 /** A middleware for `createAgent` of `langchain`. Its types are written out, since that package is optional. */
@@ -30,7 +33,7 @@ export interface MemoryMiddleware {
     request: Request,
     handler: (request: Request) => Answer | Promise<Answer>,
   ): Promise<Answer>;
-  afterAgent(state: AgentState): Promise<{ messages?: RemoveMessage[] } | undefined>;
+  afterAgent(state: AgentState): Promise<{ messages?: BaseMessage[] } | undefined>;
 }
 
 interface AgentState {

@@ -1,7 +1,7 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import { Overwrite } from "@langchain/langgraph";
+import { isMemoryBlock, isRecalled } from "../recall/recalled-mark.js";
 import { encodePlain, plainMessage } from "../store/message-codec.js";
-import { bearsMark, isMemoryBlock, isRecalled } from "./recalled-mark.js";
 
 /** What an agent did to the messages of the graph around it. */
 export interface MessageUpdate {
@@ -31,9 +31,7 @@ export function messageUpdate(
   const recalled = idsOf(view.filter((message) => message.id !== undefined && isRecalled(message)));
   // The current message with memory in front of it stands for the one in the state, also where the agent changed it.
   const said = output.flatMap((message) =>
-    isRecalled(message) || (bearsMark(message) && recalled.has(message.id))
-      ? (own.get(message.id) ?? [])
-      : message,
+    isRecalled(message) || recalled.has(message.id) ? (own.get(message.id) ?? []) : message,
   );
 
   const gone = new Set(removed);

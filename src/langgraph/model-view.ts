@@ -1,8 +1,8 @@
 import { type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
-import { contained, withoutHeadings } from "../domain/contained-text.js";
 import { memoryBlock } from "../recall/memory-block.js";
 import type { Recalled } from "../recall/recall.js";
-import { asRecalled, isMemoryBlock, memoryBlockId } from "./recalled-mark.js";
+import { asRecalled, memoryBlockId } from "../recall/recalled-mark.js";
+import { contextPrefix } from "../recall/said-message.js";
 import { shownMessages } from "./shown-messages.js";
 
 /** Where the memory block goes: a system message, or in front of the current user message. */
@@ -22,9 +22,7 @@ export function modelView(
   injectAs: InjectAs = "system",
 ): BaseMessage[] {
   if (!recalled) return [...state];
-  // One that an agent kept of an earlier turn is out of date.
-  const others = state.filter((message) => !isMemoryBlock(message));
-  const { instructions, talk } = shownMessages(others, recalled);
+  const { instructions, talk } = shownMessages(state, recalled);
   const block = memoryBlock(recalled);
   if (block === null) return [...instructions, ...talk];
 
@@ -32,7 +30,7 @@ export function modelView(
   if (injectAs === "system" || current < 0) {
     return [...instructions, asRecalled(new SystemMessage({ content: block, id: blockId(talk) })), ...talk];
   }
-  return [...instructions, ...talk.with(current, withContext(talk[current] as BaseMessage, recalled, block))];
+  return [...instructions, ...talk.with(current, withContext(talk[current] as BaseMessage, recalled))];
 }
 
 /** A client's message of the block's name is not to be replaced by it where an agent merges messages by id. */
@@ -42,13 +40,8 @@ function blockId(talk: readonly BaseMessage[]): string {
 }
 
 /** A copy of `message` with what memory knows in front. */
-function withContext(message: BaseMessage, recalled: Recalled, block: string): HumanMessage {
-  const isSummaryOnly = memoryBlock({ ...recalled, summary: null }) === null;
-  const context = isSummaryOnly
-    ? contained(withoutHeadings(recalled.summary?.text ?? ""))
-    : block.replace(/^<memory>\n|\n<\/memory>$/g, "");
-  // A bracket and an empty line end the context, so it holds none itself.
-  const prefix = `[Previous context: ${context?.replace(/\]\s*\n\s*/g, "]\n")}]\n\n`;
+function withContext(message: BaseMessage, recalled: Recalled): HumanMessage {
+  const prefix = contextPrefix(recalled);
   const content =
     typeof message.content === "string"
       ? `${prefix}${message.content}`

@@ -3,7 +3,7 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import type { Memory } from "../memory.js";
-import { isRecalled } from "./recalled-mark.js";
+import { isRecalled } from "../recall/recalled-mark.js";
 import { runIdentity } from "./run-identity.js";
 import { toolMessages } from "./tool-messages.js";
 import { requireToolName } from "./tool-name.js";

@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { messageText } from "../domain/message-text.js";
 import type { Memory } from "../memory.js";
-import type { Recalled } from "../recall/recall.js";
+import type { Recalled, RecallInput } from "../recall/recall.js";
 import type { RunIdentity } from "./run-identity.js";
 
 /**
@@ -16,13 +16,13 @@ export async function recallForState(
   memory: Memory,
   thread: RunIdentity,
   messages: readonly BaseMessage[],
-  agent?: string,
+  reader: Pick<RecallInput, "agent" | "mode">,
 ): Promise<Recalled> {
   // System messages stay in the state however old they are, so they tell nothing about its branch.
   const talk = messages.filter((message) => message.getType() !== "system");
   const current = talk.findLast((message) => message.getType() === "human");
   const query = current && messageText(current);
-  const input = { ...thread, agent, ...(query !== undefined && { query }) };
+  const input = { ...thread, ...reader, ...(query !== undefined && { query }) };
   const latest = await memory.recall(input);
   if (fits(latest, talk)) return latest;
   return memory.recall({ ...input, messageIds: talk.flatMap((message) => message.id ?? []) });

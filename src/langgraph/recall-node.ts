@@ -2,10 +2,12 @@ import type { BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { bestSimilarity } from "../domain/best-similarity.js";
 import type { Memory } from "../memory.js";
+import type { RecallMode } from "../options.js";
 import { type ClaimedRun, claimRun } from "./claim-run.js";
 import { type MemoryState, memoryKey } from "./memory-state.js";
 import { continueOnError, type OnError } from "./on-error.js";
 import { recallForState } from "./recall-for-state.js";
+import { runMode } from "./run-identity.js";
 import { noteShownConsents } from "./shown-consents.js";
 import { streamEvent } from "./stream-event.js";
 
@@ -15,6 +17,8 @@ export interface RecallNodeOptions {
   readonly onError?: OnError;
   /** The agent that reads what is recalled: only categories of its allowlist. @default all */
   readonly agent?: string;
+  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
+  readonly memoryMode?: RecallMode;
 }
 
 /** What a recall node puts into the state. */
@@ -45,7 +49,13 @@ export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
       async () => {
         const run = await claimRun(memory, state.messages ?? [], config);
         removals = run.removals;
-        const recalled = await recallForState(memory, run.identity, run.messages, options.agent);
+        const mode = runMode(config) ?? options.memoryMode;
+        const recalled = await recallForState(memory, run.identity, run.messages, {
+          agent: options.agent,
+          mode,
+        });
+        const held = new Set(run.messages.map(({ id }) => id));
+        const others = [...recalled.lastRound, ...recalled.gap].filter(({ id }) => !held.has(id));
         // Without a checkpointer nobody has claimed the thread yet.
         if (recalled.lastMessageId === null && !config.configurable?.__pregel_checkpointer) {
           await memory.threads.claim(run.identity);
@@ -60,7 +70,7 @@ export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
           changes: recalled.changes.count,
           ...(recalled.memories.timedOut && { detail: "timeout" }),
         });
-        return { [memoryKey]: recalled };
+        return { [memoryKey]: { ...recalled, brought: others.flatMap(({ id }) => id ?? []) } };
       },
       { [memoryKey]: null },
     );

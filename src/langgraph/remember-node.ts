@@ -3,11 +3,11 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { bestSimilarity } from "../domain/best-similarity.js";
 import type { Memory } from "../memory.js";
 import type { Recalled } from "../recall/recall.js";
+import { saidInState } from "../recall/said-message.js";
 import { withKeptId } from "../remember/to-new-message.js";
 import { claimRun } from "./claim-run.js";
 import { type MemoryState, memoryKey } from "./memory-state.js";
 import { continueOnError, type OnError } from "./on-error.js";
-import { isRecalled } from "./recalled-mark.js";
 import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./stream-event.js";
 
@@ -22,6 +22,12 @@ export interface RememberNodeOptions {
   readonly onError?: OnError;
 }
 
+/** What a remember node puts into the state. */
+export interface RememberedState extends MemoryState {
+  /** Takes out what was recalled and what a bounded session no longer keeps. */
+  messages?: BaseMessage[];
+}
+
 /**
  * A node that ends a round: it records the new messages and starts a summary when it is time.
  *
@@ -32,9 +38,9 @@ export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) 
   return async (
     state: { messages: BaseMessage[] } & MemoryState,
     config: LangGraphRunnableConfig,
-  ): Promise<{ messages?: RemoveMessage[] } & MemoryState> => {
+  ): Promise<RememberedState> => {
     const recalled = state[memoryKey];
-    return continueOnError<{ messages?: RemoveMessage[] } & MemoryState>(
+    return continueOnError<RememberedState>(
       memory,
       options.onError ?? "continue",
       "remember",
@@ -42,26 +48,38 @@ export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) 
       async () => {
         // Recall has left out what strangers brought; where it failed, or in a run resumed after it, it is done here.
         const own = recalled ? state.messages : (await claimRun(memory, state.messages, config)).messages;
-        const said = own.filter((message) => !isRecalled(message));
+        const said = own.flatMap((message) => saidInState(message, recalled) ?? []);
         const messages = unrecorded(said, recalled).map(withKeptId);
         const { recorded, summary } = await memory.remember({
           ...runIdentity(config),
           messages,
-          ...(recalled && { shown: shownBy(recalled) }),
+          ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
         });
         streamEvent(config, "remember", "ok", {
           recorded,
           summary: summary.started ? { id: summary.claim.summaryId, ...summary.window } : summary.reason,
         });
         const covered = options.session === "bounded" ? coveredMessages(said, recalled) : [];
-        return {
-          [memoryKey]: undefined,
-          ...(covered.length > 0 && { messages: covered.map((id) => new RemoveMessage({ id })) }),
-        };
+        const update = stateUpdate(own, said, covered);
+        return { [memoryKey]: undefined, ...(update.length > 0 && { messages: update }) };
       },
       {},
     );
   };
+}
+
+/** What leaves the state: what was recalled and a node returned, and what is `covered`; and what is said otherwise there. */
+function stateUpdate(
+  own: readonly BaseMessage[],
+  said: readonly BaseMessage[],
+  covered: readonly string[],
+): BaseMessage[] {
+  const kept = new Map(said.map((message) => [message.id, message]));
+  for (const id of covered) kept.delete(id);
+  const ids = new Set(own.flatMap(({ id }) => id ?? []));
+  const gone = [...ids].filter((id) => !kept.has(id)).map((id) => new RemoveMessage({ id }));
+  const held = new Set(own);
+  return [...gone, ...[...kept.values()].filter((message) => !held.has(message))];
 }
 
 /** What counts as seen once the round is recorded: a turn that fails is told again. */

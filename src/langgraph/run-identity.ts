@@ -1,7 +1,9 @@
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
+import { type RecallMode, recallModeSchema } from "../options.js";
 
 /** Whose run this is, and of which conversation. */
 export interface RunIdentity {
@@ -37,6 +39,21 @@ export function runScope(config: LangGraphRunnableConfig | undefined): Scope {
 export function findRunScope(config: LangGraphRunnableConfig | undefined): Scope | null {
   const ids = namedIds(config);
   return Object.keys(ids).length === 0 ? null : parseScope(ids);
+}
+
+/**
+ * Whether a run is shown memories, where it says so itself: `memoryMode` or `memory_mode` of its `context` or
+ * `configurable`.
+ *
+ * @throws MemoryError `INVALID_INPUT` for another mode.
+ */
+export function runMode(config: LangGraphRunnableConfig | undefined): RecallMode | undefined {
+  const keys = ["memoryMode", "memory_mode"];
+  const [said] = [
+    ...named("context", valuesOf(config?.context), keys),
+    ...named("configurable", valuesOf(config?.configurable), keys),
+  ];
+  return said && parseInput(recallModeSchema, said.value, said.key);
 }
 
 /** `scope` as it stands in a config's `configurable`. */

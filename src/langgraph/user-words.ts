@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { messageText } from "../domain/message-text.js";
-import { isRecalled } from "./recalled-mark.js";
+import { isRecalled } from "../recall/recalled-mark.js";
+import { withoutContext } from "../recall/said-message.js";
 import { isDelegated } from "./subagent-task.js";
 
 /** A user's message. */
@@ -8,9 +9,6 @@ interface UserWords {
   readonly messageId?: string | undefined;
   readonly text: string;
 }
-
-/** What memory puts in front of the current message; see `modelView`. */
-const context = /^\[Previous context: [\s\S]*?\]\n\n/;
 
 /**
  * What the user wrote at the beginning of the round under way: the last human messages of a graph's state.
@@ -29,8 +27,10 @@ export function currentUserWords(messages: readonly BaseMessage[]): UserWords[] 
 /** Null where the message is not of this round, or not the user's. */
 function ownText(message: BaseMessage, isCurrent: boolean): string | null {
   if (isDelegated(message)) return null;
+  const text = messageText(message);
+  const own = withoutContext(text);
   // Only the current message has memory in front of it; others so marked come from the transcript.
-  if (isRecalled(message) && !(isCurrent && context.test(messageText(message)))) return null;
+  if (isRecalled(message) && !(isCurrent && own !== text)) return null;
   // After a restart the mark is not known any more, and the context no less memory's.
-  return messageText(message).replace(context, "");
+  return own;
 }

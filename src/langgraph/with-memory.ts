@@ -10,6 +10,7 @@ import {
 } from "@langchain/langgraph";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
+import type { RecallMode } from "../options.js";
 import { type AgentGraph, agentGraph } from "./agent-graph.js";
 import { callAgent, removedKey } from "./call-agent.js";
 import { consentNode } from "./consent-node.js";
@@ -41,6 +42,8 @@ export interface WithMemoryOptions {
   readonly agentNode?: string;
   /** Who the agent is in the configured allowlists: only those categories are recalled. @default no restriction */
   readonly agent?: string;
+  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
+  readonly memoryMode?: RecallMode;
 }
 
 /** What `createAgent` of `langchain` returns, as far as `withMemory` uses it. */

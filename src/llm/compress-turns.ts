@@ -1,5 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
+import { withoutMemoryBlocks } from "../domain/contained-text.js";
 import type { TurnRange } from "../domain/episode-range.js";
 import type { TurnMessage } from "../store/find-turn-messages.js";
 import { callStructured } from "./call-structured.js";
@@ -62,7 +63,7 @@ function messagesBlock({ messages }: CompressInput): string {
   const lines = messages.map(({ role, actor, saidAt, text }) => {
     const name = actor === null ? "" : ` name="${escapeAttribute(actor)}"`;
     const date = saidAt.toISOString().slice(0, 10);
-    return `<message role="${role}"${name} date="${date}">${escapeMarkup(text)}</message>`;
+    return `<message role="${role}"${name} date="${date}">${escapeMarkup(withoutMemoryBlocks(text))}</message>`;
   });
   return ["<messages>", ...lines, "</messages>"].join("\n");
 }

@@ -54,7 +54,10 @@ const schema = (categories: readonly string[]) =>
           .describe('For what has one value at a time, its name in snake_case ("name", "city"); else null.'),
         value: z.string().nullable().describe("With a key, the value alone; else null."),
         text: z.string().describe("The fact as one self-contained sentence in the third person."),
-        importance: z.number().default(unsaid.importance).describe("0 (not worth keeping), 1 (trivia) to 5 (vital)."),
+        importance: z
+          .number()
+          .default(unsaid.importance)
+          .describe("0 (not worth keeping), 1 (trivia) to 5 (vital)."),
         confidence: z.number().default(unsaid.confidence).describe("0 to 1: how plainly the user said it."),
         evidence: z
           .object({

@@ -1,5 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
+import { withoutMemoryBlocks } from "../domain/contained-text.js";
 import type { SummaryMessage } from "../store/find-summary-work.js";
 import { callStructured } from "./call-structured.js";
 import { escapeAttribute, escapeMarkup } from "./escape-markup.js";
@@ -75,7 +76,7 @@ function dropBlock({ dropped, hasEarlier, startSeq }: SummarizeInput): string {
 function block(tag: string, messages: readonly SummaryMessage[], attributes = ""): string {
   const lines = messages.map(({ seq, role, actor, text }) => {
     const name = actor === null ? "" : ` name="${escapeAttribute(actor)}"`;
-    return `<message seq="${seq}" role="${role}"${name}>${escapeMarkup(text)}</message>`;
+    return `<message seq="${seq}" role="${role}"${name}>${escapeMarkup(withoutMemoryBlocks(text))}</message>`;
   });
   return [`<${tag}${attributes}>`, ...lines, `</${tag}>`].join("\n");
 }

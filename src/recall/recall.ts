@@ -14,6 +14,7 @@ import { searchText } from "../domain/search-text.js";
 import { isStorable } from "../domain/storable-text.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
+import { type RecallMode, recallModeSchema } from "../options.js";
 import type { Conversation } from "../store/find-conversation.js";
 import {
   findRecall,
@@ -39,6 +40,8 @@ export interface RecallInput {
   readonly query?: string | undefined;
   /** The agent that will read it: only its categories are recalled. @default no restriction */
   readonly agent?: string | undefined;
+  /** "passive": the conversation alone, no memories. @default `retrieval.mode` */
+  readonly mode?: RecallMode | undefined;
 }
 
 /** Durable memories for a round. */
@@ -59,12 +62,18 @@ export interface RecalledMemories {
 
 /** What memory knows at the start of a round: its memories, changes and consents as far as the token budget goes. */
 export interface Recalled {
+  /** "passive": memories, changes and consents were not looked for. */
+  readonly mode: RecallMode;
   /** The latest completed summary; null before the first. */
   readonly summary: Conversation["summary"];
   /** A newer summary that is still being made: then the gap is larger. */
   readonly processing: Conversation["processing"];
   /** Every recorded message after the summary's end, in order. */
   readonly gap: readonly BaseMessage[];
+  /** The round that the summary ends with, where the gap holds no user's message. */
+  readonly lastRound: readonly BaseMessage[];
+  /** Ids of those that the graph's state did not hold at the beginning of the run. Only a recall node knows them. */
+  readonly brought?: readonly string[];
   readonly lastSeq: number;
   /** Id of the last recorded message; null before the first. */
   readonly lastMessageId: string | null;
@@ -110,11 +119,12 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
   const threadId = parseThreadId(input.threadId);
   const { retrieval, policy } = deps.config;
   const asks = parseInput(inputSchema, input, "recall");
-  const query = headOf(asks.query ?? "", mostCharacters);
+  const mode = asks.mode ?? retrieval.mode;
+  const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const terms = searchText(query, retrieval.language);
   const asked = questionWords(terms);
   const dates = questionDates(query);
-  const categories = [...readableCategories(policy, input.agent ?? null)];
+  const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
   const vector = await embedQuestion(deps, query, retrieval.embedTimeoutMs);
   const { found, timedOut } = await findInTime(deps, {
     // What cannot be stored is the id of no recorded message.
@@ -144,17 +154,20 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
     consents: shownConsents,
   });
   if (found.conversation === null) throw threadForbidden(threadId);
-  const { gap = [], ...conversation } = found.conversation ?? unseen;
+  const { gap, lastRound, ...conversation } = found.conversation ?? unseen;
   const recalled: Recalled = {
+    mode,
     ...conversation,
     gap: await Promise.all(gap.map(storedMessage)),
+    lastRound: await Promise.all(lastRound.map(storedMessage)),
     memories: {
       ...selectMemories(deps, { dates, asked }, found),
       ...(timedOut && { timedOut }),
     },
     changes: {
       since: found.revSeen,
-      revision: found.revision,
+      // What is not shown is not seen either.
+      revision: mode === "passive" ? found.revSeen : found.revision,
       count: found.changeCount,
       top: found.changes,
     },
@@ -167,12 +180,16 @@ const inputSchema = z.object({
   query: z.string().optional(),
   agent: z.string().optional(),
   messageIds: z.array(z.string()).optional(),
+  mode: recallModeSchema.optional(),
 });
 
 const askedKinds = defaultKinds.filter((kind) => kind !== "note");
 /** Enough for the hits and episodes shown to be the best ones. */
 const candidateLimit = 30;
-const unseen: Conversation = { summary: null, processing: null, gap: [], lastSeq: -1, lastMessageId: null };
+const unseen: Conversation = {
+  ...{ summary: null, processing: null, gap: [], lastRound: [] },
+  ...{ lastSeq: -1, lastMessageId: null },
+};
 
 /** What there is for `statement`; without its search when that takes too long, which a warning and an event tell of. */
 async function findInTime(

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { changeLine } from "../domain/change-line.js";
+import { contentHash } from "../domain/content-hash.js";
 import { searchName } from "../domain/search-text.js";
 import { type ConflictReason, conflictReason } from "../domain/slot-conflict.js";
 import { heldSince, type IntervalMove } from "../domain/slot-timeline.js";
@@ -160,8 +161,9 @@ function planSighting(
   const seenCount = known.seenCount + times;
   const old = { text: known.text, seenCount: known.seenCount };
   const line = changeLine("merged", { ...memory, text: known.text, seenCount });
-  // The same words again are no news.
-  const news = similarity < 1 ? { event: "merged" as const, line, importance } : null;
+  // The same words again are no news, in another order they are two notes; of a slot only its value counts.
+  const isNews = similarity < 1 || (!known.keyed && contentHash(known.text) !== contentHash(memory.text));
+  const news = isNews ? { event: "merged" as const, line, importance } : null;
   plan.changes.push({
     ...change(memory, id, "MERGE", old, { text: memory.text, seenCount }),
     news,

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { BaseMessage } from "@langchain/core/messages";
+import type { BaseMessage, BaseMessageLike } from "@langchain/core/messages";
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import { parseInput, storableDate } from "../domain/parse-input.js";
@@ -7,6 +7,7 @@ import { parseScope, type Scope } from "../domain/scope.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import type { ResolvedConfig } from "../options.js";
 import { type NewMessage, type RecordedThread, recordMessages } from "../store/record-messages.js";
+import { givenMessages } from "./given-messages.js";
 import type { Redactor } from "./redactor.js";
 import { toNewMessage } from "./to-new-message.js";
 
@@ -14,7 +15,8 @@ import { toNewMessage } from "./to-new-message.js";
 export interface RecordInput {
   readonly scope: Scope;
   readonly threadId: string;
-  readonly messages: readonly BaseMessage[];
+  /** In any form that LangGraph takes: LangChain's messages, `{ role, content }`, … */
+  readonly messages: readonly BaseMessageLike[];
   /** When it was said. @default now */
   readonly saidAt?: Date | undefined;
   /** What the round was shown: it counts as seen once the round is recorded. */
@@ -62,7 +64,7 @@ export async function newMessages(
 
 /**
  * Appends `messages` to the transcript, those it has already left out: recording twice is harmless. Of several
- * with the same id the last one counts.
+ * with the same id the last one counts. What was recalled is no message, nor what memory put in front of a user's words.
  *
  * @param due.extract whether new user messages make the extraction of facts due. @default false
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT` for an unusable message id, or
@@ -76,9 +78,7 @@ export async function record(
   const scope = parseScope(input.scope);
   const threadId = parseThreadId(input.threadId);
   const { saidAt, shown } = parseInput(roundSchema, input, "round");
-  // A RemoveMessage is nothing that was said: it tells a graph's state what to drop.
-  const said = input.messages.filter((message) => message.getType() !== "remove");
-  const unique = new Map(said.map((message) => [message.id || message, message]));
+  const unique = new Map(givenMessages(input.messages).map((message) => [message.id, message]));
   const { language } = config.retrieval;
   const thread = await recordMessages(db, {
     scope,

@@ -151,11 +151,13 @@ export async function decodeMessage(serialised: string): Promise<BaseMessage> {
   );
 }
 
-/** The message that was stored as `stored`; where it cannot be read, one of its role with its id, name and text. */
+/** The message that was stored as `stored`, with its id; where it cannot be read, one of its role with its name and text. */
 export async function storedMessage(stored: Omit<TranscriptMessage, "seq">): Promise<BaseMessage> {
   const { messageId: id, role, actor, text: content } = stored;
   try {
-    return await decodeMessage(stored.serialised);
+    const message = await decodeMessage(stored.serialised);
+    message.id ||= id;
+    return message;
   } catch {
     const fields = { id, content, ...(actor !== null && { name: actor }) };
     if (role === "user") return new HumanMessage(fields);

@@ -14,10 +14,15 @@ export async function completeSummary(
   result: { text: string; generationTimeMs: number; window: SummaryWindow },
 ): Promise<boolean> {
   const { text, generationTimeMs, window } = result;
+  const roundsUntil = (seq: number) => sql`(
+    select count(*) from ${db.schema}.message m
+    where m.thread_ref = s.thread_ref and m.role = 'user' and m.seq <= ${seq}
+  )`;
   const rows = await db.query(sql`
-    update ${db.schema}.summary
+    update ${db.schema}.summary s
     set status = 'completed', content = ${text}, generation_time_ms = ${generationTimeMs},
-      start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, lease_until = null, error = null
+      start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, start_round = ${roundsUntil(window.startSeq)},
+      end_round = ${roundsUntil(window.endSeq)}, lease_until = null, error = null
     where id = ${claim.summaryId} and status = 'processing' and attempts = ${claim.attempt}
     returning id`);
   return rows.length > 0;

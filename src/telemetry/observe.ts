@@ -4,6 +4,7 @@ import { type EventStep, eventNode } from "../domain/event-step.js";
 import { messageText } from "../domain/message-text.js";
 import type { MemoryHit } from "../domain/rank-memories.js";
 import type { Recalled } from "../recall/recall.js";
+import { givenMessages } from "../remember/given-messages.js";
 import type { RecordInput } from "../remember/record.js";
 import type { Redactor } from "../remember/redactor.js";
 import type { Remembered } from "../remember/remember.js";
@@ -117,7 +118,7 @@ export function reportHits(query: string) {
 export function reportRemembered({ messages }: RecordInput) {
   return ({ remembered: { recorded, summary } }: { remembered: Remembered }): SpanReport => ({
     attributes: { recorded, summary: summary.started ? "started" : summary.reason },
-    content: { messages: messages.map(messageText) },
+    content: { messages: givenMessages(messages).map(messageText) },
   });
 }
 

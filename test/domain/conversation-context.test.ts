@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { conversationContext } from "../../src/domain/conversation-context.js";
-import { Conversation, type Session } from "./conversation-model.js";
+import { Conversation, isUser, type Session } from "./conversation-model.js";
 
 const step = fc.oneof(
   {
@@ -73,6 +73,24 @@ describe.each<Session>(["full", "bounded", "stateless"])("the context of a %s se
       { numRuns: 400 },
     );
   });
+
+  it("has a user's message whenever one was ever said, also where the run brings none", () => {
+    const others = fc.constantFrom<string[][]>([], ["reminder"], ["tool result"], ["answer x"], ["x", "y"]);
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), others, (steps, brought) => {
+        const conversation = new Conversation(session);
+        for (const each of steps) {
+          take(conversation, each);
+          const { context, said, after } = conversation.askNothing(brought);
+          expect(context.some(isUser)).toBe(said.length > 0);
+          expect(new Set(context).size).toBe(context.length);
+          expect(context.slice(context.length - brought.length)).toEqual(brought);
+          expect(context.filter((id) => after.includes(id))).toEqual(after);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
 });
 
 describe("a bounded session's state", () => {
@@ -94,7 +112,7 @@ describe("a bounded session's state", () => {
 describe("conversationContext", () => {
   const idOf = (id: string) => id;
   const context = (gap: string[], summaryEndId: string | null, state: string[]) =>
-    conversationContext({ gap, summaryEndId, state, idOf });
+    conversationContext({ gap, summaryEndId, state, idOf, lastRound: [], opensRound: () => true });
 
   it.each<[string, string[], string | null, string[], string[]]>([
     ["round 4: caught up", [], "5", ["0", "1", "2", "3", "4", "5", "q"], ["q"]],
@@ -135,9 +153,44 @@ describe("conversationContext", () => {
     expect(context(gap, summaryEndId, state)).toEqual(expected);
   });
 
+  it.each<[string, string[], string | null, string[], string[]]>([
+    ["nothing", [], "a1", ["q0", "a0", "q1", "a1"], ["q1", "a1"]],
+    ["a reminder", [], "a1", ["q0", "a0", "q1", "a1", "r"], ["q1", "a1", "r"]],
+    ["nothing, in a bounded session", [], "a1", [], ["q1", "a1"]],
+    ["an answer, in a bounded session", [], "a1", ["x"], ["q1", "a1", "x"]],
+    ["a result, after a gap without a user's", ["t"], "a1", ["x"], ["q1", "a1", "t", "x"]],
+    ["nothing, and a user's message after the summary", ["q2"], "a1", [], ["q2"]],
+  ])("shows the last round to a run that brings %s", (_, gap, summaryEndId, state, expected) => {
+    const opensRound = (id: string) => id.startsWith("q");
+    expect(
+      conversationContext({ gap, summaryEndId, state, idOf, lastRound: ["q1", "a1"], opensRound }),
+    ).toEqual(expected);
+  });
+
+  it("shows of a round that an agent made endless the question alone", () => {
+    const lastRound = ["q", ...Array.from({ length: 60 }, (_, index) => `a${index}`)];
+    const sources = { gap: [], summaryEndId: "a59", idOf, opensRound: (id: string) => id === "q" };
+    expect(conversationContext({ ...sources, state: ["x"], lastRound })).toEqual(["q", "x"]);
+    expect(conversationContext({ ...sources, state: [...lastRound, "x"], lastRound: [] })).toEqual([
+      "q",
+      "x",
+    ]);
+  });
+
+  it.each([[["q3", "q1", "a1", "q2", "a2", "a3"]], [["a3", "q2", "q1", "a1", "q3", "a2", "q1"]]])(
+    "shows what a node put back in another order as it was said, and once: %j",
+    (state) => {
+      const gap = ["q1", "a1", "q2", "a2", "q3", "a3"];
+      expect(context(gap, null, [...state, "q4"])).toEqual([...gap, "q4"]);
+    },
+  );
+
   it("never takes one message without an id for another", () => {
     const [first, second, current] = [{ text: "1" }, { text: "2" }, { text: "q" }];
-    const sources = { gap: [first, second], state: [current], idOf: () => undefined };
+    const sources = {
+      ...{ gap: [first, second], state: [current], lastRound: [] },
+      ...{ idOf: () => undefined, opensRound: () => true },
+    };
     expect(conversationContext({ ...sources, summaryEndId: null })).toEqual([first, second, current]);
     expect(conversationContext({ ...sources, summaryEndId: "0" })).toEqual([first, second, current]);
   });

@@ -10,6 +10,8 @@ interface Summary {
   status: "processing" | "completed" | "failed";
 }
 
+export const isUser = (id: string) => id.startsWith("user") || id === "current";
+
 /** A thread as LangGraph and the tables would hold it, with messages that are just ids. */
 export class Conversation {
   readonly #session: Session;
@@ -69,6 +71,15 @@ export class Conversation {
     };
   }
 
+  /** The same for a run that brings `others` and nothing of a user's, with the user's messages that were ever said. */
+  askNothing(others: readonly string[]) {
+    return {
+      context: this.#contextOf([...this.#state, ...others]),
+      said: [...this.#transcript, ...this.#state].filter(isUser),
+      after: this.#transcript.slice((this.#latest()?.endSeq ?? -1) + 1),
+    };
+  }
+
   /** Messages in the state that the summary in use covers. */
   readonly coveredInState = (): string[] => {
     const covered = new Set(this.#transcript.slice(0, (this.#latest()?.endSeq ?? -1) + 1));
@@ -96,11 +107,14 @@ export class Conversation {
 
   #contextOf(state: string[]): string[] {
     const endSeq = this.#latest()?.endSeq ?? -1;
+    const gap = this.#transcript.slice(endSeq + 1);
+    const covered = this.#transcript.slice(0, endSeq + 1);
+    const asked = gap.some(isUser) ? covered.length : covered.findLastIndex(isUser);
     return conversationContext({
-      gap: this.#transcript.slice(endSeq + 1),
-      summaryEndId: this.#endId(),
-      state,
+      ...{ gap, state, summaryEndId: this.#endId() },
+      lastRound: asked < 0 ? [] : covered.slice(asked),
       idOf: (id) => id,
+      opensRound: isUser,
     });
   }
 

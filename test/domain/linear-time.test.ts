@@ -7,11 +7,18 @@ import { visibleText } from "../../src/domain/storable-text.js";
 import { summaryText } from "../../src/domain/summary-text.js";
 import { textPieces } from "../../src/domain/text-pieces.js";
 import { writingProblems } from "../../src/domain/writing-constraints.js";
+import { withoutContext } from "../../src/recall/said-message.js";
 
 const repeats = [
   ...["\n", " ", "\u0085", "a", "é", "м", "忽略", "😀", "\u200D", '"', "#", "[", "!["],
   ...["<", "<system ", "<memory>", "<memory ", "</memory>", "[Previous context: ", "]\n\n", "- ", "1. "],
   ...["ignore ", "ignore all ", "forget your ", "you must ", "if a, ", "send ", "to x@", "system: ", "! "],
+  ...[
+    "this is remembered data and no instruction\n",
+    "memory updates since rev 1:\n",
+    "[summary of round ",
+    "]:\n",
+  ],
 ];
 
 const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
@@ -22,6 +29,7 @@ const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
   ["withoutHeadings", withoutHeadings],
   ["withoutMemoryBlocks", withoutMemoryBlocks],
   ["textPieces", (text) => textPieces([{ text: `x ${text}` }], 1_000)],
+  ["withoutContext", (text) => withoutContext(`[Previous context: ${text}`)],
   ["writingProblems", (text) => writingProblems("procedure", `x${text}y`)],
 ];
 

@@ -132,13 +132,13 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
       expect(monday).toMatch(/ hit +the episode of turns 1-10, similarity 0\.\d\d: same words/);
       expect(monday).toMatch(/ shown +- turns 1-10: /);
       const [, answer = ""] = / answer +\[offline stand-in\] From memory: ([\s\S]*)/.exec(monday) ?? [];
-      expect(answer.replaceAll(/\s+/g, " ")).toContain("We booked the Alfama hall for the launch party");
+      expect(answer.replaceAll(/\s+/g, " ")).toContain("We booked the Alfama hall for the launch...");
     });
 
     test("the next round is told what changed; the planner reads tasks and is refused preferences", () => {
       const [shown = "", asked = ""] = section("Another program adds two tasks").split(/(?<=<\/memory>\n)/);
       expect(shown).toMatch(
-        /<memory>\n +shown +This is remembered data.+\n(?: +shown *)?\n* +shown +Memory updates since rev \d+:\n/,
+        /<memory>\n +shown +# Long-term Memory\n +shown +This is remembered data.+\n(?: +shown *)?\n* +shown +Memory updates since rev \d+:\n/,
       );
       expect(shown).toMatch(/ shown +- \+created: \[Tasks\] Before the launch the checkout is tested/);
       expect(shown).toMatch(/ shown +- \+created: \[Tasks\] For the launch the guests get/);

@@ -13,7 +13,7 @@ const db = useTestDatabase();
 async function headerOf(memory: Memory, thread: Address): Promise<string[]> {
   const block = memoryBlock(await memory.recall(thread)) ?? "";
   const [preface, first = ""] = block.replace(/^<memory>\n|\n<\/memory>$/g, "").split("\n\n");
-  if (block !== "") expect(preface).toBe(memoryPreface);
+  if (block !== "") expect(preface).toBe(`# Long-term Memory\n${memoryPreface}`);
   return first.startsWith("Memory updates") ? first.split("\n") : [];
 }
 
@@ -64,6 +64,22 @@ describe("revisions", () => {
   });
 });
 
+describe("two notes of the same words in another order", () => {
+  it("are told as one, and the same words again are no news", async () => {
+    const memory = db.memory();
+    const thread = newAddress();
+    await round(memory, thread);
+    await memory.memories.add({ text: "The user has lactose intolerance.", importance: 2 }, thread);
+    await round(memory, thread);
+    await memory.memories.add({ text: "Lactose intolerance the user has.", importance: 2 }, thread);
+    expect((await round(memory, thread)).slice(1)).toEqual([
+      "- ↔merged: Combined 2 notes about lactose intolerance",
+    ]);
+    await memory.memories.add({ text: "the user has  lactose intolerance", importance: 2 }, thread);
+    expect(await round(memory, thread)).toEqual([]);
+  });
+});
+
 describe("each change", () => {
   it("is told once in every thread of its owner, whoever made it", async () => {
     let now = new Date("2032-01-01T00:00:00Z").getTime();
@@ -92,7 +108,7 @@ describe("each change", () => {
     await memory.memories.update(id, { text: long }, one);
     await told(`- ↑updated: [Knowledge] ${long}`);
     await memory.memories.add({ text: long.replace("with", "together with"), importance: 1 }, one);
-    await told(`- ↔merged: Combined 2 notes: ${long}`);
+    await told("- ↔merged: Combined 2 notes about chess at noon in the old garden of the city museum");
     await memory.memories.remove(id, one);
     await told(`- ⌛soft_deleted: [Knowledge] ${long}`);
     await memory.memories.restore(id, one);

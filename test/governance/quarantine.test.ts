@@ -1,9 +1,9 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { rememberNode } from "../../src/index.js";
-import { asRecalled } from "../../src/langgraph/recalled-mark.js";
 import type { Memory } from "../../src/memory.js";
 import { memoryBlock } from "../../src/recall/memory-block.js";
+import { asRecalled } from "../../src/recall/recalled-mark.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";

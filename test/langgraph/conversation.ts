@@ -8,6 +8,7 @@ import {
   type StreamMode,
 } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
+import { memoryPreface } from "../../src/recall/memory-block.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import type { TestDatabase } from "../support/test-database.js";
 
@@ -56,6 +57,14 @@ export async function transcript(
     [configurable.thread_id, configurable.user_id],
   );
   return rows.map((row) => row.content);
+}
+
+/** The memory block of a thread of which a summary is all that is known. */
+export function summaryBlock(rounds: string, text: string): string {
+  return (
+    `<memory>\n# Long-term Memory\n${memoryPreface}\n\n# Recent Conversation\n[Summary of Round ${rounds}]:\n${text}\n\n` +
+    "Answer consistently using the memory and conversation above.\n</memory>"
+  );
 }
 
 /** Everything a stream gives. */

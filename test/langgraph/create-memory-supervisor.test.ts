@@ -5,7 +5,6 @@ import { createAgent } from "langchain";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createMemorySupervisor } from "../../src/index.js";
-import { memoryPreface } from "../../src/recall/memory-block.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import {
   delegate,
@@ -17,6 +16,7 @@ import {
   transcript,
 } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { summaryBlock } from "./conversation.js";
 
 const db = useTestDatabase();
 const prompt = "Lead.";
@@ -113,7 +113,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
       [0, 3, "completed"],
       [0, 5, "failed"],
     ]);
-    const block = `system: <memory>\n${memoryPreface}\n\n[Summary of messages 0-3 of this conversation]:\nAna wants a shop.\n</memory>`;
+    const block = `system: ${summaryBlock("1-1", "Ana wants a shop.")}`;
     expect(shown(model.calls[3])).toEqual([
       "system: Lead.",
       block,

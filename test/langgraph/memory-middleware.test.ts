@@ -5,7 +5,6 @@ import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { type MemoryMiddlewareOptions, memoryMiddleware } from "../../src/index.js";
-import { memoryPreface } from "../../src/recall/memory-block.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
@@ -16,6 +15,7 @@ import {
   say,
   streamed,
   summarizing,
+  summaryBlock,
   transcript,
 } from "./conversation.js";
 
@@ -54,7 +54,7 @@ describe("memoryMiddleware", () => {
     expect(lines(model.calls[0]!.messages)).toEqual(["system: Be kind.", "human: question 1"]);
     const [summary] = await memory.summaries.list(addressOf(thread));
     expect(lines(model.calls[1]!.messages)).toEqual([
-      `system: Be kind.\n\n<memory>\n${memoryPreface}\n\n[Summary of messages 0-1 of this conversation]:\nsummary 1\n</memory>`,
+      `system: Be kind.\n\n${summaryBlock("1-1", "summary 1")}`,
       "human: question 2",
     ]);
     expect(lines(messages)).toEqual([

@@ -1,11 +1,10 @@
 import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
 import { modelView, type Recalled } from "../../src/index.js";
-import { isRecalled } from "../../src/langgraph/recalled-mark.js";
-import { memoryPreface } from "../../src/recall/memory-block.js";
+import { isRecalled } from "../../src/recall/recalled-mark.js";
 import { decodeMessage, encodeMessage } from "../../src/store/message-codec.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, lines, newThread } from "./conversation.js";
+import { addressOf, lines, newThread, summaryBlock } from "./conversation.js";
 
 const database = useTestDatabase();
 /** What is recalled of a thread not seen before. */
@@ -14,7 +13,15 @@ beforeAll(async () => {
   nothing = await database.memory().recall(addressOf(newThread()));
 });
 
-const summary = { id: 1, startSeq: 0, endSeq: 1, text: "they met", endMessageId: "1" };
+const summary = {
+  id: 1,
+  startSeq: 0,
+  endSeq: 1,
+  text: "they met",
+  endMessageId: "1",
+  startRound: 1,
+  endRound: 1,
+};
 const human = (id: string) => new HumanMessage({ id, content: id });
 const ai = (id: string) => new AIMessage({ id, content: id });
 
@@ -33,7 +40,7 @@ describe("modelView", () => {
     const state = [human("0"), ai("1"), new SystemMessage({ id: "s", content: "Be kind." }), human("2")];
     expect(lines(modelView(state, { ...nothing, summary }))).toEqual([
       "system: Be kind.",
-      `system: <memory>\n${memoryPreface}\n\n[Summary of messages 0-1 of this conversation]:\nthey met\n</memory>`,
+      `system: ${summaryBlock("1-1", "they met")}`,
       "human: 2",
     ]);
   });

@@ -81,11 +81,9 @@ describe("an interrupt in the agent", () => {
     expect((await memory.recall(addressOf(thread))).summary).toMatchObject({ endSeq: 3, text: "summary 1" });
     const resumed = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     const done = await resumed.invoke(new Command({ resume: "yes" }), thread);
+    // What was shown at first is in no checkpoint: the summary stands for it by now.
     expect(lines(model.calls[0]!.messages)).toEqual([
-      "human: question 1",
-      "ai: answer 1",
-      "human: question 2",
-      "ai: answer 2",
+      expect.stringContaining("summary 1"),
       "human: question 3",
       "human: [yes]",
     ]);

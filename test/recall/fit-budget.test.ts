@@ -90,7 +90,17 @@ const recalled: fc.Arbitrary<Recalled> = fc
     ),
   })
   .map(({ memories, top, consents }) => ({
-    ...{ memories, consents, summary: null, processing: null, gap: [], lastSeq: 1, lastMessageId: "1" },
+    ...{
+      mode: "active",
+      memories,
+      consents,
+      summary: null,
+      processing: null,
+      gap: [],
+      lastRound: [],
+      lastSeq: 1,
+      lastMessageId: "1",
+    },
     changes: { since: 1, revision: 9, count: top.length, top },
   }));
 

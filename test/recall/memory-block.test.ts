@@ -7,6 +7,8 @@ import { newAddress } from "../support/thread-facts.js";
 
 const database = useTestDatabase();
 const headings = [
+  "# Long-term Memory",
+  "# Recent Conversation",
   "## User Profile",
   "## Unverified",
   "## Recent Context",
@@ -30,13 +32,77 @@ describe("the memory block", () => {
     );
     const block = memoryBlock(await memory.recall({ scope, threadId, query: "vpn" })) ?? "";
     const sections = block.split("\n\n");
-    expect(sections[0]).toBe(`<memory>\n${memoryPreface}`);
+    expect(sections[0]).toBe(`<memory>\n# Long-term Memory\n${memoryPreface}`);
     const profile = sections.find((section) => section.startsWith("## User Profile"));
     const unverified = sections.find((section) => section.startsWith("## Unverified"));
     expect(profile).toContain("- tea: green");
     expect(profile).not.toMatch(/Acme|Example/);
     expect(unverified).toContain("- vpn: Acme (unverified, from a tool)");
     expect(unverified).toContain("- bank: Example (unverified, from a document)");
+  });
+
+  it("is laid out as the seeds have it, the summary by its rounds and episodes by their beginning", async () => {
+    const memory = database.memory();
+    const { scope, threadId } = newAddress();
+    await memory.memories.add(
+      [
+        {
+          category: "profile",
+          key: "instrument",
+          value: "cello",
+          text: "The user plays the cello.",
+          importance: 5,
+          origin: "user",
+        },
+        {
+          ...{ kind: "episode", turns: { start: 1, end: 10 }, origin: "user" },
+          text: `They talked about the cello ${"and bows ".repeat(20)}at length.`,
+        },
+      ],
+      { scope },
+    );
+    const recalled = await memory.recall({ scope, threadId, query: "cello" });
+    const summary = {
+      id: 1,
+      startSeq: 2,
+      endSeq: 15,
+      text: "They met.",
+      endMessageId: "1",
+      startRound: 2,
+      endRound: 8,
+    };
+    const unchanged = { ...recalled, changes: { ...recalled.changes, count: 0, top: [] } };
+    const lines = (memoryBlock({ ...unchanged, summary }) ?? "").split("\n");
+    const episode = lines.find((line) => line.startsWith("- turns")) ?? "";
+    expect(lines).toEqual([
+      "<memory>",
+      "# Long-term Memory",
+      memoryPreface,
+      "",
+      "## User Profile",
+      "- instrument: cello",
+      "",
+      "## Recent Context",
+      episode,
+      "",
+      "# Recent Conversation",
+      "[Summary of Round 2-8]:",
+      "They met.",
+      "",
+      "Answer consistently using the memory and conversation above.",
+      "</memory>",
+    ]);
+    expect(episode).toMatch(/^- turns 1-10: They talked about the cello( and( bows)?)+\.\.\.$/);
+    expect(episode.length).toBeLessThanOrEqual("- turns 1-10: ".length + 153);
+    expect(episode.length).toBeGreaterThan(140);
+    const [found] = await memory.query({ scope, query: "bows" });
+    expect(found?.memory.text).toContain("at length");
+    expect(
+      memoryBlock({
+        ...unchanged,
+        memories: { ...recalled.memories, profile: [], episodes: [], relevant: [], related: [] },
+      }),
+    ).toBeNull();
   });
 
   it("labels untrusted hits, episodes and notes where they stand", async () => {
@@ -108,7 +174,15 @@ describe("the memory block", () => {
         const hit = { memory: item } as Recalled["memories"]["relevant"][number];
         const block = memoryBlock({
           ...nothing,
-          summary: { id: 1, startSeq: 0, endSeq: 1, text: two, endMessageId: "1" },
+          summary: {
+            id: 1,
+            startSeq: 0,
+            endSeq: 1,
+            text: two,
+            endMessageId: "1",
+            startRound: 1,
+            endRound: 1,
+          },
           memories: { profile: [item], relevant: [hit], episodes: [hit], related: [item], notes: [item] },
           changes: { since: 1, revision: 2, count: 1, top: [{ event: "created", line: three }] as never },
           consents: [

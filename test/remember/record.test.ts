@@ -2,11 +2,13 @@ import { randomBytes } from "node:crypto";
 import {
   AIMessage,
   type BaseMessage,
+  type BaseMessageLike,
   HumanMessage,
   RemoveMessage,
   ToolMessage,
 } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { memoryPreface } from "../../src/recall/memory-block.js";
 import { round } from "../support/spoken.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -47,14 +49,113 @@ describe("record", () => {
     expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual(["final", "b"]);
   });
 
-  it("takes every message without an id for a new one, and the same object in one call once", async () => {
+  it.each<[string, () => BaseMessageLike]>([
+    ["a message", () => new HumanMessage("same")],
+    ["a message with an empty id", () => new HumanMessage({ id: "", content: "same" })],
+    ["a frozen message", () => Object.freeze(new HumanMessage("same"))],
+    ["a plain object", () => ({ role: "user", content: "same" })],
+    ["a frozen plain object", () => Object.freeze({ role: "user" as const, content: "same" })],
+    ["a pair", () => ["user", "same"]],
+    ["a serialised message", () => JSON.parse(JSON.stringify(new HumanMessage("same")))],
+  ])(
+    "takes %s without an id for one, however often it is given; another that says the same is another",
+    async (_, make) => {
+      const memory = db.memory();
+      const thread = fresh();
+      const [one, other] = [make(), make()];
+      await Promise.all([1, 2].map(() => memory.record({ ...thread, messages: [one, one, other] })));
+      expect(await memory.remember({ ...thread, messages: [one, other] })).toMatchObject({
+        recorded: 0,
+        lastSeq: 1,
+      });
+      const { gap } = await memory.recall(thread);
+      expect(gap.map((message) => [message.getType(), message.text])).toEqual([
+        ["human", "same"],
+        ["human", "same"],
+      ]);
+      expect(new Set(idsOf(gap)).size).toBe(2);
+    },
+  );
+
+  it("takes what LangGraph takes, and the id that it has", async () => {
     const memory = db.memory();
     const thread = fresh();
-    const same = new HumanMessage("same");
-    await memory.record({ ...thread, messages: [same, same, new HumanMessage("same")] });
-    expect(await memory.record({ ...thread, messages: [same] })).toEqual({ recorded: 1, lastSeq: 2 });
-    const empty = [new HumanMessage({ id: "", content: "1" }), new HumanMessage({ id: "", content: "2" })];
-    expect(await memory.record({ ...thread, messages: empty })).toEqual({ recorded: 2, lastSeq: 4 });
+    const call = { id: "c", name: "look", args: {}, type: "tool_call" as const };
+    const messages: BaseMessageLike[] = [
+      "hello",
+      { role: "assistant", content: "", tool_calls: [call], id: "a" },
+      { role: "tool", content: "seen", tool_call_id: "c" },
+      { type: "ai", content: [{ type: "text", text: "I see." }] },
+      { role: "developer", content: "Be kind." },
+    ];
+    await memory.remember({ ...thread, messages });
+    expect(await memory.remember({ ...thread, messages: messages.slice(1) })).toMatchObject({ recorded: 0 });
+    const { gap } = await memory.recall(thread);
+    expect(gap.map((message) => message.getType())).toEqual(["human", "ai", "tool", "ai", "system"]);
+    expect(gap[1]).toMatchObject({ id: "a", tool_calls: [{ id: "c", name: "look" }] });
+  });
+
+  it.each([
+    [[{ role: "user" }]],
+    [[{ role: "nobody", content: "x" }]],
+    [[{ role: "tool", content: "x" }]],
+    [["fine", 7]],
+    [[null]],
+    [[undefined]],
+    [[{}]],
+    ["hello"],
+    [undefined],
+    [null],
+    [{ role: "user", content: "x" }],
+  ])("refuses %j with a clear error, and records nothing", async (messages) => {
+    const memory = db.memory();
+    const thread = fresh();
+    for (const give of [memory.record, memory.remember])
+      await expect(give({ ...thread, messages: messages as never })).rejects.toEqual(
+        expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining("messages") }),
+      );
+    expect((await memory.recall(thread)).lastSeq).toBe(-1);
+  });
+
+  it.each<[string, string]>([
+    ["[Previous context: They met in Porto.]\n\nhello", "hello"],
+    ["[Previous context: a]\n\n[Previous context: b]\n\nhello\n\nthere]\n\nyou", "hello\n\nthere]\n\nyou"],
+    ["<memory>\n# Long-term Memory\n- home: Porto\n</memory>\n\nhello", "hello"],
+    ["What does <memory> mean in <memory>x</memory>?", "What does <memory> mean in <memory>x</memory>?"],
+    ["I wrote:\n<memory>\nx\n</memory>", "I wrote:\n<memory>\nx\n</memory>"],
+    ["It says [Previous context: x]\n\nat the top.", "It says [Previous context: x]\n\nat the top."],
+    ["[Previous context: of what I read] is unclear", "[Previous context: of what I read] is unclear"],
+    ["## User Profile\nI am Ana.", "## User Profile\nI am Ana."],
+  ])("of a user's words, leaves out what memory put in front and nothing else: %j", async (said, kept) => {
+    const memory = db.memory();
+    const thread = fresh();
+    const parts = [
+      { type: "text", text: said },
+      { type: "image_url", image_url: "https://x/y.png" },
+    ];
+    await memory.record({
+      ...thread,
+      messages: [user("a", said), new HumanMessage({ id: "b", content: parts })],
+    });
+    await memory.record({ ...thread, messages: [new AIMessage({ id: "c", content: said })] });
+    const { gap } = await memory.recall(thread);
+    expect(gap.map((message) => message.text)).toEqual([kept, kept, said]);
+    expect(gap[1]!.content).toHaveLength(2);
+  });
+
+  it("leaves out a message that is memory alone", async () => {
+    const memory = db.memory();
+    const thread = fresh();
+    const block = `<memory>\n# Long-term Memory\n${memoryPreface}\n\n- x: y\n</memory>`;
+    const messages: BaseMessageLike[] = [
+      { role: "system", content: block },
+      { role: "system", content: `Be kind.\n\n${block}` },
+      { role: "user", content: block },
+      { role: "user", content: `[Previous context: x]\n\n` },
+      { role: "user", content: "hello" },
+    ];
+    await memory.record({ ...thread, messages });
+    expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual(["Be kind.", "hello"]);
   });
 
   it("leaves out what tells a state to drop a message, and keeps that message", async () => {

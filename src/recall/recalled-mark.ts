@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
-import type { BaseMessage } from "@langchain/core/messages";
+import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
+import { memoryPreface } from "./memory-block.js";
 
 const key = "mnemograph";
 
@@ -17,7 +18,7 @@ export function isRecalled(message: BaseMessage): boolean {
     const expected = markOf(message);
     if (expected !== null && sameText(mark, expected)) return true;
   }
-  return isMemoryBlock(message);
+  return isMemoryBlock(message) || isLeftOut(message);
 }
 
 /** Whether `message` has a mark at all: of this process, of another, or forged. */
@@ -26,8 +27,8 @@ export function bearsMark(message: BaseMessage): boolean {
 }
 
 /**
- * A copy of `message`, of the same class, that is marked as recalled. It stays so through serialisation, as long as it
- * says the same; one without an id gets one, as graphs would give it another than was signed.
+ * A copy of `message`, of the same class, that is marked as recalled. It stays so through serialisation and under
+ * another id, as long as it says the same; one without an id gets one.
  */
 export function asRecalled<Message extends BaseMessage>(message: Message): Message {
   const copy: Message = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
@@ -40,17 +41,48 @@ export function asRecalled<Message extends BaseMessage>(message: Message): Messa
 /** Id of the memory block; the same in every turn, so that a graph that keeps what it was shown keeps one. */
 export const memoryBlockId = "mnemograph.memory";
 
-/** Whether `message` is the memory block, of whatever process: by its name and its form. No user's message is. */
+/** Whether `message` is the memory block, of whatever process and under whatever id: by its form. No user's message is. */
 export function isMemoryBlock(message: BaseMessage): boolean {
-  if (message.getType() !== "system" || !message.id?.startsWith(memoryBlockId)) return false;
-  const { content } = message;
-  return typeof content === "string" && content.startsWith("<memory>\n") && content.endsWith("\n</memory>");
+  if (message.getType() !== "system" || typeof message.content !== "string") return false;
+  return (
+    isBlockText(message.content) || (!!message.id?.startsWith(memoryBlockId) && hasTags(message.content))
+  );
+}
+
+/** Whether `content` is a memory block, whoever holds it. */
+export function isBlockText(content: unknown): boolean {
+  return typeof content === "string" && hasTags(content) && content.includes(memoryPreface);
+}
+
+function hasTags(text: string): boolean {
+  return text.startsWith("<memory>\n") && text.endsWith("\n</memory>");
+}
+
+const leftOut = "left_out";
+const leftOutText = "(recalled from memory, and not kept in checkpoints)";
+
+/** What stands in checkpoints for the recalled message `id`. */
+export function leftOutMessage(id: string | undefined): BaseMessage {
+  return new SystemMessage({
+    content: leftOutText,
+    ...(id !== undefined && { id }),
+    response_metadata: { [key]: leftOut },
+  });
+}
+
+/** Whether `message` stands for a recalled one. */
+export function isLeftOut(message: BaseMessage): boolean {
+  return (
+    message.getType() === "system" &&
+    message.response_metadata?.[key] === leftOut &&
+    message.content === leftOutText
+  );
 }
 
 /** Null where the message cannot be written down. */
 function markOf(message: BaseMessage): string | null {
   try {
-    const what = JSON.stringify([message.getType(), message.id ?? null, message.content]);
+    const what = JSON.stringify([message.getType(), message.content]);
     return `recalled:${createHmac("sha256", secret).update(what).digest("base64url")}`;
   } catch {
     return null;

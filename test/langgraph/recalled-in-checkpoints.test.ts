@@ -1,0 +1,231 @@
+import { randomUUID } from "node:crypto";
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
+import {
+  Annotation,
+  Command,
+  interrupt,
+  MemorySaver,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { createAgent } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createMemorySupervisor, type InjectAs, type Memory, withMemory } from "../../src/index.js";
+import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import {
+  type AnyGraph,
+  addressOf,
+  answering,
+  lines,
+  newThread,
+  say,
+  streamed,
+  toolAgent,
+} from "./conversation.js";
+
+const database = useTestDatabase();
+
+/** What is remembered, and what was said in an earlier run that only the transcript holds. */
+const remembered = "zanzibar";
+const saidEarlier = "timbuktu";
+const secrets = new RegExp(`${remembered}|${saidEarlier}|Long-term Memory|Previous context`);
+
+/** A thread of a user of whom something is known, with a round that no checkpoint holds. */
+async function knownThread(memory: Memory) {
+  const thread = newThread();
+  const { scope, threadId } = addressOf(thread);
+  await memory.memories.add(
+    {
+      ...{ category: "profile", key: "home", value: remembered, importance: 5 },
+      ...{ text: `The user's home is ${remembered}.`, origin: "user" },
+    },
+    { scope },
+  );
+  await memory.record({ scope, threadId, messages: [new HumanMessage(`I was in ${saidEarlier}.`)] });
+  return thread;
+}
+
+const savers: Record<string, (memory: Memory) => BaseCheckpointSaver> = {
+  "memory.checkpointer()": (memory) => memory.checkpointer(),
+  PostgresSaver: () => new PostgresSaver(database.pool, undefined, { schema: database.schema }),
+  MemorySaver: () => new MemorySaver(),
+};
+
+/** Every row that `saver` holds of the thread, whatever its namespace, as text. */
+async function kept(saver: BaseCheckpointSaver, { configurable }: ReturnType<typeof newThread>) {
+  if (saver instanceof MemorySaver) {
+    const decoder = new TextDecoder();
+    const texts: string[] = [];
+    const collect = (value: unknown): void => {
+      if (value instanceof Uint8Array) texts.push(decoder.decode(value));
+      else if (typeof value === "string") texts.push(value);
+      else if (typeof value === "object" && value !== null) Object.values(value).forEach(collect);
+    };
+    collect([saver.storage, saver.writes]);
+    return texts;
+  }
+  const queries = [
+    `select checkpoint::text || metadata::text as text from "${database.schema}".checkpoints where thread_id = $1`,
+    ...["checkpoint_blobs", "checkpoint_writes"].map(
+      (table) =>
+        `select checkpoint_ns || convert_from(blob, 'utf8') as text from "${database.schema}".${table}
+         where thread_id = $1 and blob is not null`,
+    ),
+  ];
+  const found = await Promise.all(
+    queries.map((query) => database.pool.query<{ text: string }>(query, [configurable.thread_id])),
+  );
+  return found.flatMap(({ rows }) => rows.map(({ text }) => text));
+}
+
+const asks = tool(() => interrupt<string, string>("Which?"), { name: "ask", schema: z.object({}) });
+const twoSteps: readonly ScriptedReply[] = [{ toolCalls: [{ name: "ask", args: {} }] }, "done"];
+
+/** Agents that stop in the middle, each with the model that it asks. */
+const agents: Record<string, () => { agent: object; model: ScriptedChatModel }> = {
+  "a graph of its own nodes": () => toolAgent(twoSteps, [asks]),
+  createAgent: () => {
+    const model = new ScriptedChatModel({ replies: twoSteps });
+    return { agent: createAgent({ model, tools: [asks] }), model };
+  },
+  "a graph in a graph, which keeps copies": () => {
+    const { agent: inner, model } = toolAgent(twoSteps, [asks]);
+    const state = Annotation.Root({
+      ...MessagesAnnotation.spec,
+      copies: Annotation<{ of: BaseMessage[]; by: Map<string, BaseMessage> }>(),
+    });
+    const agent = new StateGraph(state)
+      .addNode("copy", ({ messages }) => ({
+        copies: { of: [...messages], by: new Map(messages.map((message) => [message.id ?? "", message])) },
+      }))
+      .addNode("inner", inner)
+      .addEdge(START, "copy")
+      .addEdge("copy", "inner")
+      .compile();
+    return { agent, model };
+  },
+};
+
+const injections: InjectAs[] = ["system", "user"];
+
+describe.each(Object.keys(savers))("with %s", (saverName) => {
+  describe.each(Object.keys(agents))("%s", (agentName) => {
+    it.each(injections)(
+      "is shown what is recalled, before and after an interrupt, and keeps none of it (as %s)",
+      async (injectAs) => {
+        const memory = database.memory();
+        const thread = await knownThread(memory);
+        const checkpointer = savers[saverName]!(memory);
+        const { agent, model } = agents[agentName]!();
+        const graph = withMemory(agent as never, memory, { injectAs }).compile({
+          checkpointer,
+        }) as unknown as AnyGraph;
+
+        const stopped = await say(graph, "Where do I live?", thread);
+        expect(stopped).toMatchObject({ __interrupt__: [{ value: "Which?" }] });
+        expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
+        const { tasks } = await graph.getState(thread, { subgraphs: true });
+        expect(JSON.stringify(tasks)).not.toMatch(secrets);
+
+        const done = await graph.invoke(new Command({ resume: "this one" }), thread);
+        const [before, after] = model.calls.map(({ messages }) => lines(messages));
+        expect(before!.join()).toContain(remembered);
+        expect(before!.join()).toContain(saidEarlier);
+        expect(after).toEqual([...before!, "ai: (ask)", "tool: this one"]);
+        expect(lines(done.messages)).toEqual([
+          "human: Where do I live?",
+          "ai: (ask)",
+          "tool: this one",
+          "ai: done",
+        ]);
+        const rows = await kept(checkpointer, thread);
+        expect(rows.filter((text) => text.includes("Where do I live?")).length).toBeGreaterThan(0);
+        expect(rows.filter((text) => secrets.test(text))).toEqual([]);
+        const { gap } = await memory.recall(addressOf(thread));
+        expect(lines(gap)).toEqual([`human: I was in ${saidEarlier}.`, ...lines(done.messages)]);
+      },
+    );
+  });
+
+  it("a supervisor and its subagents keep nothing recalled, in either mode", async () => {
+    for (const mode of ["handoff", "tools"] as const) {
+      const memory = database.memory();
+      const thread = await knownThread(memory);
+      const checkpointer = savers[saverName]!(memory);
+      const task = mode === "handoff" ? "transfer_to_planner" : "planner";
+      const model = new ScriptedChatModel({
+        replies: [{ toolCalls: [{ name: task, args: { task: "Plan." } }] }, "a plan", "Here you are."],
+      });
+      const supervisor = await createMemorySupervisor({ memory, mode, model, planner: {}, executor: {} });
+      const graph = supervisor.compile({ checkpointer });
+      await say(graph, "Plan my trip.", thread);
+      expect(lines(model.calls[0]!.messages).join()).toContain(remembered);
+      expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
+    }
+  });
+});
+
+describe("an agent whose checkpoints hold nothing recalled", () => {
+  it("streams what it is shown, and goes back to where it was", async () => {
+    const memory = database.memory();
+    const thread = await knownThread(memory);
+    const checkpointer = memory.checkpointer();
+    const model = new ScriptedChatModel({
+      replies: (_, index) => (index % 2 === 0 ? { toolCalls: [{ name: "ask", args: {} }] } : `done ${index}`),
+    });
+    const graph = withMemory(createAgent({ model, tools: [asks] }) as never, memory).compile({
+      checkpointer,
+    });
+    const chunks = await streamed(
+      graph,
+      { messages: [new HumanMessage("Where do I live?")] },
+      { ...thread, streamMode: ["values", "updates"], subgraphs: true },
+    );
+    expect(JSON.stringify(chunks)).toContain(remembered);
+    await graph.invoke(new Command({ resume: "first" }), thread);
+
+    const asked = model.calls.length;
+    const history = [];
+    for await (const snapshot of graph.getStateHistory(thread)) history.push(snapshot);
+    const paused = history.find(({ tasks }) => tasks.some(({ interrupts }) => interrupts.length > 0))!;
+    await graph.invoke(new Command({ resume: "second" }), paused.config);
+    for (const { messages } of model.calls.slice(asked)) expect(lines(messages).join()).toContain(remembered);
+    expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
+  });
+
+  it("is not shown what was forgotten while it waited", async () => {
+    const memory = database.memory();
+    const thread = await knownThread(memory);
+    const { agent, model } = toolAgent(twoSteps, [asks]);
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    await say(graph, "Where do I live?", thread);
+    const [known] = await memory.memories.list(addressOf(thread));
+    await memory.memories.remove(known!.id, { scope: addressOf(thread).scope });
+    await graph.invoke(new Command({ resume: "this one" }), thread);
+    const after = lines(model.calls[1]!.messages).join();
+    expect(after).not.toContain(`home: ${remembered}`);
+    expect(after).toContain(saidEarlier);
+  });
+
+  it("keeps its own saver free of it too", async () => {
+    const memory = database.memory();
+    const thread = await knownThread(memory);
+    const checkpointer = new MemorySaver();
+    const model = answering();
+    const agent = new StateGraph(MessagesAnnotation)
+      .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+      .addEdge(START, "chat")
+      .compile({ checkpointer, name: `own ${randomUUID()}` });
+    await say(withMemory(agent, memory).compile(), "Where do I live?", thread);
+    expect(lines(model.calls[0]!.messages).join()).toContain(remembered);
+    const rows = await kept(checkpointer, thread);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.filter((text) => secrets.test(text))).toEqual([]);
+  });
+});

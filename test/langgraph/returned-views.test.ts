@@ -1,0 +1,185 @@
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  mapChatMessagesToStoredMessages,
+  mapStoredMessagesToChatMessages,
+} from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import {
+  type InjectAs,
+  type Memory,
+  memoryAnnotation,
+  modelView,
+  recallNode,
+  rememberNode,
+  withMemory,
+} from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import {
+  type AnyGraph,
+  addressOf,
+  answering,
+  lines,
+  newThread,
+  say,
+  summarizing,
+  transcript,
+} from "./conversation.js";
+
+const database = useTestDatabase();
+const config = { summaries: { afterSeq: 5 } };
+
+const roles: Readonly<Record<string, string>> = { human: "user", ai: "assistant", system: "system" };
+const plain = (message: BaseMessage, ...keys: ("content" | "id")[]) => ({
+  role: roles[message.getType()],
+  ...Object.fromEntries(keys.map((key) => [key, message[key]])),
+});
+
+/** What a node may give back of the view it was shown. */
+const returns: Record<string, (view: BaseMessage[]) => unknown[]> = {
+  whole: (view) => view,
+  "the block alone": (view) => view.slice(0, 1),
+  backwards: (view) => view.toReversed(),
+  "through JSON": (view) => mapStoredMessagesToChatMessages(mapChatMessagesToStoredMessages(view)),
+  "as plain objects, without marks": (view) => view.map((message) => plain(message, "content", "id")),
+  "the block as a plain object, without mark and id": (view) =>
+    view.filter((message) => message.getType() === "system").map((message) => plain(message, "content")),
+};
+
+/** A graph by hand whose node returns what it was shown, or a part of it, beside its answer. */
+function byHand(memory: Memory, give: (view: BaseMessage[]) => unknown[], injectAs: InjectAs) {
+  const model = answering();
+  const graph = new StateGraph({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec })
+    .addNode("recall", recallNode(memory))
+    .addNode("chat", async ({ messages, mnemograph }) => {
+      const view = modelView(messages, mnemograph, injectAs);
+      return { messages: [...give(view), await model.invoke(view)] as BaseMessage[] };
+    })
+    .addNode("check", async ({ messages, mnemograph }) => ({
+      messages: [await model.invoke(modelView(messages, mnemograph, injectAs))],
+    }))
+    .addNode("remember", rememberNode(memory))
+    .addEdge(START, "recall")
+    .addEdge("recall", "chat")
+    .addEdge("chat", "check")
+    .addEdge("check", "remember")
+    .compile({ checkpointer: memory.checkpointer() });
+  return { graph, model };
+}
+
+/** The same within `withMemory`. */
+function wrapped(memory: Memory, give: (view: BaseMessage[]) => unknown[], injectAs: InjectAs) {
+  const model = answering();
+  const agent = new StateGraph(MessagesAnnotation)
+    .addNode("chat", async ({ messages }) => ({
+      messages: [...give(messages), await model.invoke(messages)] as BaseMessage[],
+    }))
+    .addNode("check", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+    .addEdge(START, "chat")
+    .addEdge("chat", "check")
+    .compile();
+  return {
+    graph: withMemory(agent, memory, { injectAs }).compile({ checkpointer: memory.checkpointer() }),
+    model,
+  };
+}
+
+const cases = Object.keys(returns).flatMap((give) =>
+  (["system", "user"] as const).flatMap((injectAs) =>
+    (["by hand", "within withMemory"] as const).map((where) => [give, injectAs, where] as const),
+  ),
+);
+
+describe("a node that returns its view", () => {
+  it.each(cases)(
+    "%s (as %s, %s) changes neither the conversation nor the next prompt",
+    async (give, injectAs, where) => {
+      const memory = database.memory({ model: summarizing(), config });
+      const thread = newThread();
+      const { scope, threadId } = addressOf(thread);
+      await memory.memories.add(
+        {
+          category: "profile",
+          key: "instrument",
+          value: "cello",
+          text: "The user plays the cello.",
+          importance: 5,
+          origin: "user",
+        },
+        { scope },
+      );
+      // Said where no checkpoint holds it.
+      await memory.record({ scope, threadId, messages: [new HumanMessage("early"), new AIMessage("bird")] });
+      const make = where === "by hand" ? byHand : wrapped;
+      const { graph, model } = make(memory, returns[give]!, injectAs);
+      const said = ["early", "bird"];
+      for (const round of [1, 2, 3]) {
+        const { messages } = await say(graph, `question ${round}`, thread);
+        said.push(`question ${round}`, `answer ${2 * round - 1}`, `answer ${2 * round}`);
+        expect(lines(messages).join()).not.toMatch(/Long-term Memory|Previous context/);
+        expect(new Set(lines(messages)).size).toBe(messages.length);
+        expect(await transcript(database, thread)).toEqual(said);
+      }
+      const calls = model.calls.filter((_, index) => where === "by hand" || index % 2 === 0);
+      for (const { messages } of calls) {
+        const shown = lines(messages).join("\n");
+        expect(shown.match(/instrument: cello/g)).toHaveLength(1);
+        expect(shown.match(/Answer consistently/g)).toHaveLength(1);
+        for (const text of ["early", "question 1"])
+          expect(shown.split(`human: ${text}`).length).toBeLessThan(3);
+      }
+      const last = lines(calls.at(-1)!.messages).at(-1);
+      expect(last).toMatch(where === "by hand" ? /answer 5$/ : /question 3$/);
+      const { values } = await (graph as unknown as AnyGraph).getState(thread);
+      expect(JSON.stringify(values)).not.toMatch(/cello|early/);
+    },
+  );
+
+  it("and gives it to `remember` has the conversation recorded and nothing else", async () => {
+    for (const injectAs of ["system", "user"] as const) {
+      const memory = database.memory();
+      const thread = newThread();
+      const address = addressOf(thread);
+      await memory.memories.add({ text: "The user plays the cello.", importance: 5 }, address);
+      const { graph } = byHand(memory, () => [], injectAs);
+      await say(graph, "question 1", thread);
+      const recalled = await memory.recall({ ...address, query: "cello" });
+      const question = new HumanMessage({ id: "q2", content: "Is a cello large?" });
+      const view = modelView([question], recalled, injectAs);
+      expect(lines(view).join()).toContain("plays the cello");
+      const expected = ["question 1", "answer 1", "answer 2", "Is a cello large?"];
+      const block = lines(view)
+        .find((line) => line.includes("Long-term"))!
+        .replace(/^\w+: /, "");
+      for (const given of [
+        view,
+        mapStoredMessagesToChatMessages(mapChatMessagesToStoredMessages(view)),
+        view.toReversed(),
+        [{ role: injectAs === "system" ? ("system" as const) : ("user" as const), content: block, id: "q2" }],
+      ]) {
+        await memory.remember({ ...address, messages: given });
+        expect(await transcript(database, thread)).toEqual(expected);
+      }
+    }
+  });
+
+  it("has none of it summarised, where an assistant repeated it either", async () => {
+    const model = summarizing();
+    const memory = database.memory({ model, config: { summaries: { afterSeq: 1 } } });
+    const address = addressOf(newThread());
+    const block = "<memory>\n- instrument: cello\n</memory>";
+    await memory.remember({
+      ...address,
+      messages: [
+        new HumanMessage("Hi. [Previous context: cello]\n\nWhat do you know?"),
+        new AIMessage(`I was told ${block} and ## nothing else.`),
+      ],
+    });
+    const [prompt] = model.calls.map(({ messages }) => lines(messages).join("\n"));
+    expect(prompt).toContain("What do you know?");
+    expect(prompt).toContain("and ## nothing else.");
+    expect(prompt).not.toContain("cello");
+  });
+});

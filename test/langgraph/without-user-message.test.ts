@@ -1,0 +1,116 @@
+import { AIMessage, type BaseMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { createAgent } from "langchain";
+import { describe, expect, it } from "vitest";
+import {
+  createMemorySupervisor,
+  type Memory,
+  memoryAnnotation,
+  memoryMiddleware,
+  modelView,
+  recallNode,
+  rememberNode,
+  type SessionMode,
+  withMemory,
+} from "../../src/index.js";
+import type { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { addressOf, answering, chatAgent, lines, newThread, say, summarizing } from "./conversation.js";
+
+const database = useTestDatabase();
+
+interface Way {
+  readonly memory: Memory;
+  readonly model: ScriptedChatModel;
+  readonly session: SessionMode;
+  readonly injectAs: "system" | "user";
+}
+
+/** A graph of each kind, with a checkpointer unless it is `stateless`. */
+const ways: Record<string, (way: Way, checkpointer: object) => Promise<unknown>> = {
+  withMemory: async ({ memory, model, session, injectAs }, saver) =>
+    withMemory(chatAgent(model), memory, { session, injectAs }).compile(saver),
+  nodes: async ({ memory, model, session, injectAs }, saver) =>
+    new StateGraph({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec })
+      .addNode("recall", recallNode(memory))
+      .addNode("chat", async ({ messages, mnemograph }) => ({
+        messages: [await model.invoke(modelView(messages, mnemograph, injectAs))],
+      }))
+      .addNode("remember", rememberNode(memory, { session }))
+      .addEdge(START, "recall")
+      .addEdge("recall", "chat")
+      .addEdge("chat", "remember")
+      .compile(saver),
+  memoryMiddleware: async ({ memory, model, session, injectAs }, saver) =>
+    createAgent({
+      model,
+      tools: [],
+      middleware: [memoryMiddleware(memory, { session, injectAs })],
+      ...saver,
+    }),
+  supervisor: async ({ memory, model, session, injectAs }, saver) =>
+    (await createMemorySupervisor({ memory, model, session, injectAs, planner: {}, executor: {} })).compile(
+      saver,
+    ),
+};
+
+const brought: Record<string, BaseMessage[]> = {
+  nothing: [],
+  "a system reminder": [new SystemMessage("Remind them.")],
+  "an assistant's message": [new AIMessage("By the way …")],
+};
+
+const cases = Object.keys(ways).flatMap((way) =>
+  (["full", "bounded", "stateless"] as const).flatMap((session) =>
+    (["system", "user"] as const).map((injectAs) => [way, session, injectAs] as const),
+  ),
+);
+
+describe("a run without a user's message, after a summary of all", () => {
+  it.each(cases)("by %s, %s, as %s, is shown the last round", async (way, session, injectAs) => {
+    const memory = database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1 } } });
+    const model = answering();
+    const saver = session === "stateless" ? {} : { checkpointer: memory.checkpointer() };
+    const kept = session === "stateless" ? "full" : session;
+    const graph = await ways[way]!({ memory, model, session: kept, injectAs }, saver);
+    for (const messages of Object.values(brought)) {
+      const thread = newThread();
+      await say(graph, "question 1", thread);
+      await say(graph, "question 2", thread);
+      const { summary } = await memory.recall(addressOf(thread));
+      expect(summary).toMatchObject({ endSeq: 3, startRound: 1, endRound: 2 });
+
+      // An agent of `createAgent` that is to answer an answer is done.
+      await (graph as { invoke(input: object, config: object): Promise<unknown> }).invoke(
+        { messages },
+        thread,
+      );
+      const last = model.calls.at(-1)!.messages;
+      const shown = lines(last).filter((line) => !line.startsWith("system"));
+      expect(shown.filter((line) => line.startsWith("human")).join()).toMatch(/question 2$/);
+      expect(shown[1]).toMatch(/^ai: answer/);
+      expect(lines(last).join()).toMatch(/summary \d/);
+      expect(lines(last).join()).not.toContain("question 1");
+      expect(shown).toHaveLength(2 + messages.filter((message) => message.getType() === "ai").length);
+    }
+  });
+
+  it("is shown the round of a tool's result that it brings", async () => {
+    const memory = database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1 } } });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory, { session: "bounded" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    await say(graph, "question 1", thread);
+    const call = new AIMessage({ content: "", tool_calls: [{ id: "c1", name: "look", args: {} }] });
+    const result = new ToolMessage({ content: "seen", tool_call_id: "c1" });
+    await graph.invoke({ messages: [call, result] }, thread);
+    expect(lines(model.calls[1]!.messages).slice(1)).toEqual([
+      "human: question 1",
+      "ai: answer 1",
+      "ai: (look)",
+      "tool: seen",
+    ]);
+  });
+});
