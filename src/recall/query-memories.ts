@@ -26,6 +26,8 @@ import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.j
 export interface MemoryQuery {
   readonly scope: Scope;
   readonly query: string;
+  /** The conversation it is asked in, as for `recall`: memories of all of them are searched. */
+  readonly threadId?: string | null | undefined;
   /** The agent that asks: only its categories are searched. @default no restriction */
   readonly agent?: string | null | undefined;
   /** @default all the agent may read */
@@ -68,6 +70,7 @@ const budgetTokens = z.int().min(16).max(100_000).nullish();
 const querySchema = z.strictObject({
   scope: z.unknown().optional(),
   query: z.string().max(10_000),
+  threadId: z.string().nullish(),
   agent: z.string().nullish(),
   categories: z.array(z.string()).nullish(),
   filters: z.unknown().optional(),
@@ -98,7 +101,9 @@ export interface FoundHits extends AnswerShape {
  * @throws MemoryError `CATEGORY_DENIED` when a category is not in the agent's allowlist, `INVALID_INPUT`.
  */
 export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promise<FoundHits> {
-  const scope = parseScope(parseInput(z.looseObject({ scope: z.unknown().optional() }), input, "query").scope);
+  const scope = parseScope(
+    parseInput(z.looseObject({ scope: z.unknown().optional() }), input, "query").scope,
+  );
   const asks = parseInput(querySchema, input, "query");
   const most = sameOf(asks, "topK", "top_k") ?? 5;
   const { policy, retrieval } = deps.config;

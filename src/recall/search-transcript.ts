@@ -63,7 +63,9 @@ export async function searchTranscript(
   deps: { db: Connection; retrieval: RetrievalOptions },
   input: TranscriptQuery,
 ): Promise<TranscriptHit[]> {
-  const scope = parseScope(parseInput(z.looseObject({ scope: z.unknown().optional() }), input, "search").scope);
+  const scope = parseScope(
+    parseInput(z.looseObject({ scope: z.unknown().optional() }), input, "search").scope,
+  );
   const { query, topK, threshold } = parseInput(querySchema, input, "search");
   const { language } = deps.retrieval;
   const terms = searchText(query, language);
