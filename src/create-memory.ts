@@ -24,7 +24,8 @@ import { createEmbedder } from "./llm/embedder.js";
 import { defaultLogger, errorLine, errorWords, lineLogger } from "./logger.js";
 import type { Memory, MemoryOptions } from "./memory.js";
 import { resolveConfig } from "./options.js";
-import { queryMemories } from "./recall/query-memories.js";
+import { bulletsOf, fittingHits } from "./recall/answer-query.js";
+import { type MemoryQuery, queryMemories } from "./recall/query-memories.js";
 import { recall } from "./recall/recall.js";
 import { searchTranscript } from "./recall/search-transcript.js";
 import { claimConversation, refuseInConversation } from "./remember/claim-conversation.js";
@@ -154,8 +155,14 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     events: createEventsApi(db),
     lifecycle: lifecycle.api,
     consents: createConsentsApi(write),
-    query: (input) =>
-      observe(spans.query, (seen) => queryMemories({ ...search, db: seen }, input), reportHits(input.query)),
+    query: (async (input: MemoryQuery) => {
+      const { hits, form, budgetTokens } = await observe(
+        spans.query,
+        (seen) => queryMemories({ ...search, db: seen }, input),
+        reportHits(input?.query),
+      );
+      return form === null ? fittingHits(hits, budgetTokens) : bulletsOf(hits, form, budgetTokens);
+    }) as Memory["query"],
     transcript: { search: (input) => searchTranscript({ db, retrieval: config.retrieval }, input) },
     threads: {
       list: async ({ scope, ...page }) => listThreads(db, { scope: parseScope(scope), ...page }),

@@ -58,7 +58,8 @@ export { type CreatedAgent, type WithMemoryOptions, withMemory } from "./langgra
 export type { Logger } from "./logger.js";
 export type { Memory, MemoryOptions } from "./memory.js";
 export type { MemoryConfig, RecallMode } from "./options.js";
-export type { MemoryQuery } from "./recall/query-memories.js";
+export type { MemoryBullet } from "./recall/answer-query.js";
+export type { MemoryQuery, MemoryRequest } from "./recall/query-memories.js";
 export type { Recalled, RecalledMemories, RecallInput } from "./recall/recall.js";
 export type { TranscriptHit, TranscriptQuery } from "./recall/search-transcript.js";
 export type { MemoryPatch } from "./remember/change-memory.js";

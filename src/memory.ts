@@ -21,7 +21,8 @@ import type { createExtractionGraph } from "./langgraph/extraction-graph.js";
 import type { createSummarizationGraph } from "./langgraph/summarization-graph.js";
 import type { Logger } from "./logger.js";
 import type { MemoryConfig } from "./options.js";
-import type { MemoryQuery } from "./recall/query-memories.js";
+import type { MemoryBullet } from "./recall/answer-query.js";
+import type { MemoryQuery, MemoryRequest } from "./recall/query-memories.js";
 import type { Recalled, RecallInput } from "./recall/recall.js";
 import type { TranscriptHit, TranscriptQuery } from "./recall/search-transcript.js";
 import type { ClaimedThread, ThreadClaim } from "./remember/claim-conversation.js";
@@ -97,7 +98,9 @@ export interface Memory {
    *
    * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
    */
-  query(input: MemoryQuery): Promise<MemoryHit[]>;
+  query(input: MemoryQuery & { readonly return?: null | undefined }): Promise<MemoryHit[]>;
+  /** The same as models are given it. */
+  query(input: MemoryRequest): Promise<MemoryBullet[]>;
   readonly transcript: {
     /** What was said that fits a question, best first. @throws MemoryError `INVALID_INPUT` */
     search(input: TranscriptQuery): Promise<TranscriptHit[]>;

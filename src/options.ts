@@ -111,8 +111,11 @@ const retrievalOptionsSchema = z.strictObject({
   language: z.string().min(1).default("english"),
   /** Slots below this importance are not shown unasked. The middle of the scale. */
   minSlotImportance: z.number().min(1).max(5).default(2.5),
-  /** Least similarity of what is shown unasked. */
-  threshold: z.number().min(0).max(1).default(0.1),
+  /**
+   * Least similarity of what is shown unasked. Without it, a tenth of the question's words, or a vector that stands out
+   * from what is unrelated in its space.
+   */
+  threshold: z.number().min(0).max(1).optional(),
   /** Most hits shown unasked. */
   topK: z.int().min(1).default(8),
   /** Most episodes shown unasked. */

@@ -1,15 +1,18 @@
 import { defaultFloor } from "./retrieval-weights.js";
 
 /**
- * Those of `hits` that are alike enough: all with at least `threshold`, where one is given; else by `defaultFloor`,
- * which leaves nothing when even the best hit is hardly alike.
+ * Those of `hits` that are alike enough: all with at least `threshold` as similarity, where one is given; else by their
+ * `evidence` (similarity, unless that is said apart) and by `floor`, which leaves nothing when there is hardly any even
+ * for the best hit.
  */
-export function aboveFloor<Hit extends { readonly similarity: number }>(
+export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence?: number }>(
   hits: readonly Hit[],
   threshold: number | undefined,
+  floor: { readonly best: number; readonly each: number } = defaultFloor,
 ): Hit[] {
-  const best = Math.max(0, ...hits.map(({ similarity }) => similarity));
-  if (threshold === undefined && best < defaultFloor.best) return [];
-  const least = threshold ?? defaultFloor.each;
-  return hits.filter(({ similarity }) => similarity >= least);
+  if (threshold !== undefined) return hits.filter(({ similarity }) => similarity >= threshold);
+  const evidenceOf = ({ evidence, similarity }: Hit) => evidence ?? similarity;
+  return hits.some((hit) => evidenceOf(hit) >= floor.best)
+    ? hits.filter((hit) => evidenceOf(hit) >= floor.each)
+    : [];
 }

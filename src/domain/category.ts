@@ -6,7 +6,7 @@ const categorySchema = z.strictObject({
   name: z.string().regex(/^[\p{L}\p{N}_-]+$/u, "a category name is one word of letters, digits, _ and -"),
   /** "all": every memory of it is shown. "rag": only those that fit the question. */
   context: z.enum(["all", "rag"]).default("rag"),
-  /** Most memories of it that one recall shows. */
+  /** Most memories of it that one recall shows, where `context` is "rag". */
   rag_length: z.int().min(1).optional(),
   /** "user": known in every app. "app": stays within the app it was learned in. */
   level: z.enum(["user", "app"]).default("user"),
@@ -94,4 +94,23 @@ export function requireCategory(policy: CategoryPolicy, name: string): Category 
 export function readableCategories(policy: CategoryPolicy, agent: string | null): ReadonlySet<string> {
   if (policy.allowlists === null || agent === null) return new Set(policy.categories.keys());
   return policy.allowlists.get(agent) ?? new Set();
+}
+
+/**
+ * A count of what is taken of each category: whether one more memory may be, which then counts. Only categories with
+ * context "rag" and a `rag_length` are ever full.
+ */
+export function categoryRoom({
+  categories,
+}: CategoryPolicy): (memory: { readonly category: string }) => boolean {
+  const taken = new Map<string, number>();
+  return ({ category: name }) => {
+    const found = categories.get(name);
+    const most =
+      found?.context === "rag" ? (found.rag_length ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+    const count = taken.get(name) ?? 0;
+    if (count >= most) return false;
+    taken.set(name, count + 1);
+    return true;
+  };
 }

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { MemoryError } from "../errors.js";
 import { parseInput, storableDate, storableText } from "./parse-input.js";
+import type { Scope } from "./scope.js";
 
 const isoText = z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
 const date = z.union([
@@ -10,6 +12,8 @@ const optionalText = storableText.nullish();
 
 /** The filters of `memory.query`, as a model or a caller writes them. */
 export const memoryFilterSchema = z.strictObject({
+  /** Whose memories are searched is the scope's to say: the same user may be named here, no other. */
+  user_id: optionalText,
   agent_id: optionalText,
   run_id: optionalText,
   actor_id: optionalText,
@@ -54,12 +58,18 @@ export const noFilter: StoreFilter = {
 };
 
 /**
- * `filter`, checked.
+ * `filter`, checked, of a search of the memories of `scope`.
  *
  * @throws MemoryError `INVALID_INPUT` for unknown keys, which would otherwise widen a search, and wrong values.
  */
-export function parseFilter(filter: MemoryFilter | undefined): StoreFilter {
+export function parseFilter(filter: unknown, scope: Scope): StoreFilter {
   const data = parseInput(memoryFilterSchema, filter ?? {}, "filters");
+  if ((data.user_id ?? scope.userId) !== scope.userId) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "Invalid filters: `user_id` names another user than the one whose memories are searched. Leave it out: the scope says whose they are.",
+    );
+  }
   const toDate = (value: string | Date | null | undefined) => (value == null ? null : new Date(value));
   return {
     agentId: data.agent_id ?? null,

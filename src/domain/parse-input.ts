@@ -27,7 +27,7 @@ export const smallCount = z.int().min(0).max(2_147_483_647);
  * `input` as `schema` reads it.
  *
  * @param what what it is, for the error: "query", "memory".
- * @throws MemoryError `INVALID_INPUT` that names each wrong field.
+ * @throws MemoryError `INVALID_INPUT` that names each wrong field, and for an unknown one those that there are.
  */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,
@@ -36,5 +36,11 @@ export function parseInput<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError(parsed.error)}`);
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const issues = parsed.error.issues.map((issue) =>
+    issue.code === "unrecognized_keys" && issue.path.length === 0 && known.length > 0
+      ? { ...issue, message: `${issue.message}. Known are: ${known.join(", ")}` }
+      : issue,
+  );
+  throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError({ issues })}`);
 }

@@ -2,7 +2,15 @@ import { aboveFloor } from "./above-floor.js";
 import { demoteRepeats } from "./demote-repeats.js";
 import type { MemoryItem } from "./memory.js";
 import { fitsDate, type NamedDate } from "./question-dates.js";
-import { recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-weights.js";
+import { defaultFloor, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-weights.js";
+import {
+  assumedUnrelated,
+  nearness,
+  raisedScale,
+  type SimilarityScale,
+  similarityScale,
+  type UnrelatedSimilarity,
+} from "./unrelated-similarity.js";
 
 /** A memory with the signals of its rank: see `MemoryCandidate`. */
 export interface MemorySignals {
@@ -12,6 +20,7 @@ export interface MemorySignals {
   readonly thread: number;
   readonly similarity: number | null;
   readonly relation: number;
+  readonly leastSimilarity?: number | null;
 }
 
 /** A memory that was found. */
@@ -27,13 +36,20 @@ export interface MemoryHit {
   readonly score: number;
   /** Why it was found. */
   readonly reason: string;
+  /** What it is most strongly linked to, of what is no hit itself: in a query one or two for all hits together. */
+  readonly related?: readonly MemoryItem[];
 }
 
 const dayMs = 86_400_000;
 
+/** Nearness from which a text is said to mean something similar. */
+const similarNearness = 0.3;
+
 /**
  * Hits in their final order: a weighted sum of the signals, without those below the threshold (see `aboveFloor`), and
  * with those later that repeat others (see `demoteRepeats`).
+ *
+ * Without a threshold a vector is evidence only above the floor of its space (see `similarityScale`).
  */
 export function rankMemories(
   candidates: readonly MemorySignals[],
@@ -42,10 +58,15 @@ export function rankMemories(
     readonly names: (actor: string) => boolean;
     readonly now: Date;
     readonly threshold: number | undefined;
+    /** @default `defaultFloor` */
+    readonly floor?: { readonly best: number; readonly each: number };
+    /** Of the vectors' space. @default not known */
+    readonly unrelated?: UnrelatedSimilarity | null;
   },
 ): MemoryHit[] {
-  const nearness = nearnessAmong(candidates);
-  const hits = candidates.map((candidate): MemoryHit => {
+  const space = similarityScale(question.unrelated ?? assumedUnrelated);
+  const scale = raisedScale(space, candidates[0]?.leastSimilarity ?? null);
+  const hits = candidates.map((candidate) => {
     const { memory } = candidate;
     const named = memory.actorId !== null && question.names(memory.actorId);
     const dated = question.dates.some((date) => fitsDate(memory.validFrom, date)) ? weights.date : 0;
@@ -54,26 +75,29 @@ export function rankMemories(
       candidate.lexical +
       weights.source * candidate.source +
       weights.thread * candidate.thread +
-      weights.vector * nearness(candidate.similarity) +
+      weights.vector * nearness(candidate.similarity, scale) +
       weights.relation * candidate.relation +
       dated;
     const boosts =
       weights.importance * ((memory.importance - 1) / 4) +
       weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays);
-    const similarity = Math.max(
-      candidate.similarity ?? 0,
+    const cosine = candidate.similarity ?? 0;
+    const shared = Math.max(
       shareOfWords(candidate.lexical, weights.memory.k1),
       weights.source * shareOfWords(candidate.source, weights.message.k1),
       dated,
     );
-    return {
+    const similarity = Math.max(cosine, shared);
+    const hit: MemoryHit = {
       memory,
       similarity,
       score: found * (named ? 1 + weights.speaker : 1) + boosts,
-      reason: reasonOf(candidate, { named, dated: dated > 0 }),
+      reason: reasonOf(candidate, { named, dated: dated > 0, scale }),
     };
+    return { hit, similarity, evidence: Math.max(shared, cosine >= scale.floor ? cosine : 0) };
   });
-  return demoteRepeats(aboveFloor(hits, question.threshold).toSorted(byScore));
+  const above = aboveFloor(hits, question.threshold, question.floor ?? defaultFloor).map(({ hit }) => hit);
+  return demoteRepeats(above.toSorted(byScore));
 }
 
 /** Best first; equals, which are many when only a day is asked about, as they were told. */
@@ -89,17 +113,6 @@ function placeOf({ memory }: MemoryHit): number {
   return memory.source?.seqs[0] ?? 0;
 }
 
-/**
- * Similarity as 0 (the farthest candidate, or none) to 1 (the nearest): unrelated texts have 0.1 with one model
- * and 0.7 with another, so only differences can be compared with the other signals.
- */
-function nearnessAmong(candidates: readonly MemorySignals[]): (similarity: number | null) => number {
-  const known = candidates.flatMap(({ similarity }) => similarity ?? []);
-  const least = Math.min(...known);
-  const range = Math.max(...known) - least;
-  return (similarity) => (similarity === null || !(range > 0) ? 0 : (similarity - least) / range);
-}
-
 /** A score as BM25 gives it → 1 for a text of average length that has every word asked for once. */
 function shareOfWords(score: number, k1: number): number {
   return Math.min(1, score * (1 + k1));
@@ -107,11 +120,15 @@ function shareOfWords(score: number, k1: number): number {
 
 function reasonOf(
   { lexical, similarity, source, relation }: MemorySignals,
-  { named, dated }: { readonly named: boolean; readonly dated: boolean },
+  {
+    named,
+    dated,
+    scale,
+  }: { readonly named: boolean; readonly dated: boolean; readonly scale: SimilarityScale },
 ): string {
   const signals = [
     lexical > 0 && "same words",
-    (similarity ?? 0) > 0.5 && "similar meaning",
+    nearness(similarity, scale) > similarNearness && "similar meaning",
     source > 0 && "said in a fitting context",
     relation > 0 && "linked to another hit",
     named && "about who is asked about",

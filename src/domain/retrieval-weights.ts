@@ -32,12 +32,14 @@ export const retrievalWeights = {
   source: 0.8,
   /** What a fact loses when better hits were learned from the same turns: they have mostly said it already. */
   repeated: 0.4,
-  /** What the nearest vector adds against the farthest, for memories with vectors. */
-  vector: 0.3,
+  /** What the same vector adds against an unrelated one. */
+  vector: 0.6,
   /** Small boosts of a memory: importance 5 against 1, said today against long ago, its strongest link. */
   importance: 0.05,
   recency: 0.05,
   relation: 0.1,
+  /** A word that names a speaker, against others: it is also heard of who is meant by it (`speaker`). */
+  name: 0.5,
   /** A misspelt word's reading, against a word as written. */
   correction: 0.8,
 } as const;
@@ -49,8 +51,11 @@ export const recencyHalfLifeDays = 30;
 export const substanceCharacters = 150;
 
 /**
- * Similarity below which nothing is found, when the caller asks for none: by the best hit, or there is no answer at
+ * Evidence below which nothing is found, when the caller names no threshold: by the best hit, or there is no answer at
  * all, and by each. Of LoCoMo's questions 1 in 100 falls below `best`; of questions that have nothing to do with
  * the conversation, every second one. A higher `each` would cost recall: context finds much that is hardly alike.
  */
 export const defaultFloor = { best: 0.1, each: 0.05 } as const;
+
+/** The same for what is shown unasked. */
+export const shownFloor = { best: 0.1, each: 0.1 } as const;

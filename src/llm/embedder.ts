@@ -3,7 +3,12 @@ import { toSql } from "pgvector";
 import type { Connection } from "../database/connection.js";
 import { MemoryError } from "../errors.js";
 import { errorKind } from "../logger.js";
-import { type EmbeddingSpace, ensureEmbeddingSpace } from "../store/embedding-space.js";
+import {
+  type EmbeddingSpace,
+  ensureEmbeddingSpace,
+  saveUnrelatedSimilarity,
+} from "../store/embedding-space.js";
+import { measureSpace } from "./measure-space.js";
 import { withDeadline } from "./with-deadline.js";
 
 /** Texts as vectors of one space, written as pgvector reads them. */
@@ -16,9 +21,16 @@ export interface Embedded {
 /** Makes vectors; holds no connection while the model works. */
 export interface Embedder {
   documents(texts: readonly string[]): Promise<Embedded>;
-  /** @throws MemoryError `EMBEDDING_FAILED`, also when it takes longer than `timeoutMs`. */
+  /**
+   * The first question to a space has it measured (see `measureSpace`), as far as that is done within `timeoutMs`.
+   *
+   * @throws MemoryError `EMBEDDING_FAILED`, also when it takes longer than `timeoutMs`.
+   */
   query(text: string, timeoutMs: number): Promise<Embedded>;
 }
+
+/** Between two tries to measure a space: where one failed, the next question may fail as well. */
+const measureAgainAfterMs = 60_000;
 
 /**
  * An embedder on `embeddings`, whose vectors go to the space `spaceName`.
@@ -44,6 +56,31 @@ export function createEmbedder(
       "DIMENSION_MISMATCH",
       `The embeddings gave a vector of ${dimensions} dimensions; space "${name}" has ${space.dimensions}.`,
     );
+  };
+
+  let measuring: Promise<void> | undefined;
+  let measuredAtMs = Number.NEGATIVE_INFINITY;
+
+  /** Measures `space` once. Whatever goes wrong, searches go on with what is assumed of spaces. */
+  const measure = async (space: EmbeddingSpace): Promise<void> => {
+    try {
+      const unrelated = await measureSpace(embeddings);
+      if (unrelated === null) return;
+      known = Promise.resolve({ ...space, unrelated });
+      await saveUnrelatedSimilarity(db, space, unrelated);
+    } catch {
+      measuring = undefined;
+    }
+  };
+
+  const measured = async (space: EmbeddingSpace, timeoutMs: number): Promise<EmbeddingSpace> => {
+    if (space.unrelated !== null) return space;
+    if (measuring === undefined && performance.now() - measuredAtMs > measureAgainAfterMs) {
+      measuredAtMs = performance.now();
+      measuring = measure(space);
+    }
+    await withDeadline(timeoutMs, async () => measuring).catch(() => {});
+    return (await known) ?? space;
   };
 
   const embed = async (vectors: number[][]): Promise<Embedded> => {
@@ -74,8 +111,10 @@ export function createEmbedder(
       throw new MemoryError("EMBEDDING_FAILED", `The embeddings did not give ${texts.length} vectors.`);
     },
     async query(text, timeoutMs) {
+      const endMs = performance.now() + timeoutMs;
       try {
-        return await embed([await withDeadline(timeoutMs, () => embeddings.embedQuery(text))]);
+        const embedded = await embed([await withDeadline(timeoutMs, () => embeddings.embedQuery(text))]);
+        return { ...embedded, space: await measured(embedded.space, Math.max(0, endMs - performance.now())) };
       } catch (cause) {
         throw failed(cause);
       }

@@ -46,9 +46,11 @@ function fittingMemories(shown: Recalled, found: RecalledMemories, budgetTokens:
           ? tokensOf(next)
           : used +
             lineTokens(shown, { ...noMemories, [part]: [item] }, { ...noMemories, [part]: [item, item] });
-      if (tokens > budgetTokens) continue;
+      // What is added up is a little too much: the whole is written again before anything is left out.
+      const exact = tokens > budgetTokens ? tokensOf(next) : tokens;
+      if (exact > budgetTokens) continue;
       kept.push(next);
-      used = tokens;
+      used = exact;
     }
   }
   return kept.findLast((memories) => tokensOf(memories) <= budgetTokens) ?? noMemories;

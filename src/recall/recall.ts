@@ -8,7 +8,7 @@ import { noFilter } from "../domain/memory-filter.js";
 import { parseInput } from "../domain/parse-input.js";
 import { namedSpans, questionDates } from "../domain/question-dates.js";
 import { namesActor, questionWords } from "../domain/question-words.js";
-import { type MemoryHit, rankMemories } from "../domain/rank-memories.js";
+import type { MemoryHit } from "../domain/rank-memories.js";
 import { parseScope, type Scope } from "../domain/scope.js";
 import { searchText } from "../domain/search-text.js";
 import { isStorable } from "../domain/storable-text.js";
@@ -26,6 +26,7 @@ import { insertEvent } from "../store/insert-event.js";
 import { storedMessage } from "../store/message-codec.js";
 import { fitBudget } from "./fit-budget.js";
 import { defaultKinds, embedQuestion, type QueryDeps } from "./query-memories.js";
+import { selectMemories } from "./select-memories.js";
 
 /** Which round memory is asked about. */
 export interface RecallInput {
@@ -101,8 +102,6 @@ const shownNotes = 10;
 const shownSlots = 50;
 /** Requests for consent shown: more questions than this no user answers. */
 const shownConsents = 3;
-/** Related memories shown. */
-const shownRelated = 2;
 
 /**
  * All that memory knows for a round, in one round trip (after the embedding of the question, where there are
@@ -141,7 +140,6 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
             vector,
             spans: namedSpans(dates),
             limit: candidateLimit,
-            everything: input.agent !== undefined && policy.allowlists !== null,
           },
     profile: {
       categories,
@@ -161,7 +159,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
     gap: await Promise.all(gap.map(storedMessage)),
     lastRound: await Promise.all(lastRound.map(storedMessage)),
     memories: {
-      ...selectMemories(deps, { dates, asked }, found),
+      ...selectMemories(deps, { dates, names: namesActor(asked, retrieval.language), vector }, found),
       ...(timedOut && { timedOut }),
     },
     changes: {
@@ -212,36 +210,4 @@ async function findInTime(
     logger.error(`an event could not be kept: ${error instanceof Error ? error.message : error}`);
   });
   return { found, timedOut: true };
-}
-
-function selectMemories(
-  { config, clock }: QueryDeps,
-  { dates, asked }: { dates: ReturnType<typeof questionDates>; asked: ReturnType<typeof questionWords> },
-  found: RecallResult,
-): RecalledMemories {
-  const { retrieval } = config;
-  const { profile, notes } = found;
-  const shown = new Set(profile.map(({ id }) => id));
-  const linked = new Map(found.candidates.map(({ memory, linked: link }) => [memory.id, link]));
-  const hits = rankMemories(
-    found.candidates.filter(({ memory }) => !shown.has(memory.id)),
-    {
-      dates,
-      names: namesActor(asked, retrieval.language),
-      now: clock?.() ?? new Date(),
-      threshold: retrieval.threshold,
-    },
-  );
-  const vectors = found.candidates.some(({ similarity }) => similarity !== null);
-  const nearEnough = ({ similarity }: MemoryHit) =>
-    !vectors || 1 - similarity <= retrieval.maxEpisodeDistance;
-  const relevant = hits.filter(({ memory }) => memory.kind !== "episode").slice(0, retrieval.topK);
-  const related = relevant
-    .flatMap(({ memory }) => linked.get(memory.id) ?? [])
-    .filter(({ id }, index, all) => !shown.has(id) && all.findIndex((other) => other.id === id) === index)
-    .slice(0, shownRelated);
-  const episodes = hits
-    .filter((hit) => hit.memory.kind === "episode" && nearEnough(hit))
-    .slice(0, retrieval.topEpisodes);
-  return { profile, relevant, episodes, related, notes };
 }

@@ -44,8 +44,10 @@ export interface TranscriptHit {
   readonly reason: string;
 }
 
-const querySchema = z.object({
+const querySchema = z.strictObject({
+  scope: z.unknown().optional(),
   query: z.string().max(10_000),
+  threadId: z.unknown().optional(),
   topK: z.int().min(1).max(200).default(10),
   threshold: z.number().min(0).max(1).optional(),
 });
@@ -61,7 +63,9 @@ export async function searchTranscript(
   deps: { db: Connection; retrieval: RetrievalOptions },
   input: TranscriptQuery,
 ): Promise<TranscriptHit[]> {
-  const scope = parseScope(input.scope);
+  const scope = parseScope(
+    parseInput(z.looseObject({ scope: z.unknown().optional() }), input, "search").scope,
+  );
   const { query, topK, threshold } = parseInput(querySchema, input, "search");
   const { language } = deps.retrieval;
   const terms = searchText(query, language);

@@ -1,5 +1,6 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
+import type { UnrelatedSimilarity } from "../domain/unrelated-similarity.js";
 import { MemoryError } from "../errors.js";
 
 /** Vectors that may be compared with each other: made by one model, of one length. */
@@ -11,6 +12,17 @@ export interface EmbeddingSpace {
   readonly type: Sql;
   /** The operator of negative inner product: of unit vectors, minus their cosine similarity, which costs a third more. */
   readonly product: Sql;
+  /** How alike unrelated texts are in it; null where that is not known yet. */
+  readonly unrelated: UnrelatedSimilarity | null;
+}
+
+interface Row {
+  id: number;
+  dimensions: number;
+  mean: number | null;
+  spread: number | null;
+  extension: string;
+  [column: string]: unknown;
 }
 
 /**
@@ -22,16 +34,21 @@ export async function ensureEmbeddingSpace(
   db: Connection,
   { name, dimensions }: { name: string; dimensions: number },
 ): Promise<EmbeddingSpace> {
-  const [row] = await db.query<{ id: number; dimensions: number; extension: string }>(sql`
+  const [row] = await db.query<Row>(sql`
     insert into ${db.schema}.embedding_space as s (name, dimensions) values (${name}, ${dimensions})
     on conflict (name) do update set dimensions = s.dimensions
-    returning id, dimensions, (
+    returning id, dimensions, unrelated_mean::float8 as mean, unrelated_spread::float8 as spread, (
       select quote_ident(n.nspname) from pg_catalog.pg_extension e
       join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'
     ) as extension`);
   if (row?.dimensions === dimensions) {
     const type = raw(`${row.extension}.halfvec`);
-    return { ref: row.id, name, dimensions, type, product: raw(`operator(${row.extension}.<#>)`) };
+    const product = raw(`operator(${row.extension}.<#>)`);
+    const { mean, spread } = row;
+    return {
+      ...{ ref: row.id, name, dimensions, type, product },
+      unrelated: mean === null || spread === null ? null : { mean, spread },
+    };
   }
   throw new MemoryError(
     "DIMENSION_MISMATCH",
@@ -39,4 +56,15 @@ export async function ensureEmbeddingSpace(
       `${dimensions}. Use the model that made them, or name another space (createMemory({ embeddingSpace })) ` +
       "and run `mnemograph reembed`.",
   );
+}
+
+/** Keeps how alike unrelated texts are in a space. What another process has measured meanwhile stays. */
+export async function saveUnrelatedSimilarity(
+  db: Connection,
+  { ref }: EmbeddingSpace,
+  { mean, spread }: UnrelatedSimilarity,
+): Promise<void> {
+  await db.query(sql`
+    update ${db.schema}.embedding_space set unrelated_mean = ${mean}::real, unrelated_spread = ${spread}::real
+    where id = ${ref} and unrelated_mean is null`);
 }

@@ -10,14 +10,9 @@ import {
   conversationOf,
   conversationRow,
 } from "./find-conversation.js";
-import {
-  candidatesOf,
-  type FoundMemory,
-  type HitSelection,
-  type MemoryCandidate,
-  memoryHits,
-} from "./memory-hits.js";
+import { candidatesOf, type FoundMemory, type MemoryCandidate, memoryHits } from "./memory-hits.js";
 import { memoryJson, memoryOf } from "./memory-row.js";
+import type { HitSelection } from "./memory-signals.js";
 import { pendingConsents } from "./pending-consents.js";
 import { type LexicalQuestion, questionTerms, seers } from "./question-terms.js";
 

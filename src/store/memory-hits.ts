@@ -1,34 +1,22 @@
-import sql, { empty, join, type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
-import type { MemoryItem, MemoryKind } from "../domain/memory.js";
-import type { StoreFilter } from "../domain/memory-filter.js";
-import type { TimeSpan } from "../domain/question-dates.js";
+import type { MemoryItem } from "../domain/memory.js";
 import { retrievalWeights as weights } from "../domain/retrieval-weights.js";
-import type { Scope } from "../domain/scope.js";
-import type { EmbeddingSpace } from "./embedding-space.js";
+import { assumedUnrelated, similarityScale } from "../domain/unrelated-similarity.js";
 import { type MemoryJson, memoryJson, memoryOf } from "./memory-row.js";
 import { memoryScores } from "./memory-scores.js";
+import {
+  datedRows,
+  type HitSelection,
+  nearest,
+  type QuestionVector,
+  rest,
+  similarityIn,
+  sources,
+  visiblePerCandidate,
+} from "./memory-signals.js";
 import { messageScores } from "./message-scores.js";
-import { scopeColumns } from "./scope-columns.js";
-
-/** Which memories a search may return. */
-export interface HitSelection {
-  readonly scope: Scope;
-  readonly kinds: readonly MemoryKind[];
-  readonly categories: readonly string[];
-  readonly filter: StoreFilter;
-  /** The question's vector; null without embeddings. */
-  readonly vector: { readonly space: EmbeddingSpace; readonly value: string } | null;
-  /** Times that the question names: what holds since then is found without a word of it. */
-  readonly spans: readonly TimeSpan[];
-  /** Candidates for the final ranking. */
-  readonly limit: number;
-  /**
-   * Whether filters may leave little: then they are applied to all that was found, else to the best of it, which
-   * is many times what is needed.
-   */
-  readonly everything: boolean;
-}
+import { bestVisible, visible, wantedMemories } from "./visible-memory.js";
 
 /** A memory that may answer a question, with the signals for its final rank. */
 export interface MemoryCandidate {
@@ -43,75 +31,71 @@ export interface MemoryCandidate {
   readonly similarity: number | null;
   /** Strength of its strongest link to another candidate; 0 without. */
   readonly relation: number;
-  /** Its strongest link that is no candidate itself. */
-  readonly linked: MemoryItem | null;
+  /** Those that it is most strongly linked to, strongest first: candidates or not, but visible. */
+  readonly linked: readonly MemoryItem[];
+  /** The least similarity that any visible memory has, where there are many and all are known; else null. */
+  readonly leastSimilarity: number | null;
 }
 
-/** Nearest vectors looked at for each candidate: words bring in others. */
-const nearestPerCandidate = 2;
-
-/** Best matches looked at for each candidate, of messages always, of memories when next to nothing is filtered out. */
+/** Best matches of the question's words, of memories and of messages, that are looked at first for each candidate. */
 const matchesPerCandidate = 8;
 
+/** Links of a candidate that are told: some are of memories that are shown anyway. */
+const toldLinks = 3;
+
+/** Memories from which on the least similar one is unrelated to any question. */
+const manyMemories = 20;
+
 /**
- * CTE `found` with a row for each candidate ("hit") and for each memory that one of them is most strongly linked to
- * ("link"), as `FoundMemory`.
+ * CTE `found` with a row for each candidate ("hit") and for each memory beside them that one of them is most strongly
+ * linked to ("link"), as `FoundMemory`.
  *
- * Needs the CTEs of `questionTerms`. Filters hold before anything is cut
- * off, so the best of what they leave is never missed.
+ * Needs the CTEs of `questionTerms`. Filters hold before anything is cut off, so the best of what they leave is never
+ * missed: where they leave too few of the best matches, all that is visible is gone through (`rest`).
  */
 export function memoryHits(db: Connection, selection: HitSelection): Sql {
   const { schema } = db;
-  const { vector } = selection;
-  const shown = visible(selection);
-  const most = selection.limit * matchesPerCandidate;
-  // Without a number there is no limit.
-  const cut = sql`limit ${selection.everything ? null : most}`;
+  const { vector, limit, scope } = selection;
+  const most = limit * matchesPerCandidate;
   return sql`
-    ${messageScores(db, { appId: selection.scope.appId ?? "", most })},
+    ${wantedMemories(selection)},
+    ${messageScores(db, { appId: scope.appId ?? "", most })},
     ${memoryScores(db)},
-    ${vector ? questionVector(vector) : empty}
-    source as materialized (select thread_ref, seq, score from message_context order by score desc ${cut}),
-    cited as materialized (
-      -- By thread and not by message: a long thread has many of both.
-      select m.ref, h.thread_ref, cited.seq
-      from (select distinct thread_ref from source) h
-      cross join lateral (
-        select ref, source_seqs from ${schema}.memory
-        where thread_ref = h.thread_ref and state = 'active' and owner_ref in (select id from seer) offset 0
-      ) m
-      cross join lateral unnest(m.source_seqs) as cited (seq)
-    ),
-    said as materialized (select ref, score from cited full join source using (thread_ref, seq)),
-    lift as (select ref, max(score) as source from said where ref is not null and score is not null group by ref),
+    word_top as materialized (select ref, score as value from memory_own order by score desc, ref limit ${most}),
+    ${bestVisible(db, "word", limit)},
+    ${vector ? nearest(db, vector, limit) : empty}
+    ${sources(db)},
+    ${rest(db, selection, most)},
     signal as (
-      (select ref, score as lexical, 0::float8 as source, null::float8 as similarity, 0::float8 as boost from memory_own
-        order by score desc ${cut})
+      select ref, value as lexical, 0::float8 as source, null::float8 as similarity, 0::float8 as boost, true as seen from word
       union all
-      select ref, 0, source, null, 0 from lift
-      ${vector ? nearRows(db, vector, selection.limit * nearestPerCandidate) : empty}
-      ${datedRows(db, selection, shown)}
+      select ref, value, 0, null, 0, false from word_top
+      union all
+      select ref, value, 0, null, 0, true from rest_word
+      union all
+      select ref, 0, value, null, 0, true from lift
+      union all
+      select ref, 0, value, null, 0, true from rest_lift
+      ${vector ? sql`union all select ref, 0, 0, value, 0, true from near` : empty}
+      ${vector ? sql`union all select ref, 0, 0, value, 0, false from near_top` : empty}
+      ${vector ? sql`union all select ref, 0, 0, value, 0, true from rest_near` : empty}
+      ${datedRows(db, selection)}
     ),
-    best as (
-      -- Its order is that of "chosen", so that memories are looked up in it, one by one, until there are enough.
-      select *, lexical + ${weights.source}::float8 * source + ${weights.vector}::float8 * coalesce(similarity, 0) + boost as rank
-      from (
-        select ref, max(lexical) as lexical, max(source) as source, max(similarity) as similarity, max(boost) as boost
-        from signal group by ref
-      ) s
-      order by rank desc
-      ${cut}
+    best as materialized (
+      select ref, max(lexical) as lexical, max(source) as source, max(similarity) as similarity
+      from signal group by ref
+      having bool_or(seen)
+      order by max(lexical) + ${weights.source}::float8 * max(source)
+        + ${weights.vector}::float8 * ${vector ? nearnessOf(vector) : sql`0`} + max(boost) desc, ref desc
+      limit ${limit}
     ),
     chosen as materialized (
       select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, ${memoryJson(db)} as memory
       from best s cross join lateral (select * from ${schema}.memory where ref = s.ref limit 1) m
-      where ${shown}
-      order by s.rank desc
-      limit ${selection.limit}
     ),
     bond as materialized (
       select c.ref, max(l.strength) filter (where o.ref is not null) as relation,
-        (array_agg(m.ref order by l.strength desc) filter (where o.ref is null and ${shown}))[1] as linked
+        (array_agg(m.ref order by l.strength desc, m.ref) filter (where ${visible}))[1:${toldLinks}::int] as linked
       from chosen c
       join lateral (
         select r.to_ref as other, r.strength from ${schema}.relation r where r.from_ref = c.ref
@@ -119,21 +103,23 @@ export function memoryHits(db: Connection, selection: HitSelection): Sql {
         select r.from_ref, r.strength from ${schema}.relation r where r.to_ref = c.ref
       ) l on true
       join ${schema}.memory m on m.ref = l.other
+      cross join wanted w
       left join chosen o on o.ref = l.other
       group by c.ref
     ),
     found as (
       select 'hit' as list, c.ref::float8 as ref, json_build_array(
         c.lexical, c.source, coalesce(h.score, 0), ${vector ? similarityOf(db, vector) : sql`null`},
-        coalesce(b.relation, 0), b.linked
+        coalesce(b.relation, 0), coalesce(b.linked, '{}'), ${vector ? leastOf(limit) : sql`null`}
       ) as signals, c.memory
       from chosen c
       left join thread_own h on h.thread_ref = c.thread_ref
       left join bond b on b.ref = c.ref
       union all
       select 'link', m.ref, null, ${memoryJson(db)}
-      from (select distinct linked from bond) b
-      join ${schema}.memory m on m.ref = b.linked
+      from (select distinct unnest(linked) as ref from bond) b
+      join ${schema}.memory m on m.ref = b.ref
+      where b.ref not in (select ref from chosen)
     )`;
 }
 
@@ -148,15 +134,23 @@ export interface FoundMemory {
 
 /** The candidates among `rows`, in no order. */
 export function candidatesOf(rows: readonly FoundMemory[]): MemoryCandidate[] {
-  const links = new Map(rows.filter(({ list }) => list === "link").map((row) => [row.ref, row.memory]));
-  return rows
+  const found = rows.filter(({ list }) => list === "hit" || list === "link");
+  const memories = new Map(found.map(({ ref, memory }) => [ref, memoryOf(memory)]));
+  return found
     .filter(({ list }) => list === "hit")
-    .map(({ memory, signals }) => {
-      const [lexical, source, thread, similarity, relation, linked] = signals as Signals;
-      const link = linked === null ? undefined : links.get(linked);
-      const scores = { lexical, source, thread, similarity, relation };
-      return { ...scores, memory: memoryOf(memory), linked: link ? memoryOf(link) : null };
+    .map((row) => {
+      const [lexical, source, thread, similarity, relation, linked, leastSimilarity] = row.signals as Signals;
+      return {
+        ...{ lexical, source, thread, similarity, relation, leastSimilarity },
+        memory: memories.get(row.ref) as MemoryItem,
+        linked: linked.flatMap((ref) => memories.get(ref) ?? []),
+      };
     });
+}
+
+/** What each candidate is linked to, strongest first. */
+export function linksOf(candidates: readonly MemoryCandidate[]): ReadonlyMap<string, readonly MemoryItem[]> {
+  return new Map(candidates.map(({ memory, linked }) => [memory.id, linked]));
 }
 
 type Signals = readonly [
@@ -165,74 +159,26 @@ type Signals = readonly [
   thread: number,
   similarity: number | null,
   relation: number,
-  linked: number | null,
+  linked: readonly number[],
+  leastSimilarity: number | null,
 ];
 
-type Vector = NonNullable<HitSelection["vector"]>;
-
-/** CTE `question_vector` (value): the vector is read from its text once, and not at each mention. */
-function questionVector({ space, value }: Vector): Sql {
-  return sql`question_vector as materialized (select ${value}::${space.type} as value),`;
+/** `nearness`, for the choice of candidates. */
+function nearnessOf({ space }: QuestionVector): Sql {
+  const { from } = similarityScale(space.unrelated ?? assumedUnrelated);
+  return sql`greatest(0, coalesce(max(similarity), 0) - ${from}::float8) / ${1 - from}::float8`;
 }
 
-function nearRows(db: Connection, { space }: Vector, limit: number): Sql {
-  return sql`
-    union all
-    select ref, 0, 0, least(1, -product), 0 from (
-      select e.memory_ref as ref, e.embedding ${space.product} (select value from question_vector) as product
-      from seer s join ${db.schema}.memory_embedding e on e.owner_ref = s.id and e.space_ref = ${space.ref} and e.active
-      order by product limit ${limit}
-    ) n`;
-}
-
-function similarityOf(db: Connection, { space }: Vector): Sql {
+function similarityOf(db: Connection, { space }: QuestionVector): Sql {
   return sql`coalesce(c.similarity, (
-    select least(1, -(e.embedding ${space.product} (select value from question_vector)))
-    from ${db.schema}.memory_embedding e where e.memory_ref = c.ref and e.space_ref = ${space.ref}
+    select ${similarityIn(space)} from ${db.schema}.memory_embedding e where e.memory_ref = c.ref and e.space_ref = ${space.ref}
   ))`;
 }
 
-/** The memories that hold since one of the times asked about, and what that adds to their rank. */
-function datedRows(db: Connection, { spans }: HitSelection, shown: Sql): Sql {
-  return sql`
-    union all
-    select m.ref, 0, 0, null, ${weights.date}::float8 + ${weights.importance}::float8 * (m.importance - 1) / 4
-    from seer s
-    cross join unnest(
-      ${spans.map(({ from }) => from)}::timestamptz[], ${spans.map(({ before }) => before)}::timestamptz[]
-    ) as span (since, before)
-    cross join lateral (
-      select * from ${db.schema}.memory
-      where owner_ref = s.id and valid_from >= span.since and valid_from < span.before offset 0
-    ) m
-    where ${shown}`;
-}
-
-/**
- * Active, of this user or app, of the kinds and categories allowed, and as filtered. Its text is the same for all
- * filters: a session keeps the plan of every text there is.
- */
-function visible({ scope, kinds, categories, filter }: HitSelection): Sql {
-  const { appId } = scopeColumns(scope);
-  const unset = (value: unknown, type: Sql) => sql`${value}::${type} is null`;
-  const is = (column: Sql, value: string | null) =>
-    sql`(${unset(value, sql`text`)} or m.${column} = ${value})`;
-  const { pinned, importanceMin, importanceMax, updatedAfter, updatedBefore } = filter;
-  return join(
-    [
-      sql`m.state = 'active' and m.app_id in ('', ${appId})`,
-      sql`m.kind = any (${kinds}::text[]) and m.category = any (${categories}::text[])`,
-      is(sql`agent_id`, filter.agentId),
-      is(sql`run_id`, filter.runId),
-      is(sql`actor_id`, filter.actorId),
-      is(sql`role`, filter.role),
-      is(sql`category`, filter.category),
-      sql`(${unset(pinned, sql`boolean`)} or m.pinned = ${pinned})`,
-      sql`(${unset(importanceMin, sql`real`)} or m.importance >= ${importanceMin}::real)`,
-      sql`(${unset(importanceMax, sql`real`)} or m.importance <= ${importanceMax}::real)`,
-      sql`(${unset(updatedAfter, sql`timestamptz`)} or m.updated_at >= ${updatedAfter}::timestamptz)`,
-      sql`(${unset(updatedBefore, sql`timestamptz`)} or m.updated_at < ${updatedBefore}::timestamptz)`,
-    ],
-    " and ",
-  );
+/** The least similarity of all visible memories, where those are many and none was cut off. */
+function leastOf(limit: number): Sql {
+  return sql`(
+    select case when count(*) >= ${manyMemories} and count(*) < ${limit * visiblePerCandidate} then min(value) end
+    from (select ref, value from near union select ref, value from rest_near) n
+  )`;
 }

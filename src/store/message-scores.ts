@@ -7,6 +7,8 @@ import { ideal, normed, rarity, saturated, weighted } from "./bm25.js";
 export interface MessageSelection {
   /** Only this app's threads; all where it is empty. */
   readonly appId: string;
+  /** Only those of the rows `h` of `thread` for which it holds. @default all */
+  readonly inThread?: Sql | undefined;
   /** Whether the words of facts learned from a message are taken for its own as well. */
   readonly facts?: boolean;
   /** Messages looked at with their neighbours. */
@@ -28,12 +30,18 @@ export interface MessageSelection {
  * often a word is said differs a thousandfold, so the planner is wrong about it, and only a full join is never made
  * by comparing all with all.
  */
-export function messageScores(db: Connection, { appId, facts = false, most }: MessageSelection): Sql {
+export function messageScores(
+  db: Connection,
+  { appId, inThread, facts = false, most }: MessageSelection,
+): Sql {
   const { schema } = db;
   const { k1, b } = weights.message;
-  const inApp = sql`where exists (
-    select from ${schema}.thread h where h.id = t.thread_ref and h.app_id = ${appId}
-  )`;
+  const inApp = appId === "" ? sql`true` : sql`h.app_id = ${appId}`;
+  const everywhere = appId === "" && inThread === undefined;
+  const searched = (thread: Sql) =>
+    everywhere
+      ? sql`true`
+      : sql`exists (select from ${schema}.thread h where h.id = ${thread} and ${inApp} and ${inThread ?? sql`true`})`;
   return sql`
     message_weight as materialized (
       ${weighted({ found: sql`a.messages`, all: sql`s.message_count`, length: sql`s.message_length` })}
@@ -46,7 +54,7 @@ export function messageScores(db: Connection, { appId, facts = false, most }: Me
         ${normed(sql`t.frequency`, sql`t.length`, sql`w.average`, b)} as normed
       from message_weight w
       join ${schema}.message_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
-      ${appId === "" ? empty : inApp}
+      where ${searched(sql`t.thread_ref`)}
     ),
     message_hit as materialized (
       select m.*, sum(gain * ${saturated(sql`normed`, k1)}) over same_message as total,
@@ -65,7 +73,7 @@ export function messageScores(db: Connection, { appId, facts = false, most }: Me
       where m.total >= (
         select min(total) from (select total from message_hit where nth = 1 order by total desc limit ${most}) best
       )
-      ${facts ? factFields(db, appId) : empty}
+      ${facts ? factFields(db, appId, searched(sql`m.thread_ref`)) : empty}
     ),
     message_term_score as (
       select thread_ref, seq, max(gain) as gain, sum(frequency) as frequency, sum(own) as own
@@ -107,7 +115,7 @@ export function messageScores(db: Connection, { appId, facts = false, most }: Me
 }
 
 /** The words of facts, as words of the messages that they were learned from. */
-function factFields(db: Connection, appId: string): Sql {
+function factFields(db: Connection, appId: string, searched: Sql): Sql {
   return sql`
     union all
     select m.thread_ref, cited.seq, w.n, max(g.gain),
@@ -117,6 +125,6 @@ function factFields(db: Connection, appId: string): Sql {
     join ${db.schema}.memory_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
     join ${db.schema}.memory m on m.ref = t.memory_ref and m.kind = 'fact' and m.app_id in ('', ${appId})
     cross join lateral unnest(m.source_seqs) as cited (seq)
-    where m.thread_ref is not null
+    where m.thread_ref is not null and ${searched}
     group by m.thread_ref, cited.seq, w.n`;
 }

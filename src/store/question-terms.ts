@@ -52,14 +52,15 @@ export function questionTerms(db: Connection, question: LexicalQuestion, allowed
       where (select ${known(sql`t.lexeme >= '@' and t.lexeme < 'A'`)}) and ${known(sql`t.lexeme = '@' || word`)}
     ),
     worded as materialized (
-      select v.n, v.lexeme, count(*) over () <= ${mostTerms} as few
+      select v.n, v.lexeme, v.lexeme in (
+        select v.lexeme from name cross join lateral ${lexemes(sql`name.word`)} v
+      ) as named, count(*) over () <= ${mostTerms} as few
       from ${lexemes(sql`${question.terms}`)} with ordinality v (lexeme, positions, weights, n)
-      where v.lexeme not in (select v.lexeme from name cross join lateral ${lexemes(sql`name.word`)} v)
     ),
     telling as materialized (
-      select n, lexeme from worded where few
+      select n, lexeme, named from worded where few
       union all (
-        select w.n, w.lexeme
+        select w.n, w.lexeme, w.named
         from worded w cross join lateral (
           select (${counted(sql`${schema}.memory_term`)}) + (${counted(sql`${schema}.message_term`)}) as texts
           offset 0
@@ -69,17 +70,17 @@ export function questionTerms(db: Connection, question: LexicalQuestion, allowed
       )
     ),
     plain as materialized (
-      select v.n, v.lexeme, s.id as owner_ref, f.memories, f.messages
+      select v.n, v.lexeme, v.named, s.id as owner_ref, f.memories, f.messages
       from telling v cross join seer s cross join lateral (${textsWith(db, sql`v.lexeme`)}) f
     ),
     unknown as materialized (
-      select lexeme, count(*) over () as terms from plain group by lexeme having sum(memories + messages) = 0
+      select lexeme, count(*) over () as terms from plain where not named group by lexeme having sum(memories + messages) = 0
     ),
     misspelt as materialized (
       select word, v.lexeme as term from unnest(${question.correctable}::text[]) word
       cross join lateral ${lexemes(sql`word`)} v
       join unknown using (lexeme)
-      where 2 * terms >= (select count(distinct n) from plain)
+      where 2 * terms >= (select count(distinct n) from plain where not named)
         and (select sum(memory_count + message_count) > 0 from seer)
       limit ${mostCorrected}
     ),
@@ -89,7 +90,7 @@ export function questionTerms(db: Connection, question: LexicalQuestion, allowed
       where ${known(sql`t.lexeme = v.lexeme`)}
     ),
     asked as materialized (
-      select n, lexeme as term, lexeme, 1::float8 as weight, owner_ref, memories, messages
+      select n, lexeme as term, lexeme, case when named then ${weights.name}::float8 else 1 end as weight, owner_ref, memories, messages
       from plain where lexeme not in (select term from corrected)
       union all
       select c.n, c.term, c.lexeme, ${weights.correction}::float8, s.id, f.memories, f.messages

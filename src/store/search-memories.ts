@@ -1,12 +1,7 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../database/connection.js";
-import {
-  candidatesOf,
-  type FoundMemory,
-  type HitSelection,
-  type MemoryCandidate,
-  memoryHits,
-} from "./memory-hits.js";
+import { candidatesOf, type FoundMemory, type MemoryCandidate, memoryHits } from "./memory-hits.js";
+import type { HitSelection } from "./memory-signals.js";
 import { type LexicalQuestion, questionTerms } from "./question-terms.js";
 
 /** The memories that may answer a question, in no order. One round trip. */

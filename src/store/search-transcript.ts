@@ -25,9 +25,6 @@ export interface TranscriptCandidate {
   readonly score: number;
 }
 
-/** Rows looked at for each candidate: neighbours of what fits may be no messages, or tool output. */
-const unspokenShare = 2;
-
 /** Best messages looked at with their neighbours, for each candidate. */
 const matchesPerCandidate = 8;
 
@@ -47,15 +44,13 @@ export async function searchTranscript(
   const appId = input.scope.appId ?? "";
   const threadId = input.threadId ?? null;
   const most = input.limit * matchesPerCandidate;
-  const inThread = sql`(${threadId}::text is null or thread_ref in (
-    select t.id from ${schema}.thread t where ${isId(sql`t.thread_id`, threadId)}
-  ))`;
+  const inThread = threadId === null ? undefined : isId(sql`h.thread_id`, threadId);
   return db.query<TranscriptCandidate>(
     sql`
     with ${questionTerms(db, input)},
     ${memoryScores(db)},
-    ${messageScores(db, { appId, facts: true, most })},
-    ${datedMessages(db, appId, input.spans)}
+    ${messageScores(db, { appId, inThread, facts: true, most })},
+    ${datedMessages(db, appId, inThread, input.spans)}
     said as materialized (
       select thread_ref, seq, coalesce(c.own, 0) as own, coalesce(c.score, 0) as fit,
         coalesce(c.score, 0) + ${weights.thread}::float8 * coalesce(h.score, 0) as score,
@@ -64,28 +59,37 @@ export async function searchTranscript(
       full join dated d using (thread_ref, seq)
       full join thread_own h using (thread_ref)
     ),
-    best as materialized (
-      select * from said
-      where seq is not null and ${inThread}
-      order by score + boost desc, thread_ref, seq
-      limit ${input.limit * unspokenShare}
+    best as (
+      -- Neighbours of what fits may be no messages, or tool output: messages are looked up until there are enough.
+      select s.*, m.message_id, m.role, m.actor, m.content, m.said_at
+      from (select * from said where seq is not null order by score + boost desc, thread_ref, seq) s
+      cross join lateral (
+        select * from ${schema}.message m
+        where m.thread_ref = s.thread_ref and m.seq = s.seq and m.role in ('user', 'assistant') limit 1
+      ) m
+      order by s.score + s.boost desc, s.thread_ref, s.seq
+      limit ${input.limit}
     )
-    select (select t.thread_id from ${schema}.thread t where t.id = b.thread_ref) as "threadId", m.seq,
-      m.message_id as "messageId", m.role, m.actor, m.content as text, m.said_at as "saidAt", b.own, b.fit, b.score
-    from best b join ${schema}.message m on m.thread_ref = b.thread_ref and m.seq = b.seq
-    where m.role in ('user', 'assistant')
-    order by b.score + b.boost desc, m.said_at desc, m.seq
-    limit ${input.limit}`,
+    select (select t.thread_id from ${schema}.thread t where t.id = b.thread_ref) as "threadId", b.seq,
+      b.message_id as "messageId", b.role, b.actor, b.content as text, b.said_at as "saidAt", b.own, b.fit, b.score
+    from best b
+    order by b.score + b.boost desc, b.said_at desc, b.seq`,
     { prepare: true },
   );
 }
 
 /** CTE `dated`: what was said at one of the times asked about, and what that adds to its rank. No row is read without one. */
-function datedMessages(db: Connection, appId: string, spans: readonly TimeSpan[]): Sql {
+function datedMessages(
+  db: Connection,
+  appId: string,
+  inThread: Sql | undefined,
+  spans: readonly TimeSpan[],
+): Sql {
   return sql`dated as materialized (
     select m.thread_ref, m.seq, ${weights.date}::float8 as boost
-    from ${db.schema}.thread t join ${db.schema}.message m on m.thread_ref = t.id
-    where ${spans.length > 0}::boolean and t.owner_ref in (select id from seer) ${appId === "" ? empty : sql`and t.app_id = ${appId}`}
+    from ${db.schema}.thread h join ${db.schema}.message m on m.thread_ref = h.id
+    where ${spans.length > 0}::boolean and h.owner_ref in (select id from seer) ${appId === "" ? empty : sql`and h.app_id = ${appId}`}
+      and ${inThread ?? sql`true`}
       and m.role in ('user', 'assistant') and m.said_at <@ ${multirange(spans)}::tstzmultirange
   ),`;
 }

@@ -107,8 +107,8 @@ export function reportRecalled(query: string | undefined) {
 }
 
 /** What a span says about a query. */
-export function reportHits(query: string) {
-  return (hits: readonly MemoryHit[]): SpanReport => ({
+export function reportHits(query: string | undefined) {
+  return ({ hits }: { readonly hits: readonly MemoryHit[] }): SpanReport => ({
     attributes: { hits: hits.length, similarity: bestSimilarity(hits) },
     content: { query, results: hits.map(({ memory }) => memory.text) },
   });

@@ -21,7 +21,7 @@ describe("statements that a session keeps", () => {
   /** A plan takes some megabyte of the session's memory. */
   const fewDozen = 48;
 
-  const filters: Required<MemoryFilter> = {
+  const filters: Required<Omit<MemoryFilter, "user_id">> = {
     agent_id: "planner",
     run_id: "r",
     actor_id: "bob",
@@ -33,7 +33,7 @@ describe("statements that a session keeps", () => {
     updated_after: "2020-01-01",
     updated_before: new Date("2040-01-01"),
   };
-  const names = Object.keys(filters) as (keyof MemoryFilter)[];
+  const names = Object.keys(filters) as (keyof typeof filters)[];
   const scopes = [{ userId: "ana" }, { appId: "notes" }, { userId: "ana", appId: "notes" }];
   const queries = ["zebra", "What happened on 25 May 2022?", "", "who ".repeat(99), "a b c d e f"];
   const pick = <Item>(items: readonly Item[], n: number) => items[n % items.length] as Item;

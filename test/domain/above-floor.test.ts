@@ -23,4 +23,11 @@ describe("aboveFloor", () => {
     expect(aboveFloor([], undefined)).toEqual([]);
     expect(aboveFloor([{ similarity: 0 }], 0)).toEqual([{ similarity: 0 }]);
   });
+
+  it("goes by evidence where that is less than similarity, but for a threshold", () => {
+    const all = [{ similarity: 0.7, evidence: 0 }];
+    expect(aboveFloor(all, undefined)).toEqual([]);
+    expect(aboveFloor(all, 0.6)).toEqual(all);
+    expect(aboveFloor([{ similarity: 0.7, evidence: 0.1 }, ...all], undefined)).toHaveLength(1);
+  });
 });

@@ -109,14 +109,16 @@ describe("rankMemories", () => {
     ]);
   });
 
-  it("orders by what sets vectors apart, however alike a model finds all texts", () => {
+  it("orders by how far vectors stand out from what is unrelated in their space", () => {
     const of = (far: number, near: number) => [
       signals("far", { lexical: 0.1, similarity: far }),
       signals("near", { lexical: 0, similarity: near }),
     ];
-    expect(ids(of(0.1, 0.5))).toEqual(["near", "far"]);
-    expect(ids(of(0.75, 0.8))).toEqual(["near", "far"]);
+    expect(ids(of(0.1, 0.5), { unrelated: { mean: 0.1, spread: 0.05 } })).toEqual(["near", "far"]);
+    expect(ids(of(0.72, 0.82), { unrelated: { mean: 0.7, spread: 0.02 } })).toEqual(["near", "far"]);
     expect(ids(of(0.5, 0.5))).toEqual(["far", "near"]);
+    // Vectors that are all alike say nothing, however little sets them apart.
+    expect(ids(of(0.44, 0.46), { unrelated: { mean: 0.4, spread: 0.02 } })).toEqual(["far", "near"]);
   });
 
   it("has as similarity the greatest of cosine, share of words, and most of the source's share", () => {

@@ -91,8 +91,46 @@ describe("memory.query", () => {
   });
 
   it("refuses unknown filters and categories instead of ignoring them", async () => {
-    await expect(ask("planner", { filters: { user_id: "ben" } })).rejects.toThrow();
+    expect(await ask("planner", { filters: { user_id: "ben" } })).toMatch(/^Refused: .*another user/);
+    expect(await ask("planner", { filters: { topic: "x" } })).toMatch(
+      /^Refused: .*"topic"\. Known are: .*role/,
+    );
     expect(await ask("planner", { categories: ["taskz"] })).toContain('There is no category "taskz"');
+  });
+
+  it("refuses unknown arguments, and an agent or a scope that is not its own", async () => {
+    for (const name of ["filter", "topk", "limit", "constructor"]) {
+      expect(await ask("planner", { [name]: 1 })).toMatch(
+        new RegExp(`^Refused: .*"${name}". Known are: .*filters`),
+      );
+    }
+    expect(await ask("planner", { agent: "stylist" })).toBe(
+      'Refused: `agent` is bound by the tool to "planner" and cannot be chosen here. Leave it out.',
+    );
+    const other = { scope: { tenantId: "other", userId: "ana" } };
+    expect(await ask("planner", other)).toMatch(/^Refused: `scope` is bound by the run/);
+  });
+
+  it("takes the request as it was specified, and null for what is not set", async () => {
+    const request = {
+      ...{ agent: "planner", query: "deployment plan context", categories: ["tasks", "projects"] },
+      filters: {
+        ...{ user_id: "ana", agent_id: "planner", run_id: null, actor_id: null, role: null, pinned: false },
+        ...{ importance_min: 1, importance_max: 5, updated_after: "2025-07-01", updated_before: null },
+      },
+      ...{ top_k: 3, return: "bullets", budget_tokens: 512 },
+    };
+    expect(JSON.parse(await ask("planner", request))).toMatchObject([
+      { text: expect.stringContaining("Phoenix") },
+    ]);
+    const unset = {
+      agent: null,
+      categories: null,
+      top_k: null,
+      return: null,
+      threshold: null,
+    };
+    expect(JSON.parse(await ask("planner", unset)).length).toBeGreaterThan(0);
   });
 
   it("filters in the database and fills up from what is left", async () => {

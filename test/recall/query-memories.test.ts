@@ -1,6 +1,12 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Memory, MemoryDraft, MemoryFilter, MemoryQuery } from "../../src/index.js";
+import {
+  type Memory,
+  type MemoryDraft,
+  type MemoryFilter,
+  type MemoryQuery,
+  memoryQueryTool,
+} from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -82,6 +88,8 @@ describe("memory.query", () => {
     [{ agent: "cook" }],
     [{ agentId: "cook" }],
     [{ user_id: "ben" }],
+    [{ constructor: "x" }],
+    [JSON.parse('{ "__proto__": "x" }')],
     [{ category: "preferences", nonsense: 1 }],
     [{ pinned: "yes" }],
     [{ importance_min: 0 }],
@@ -98,6 +106,112 @@ describe("memory.query", () => {
   it("refuses categories that do not exist", async () => {
     await expect(ask("tomatoes", { categories: ["vegetables"] })).rejects.toThrow(/no category "vegetables"/);
     await expect(ask("tomatoes", { filters: { category: "vegetables" } })).rejects.toThrow(/no category/);
+  });
+
+  it.each<[unknown, RegExp]>([
+    [{ filter: { pinned: true } }, /"filter"\. Known are:.* filters,/],
+    [{ topk: 1 }, /"topk"\. Known are:.* topK,/],
+    [{ limit: -1 }, /"limit"/],
+    [{ topK: Number.NaN }, /topK/],
+    [{ topK: 2, top_k: 3 }, /differ/],
+    [{ kinds: "fact" }, /kinds/],
+    [{ categories: "knowledge" }, /categories/],
+    [{ agent: 7 }, /agent/],
+    [{ threshold: "0.5" }, /threshold/],
+    [{ query: undefined }, /query/],
+    [{ return: "lines" }, /return/],
+    [{ budget_tokens: -1 }, /budget_tokens/],
+    [{ constructor: 1 }, /"constructor"/],
+  ])("refuses %j, and says what there is", async (more, message) => {
+    const refused = ask("tomatoes", more as Partial<MemoryQuery>);
+    await expect(refused).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringMatching(message),
+    });
+    const said = memory.transcript.search({
+      scope,
+      query: "tomatoes",
+      ...(more as object),
+      more: 1,
+    } as never);
+    await expect(said).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  });
+
+  it.each([undefined, null, "tomatoes", 7, []])("refuses %j in the place of a question", async (input) => {
+    for (const asked of [memory.query, memory.transcript.search]) {
+      await expect(asked(input as never)).rejects.toMatchObject({
+        code: expect.stringMatching(/INVALID_INPUT|SCOPE_REQUIRED/),
+      });
+    }
+  });
+
+  it("answers the request of the tool as the tool does", async () => {
+    const request = {
+      ...{ scope, agent: null, query: "raw tomatoes", categories: ["preferences"], top_k: 1 },
+      filters: { user_id: "ana", actor_id: "Ana", role: "user", pinned: true, updated_before: null },
+      budget_tokens: 512,
+    };
+    const bullets = await memory.query({ ...request, return: "bullets" });
+    expect(bullets).toMatchObject([
+      { id: expect.any(String), category: "preferences", text: `[preferences] ${marked}` },
+    ]);
+    expect(await memory.query({ ...request, return: "full" })).toMatchObject([
+      { text: marked, metadata: { pinned: true } },
+    ]);
+    const [cut] = await memory.query({ ...request, return: "bullets", budget_tokens: 16 });
+    expect(cut?.text).toMatch(/…$/);
+    expect(await memory.query(request)).toMatchObject([{ memory: { text: marked } }]);
+    expect(await ask("tomatoes", { top_k: 1 })).toHaveLength(1);
+    const some = await ask("tomatoes", { budgetTokens: 20 });
+    expect(some.length).toBeGreaterThan(0);
+    expect(some.length).toBeLessThan(3);
+    await expect(ask("tomatoes", { filters: { user_id: "ben" } })).rejects.toThrow(
+      /`user_id` names another user/,
+    );
+  });
+
+  it("still finds a word that an agent, a speaker or a user is called by", async () => {
+    for (const name of ["travel", "constructor", "toString", "the loves"]) {
+      const own = { userId: `talks with ${name}` };
+      const word = name.split(" ").at(-1) as string;
+      const text = `The user often mentions ${word} in a letter.`;
+      await memory.memories.add([{ text }, { text: "The user owns a bicycle." }], { scope: own });
+      const before = await texts(`${word} letters`, { scope: own });
+      const messages = [new HumanMessage("Hello."), new AIMessage({ content: "Welcome!", name })];
+      await memory.record({ scope: own, threadId: own.userId, messages });
+      await memory.memories.add({ text: "The user has a garden.", actorId: name }, { scope: own });
+      expect(await texts(word, { scope: own })).toContain(text);
+      expect(await texts(`${word} letters`, { scope: own })).toEqual(expect.arrayContaining(before));
+      const said = new HumanMessage(`What about ${word} then?`);
+      await memory.record({ scope: own, threadId: own.userId, messages: [said] });
+      const found = await memory.transcript.search({ scope: own, query: word });
+      expect(found[0]?.text).toBe(said.content);
+    }
+  });
+
+  it("tells with the best hits one or two memories that they are linked to", async () => {
+    const linked = { userId: "linked" };
+    const linker = db.memory({ config: { memories: { linkSimilarity: 0.3 } } });
+    await linker.memories.add([{ text: "The kestrel nests in the old mill tower." }], { scope: linked });
+    await linker.memories.add([{ text: "The old mill tower has a blue door." }], { scope: linked });
+    await linker.memories.add(
+      Array.from({ length: 8 }, (_, n) => ({
+        text: `A kestrel was seen near village ${"abcdefgh"[n]}${n}.`,
+      })),
+      { scope: linked },
+    );
+    const query = { scope: linked, query: "kestrel nests", topK: 1 };
+    const hits = await linker.query(query);
+    expect(hits).toHaveLength(1);
+    const related = hits[0]?.related?.map(({ text }) => text) ?? [];
+    expect(related).toContain("The old mill tower has a blue door.");
+    expect(related.length).toBeLessThanOrEqual(2);
+    const tool = memoryQueryTool(linker, { scope: linked });
+    const answer = JSON.parse(await tool.invoke({ query: query.query, top_k: 1 }));
+    expect(answer).toHaveLength(1);
+    expect(answer[0].related).toEqual(related.map((text) => `[knowledge] ${text}`));
+    const other = await linker.query({ ...query, filters: { role: "user" } });
+    expect(other).toEqual([]);
   });
 
   it("returns procedures only when asked for by category or kind", async () => {

@@ -1,0 +1,215 @@
+import { randomUUID } from "node:crypto";
+import { Embeddings } from "@langchain/core/embeddings";
+import { afterAll, describe, expect, it } from "vitest";
+import { type MemoryDraft, memoryQueryTool } from "../../src/index.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const made: string[] = [];
+afterAll(async () => {
+  for (const schema of made) await db.pool.query(`drop schema if exists "${schema}" cascade`);
+});
+
+const dimensions = 256;
+
+/**
+ * A model that finds all texts `base` alike, but for those of one topic: texts with the same word in capitals, which are
+ * `related` alike. It counts what it is asked.
+ */
+class Model extends Embeddings {
+  readonly model = randomUUID();
+  readonly asked: string[] = [];
+  readonly stated: string[] = [];
+  private readonly axes = new Map<string, number>();
+
+  private readonly base: number;
+  private readonly related: number;
+  private readonly other: (() => number[]) | undefined;
+
+  /** @param other what is given for texts without a topic */
+  constructor(base: number, related = base + (1 - base) / 2, other?: () => number[]) {
+    super({});
+    this.base = base;
+    this.related = related;
+    this.other = other;
+  }
+
+  override async embedQuery(text: string) {
+    this.asked.push(text);
+    return this.vectorOf(text);
+  }
+
+  override async embedDocuments(texts: string[]) {
+    this.stated.push(...texts);
+    return texts.map((text) => this.vectorOf(text));
+  }
+
+  protected vectorOf(text: string): number[] {
+    // "sailing" is of the topic BOATS, but no word of it.
+    const topic = /[A-Z]{3,}/.exec(text.replace("sailing", "BOATS"))?.[0];
+    if (topic === undefined && this.other) return this.other();
+    const vector = new Array<number>(dimensions).fill(0);
+    vector[0] = Math.sqrt(this.base);
+    if (topic !== undefined) vector[this.axisOf(topic)] = Math.sqrt(this.related - this.base);
+    vector[this.axisOf(text)] = Math.sqrt(1 - (topic === undefined ? this.base : this.related));
+    return vector;
+  }
+
+  /** An axis of its own for each text and topic. */
+  private axisOf(text: string): number {
+    const axis = this.axes.get(text) ?? this.axes.size + 1;
+    this.axes.set(text, axis);
+    return axis;
+  }
+}
+
+async function memoryWith(embeddings: Embeddings, schema?: string, config = {}) {
+  const own = schema ?? `space_${randomUUID().slice(0, 8)}`;
+  made.push(own);
+  const memory = db.memory({ schema: own, embeddings, config });
+  await memory.setup();
+  return { memory, schema: own };
+}
+
+const scope = { userId: "ana" };
+const unrelated = (count: number): MemoryDraft[] =>
+  Array.from({ length: count }, (_, index) => ({ text: `w${index}a w${index}b w${index}c` }));
+
+/** What query, tool and recall find for `query`. */
+async function found(memory: Awaited<ReturnType<typeof memoryWith>>["memory"], query: string) {
+  const tool = memoryQueryTool(memory, { scope });
+  const answer: string = await tool.invoke({ query, top_k: 20, budget_tokens: 8_000 });
+  const { memories } = await memory.recall({ scope, threadId: `asks ${query}`, query });
+  return {
+    query: (await memory.query({ scope, query, topK: 50 })).map((hit) => hit.memory.text),
+    tool: answer.startsWith("[") ? JSON.parse(answer).map((hit: { text: string }) => hit.text.slice(12)) : [],
+    recall: memories.relevant.map((hit) => hit.memory.text),
+  };
+}
+const all = (texts: string[]) => ({ query: texts, tool: texts, recall: texts });
+const question = "what of sailing?";
+const related = "xyzzy BOATS plugh";
+describe.each([0.05, 0.25, 0.7, 0.85])("with a model that finds unrelated texts %d alike", (base) => {
+  it("what is unrelated is not found, and what is related is, by query, tool and recall", async () => {
+    const { memory } = await memoryWith(new Model(base));
+    await memory.memories.add(unrelated(40), { scope });
+    expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
+    await memory.memories.add({ text: related }, { scope });
+    expect(await found(memory, question)).toEqual(all([related]));
+    expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
+  });
+
+  it("a threshold is of the cosine similarity, as ever", async () => {
+    const { memory } = await memoryWith(new Model(base));
+    await memory.memories.add(unrelated(5), { scope });
+    const query = { scope, query: "nothing of that at all?" };
+    expect(await memory.query({ ...query, threshold: base - 0.02 })).toHaveLength(5);
+    expect(await memory.query({ ...query, threshold: base + 0.02 })).toEqual([]);
+  });
+});
+
+describe("a model whose answers to unknown texts tell nothing", () => {
+  it.each<[string, () => number[]]>([
+    ["all the same", () => [1, ...new Array<number>(dimensions - 1).fill(0)]],
+    ["all zeros", () => new Array<number>(dimensions).fill(0)],
+    [
+      "refused",
+      () => {
+        throw new Error("unknown text");
+      },
+    ],
+  ])("(%s) is searched all the same", async (_, other) => {
+    const { memory } = await memoryWith(new Model(0.3, 0.8, other));
+    const letter = (n: number) => String.fromCharCode(65 + n);
+    const drafts = Array.from({ length: 40 }, (_, n) => ({
+      text: `w${n}a TOPIC${letter(n % 26)}${letter(Math.floor(n / 26))}`,
+    }));
+    expect((await memory.memories.add(drafts.slice(0, 1), { scope }))[0]?.outcome).toBe("created");
+    await memory.memories.add({ text: related }, { scope });
+    expect((await memory.query({ scope, query: question }))[0]?.memory.text).toBe(related);
+    await memory.memories.add(drafts.slice(1), { scope });
+    expect((await memory.query({ scope, query: "about SOMETHING?" })).map((hit) => hit.memory.text)).toEqual(
+      [],
+    );
+    expect((await memory.query({ scope, query: question })).map((hit) => hit.memory.text)).toEqual([related]);
+  });
+
+  it("does not hold up writes or questions when it hangs", async () => {
+    const model = new Model(0.3);
+    const embed = model.embedDocuments.bind(model);
+    let hang = false;
+    model.embedDocuments = (texts) => (hang ? new Promise(() => {}) : embed(texts));
+    const { memory } = await memoryWith(model, undefined, { retrieval: { embedTimeoutMs: 200 } });
+    await memory.memories.add({ text: related }, { scope });
+    hang = true;
+    const hits = await memory.query({ scope, query: question });
+    expect(hits.map((hit) => hit.memory.text)).toEqual([related]);
+  });
+});
+
+describe("an embedding space", () => {
+  it("is measured once, whichever process and however many questions there are", async () => {
+    const model = new Model(0.7);
+    const { memory, schema } = await memoryWith(model);
+    await memory.memories.add(unrelated(3), { scope });
+    expect(model.stated).toHaveLength(3);
+    await Promise.all(["first?", "second?", "third?"].map((query) => memory.query({ scope, query })));
+    const [asked, stated] = [model.asked.length, model.stated.length];
+    expect(asked).toBeLessThan(20);
+    expect(stated).toBeLessThan(20);
+    const other = db.memory({ schema, embeddings: model });
+    expect(await other.query({ scope, query: "fourth?" })).toEqual([]);
+    await memory.query({ scope, query: "fifth?" });
+    await memory.memories.add({ text: "w9a w9b" }, { scope });
+    expect([model.asked.length, model.stated.length]).toEqual([asked + 2, stated + 1]);
+  });
+
+  it("that an earlier version made, or that memories were re-embedded into, is measured when it is asked", async () => {
+    const { memory: old, schema } = await memoryWith(new HashingEmbeddings({ dimensions: 64 }));
+    await old.memories.add(unrelated(40), { scope });
+    const { memory } = await memoryWith(new Model(0.7), schema);
+    await memory.reembed();
+    expect(await memory.query({ scope, query: "nothing of that at all?" })).toEqual([]);
+    await db.pool.query(
+      `update "${schema}".embedding_space set unrelated_mean = null, unrelated_spread = null`,
+    );
+    expect(await old.query({ scope, query: "nothing of that at all?", topK: 50 })).toEqual([]);
+  });
+
+  it("an exact rare word of a chatty question goes before vectors that are all alike", async () => {
+    const { memory } = await memoryWith(new Model(0.44, 0.46));
+    await memory.memories.add([...unrelated(30), { text: "The spare part has the number QX-7741-Z." }], {
+      scope,
+    });
+    const chatty =
+      "Hello again, I hope you are well, it has been a long week and I would really like to know which part it was that we talked about, the one called QX-7741-Z?";
+    const hits = await memory.query({ scope, query: chatty });
+    expect(hits[0]?.memory.text).toContain("QX-7741-Z");
+  });
+});
+
+describe("episodes", () => {
+  it("farther than retrieval.maxEpisodeDistance are not shown, whatever words they share", async () => {
+    const { memory } = await memoryWith(new Model(0.05, 0.8));
+    await memory.memories.add(
+      [
+        { kind: "episode", text: "The user compared harbours and asked about lighthouse keepers." },
+        { kind: "episode", text: "The user planned BOATS." },
+      ],
+      { scope },
+    );
+    const ask = (query: string) => memory.recall({ scope, threadId: query, query });
+    expect((await ask("harbours and lighthouse keepers")).memories.episodes).toEqual([]);
+    const { memories } = await ask("harbours, lighthouse keepers, BOATS");
+    expect(memories.episodes.map((hit) => hit.memory.text)).toEqual(["The user planned BOATS."]);
+  });
+
+  it("are found by their words where there are no vectors", async () => {
+    const memory = db.memory();
+    const own = { userId: "episodes without vectors" };
+    await memory.memories.add({ kind: "episode", text: "The user compared harbours." }, { scope: own });
+    const { memories } = await memory.recall({ scope: own, threadId: "e", query: "harbours" });
+    expect(memories.episodes).toHaveLength(1);
+  });
+});
