@@ -22,7 +22,6 @@ const beside: readonly RegExp[] = [
   /^j['’](?:ai|aime|habite|adore|étais|écris|utilise|apprends|évite)(?!\p{L})/iu,
   /^io\s(?:sono|ho|vivo|amo|abito|lavoro|preferisco|non|mangio|bevo|parlo|odio|voglio|mi)(?!\p{L})/iu,
   /^jag\s(?:är|har|bor|gillar|heter|vill|kan|arbetar|jobbar|tycker|älskar|dricker|äter)(?!\p{L})/iu,
-  /^(?:我|他|她|它)(?:们|們|的|是|喜|不|在|有|很|想|住|爱|愛|会|會|要|也|说|說|觉|覺|每|正|现|現|从|從|对|對|去|来|來|吃|喝|用|叫)/u,
   /^(?:私|わたし|僕|ぼく|俺)(?:は|が|の|も|たち)|^彼(?:は|が|らは|らが)/u,
   /^(?:나|저|우리)는\s|^(?:내|제)가\s|^그(?:녀)?는\s|^그들은\s/u,
 ];

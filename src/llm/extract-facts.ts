@@ -47,7 +47,10 @@ const schema = (categories: readonly string[]) =>
       .describe("In one or two sentences: what here will still matter in a month, and why."),
     facts: z.array(
       z.object({
-        category: z.string().meta({ enum: [...categories] }),
+        category: z
+          .string()
+          .refine((name) => /\D/.test(name))
+          .meta({ enum: [...categories] }),
         key: z
           .string()
           .nullable()
