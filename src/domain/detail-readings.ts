@@ -11,7 +11,7 @@ export interface DetailReading {
 }
 
 /** A numeral of one language, for numbers that are said in several words. */
-export interface Numeral {
+interface Numeral {
   readonly language: string;
   readonly value: number;
 }
