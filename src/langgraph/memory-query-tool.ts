@@ -13,7 +13,7 @@ import { visibleText } from "../domain/storable-text.js";
 import { unverified } from "../domain/trust.js";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
-import { runIdentity } from "./run-identity.js";
+import { runIdentity, runPlace } from "./run-identity.js";
 import { streamEvent } from "./stream-event.js";
 import { requireToolName } from "./tool-name.js";
 
@@ -68,7 +68,10 @@ export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions 
         ...(options.agent !== undefined && { agent: options.agent }),
         ...(input.threshold !== undefined && { threshold: input.threshold }),
       };
-      const event = { ...identity, step: "tool", op: "search" } as const;
+      const event = {
+        ...{ ...runPlace(config, options.agent), ...identity },
+        ...({ step: "tool", op: "search" } as const),
+      };
       try {
         const hits = await memory.query(query);
         const similarity = bestSimilarity(hits) ?? undefined;

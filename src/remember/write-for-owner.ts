@@ -8,14 +8,16 @@ import { deactivateMemories } from "../store/deactivate-memories.js";
 import type { EmbeddingSpace } from "../store/embedding-space.js";
 import { findStandingConsents } from "../store/find-standing-consents.js";
 import { findWriteCandidates } from "../store/find-write-candidates.js";
+import type { EventPlace } from "../store/insert-event.js";
 import { insertMemories } from "../store/insert-memories.js";
 import type { LockedOwner } from "../store/lock-owner.js";
 import { recordChanges } from "../store/record-changes.js";
 import { rewriteMemory } from "../store/rewrite-memory.js";
 import { touchMemories } from "../store/touch-memories.js";
-import { applyConsentPlan, emptyConsentPlan } from "./consent-plan.js";
+import { applyConsentPlan, type ConsentPlan, emptyConsentPlan } from "./consent-plan.js";
 import { writeProbe } from "./decide-draft.js";
 import { draftWaves, type OwnerDraft } from "./draft-waves.js";
+import { commonPlace, placeOf } from "./new-memory.js";
 import type { WritePlan } from "./plan-draft.js";
 import { planGuardedDraft } from "./plan-guarded-draft.js";
 import type { WriteOrigin, WriteOutcome } from "./write-memories.js";
@@ -44,17 +46,25 @@ export async function writeForOwner(
       space: context.space,
     });
     const standing = await findStanding(context, first);
-    const plan = {
+    const plan: WritePlan & { readonly consents: ConsentPlan } = {
       ...{ created: [], deactivated: [], sightings: [], rewrites: [], changes: [] },
       consents: emptyConsentPlan(),
     };
     for (const [probe, doubles] of wave.entries()) {
-      const outcome = planGuardedDraft(context, plan, {
+      const own: typeof plan = { ...plan, changes: [], consents: { ...plan.consents, events: [] } };
+      const outcome = planGuardedDraft(context, own, {
         ...{ doubles, rivals: candidates[probe] ?? [], standing: standing[probe] ?? [] },
       });
+      // What a draft changes belongs to where it was said, whichever memory it is about.
+      const place = placeOf(context.origin, first[probe] as OwnerDraft);
+      plan.changes.push(...own.changes.map((change) => ({ ...change, ...place })));
+      plan.consents.events.push(...own.consents.events.map((event) => ({ ...event, ...place })));
       for (const { index } of doubles) outcomes.set(index, outcome);
     }
-    await apply(context, plan, bestSimilarity(candidates.flat()));
+    await apply(context, plan, {
+      searched: bestSimilarity(candidates.flat()),
+      place: commonPlace(context.origin, first),
+    });
     const { config, owner } = context;
     await applyConsentPlan(context.tx, plan.consents, {
       ...{ ownerRef: owner.ref, scope: context.scope, policy: config.consent },
@@ -81,7 +91,7 @@ async function findStanding(
 async function apply(
   { tx, owner, scope, config, space, origin }: Context,
   plan: WritePlan,
-  searched: number | null,
+  search: { readonly searched: number | null; readonly place: EventPlace },
 ): Promise<void> {
   const ownerRef = owner.ref;
   await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
@@ -95,7 +105,7 @@ async function apply(
     scope,
     actor: origin.actor,
     step: origin.step,
-    searched,
+    ...search,
     changes: plan.changes,
   });
 }
