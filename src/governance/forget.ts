@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Database } from "../database/database.js";
+import { abortSignal, listener, parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
-import { MemoryError } from "../errors.js";
 import { createEraser } from "./erase-scope.js";
 import { previewForget } from "./preview-forget.js";
 
@@ -38,7 +38,12 @@ export interface Forgotten {
   readonly complete: boolean;
 }
 
-const batchSizeSchema = z.int().min(1).max(10_000).default(500);
+const optionsSchema = z.strictObject({
+  dryRun: z.boolean().default(false),
+  batchSize: z.int().min(1).max(10_000).default(500),
+  onProgress: listener<(progress: ForgetProgress) => void>().optional(),
+  signal: abortSignal.optional(),
+});
 
 /** A writer that never rests must not keep this from ending. */
 const mostPasses = 3;
@@ -60,13 +65,10 @@ export async function forget(
   options: ForgetOptions = {},
 ): Promise<Forgotten> {
   const scope = parseScope(requested);
-  const batchSize = batchSizeSchema.safeParse(options.batchSize);
-  if (!batchSize.success) {
-    throw new MemoryError("INVALID_INPUT", "`batchSize` must be a whole number from 1 to 10000.");
-  }
+  const { dryRun, batchSize, ...watched } = parseInput(optionsSchema, options, "forgetting");
   const preview = await previewForget(db, scope);
-  if (options.dryRun) return preview;
-  const eraser = createEraser(db, { ...options, limit: batchSize.data, expected: preview.total });
+  if (dryRun) return preview;
+  const eraser = createEraser(db, { ...watched, limit: batchSize, expected: preview.total });
   let complete = false;
   for (let pass = 0; pass < mostPasses && !complete; pass++) complete = await eraser.pass(scope);
   if (!complete) await eraser.leaveTombstone(scope);

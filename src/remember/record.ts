@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
-import { parseInput, storableDate } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { storableDate, storableText } from "../domain/parse-input.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import type { ResolvedConfig } from "../options.js";
 import { type NewMessage, type RecordedThread, recordMessages } from "../store/record-messages.js";
@@ -15,6 +15,9 @@ export interface RecordInput {
   readonly scope: Scope;
   readonly threadId: string;
   readonly messages: readonly BaseMessage[];
+  /** The agent that was talked with, and the run: what is learned from the messages carries both. @default none */
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
   /** When it was said. @default now */
   readonly saidAt?: Date | undefined;
   /** What the round was shown: it counts as seen once the round is recorded. */
@@ -28,10 +31,23 @@ export interface RecordInput {
     | undefined;
 }
 
-const roundSchema = z.object({
+/** Messages of LangChain, of whichever copy of it. */
+export const messagesSchema = z.array(
+  z.custom<BaseMessage>(
+    (value) => typeof (value as Partial<BaseMessage> | null | undefined)?.getType === "function",
+    "is no message of LangChain: pass new HumanMessage(…), new AIMessage(…)",
+  ),
+);
+
+const roundSchema = z.strictObject({
+  scope: scopeField,
+  threadId: z.unknown(),
+  messages: messagesSchema,
+  agentId: storableText.optional(),
+  runId: storableText.optional(),
   saidAt: storableDate.optional(),
   shown: z
-    .object({
+    .strictObject({
       revision: z.int().min(0),
       memoryIds: z.array(z.string()),
       similarity: z.number().nullish(),
@@ -73,11 +89,10 @@ export async function record(
   input: RecordInput,
   due: { readonly extract?: boolean } = {},
 ): Promise<RecordedThread> {
-  const scope = parseScope(input.scope);
-  const threadId = parseThreadId(input.threadId);
-  const { saidAt, shown } = parseInput(roundSchema, input, "round");
+  const { scope, messages, saidAt, shown, ...round } = parseScoped(roundSchema, input, "round");
+  const threadId = parseThreadId(round.threadId);
   // A RemoveMessage is nothing that was said: it tells a graph's state what to drop.
-  const said = input.messages.filter((message) => message.getType() !== "remove");
+  const said = messages.filter((message) => message.getType() !== "remove");
   const unique = new Map(said.map((message) => [message.id || message, message]));
   const { language } = config.retrieval;
   const thread = await recordMessages(db, {
@@ -86,7 +101,7 @@ export async function record(
     messages: await newMessages(redactor, [...unique.values()], language),
     windowMessages: config.summaries.windowMessages,
     language,
-    saidAt,
+    ...{ saidAt, agentId: round.agentId, runId: round.runId },
     revSeen: shown?.revision,
     shownIds: shown?.memoryIds,
     found: shown?.similarity,

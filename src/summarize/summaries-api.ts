@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import { parseInput, spanMs } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import {
@@ -33,21 +33,31 @@ export interface SummariesApi {
   rollback(input: ThreadAddress & { readonly summaryId: number }): Promise<void>;
 }
 
+const addressSchema = z.strictObject({ scope: scopeField, threadId: z.unknown() });
+const versionSchema = addressSchema.extend({ summaryId: z.int() });
+
+function addressOf({
+  scope,
+  threadId,
+}: {
+  readonly scope: Scope;
+  readonly threadId?: unknown;
+}): ThreadAddress {
+  return { scope, threadId: parseThreadId(threadId) };
+}
+
 /** The `SummariesApi` on `db`. */
 export function createSummariesApi(db: Connection): SummariesApi {
-  const address = ({ scope, threadId }: ThreadAddress) => ({
-    scope: parseScope(scope),
-    threadId: parseThreadId(threadId),
-  });
+  const address = (thread: ThreadAddress) => addressOf(parseScoped(addressSchema, thread, "thread"));
   return {
     list: async (thread) => listSummaries(db, address(thread)),
     chain: async (thread) => listSummaryChain(db, address(thread)),
     stuck: async (olderThanMs = 300_000) =>
       listStuckSummaries(db, parseInput(spanMs, olderThanMs, "age in milliseconds")),
     stats: () => summaryStats(db),
-    async rollback({ summaryId, ...thread }) {
-      const id = parseInput(z.int(), summaryId, "summary id");
-      if (await rollbackSummary(db, { ...address(thread), summaryId: id })) return;
+    async rollback(version) {
+      const { summaryId, ...thread } = parseScoped(versionSchema, version, "version");
+      if (await rollbackSummary(db, { ...addressOf(thread), summaryId })) return;
       throw new MemoryError(
         "NOT_FOUND",
         `Thread "${thread.threadId}" has no completed summary ${summaryId}.`,

@@ -106,7 +106,7 @@ export function reportRecalled(query: string | undefined) {
 }
 
 /** What a span says about a query. */
-export function reportHits(query: string) {
+export function reportHits(query: string | undefined) {
   return (hits: readonly MemoryHit[]): SpanReport => ({
     attributes: { hits: hits.length, similarity: bestSimilarity(hits) },
     content: { query, results: hits.map(({ memory }) => memory.text) },
@@ -114,10 +114,10 @@ export function reportHits(query: string) {
 }
 
 /** What a span says about the end of a round. */
-export function reportRemembered({ messages }: RecordInput) {
+export function reportRemembered(input: RecordInput) {
   return ({ remembered: { recorded, summary } }: { remembered: Remembered }): SpanReport => ({
     attributes: { recorded, summary: summary.started ? "started" : summary.reason },
-    content: { messages: messages.map(messageText) },
+    content: { messages: input.messages.map(messageText) },
   });
 }
 
