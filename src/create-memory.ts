@@ -1,7 +1,8 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { migrate } from "./database/migrate.js";
 import { openDatabase } from "./database/open-database.js";
-import { parseScope, parseScopeIn } from "./domain/scope.js";
+import { parseInput } from "./domain/parse-input.js";
+import { parseScoped, parseScopeIn } from "./domain/scope.js";
 import { MemoryError } from "./errors.js";
 import { createChangesApi } from "./governance/changes-api.js";
 import { createConsentExpiryWork } from "./governance/consent-expiry-work.js";
@@ -23,6 +24,7 @@ import { createSummarizationGraph } from "./langgraph/summarization-graph.js";
 import { createEmbedder } from "./llm/embedder.js";
 import { defaultLogger, errorLine, errorWords, lineLogger } from "./logger.js";
 import type { Memory, MemoryOptions } from "./memory.js";
+import { eventSchema, failureSchema, memoryOptionsSchema, statsSchema } from "./memory-input.js";
 import { resolveConfig } from "./options.js";
 import { bulletsOf, fittingHits } from "./recall/answer-query.js";
 import { type MemoryQuery, queryMemories } from "./recall/query-memories.js";
@@ -56,6 +58,7 @@ import { createThreadTaskWork } from "./upkeep/thread-task-work.js";
  * @throws MemoryError `INVALID_INPUT`, `PEER_MISSING`
  */
 export function createMemory(options: MemoryOptions = {}): Memory {
+  parseInput(memoryOptionsSchema, options, "options of createMemory");
   const config = resolveConfig(options.config);
   const logger = lineLogger(options.logger ?? defaultLogger);
   const db = openDatabase(
@@ -74,8 +77,9 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   const search = { ...write, logger, clock: options.clock };
   const observe = createObserve(db, config.telemetry, redactor);
   const emit = async (event: MemoryEvent) => {
+    const { scope } = parseScoped(eventSchema, event, "event");
     try {
-      await insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval);
+      await insertEvent(db, { ...event, scope }, config.retrieval);
     } catch (error) {
       logger.error(`an event could not be kept: ${errorLine(error)}`);
     }
@@ -131,7 +135,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       return { recorded, lastSeq };
     },
     recall: (input) =>
-      observe(spans.recall, (seen) => recall({ ...search, db: seen }, input), reportRecalled(input.query)),
+      observe(spans.recall, (seen) => recall({ ...search, db: seen }, input), reportRecalled(input?.query)),
     async remember(input) {
       const deps = { logger, config, redactor, hasModel: options.model !== undefined };
       const { remembered, due } = await observe(
@@ -165,7 +169,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     }) as Memory["query"],
     transcript: { search: (input) => searchTranscript({ db, retrieval: config.retrieval }, input) },
     threads: {
-      list: async ({ scope, ...page }) => listThreads(db, { scope: parseScope(scope), ...page }),
+      list: (page) => listThreads(db, page),
       claim: (input) => claimConversation(db, input),
       refuse: (input) => refuseInConversation(db, input),
       remove: (input) => removeThread(db.patient, input),
@@ -179,7 +183,10 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     summarizationGraph: () => summarization.withConfig({}),
     extractionGraph: () => extraction.withConfig({}),
     compressionGraph: () => compression.withConfig({}),
-    stats: async (of = {}) => memoryStats(db.patient, parseScopeIn(of) ?? null),
+    stats: async (of) => {
+      if (of !== undefined) parseInput(statsSchema, of, "statistics");
+      return memoryStats(db.patient, parseScopeIn(of) ?? null);
+    },
     upkeep: background.upkeep,
     reembed: (how) => reembed(patient, how),
     forget: (scope, how) => forget(db.patient, scope, how),
@@ -187,7 +194,9 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     import: (lines, how) => importLines({ ...patient, now }, lines, how),
     policy: config.policy,
     emit,
-    async reportError({ node, error, scope, threadId }) {
+    async reportError(failure) {
+      parseInput(failureSchema, failure, "failure");
+      const { node, error, scope, threadId } = failure;
       const words = config.telemetry.content ? ` (${errorWords(error)})` : "";
       logger.error(
         `${node} failed for ${threadId}, the turn goes on without it: ${errorLine(error)}${words}`,

@@ -172,7 +172,7 @@ export interface Memory {
    * `trust: "operator"` says so: what it holds is untrusted, sensitive fields and what reads as instructions wait in
    * quarantine, and nothing in it is the user's consent.
    *
-   * @throws MemoryError `INVALID_INPUT` that names the line, `CONFLICT` when an id belongs to another scope here
+   * @throws MemoryError `INVALID_INPUT` that names the line, `ID_TAKEN`, `THREAD_DIFFERS`
    */
   import(
     lines: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,

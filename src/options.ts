@@ -10,7 +10,8 @@ import {
   findCategory,
 } from "./domain/category.js";
 import { type ConsentPolicy, consentConfigSchema, consentPolicy } from "./domain/consent-policy.js";
-import { smallCount } from "./domain/parse-input.js";
+import { nearestName } from "./domain/nearest-name.js";
+import { namesKeys, smallCount } from "./domain/parse-input.js";
 import { MemoryError } from "./errors.js";
 
 /** How long something waits. */
@@ -237,7 +238,10 @@ export type SummaryOptions = ResolvedConfig["summaries"];
  * @throws MemoryError `INVALID_INPUT` that names each unknown or wrong option.
  */
 export function resolveConfig(config: MemoryConfig | string | undefined): ResolvedConfig {
-  const parsed = configSchema.safeParse(typeof config === "string" ? readConfigFile(config) : (config ?? {}));
+  const parsed = configSchema.safeParse(
+    typeof config === "string" ? readConfigFile(config) : config === undefined ? {} : config,
+    { error: namesKeys },
+  );
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
   const { categories, allowlists, consent, ...rest } = parsed.data;
   const policy = categoryPolicy(categories, allowlists);
@@ -264,7 +268,11 @@ function categoryPolicy(
   if (!allowlists) return policy;
   const resolve = (agent: string, name: string) => {
     const category = findCategory(policy, name);
-    if (!category) throw invalid(`allowlists.${agent} names the category "${name}", which is not configured`);
+    if (!category) {
+      const nearest = nearestName(name, [...categories.keys()]);
+      const hint = nearest === null ? "" : ` (did you mean "${nearest}"?)`;
+      throw invalid(`allowlists.${agent} names the category "${name}", which is not configured${hint}`);
+    }
     return category.name;
   };
   const resolved = Object.entries(allowlists).map(

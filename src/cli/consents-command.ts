@@ -11,20 +11,24 @@ export interface ConsentsFlags extends MemoryFlags, ScopeFlags {
   readonly approve?: string;
   readonly refuse?: string;
   readonly actor?: string;
+  readonly ifRevision?: number;
 }
 
 /**
  * `mnemograph consents`: what waits for the user's consent, or a decision about it.
  *
- * @throws MemoryError `INVALID_INPUT` when both decisions are asked for, and what `memory.consents.decide` throws.
+ * @throws MemoryError `INVALID_INPUT` when both decisions are asked for, or `--if-revision` without one, and what `memory.consents.decide` throws.
  */
 export async function consentsCommand(flags: ConsentsFlags): Promise<void> {
-  const { approve, refuse, all, json } = flags;
+  const { approve, refuse, all, json, ifRevision } = flags;
   if (approve !== undefined && refuse !== undefined) {
     throw new MemoryError("INVALID_INPUT", "Use either --approve or --refuse.");
   }
   const scope = scopeOf(flags);
   const id = approve ?? refuse;
+  if (ifRevision !== undefined && id === undefined) {
+    throw new MemoryError("INVALID_INPUT", "--if-revision goes with --approve or --refuse.");
+  }
   await useMemory(flags, async (memory) => {
     if (id === undefined) {
       const status = all ? (["pending", "approved", "refused", "superseded", "expired"] as const) : undefined;
@@ -33,7 +37,10 @@ export async function consentsCommand(flags: ConsentsFlags): Promise<void> {
     }
     const decision = approve === undefined ? "refuse" : "approve";
     const actor = flags.actor ?? "cli";
-    const decided = await memory.consents.decide({ scope, id, decision, actor, via: "cli" });
+    const decided = await memory.consents.decide({
+      ...{ scope, id, decision, actor, ifRevision },
+      via: "cli",
+    });
     console.log(json ? JSON.stringify(decided) : oneLine(`${decided.status}: ${words(decided)}`));
   });
 }

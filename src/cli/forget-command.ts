@@ -18,7 +18,8 @@ export interface ForgetFlags extends MemoryFlags, ScopeFlags {
 /**
  * `mnemograph forget`: deletes everything of a user or an app, or one thread of theirs, after asking.
  *
- * @throws MemoryError `NOT_FOUND` when there is no such thread; `INVALID_INPUT` when nobody can be asked and --yes is not given; `CONFLICT` when others kept
+ * @throws MemoryError `NOT_FOUND` when there is no such thread; `INVALID_INPUT` when nobody can be asked and --yes is
+ *   not given; `FORGET_INCOMPLETE` when others kept
  *   writing.
  */
 export async function forgetCommand(flags: ForgetFlags): Promise<void> {
@@ -34,7 +35,7 @@ export async function forgetCommand(flags: ForgetFlags): Promise<void> {
     const forgotten = await erase(memory, flags, { onProgress: bar.update }).finally(bar.stop);
     print(flags, forgotten, "Forgot");
     if (forgotten.complete) return;
-    throw new MemoryError("CONFLICT", "Others kept writing: run it again.");
+    throw new MemoryError("FORGET_INCOMPLETE", "Others kept writing: run it again.");
   });
 }
 

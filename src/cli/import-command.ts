@@ -15,7 +15,7 @@ export interface ImportFlags extends MemoryFlags, ScopeFlags {
 /**
  * `mnemograph import`: writes an export, from a file or from standard input ("-").
  *
- * @throws MemoryError `INVALID_INPUT` that names the line, `CONFLICT`
+ * @throws MemoryError `INVALID_INPUT` that names the line, `ID_TAKEN`, `THREAD_DIFFERS`
  */
 export async function importCommand(file: string, flags: ImportFlags): Promise<void> {
   const { tenant, user, app, trust } = flags;

@@ -91,6 +91,11 @@ export function createProgram(): Command {
     .option("--all", "also what was decided or expired")
     .option("--approve <id>", "the user agreed: remember it")
     .option("--refuse <id>", "the user refused: do not ask again for a while")
+    .option(
+      "--if-revision <number>",
+      "only when it still has this revision, as --json shows it",
+      wholeNumber(1e9),
+    )
     .option("--actor <name>", "who decides, for the audit trail (default: cli)")
     .action(async (flags: ConsentsFlags) => {
       const { consentsCommand } = await import("./consents-command.js");
@@ -108,6 +113,11 @@ export function createProgram(): Command {
     .option("--approve <id>", "make it an ordinary memory")
     .option("--consent", "with --approve: the user agreed, where a field needs consent")
     .option("--reject <id>", "delete it; the audit trail keeps what it was")
+    .option(
+      "--if-revision <number>",
+      "only when it still has this revision, as --json shows it",
+      wholeNumber(1e9),
+    )
     .option("--actor <name>", "who decides, for the audit trail (default: cli)")
     .action(async (flags: QuarantineFlags) => {
       const { quarantineCommand } = await import("./quarantine-command.js");

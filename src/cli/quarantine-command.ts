@@ -11,33 +11,37 @@ export interface QuarantineFlags extends MemoryFlags, ScopeFlags {
   readonly reject?: string;
   readonly actor?: string;
   readonly consent?: true;
+  readonly ifRevision?: number;
 }
 
 /**
  * `mnemograph quarantine`: what reads as instructions and waits for an operator, or a decision about it.
  *
- * @throws MemoryError `INVALID_INPUT` when both decisions are asked for, or `--consent` without an approval, and what
+ * @throws MemoryError `INVALID_INPUT` when both decisions are asked for, `--consent` without an approval or
+ *   `--if-revision` without a decision, and what
  *   `memory.quarantine` throws.
  */
 export async function quarantineCommand(flags: QuarantineFlags): Promise<void> {
-  const { approve: approved, reject: rejected, actor = "cli", consent, json } = flags;
+  const { approve: approved, reject: rejected, actor = "cli", consent, ifRevision, json } = flags;
   if (approved !== undefined && rejected !== undefined) {
     throw new MemoryError("INVALID_INPUT", "Use either --approve or --reject.");
   }
   if (consent && approved === undefined) {
     throw new MemoryError("INVALID_INPUT", "--consent goes with --approve.");
   }
+  if (ifRevision !== undefined && (approved ?? rejected) === undefined) {
+    throw new MemoryError("INVALID_INPUT", "--if-revision goes with --approve or --reject.");
+  }
   const scope = scopeOf(flags);
   await useMemory(flags, async ({ quarantine }) => {
     if (approved !== undefined) {
       const memory = await approve(quarantine, approved, {
-        scope,
-        actor,
+        ...{ scope, actor, ifRevision },
         ...(consent && { consent: "given" }),
       });
       console.log(json ? JSON.stringify(memory) : oneLine(`approved: ${memory.text}`));
     } else if (rejected !== undefined) {
-      await quarantine.reject(rejected, { scope, actor });
+      await quarantine.reject(rejected, { scope, actor, ifRevision });
       console.log(
         json ? JSON.stringify({ id: rejected, state: "rejected" }) : oneLine(`rejected: ${rejected}`),
       );

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { MemoryKind } from "./memory.js";
+import { nearestName } from "./nearest-name.js";
 
 const categorySchema = z.strictObject({
   name: z.string().regex(/^[\p{L}\p{N}_-]+$/u, "a category name is one word of letters, digits, _ and -"),
@@ -62,6 +63,17 @@ export const categoryOfKind: Readonly<Record<MemoryKind, string>> = {
   procedure: "procedural",
 };
 
+/**
+ * Written for whoever answers, and mentioned by no allowlist that was made for what users say of themselves: standing
+ * rules, lessons of an app, steps, and insights into the user.
+ */
+const forEveryAgent: readonly string[] = [
+  "instructions",
+  categoryOfKind.note,
+  categoryOfKind.procedure,
+  categoryOfKind.insight,
+];
+
 /** What categories there are, and which agents may read which. */
 export interface CategoryPolicy {
   readonly categories: ReadonlyMap<string, Category>;
@@ -82,18 +94,27 @@ export function findCategory(policy: CategoryPolicy, name: string): Category | n
 export function requireCategory(policy: CategoryPolicy, name: string): Category {
   const found = findCategory(policy, name);
   if (found) return found;
-  const known = [...policy.categories.keys()].join(", ");
-  throw new MemoryError("INVALID_INPUT", `There is no category "${name}". Configured: ${known}.`);
+  const known = [...policy.categories.keys()];
+  const nearest = nearestName(name, known);
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `There is no category "${name}"${nearest === null ? "" : `; did you mean "${nearest}"?`}. ` +
+      `Configured: ${known.join(", ")}.`,
+  );
 }
 
 /**
- * The categories that `agent` may read: those of its allowlist, or all when no allowlists are configured.
+ * The categories that `agent` may read: all when no allowlists are configured, or nobody is named.
  *
- * An agent without an allowlist may read nothing, once there are any.
+ * Once there are allowlists, those that its own names, and of "instructions", "app_notes", "procedural" and
+ * "relationship_dynamic" those that none names: a list that does keeps the category to its agents. Every other category
+ * is closed to whom no list opens it, so that an agent without a list reads only these.
  */
 export function readableCategories(policy: CategoryPolicy, agent: string | null): ReadonlySet<string> {
-  if (policy.allowlists === null || agent === null) return new Set(policy.categories.keys());
-  return policy.allowlists.get(agent) ?? new Set();
+  const { categories, allowlists } = policy;
+  if (allowlists === null || agent === null) return new Set(categories.keys());
+  const named = (name: string) => [...allowlists.values()].some((list) => list.has(name));
+  return new Set([...(allowlists.get(agent) ?? []), ...forEveryAgent.filter((name) => !named(name))]);
 }
 
 /**

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type CategoryPolicy, requireCategory } from "./category.js";
 import type { MemoryKind } from "./memory.js";
 import { spanMs } from "./parse-input.js";
+import { isMachineLanguage, type PersonalField, personalKey, personalStatement } from "./personal-fields.js";
 import { slotKey } from "./slot-key.js";
 
 /** Fields of a user: a slot of one category, a slot of any category, or all of a category. */
@@ -27,8 +28,8 @@ const dayMs = 86_400_000;
 /** What is asked about before it is remembered, as the user writes it. */
 export const consentConfigSchema = z.strictObject({
   /**
-   * Fields that change only with the user's consent, their first value included. City and language only where they are
-   * the user's own: "preferences/language" is as often a programming language.
+   * Fields that change only with the user's consent, their first value included. Preferred name, pronouns, city and
+   * language under whatever name, and in sentences without a key, as far as a table of phrases tells.
    */
   sensitive: z
     .array(field)
@@ -83,15 +84,43 @@ export function consentPolicy(
   return { ...config, sensitive: config.sensitive.map(read), benign: config.benign.map(read) };
 }
 
-/** What writing `memory` waits for; null when for nothing. */
-export function consentRule(
-  policy: ConsentPolicy,
-  memory: { readonly kind: MemoryKind; readonly category: string; readonly key?: string | null | undefined },
-): ConsentRule | null {
+/** A memory as far as it tells what writing it waits for. */
+interface ConsentSubject {
+  readonly kind: MemoryKind;
+  readonly category: string;
+  readonly key?: string | null | undefined;
+  readonly value?: string | null | undefined;
+  readonly text: string;
+  /** Who said it, by name. */
+  readonly actorId?: string | null | undefined;
+}
+
+/** Where a key, and a sentence, are about the user: a task has a place and a language as well. */
+const ofTheUser: ReadonlySet<string> = new Set(["profile", "knowledge", "preferences"]);
+
+/**
+ * The personal field that `memory` is about, whatever its key is called and however it is put. Episodes, notes and steps
+ * are records of what was said; instructions say what is to be done.
+ */
+function personalFieldOf(memory: ConsentSubject): PersonalField | null {
+  const { kind, category, key = null, value = null, text, actorId } = memory;
+  if ((kind !== "fact" && kind !== "insight") || category === "instructions") return null;
+  if (key !== null && !ofTheUser.has(category)) return null;
+  const field = (key === null ? null : personalKey(key)) ?? personalStatement(text, actorId);
+  return field === "language" && isMachineLanguage(value ?? text) ? null : field;
+}
+
+/**
+ * What writing `memory` waits for; null when for nothing. A field that is sensitive is so under every name, and in a
+ * sentence without a key: see `personalStatement`.
+ */
+export function consentRule(policy: ConsentPolicy, memory: ConsentSubject): ConsentRule | null {
   const fits = (pattern: FieldPattern) =>
     (pattern.category === null || pattern.category === memory.category) &&
     (pattern.key === null || pattern.key === memory.key);
   if (policy.sensitive.some(fits)) return "consent";
+  const personal = personalFieldOf(memory);
+  if (personal !== null && policy.sensitive.some(({ key }) => key === personal)) return "consent";
   // Episodes, notes and steps are records, not traits of a user.
   const isTrait = memory.kind === "fact" || memory.kind === "insight";
   return isTrait && policy.benign.some(fits) ? "signals" : null;

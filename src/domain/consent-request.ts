@@ -53,6 +53,8 @@ export interface ConsentRequest {
   readonly evidence: ConsentEvidence | null;
   /** The memory that came of it. */
   readonly memoryId: string | null;
+  /** Rises when it is proposed again or decided: see `ifRevision`. */
+  readonly revision: number;
 }
 
 /** The user's consent to a change, as whoever makes it vouches for it. */

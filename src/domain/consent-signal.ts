@@ -5,11 +5,13 @@ export interface ConsentSignal {
   /** The message, where it is known. */
   readonly threadId?: string | undefined;
   readonly seq?: number | undefined;
+  /** The program's call that brought it, where the words are the program's own or its user's. */
+  readonly call?: string | undefined;
 }
 
 /**
- * Those of `signals` that are independent of all before them: two messages, or two turns where a message is not
- * known. An agent that repeats what one message said adds nothing.
+ * Those of `signals` that are independent of all before them: two messages; two calls of a program that names none; or
+ * else two turns. An agent that repeats what one message said adds nothing.
  */
 export function independentSignals(signals: readonly ConsentSignal[]): ConsentSignal[] {
   const kept: ConsentSignal[] = [];
@@ -18,6 +20,9 @@ export function independentSignals(signals: readonly ConsentSignal[]): ConsentSi
 }
 
 function areIndependent(one: ConsentSignal, other: ConsentSignal): boolean {
-  const known = one.seq !== undefined && other.seq !== undefined;
-  return known ? one.seq !== other.seq || one.threadId !== other.threadId : one.turn !== other.turn;
+  if (one.seq !== undefined && other.seq !== undefined)
+    return one.seq !== other.seq || one.threadId !== other.threadId;
+  if (one.seq === undefined && other.seq === undefined && one.call !== undefined && other.call !== undefined)
+    return one.call !== other.call;
+  return one.turn !== other.turn;
 }

@@ -81,6 +81,8 @@ const thread = z.strictObject({
 const message = z.strictObject({
   type: z.literal("message"),
   ...{ threadId: id, seq: count, messageId, saidAt: time, createdAt: time },
+  /** The agent and the run that it was said in; left out where they are not known. */
+  ...{ agentId: text(10_000).optional(), runId: text(10_000).optional() },
   /** As LangGraph's checkpoints hold it; what else is stored of a message is made from it. */
   serialised: text(mostLineCharacters),
 });

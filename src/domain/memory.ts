@@ -100,4 +100,6 @@ export interface MemoryItem {
   readonly purgeAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  /** Rises with each change of this memory, whoever makes it, and not when it is only used: see `ifRevision`. */
+  readonly revision: number;
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { longestSpanMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
+import { nearestName } from "./nearest-name.js";
 import { isStorable } from "./storable-text.js";
 
 /** Text that PostgreSQL holds as it is. */
@@ -23,24 +24,51 @@ export const spanMs = z.number().min(0).max(longestSpanMs);
 /** A number that a column of 4 bytes holds. */
 export const smallCount = z.int().min(0).max(2_147_483_647);
 
+/** The revision that a memory or request is expected to have: `MemoryItem.revision`. */
+export const revisionNumber = z.int().min(1);
+
+/** A function that is called with news. */
+export const listener = <Listener>() =>
+  z.custom<Listener>((value) => typeof value === "function", "must be a function");
+
+/** What stops long work between two steps. */
+export const abortSignal = z.custom<AbortSignal>(
+  (value) => typeof value === "object" && value !== null && "throwIfAborted" in value && "aborted" in value,
+  "must be an AbortSignal",
+);
+
+/**
+ * Says of keys that a schema does not know which ones were probably meant: pass it as `error` to `safeParse`.
+ *
+ * Every schema of the package is strict: what is misspelt would otherwise be left out, and a filter that is left out
+ * widens what it was meant to narrow.
+ */
+export const namesKeys: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code !== "unrecognized_keys") return undefined;
+  const { shape = {} } = (issue.inst as z.ZodObject | undefined)?._zod.def ?? {};
+  const known = Object.keys(shape);
+  return issue.keys.map((key) => unknownName("key", key, known)).join("; ");
+};
+
+/** That `name` is none of `known`, with the one that is nearest, or all where none is near. */
+function unknownName(what: string, name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  const hint = nearest === null ? `known: ${known.join(", ") || "none"}` : `did you mean "${nearest}"?`;
+  return `unknown ${what} "${name}" (${hint})`;
+}
+
 /**
  * `input` as `schema` reads it.
  *
  * @param what what it is, for the error: "query", "memory".
- * @throws MemoryError `INVALID_INPUT` that names each wrong field, and for an unknown one those that there are.
+ * @throws MemoryError `INVALID_INPUT` that names each wrong field, and each unknown one with what was probably meant.
  */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
   what: string,
 ): z.output<Schema> {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: namesKeys });
   if (parsed.success) return parsed.data;
-  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const issues = parsed.error.issues.map((issue) =>
-    issue.code === "unrecognized_keys" && issue.path.length === 0 && known.length > 0
-      ? { ...issue, message: `${issue.message}. Known are: ${known.join(", ")}` }
-      : issue,
-  );
-  throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError({ issues })}`);
+  throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError(parsed.error)}`);
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { namesKeys, parseInput } from "./parse-input.js";
 import { isStorable } from "./storable-text.js";
 
 /** Who a memory or a thread belongs to. At least one of `userId` and `appId` is set. */
@@ -30,7 +31,7 @@ export function parseScope(input: unknown): Scope {
   // The schema would take undefined for a key that is not there.
   const valueless = Object.entries(input ?? {}).filter(([, value]) => value === undefined || value === null);
   if (valueless.length > 0) throw invalid(valueless.map(([name]) => `${name} is given without a value`));
-  const parsed = scopeSchema.safeParse(input ?? {});
+  const parsed = scopeSchema.safeParse(input ?? {}, { error: namesKeys });
   if (!parsed.success) throw invalid(parsed.error.issues.map(({ message }) => message));
   const { tenantId, userId, appId } = parsed.data;
   if (userId === undefined && appId === undefined) {
@@ -43,14 +44,31 @@ export function parseScope(input: unknown): Scope {
   };
 }
 
+/** The key `scope` of a call's options, which `parseScope` reads. */
+export const scopeField = z.unknown().optional();
+
+/**
+ * `input`, the options of a call for one scope, as `schema` reads them.
+ *
+ * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+ */
+export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: typeof scopeField }>(
+  schema: z.ZodObject<Shape>,
+  input: unknown,
+  what: string,
+): Omit<z.output<z.ZodObject<Shape>>, "scope"> & { readonly scope: Scope } {
+  const options = parseInput(schema, input, what);
+  return { ...options, scope: parseScope((options as { scope?: unknown }).scope) };
+}
+
 /**
  * The scope that `options` name, undefined where they name none: then a call is about all scopes. So one that is
  * there without a value is refused.
  *
  * @throws MemoryError `SCOPE_REQUIRED`
  */
-export function parseScopeIn(options: { readonly scope?: unknown }): Scope | undefined {
-  if (!("scope" in options)) return undefined;
+export function parseScopeIn(options: { readonly scope?: unknown } | undefined): Scope | undefined {
+  if (options === undefined || !("scope" in options)) return undefined;
   if (options.scope !== undefined) return parseScope(options.scope);
   throw invalid(["scope is given without a value; leave it out where all scopes are meant"]);
 }

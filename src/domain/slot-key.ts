@@ -1,34 +1,14 @@
 import { headOf } from "./clip-text.js";
 import { normalForm } from "./normal-value.js";
+import { personalKey } from "./personal-fields.js";
 
-/** What models and people call the fields of a user's profile → the name they are kept under. */
+/** What else models and people call the fields of a user's profile → the name they are kept under. */
 const profileAliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
     full_name: "name",
     first_name: "name",
     user_name: "name",
-    nickname: "preferred_name",
-    nick_name: "preferred_name",
-    goes_by: "preferred_name",
-    called: "preferred_name",
-    call_me: "preferred_name",
-    display_name: "preferred_name",
-    pronoun: "pronouns",
-    preferred_pronouns: "pronouns",
-    gender_pronouns: "pronouns",
-    location: "city",
-    current_city: "city",
-    current_location: "city",
-    city_of_residence: "city",
-    place_of_residence: "city",
-    home_city: "city",
     hometown: "home_town",
-    lives_in: "city",
-    residence: "city",
-    preferred_language: "language",
-    native_language: "language",
-    primary_language: "language",
-    spoken_language: "language",
     time_zone: "timezone",
     tz: "timezone",
     occupation: "job",
@@ -60,5 +40,6 @@ export function slotKey(category: string, key: string): string | null {
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, "_")
     .replace(/^_+|_+$/g, "");
   if (snake === "") return null;
-  return category === "profile" ? (profileAliases.get(snake) ?? snake) : snake;
+  if (category !== "profile") return snake;
+  return profileAliases.get(snake) ?? personalKey(snake) ?? snake;
 }

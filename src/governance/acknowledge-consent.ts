@@ -1,6 +1,7 @@
+import { z } from "zod";
 import { consentQuote } from "../domain/consent-quote.js";
 import type { ConsentRequest } from "../domain/consent-request.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import type { WriteDeps } from "../remember/write-memories.js";
@@ -27,6 +28,16 @@ export interface ConsentAcknowledgement {
   readonly shown?: boolean | undefined;
 }
 
+const acknowledgementSchema = z.strictObject({
+  scope: scopeField,
+  threadId: z.unknown(),
+  id: z.string(),
+  decision: z.enum(["approve", "refuse"]),
+  quote: z.string(),
+  said: z.array(z.strictObject({ messageId: z.string().optional(), text: z.string() })).optional(),
+  shown: z.boolean().optional(),
+});
+
 /**
  * Decides a request by what its user wrote last in a thread, after it was made: the quote must be that message, or whole
  * sentences of it, that agree or refuse; see `consentQuote`.
@@ -37,9 +48,9 @@ export async function acknowledgeConsent(
   deps: WriteDeps,
   input: ConsentAcknowledgement,
 ): Promise<ConsentRequest> {
-  const scope = parseScope(input.scope);
-  const threadId = parseThreadId(input.threadId);
-  const { id, decision, said = [] } = input;
+  const acknowledged = parseScoped(acknowledgementSchema, input, "acknowledgement");
+  const { scope, id, decision, said = [], quote: quoted, shown } = acknowledged;
+  const threadId = parseThreadId(acknowledged.threadId);
   const ids = said.flatMap(({ messageId }) => messageId ?? []);
   const found = await findUserWords(deps.db, {
     scope,
@@ -49,22 +60,25 @@ export async function acknowledgeConsent(
   });
   const recorded = new Set(found.recorded);
   // What is not recorded was said after all that is.
-  const isLater = input.shown || found.continued;
+  const isLater = shown || found.continued;
   const fresh = said.filter(
     ({ messageId }) => isLater && !(messageId !== undefined && recorded.has(messageId)),
   );
   const latest = fresh.at(-1) ?? found.latest;
-  const quote = latest && consentQuote(latest.text, input.quote, decision);
+  const quote = latest && consentQuote(latest.text, quoted, decision);
   if (latest && quote) {
     const { messageId, text: message } = latest;
     const evidence = { quote, message, threadId, ...(messageId !== undefined && { messageId }) };
     const actor = scope.userId ?? "user";
     return decideConsent(deps, { scope, id, decision, actor, via: "chat", evidence });
   }
-  throw new MemoryError("INVALID_INPUT", refusalOf(input, latest !== null));
+  throw new MemoryError("INVALID_INPUT", refusalOf(acknowledged, latest !== null));
 }
 
-function refusalOf({ quote, decision }: ConsentAcknowledgement, answered: boolean): string {
+function refusalOf(
+  { quote, decision }: Pick<ConsentAcknowledgement, "quote" | "decision">,
+  answered: boolean,
+): string {
   const ask = "when the user has not answered yet, ask and wait for the answer.";
   if (!answered)
     return `The user has not written "${quote}" in this conversation since the request was made: ${ask}`;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import { pageRows, parseInput } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { type Changes, listChanges } from "../store/list-changes.js";
 
 /** What changed in an owner's memories. */
@@ -18,17 +18,14 @@ export interface ChangesApi {
   ): Promise<Changes>;
 }
 
-const pageSchema = z.object({
-  since: z.int().min(0),
-  limit: pageRows,
-});
+const pageSchema = z.strictObject({ scope: scopeField, limit: pageRows });
 
 /** The `ChangesApi` on `db`. */
 export function createChangesApi(db: Connection): ChangesApi {
   return {
-    async since(rev, { scope, limit }) {
-      const page = parseInput(pageSchema, { since: rev, limit }, "page of changes");
-      return listChanges(db, { scope: parseScope(scope), ...page });
+    async since(rev, options) {
+      const since = parseInput(z.int().min(0), rev, "revision");
+      return listChanges(db, { ...parseScoped(pageSchema, options, "page of changes"), since });
     },
   };
 }

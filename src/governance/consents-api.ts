@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type ConsentRequest, consentStatuses } from "../domain/consent-request.js";
-import { pageRows, parseInput } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { pageRows } from "../domain/parse-input.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import type { WriteDeps } from "../remember/write-memories.js";
 import { type ConsentListing, listConsents } from "../store/find-consents.js";
 import { postponeConsents } from "../store/postpone-consents.js";
@@ -18,8 +18,8 @@ export interface ConsentsApi {
   /**
    * Approves a request, which writes the memory, or refuses it. Of several deciders the first wins.
    *
-   * @throws MemoryError `NOT_FOUND`, `CONFLICT` that says who decided what and when, `CONSENT_EXPIRED`,
-   *   `INVALID_INPUT`
+   * @throws MemoryError `NOT_FOUND`, `CONSENT_DECIDED` that says who decided what and when, `CONSENT_SUPERSEDED`,
+   *   `CONSENT_EXPIRED`, `STALE_REVISION`, `INVALID_INPUT`
    */
   decide(decision: ConsentDecision): Promise<ConsentRequest>;
   /**
@@ -32,27 +32,26 @@ export interface ConsentsApi {
   postpone(input: { readonly scope: Scope; readonly ids: readonly string[] }): Promise<void>;
 }
 
-const listingSchema = z.object({
+const listingSchema = z.strictObject({
+  scope: scopeField,
   status: z.array(z.enum(consentStatuses)).optional(),
   rule: z.enum(["consent", "signals"]).optional(),
   due: z.boolean().optional(),
   limit: pageRows,
 });
 
+const postponeSchema = z.strictObject({ scope: scopeField, ids: z.array(z.string()) });
+
 /** The `ConsentsApi` on `deps`. */
 export function createConsentsApi(deps: WriteDeps): ConsentsApi {
   const { db, config } = deps;
   return {
-    list: async (listing) => {
-      const scope = parseScope(listing.scope);
-      return listConsents(db, { ...parseInput(listingSchema, listing, "listing"), scope });
-    },
+    list: async (listing) => listConsents(db, parseScoped(listingSchema, listing, "listing")),
     decide: (decision) => decideConsent(deps, decision),
     acknowledge: (acknowledgement) => acknowledgeConsent(deps, acknowledgement),
-    postpone: async ({ scope, ids }) =>
+    postpone: async (requests) =>
       postponeConsents(db, {
-        scope: parseScope(scope),
-        ids: parseInput(z.array(z.string()), ids, "ids"),
+        ...parseScoped(postponeSchema, requests, "requests to postpone"),
         restMs: config.consent.askAgainMs,
       }),
   };

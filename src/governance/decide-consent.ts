@@ -2,11 +2,12 @@ import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import type { ConsentEvidence, ConsentRequest, ConsentVia } from "../domain/consent-request.js";
 import type { MemoryDraft } from "../domain/memory.js";
-import { parseInput, storableText } from "../domain/parse-input.js";
-import { isSharedBy, parseScope, type Scope } from "../domain/scope.js";
+import { revisionNumber, storableText } from "../domain/parse-input.js";
+import { isSharedBy, parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { textWithValue } from "../domain/text-with-value.js";
 import { MemoryError } from "../errors.js";
 import { consentChange } from "../remember/consent-change.js";
+import { requireRevision } from "../remember/require-memory.js";
 import { type WriteDeps, writeMemories } from "../remember/write-memories.js";
 import { type DraftedConsent, findConsent } from "../store/find-consents.js";
 import { lockOwner } from "../store/lock-owner.js";
@@ -27,10 +28,12 @@ export interface ConsentDecision {
   /** With "approve": what to remember instead. The text follows the value where only the value is given. */
   readonly value?: string | undefined;
   readonly text?: string | undefined;
+  /** The request's own `revision` when it was looked at: one that was proposed again since is refused. @default any */
+  readonly ifRevision?: number | undefined;
 }
 
 const decisionSchema = z.strictObject({
-  scope: z.unknown(),
+  scope: scopeField,
   id: z.string(),
   decision: z.enum(["approve", "refuse"]),
   actor: storableText.refine((actor) => actor.trim() !== "", "actor must not be blank"),
@@ -45,9 +48,10 @@ const decisionSchema = z.strictObject({
     .optional(),
   value: storableText.trim().min(1).optional(),
   text: storableText.trim().min(1).optional(),
+  ifRevision: revisionNumber.optional(),
 });
 
-type Parsed = z.output<typeof decisionSchema>;
+type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
 
 /**
  * Decides a request: the one rule behind every way of deciding. Of several deciders the first wins.
@@ -56,14 +60,13 @@ type Parsed = z.output<typeof decisionSchema>;
  * a request of the app is not kept with it.
  *
  * @returns the request as it stands then, with the memory that came of it.
- * @throws MemoryError `NOT_FOUND`, `CONFLICT` that says who decided what and when, `CONSENT_EXPIRED`, `INVALID_INPUT`
- *   for a changed text that cannot be a memory.
+ * @throws MemoryError `NOT_FOUND`, `CONSENT_DECIDED` that says who decided what and when, `CONSENT_SUPERSEDED`,
+ *   `CONSENT_EXPIRED`, `STALE_REVISION`, `INVALID_INPUT` for a changed text that cannot be a memory.
  */
 export async function decideConsent(deps: WriteDeps, input: ConsentDecision): Promise<ConsentRequest> {
-  const parsed = parseInput(decisionSchema, input, "decision");
-  const scope = parseScope(input.scope);
+  const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
   const decision = await redacted(deps, parsed);
-  const known = await requireWaiting(deps.db, scope, decision.id);
+  const known = await requireWaiting(deps.db, scope, decision);
   const kept = isSharedBy(scope, known.request.scope) ? { ...decision, evidence: undefined } : decision;
   if (decision.decision === "refuse") await refuse(deps, known.request, kept);
   else await approve(deps, known, kept);
@@ -97,7 +100,12 @@ async function refuse({ db }: WriteDeps, request: ConsentRequest, decision: Pars
     await recordChanges(tx, {
       ...{ ownerRef: owner.ref, scope, actor, step: "consent" },
       // Nothing came of it, so the entry is the request's own.
-      changes: [consentChange(request.id, category, audit)],
+      changes: [
+        {
+          ...consentChange(request.id, category, audit),
+          threadId: evidence?.threadId ?? request.source?.threadId,
+        },
+      ],
     });
   });
 }
@@ -133,16 +141,17 @@ function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
 async function settle(
   tx: Connection,
   { id, scope }: ConsentRequest,
-  { decision, actor, via, evidence }: Parsed,
+  { decision, actor, via, evidence, ifRevision }: Parsed,
   memoryId: string | null,
 ): Promise<void> {
+  await requireWaiting(tx, scope, { id, ifRevision });
   const status = decision === "approve" ? "approved" : "refused";
   const settled = await settleConsents(tx, [
     { id, status, actor, via, evidence: evidence ?? null, memoryId },
   ]);
   if (settled.length > 0) return;
-  await requireWaiting(tx, scope, id);
-  throw new MemoryError("CONFLICT", `Request ${id} was decided at the same time. Look it up again.`);
+  await requireWaiting(tx, scope, { id });
+  throw new MemoryError("CONSENT_DECIDED", `Request ${id} was decided at the same time. Look it up again.`);
 }
 
 async function requireConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent> {
@@ -151,10 +160,17 @@ async function requireConsent(db: Connection, scope: Scope, id: string): Promise
   throw new MemoryError("NOT_FOUND", `There is no consent request ${id} in this scope.`);
 }
 
-async function requireWaiting(db: Connection, scope: Scope, id: string): Promise<DraftedConsent> {
+async function requireWaiting(
+  db: Connection,
+  scope: Scope,
+  { id, ifRevision }: { readonly id: string; readonly ifRevision?: number | undefined },
+): Promise<DraftedConsent> {
   const found = await requireConsent(db, scope, id);
   const { status, decidedAt, decidedBy, decidedVia, expiresAt } = found.request;
-  if (status === "pending") return found;
+  if (status === "pending") {
+    requireRevision(`Request ${id}`, found.request, ifRevision);
+    return found;
+  }
   if (status === "expired") {
     throw new MemoryError(
       "CONSENT_EXPIRED",
@@ -162,10 +178,18 @@ async function requireWaiting(db: Connection, scope: Scope, id: string): Promise
     );
   }
   const when = decidedAt?.toISOString();
+  const details = { current: found.request };
+  if (status === "superseded") {
+    const by = decidedBy === null ? "" : ` by ${decidedBy}`;
+    throw new MemoryError(
+      "CONSENT_SUPERSEDED",
+      `Request ${id} was superseded on ${when}: another value was proposed${by}.`,
+      { details },
+    );
+  }
   throw new MemoryError(
-    "CONFLICT",
-    status === "superseded"
-      ? `Request ${id} was superseded on ${when}: another value was proposed${decidedBy === null ? "" : ` by ${decidedBy}`}.`
-      : `Request ${id} was ${status} by ${decidedBy ?? "somebody"} (${decidedVia}) on ${when}.`,
+    "CONSENT_DECIDED",
+    `Request ${id} was ${status} by ${decidedBy ?? "somebody"} (${decidedVia}) on ${when}.`,
+    { details },
   );
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import { pageRows, parseInput, storableDate, storableText } from "../domain/parse-input.js";
-import { parseScopeIn } from "../domain/scope.js";
+import { parseScopeIn, scopeField } from "../domain/scope.js";
 import {
   countEvents,
   type EventCount,
@@ -42,8 +42,10 @@ export interface EventsApi {
 }
 
 const selectionFields = {
-  scope: z.unknown().optional(),
+  scope: scopeField,
   threadId: storableText.optional(),
+  agentId: storableText.optional(),
+  runId: storableText.optional(),
   since: storableDate.optional(),
   until: storableDate.optional(),
   op: storableText.optional(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Database } from "../database/database.js";
-import { parseInput } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { abortSignal, listener, parseInput } from "../domain/parse-input.js";
+import { parseScope, parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import { findErasableThreads } from "../store/erase-threads.js";
@@ -53,16 +53,16 @@ export interface Forgotten {
   readonly complete: boolean;
 }
 
-const batchSizeSchema = z.int().min(1).max(10_000).default(500);
-const removeThreadSchema = z.strictObject({
-  ...{ scope: z.custom<Scope>(), threadId: z.custom<string>() },
+const optionsSchema = z.strictObject({
+  dryRun: z.boolean().default(false),
+  batchSize: z.int().min(1).max(10_000).default(500),
+  onProgress: listener<(progress: ForgetProgress) => void>().optional(),
+  signal: abortSignal.optional(),
+});
+
+const removeThreadSchema = optionsSchema.extend({
+  ...{ scope: scopeField, threadId: z.unknown() },
   memories: z.enum(["keep", "remove"]).default("keep"),
-  dryRun: z.boolean().optional(),
-  batchSize: z.int().min(1).max(10_000).optional(),
-  onProgress: z
-    .custom<NonNullable<ForgetOptions["onProgress"]>>((value) => typeof value === "function")
-    .optional(),
-  signal: z.instanceof(AbortSignal).optional(),
 });
 
 /** A writer that never rests must not keep this from ending. */
@@ -84,7 +84,8 @@ export async function forget(
   requested: Scope,
   options: ForgetOptions = {},
 ): Promise<Forgotten> {
-  return erase(db, parseScope(requested), null, options);
+  const scope = parseScope(requested);
+  return erase(db, scope, null, parseInput(optionsSchema, options, "forgetting"));
 }
 
 /**
@@ -95,14 +96,14 @@ export async function forget(
  * @throws MemoryError `NOT_FOUND` when the scope has no such thread; `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function removeThread(db: Database, input: RemoveThread): Promise<Forgotten> {
-  const { scope, threadId, memories, ...options } = parseInput(removeThreadSchema, input, "thread to remove");
-  const owned = parseScope(scope);
+  const asked = parseScoped(removeThreadSchema, input, "thread to remove");
+  const { scope, threadId, memories, ...options } = asked;
   const thread: ErasedThread = {
     threadId: parseThreadId(threadId),
     memories: memories === "remove" ? "all" : "episodes",
   };
-  const [found] = await findErasableThreads(db, await findErasureScope(db, owned, thread), { limit: 1 });
-  if (found) return erase(db, owned, thread, options);
+  const [found] = await findErasableThreads(db, await findErasureScope(db, scope, thread), { limit: 1 });
+  if (found) return erase(db, scope, thread, options);
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${thread.threadId}".`);
 }
 
@@ -110,15 +111,11 @@ async function erase(
   db: Database,
   scope: Scope,
   thread: ErasedThread | null,
-  options: ForgetOptions,
+  { dryRun, batchSize, ...watched }: z.output<typeof optionsSchema>,
 ): Promise<Forgotten> {
-  const batchSize = batchSizeSchema.safeParse(options.batchSize);
-  if (!batchSize.success) {
-    throw new MemoryError("INVALID_INPUT", "`batchSize` must be a whole number from 1 to 10000.");
-  }
   const preview = await previewForget(db, scope, thread);
-  if (options.dryRun) return preview;
-  const eraser = createEraser(db, { ...options, limit: batchSize.data, expected: preview.total });
+  if (dryRun) return preview;
+  const eraser = createEraser(db, { ...watched, limit: batchSize, expected: preview.total });
   let complete = false;
   for (let pass = 0; pass < mostPasses && !complete; pass++) complete = await eraser.pass(scope, thread);
   if (!complete) await eraser.leaveTombstone(scope);

@@ -5,8 +5,10 @@ import type { ExportLine, ExportLineOf } from "../domain/export-line.js";
 import { memoryHash, memoryTerms } from "../domain/memory-identity.js";
 import type { Scope } from "../domain/scope.js";
 import { searchName } from "../domain/search-text.js";
+import { freeInterval, heldSince } from "../domain/slot-interval.js";
 import { MemoryError } from "../errors.js";
 import type { ResolvedConfig } from "../options.js";
+import { findSlotIntervals, type SlotInterval } from "../store/find-slot-intervals.js";
 import { findKnownMemories, type ImportedMemory, importMemories } from "../store/import-memories.js";
 import {
   findForeignConsents,
@@ -42,7 +44,7 @@ interface BatchDeps {
 /**
  * Writes what is new of `lines`, in one transaction.
  *
- * @throws MemoryError `CONFLICT`; `INVALID_INPUT` that names the line, also for what the database does not take.
+ * @throws MemoryError `ID_TAKEN`, `THREAD_DIFFERS`, `FORGOTTEN`; `INVALID_INPUT` that names the line, also for what the database does not take.
  */
 export async function importBatch(
   deps: BatchDeps,
@@ -150,7 +152,7 @@ async function addMemories(
   const known = await findKnownMemories(tx, { ownerRef, ids: lines.map(({ line }) => line.id) });
   const foreign = lines.find(({ line }) => known.get(line.id) === false);
   if (foreign) throw taken(foreign.number, `memory ${foreign.line.id}`);
-  let memories = lines
+  const fresh = lines
     .filter(({ line }) => !known.has(line.id))
     .map(({ line }): ImportedMemory => {
       const terms = {
@@ -159,6 +161,7 @@ async function addMemories(
       };
       return { ...withApp(columns, line), ...terms, contentHash: memoryHash(line) };
     });
+  let memories = await inFreeIntervals(tx, ownerRef, fresh);
   let added = 0;
   while (memories.length > 0) {
     const ids = new Set(await importMemories(tx, { scope: columns, ownerRef, memories, language }));
@@ -178,6 +181,44 @@ async function addMemories(
   return added;
 }
 
+/** `memories` with times at which their slots held nothing else: what is known already keeps its own. */
+async function inFreeIntervals(
+  tx: Connection,
+  ownerRef: number,
+  memories: readonly ImportedMemory[],
+): Promise<ImportedMemory[]> {
+  const slots = memories.flatMap(({ appId, category, key }) =>
+    key === null ? [] : { appId, category, key },
+  );
+  const held = slots.length === 0 ? [] : await findSlotIntervals(tx, { ownerRef, slots });
+  const bySlot = new Map<string, SlotInterval[]>();
+  const intervalsOf = (slot: {
+    readonly appId: string;
+    readonly category: string;
+    readonly key: string | null;
+  }) => {
+    const name = JSON.stringify([slot.appId, slot.category, slot.key]);
+    const intervals = bySlot.get(name) ?? [];
+    bySlot.set(name, intervals);
+    return intervals;
+  };
+  for (const interval of held) intervalsOf(interval).push(interval);
+  return memories.map((memory) => {
+    const { appId, category, key, state, validFrom, validTo } = memory;
+    if (key === null || (state !== "active" && state !== "superseded")) return memory;
+    const others = intervalsOf({ appId, category, key });
+    const holder = state === "active" && others.some(({ active }) => active);
+    // What comes for a slot that is held is closed, and held it at most until then.
+    const placed =
+      state === "active" && !holder
+        ? { from: heldSince(validFrom, others), to: null }
+        : freeInterval({ from: validFrom, to: validTo ?? (holder ? null : validFrom) }, others);
+    // How the file's own values stand to each other is left as it says.
+    if (state === "active" && !holder) others.push({ ...{ appId, category, key }, ...placed, active: true });
+    return { ...memory, validFrom: placed.from, validTo: placed.to };
+  });
+}
+
 async function addConsents(
   tx: Connection,
   { columns, ownerRef }: { columns: ScopeColumns; ownerRef: number },
@@ -194,11 +235,11 @@ async function addConsents(
 /** It does not say whose. */
 function taken(number: number, what: string): MemoryError {
   return new MemoryError(
-    "CONFLICT",
+    "ID_TAKEN",
     `Line ${number}: ${what} belongs to another scope of this database. Import it into another schema or database.`,
   );
 }
 
 function forgottenMeanwhile(): MemoryError {
-  return new MemoryError("CONFLICT", "The scope was forgotten while it was imported: import it again.");
+  return new MemoryError("FORGOTTEN", "The scope was forgotten while it was imported: import it again.");
 }

@@ -2,8 +2,9 @@ import { z } from "zod";
 import type { Database } from "../database/database.js";
 import { asTenant } from "../database/tenancy.js";
 import type { ExportLine } from "../domain/export-line.js";
-import { parseInput } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { abortSignal, listener, parseInput } from "../domain/parse-input.js";
+import { parseScope, parseScopeIn, type Scope, scopeField } from "../domain/scope.js";
+import { MemoryError } from "../errors.js";
 import type { ResolvedConfig } from "../options.js";
 import type { Redactor } from "../remember/redactor.js";
 import { insertEvent } from "../store/insert-event.js";
@@ -79,17 +80,22 @@ const batchCharacters = 4_000_000;
  * the file says of origin, trust, state and consent is kept. But in either case what reads as instructions to a model,
  * and is not said to be an operator's own, reaches no prompt: the rules where it comes from may have been other ones.
  *
- * @throws MemoryError `INVALID_INPUT` that names the line; `CONFLICT` when an id belongs to somebody else here, or a
- *   thread holds other messages; `REDACTION_FAILED`: then what came before its batch is imported, else what came before that line.
+ * @throws MemoryError `INVALID_INPUT` that names the line; `ID_TAKEN` when an id belongs to somebody else
+ *   here, `THREAD_DIFFERS` when a thread holds other messages; `REDACTION_FAILED`: then what came before its batch is imported, else what came before that line.
  */
 export async function importLines(
   deps: ImportDeps,
   input: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
   options: ImportOptions = {},
 ): Promise<Imported> {
-  const { scope: wanted, onProgress, signal } = options;
-  const trust = parseInput(trustSchema, options.trust, "trust");
-  const target = wanted === undefined ? undefined : parseScope(wanted);
+  const { trust, onProgress, signal } = parseInput(optionsSchema, options, "import");
+  const target = parseScopeIn(options);
+  if (!isIterable(input)) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "An import reads lines: pass what `export` gives, or lines of text.",
+    );
+  }
   const written: Record<string, number> = {};
   const withheld: Record<string, number> = {};
   let scope: Scope | undefined;
@@ -120,7 +126,18 @@ export async function importLines(
   return { scope: into, lines, written, total, ...(Object.keys(withheld).length > 0 && { withheld }) };
 }
 
-const trustSchema = z.enum(["untrusted", "operator"]).default("untrusted");
+const optionsSchema = z.strictObject({
+  scope: scopeField,
+  trust: z.enum(["untrusted", "operator"]).default("untrusted"),
+  onProgress: listener<(progress: ImportProgress) => void>().optional(),
+  signal: abortSignal.optional(),
+});
+
+function isIterable(input: unknown): boolean {
+  return (
+    typeof input === "object" && input !== null && (Symbol.iterator in input || Symbol.asyncIterator in input)
+  );
+}
 
 /** Whose lines they are is known only once they are read. */
 const inTenant = <Result>({ tenantId }: Scope, work: () => Result): Result => asTenant(tenantId, work);

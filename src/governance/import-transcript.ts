@@ -37,8 +37,11 @@ export async function importTranscript(
   const refOf = ({ number, line }: (typeof named)[number]): string => {
     const thread = threads.get(line.threadId);
     if (thread) return thread.ref;
-    const problem = thread === null ? "belongs to another scope of this database" : "was forgotten meanwhile";
-    throw new MemoryError("CONFLICT", `Line ${number}: thread "${line.threadId}" ${problem}.`);
+    const [code, problem] =
+      thread === null
+        ? (["ID_TAKEN", "belongs to another scope of this database"] as const)
+        : (["FORGOTTEN", "was forgotten meanwhile"] as const);
+    throw new MemoryError(code, `Line ${number}: thread "${line.threadId}" ${problem}.`);
   };
   for (const each of named) refOf(each);
   const imported = await Promise.all(
@@ -68,12 +71,12 @@ async function toImported(
   { number, line, quoted = false }: NumberedLine<ExportLineOf<"message">>,
   { threadRef, language }: { threadRef: string; language: string },
 ): Promise<ImportedMessage> {
-  const { messageId, serialised, seq, saidAt, createdAt } = line;
+  const { messageId, serialised, seq, saidAt, createdAt, agentId, runId } = line;
   try {
     const message = await decodeMessage(serialised);
     const said = await toNewMessage(message, language);
     const made = quoted ? ({ ...said, role: "other", terms: "" } as const) : said;
-    return { ...made, messageId, serialised, threadRef, seq, saidAt, createdAt };
+    return { ...made, messageId, serialised, threadRef, seq, saidAt, createdAt, agentId, runId };
   } catch (cause) {
     throw noMessage(number, cause);
   }
@@ -81,7 +84,7 @@ async function toImported(
 
 function otherMessages({ number, line }: NumberedLine<ExportLineOf<"message">>): MemoryError {
   return new MemoryError(
-    "CONFLICT",
+    "THREAD_DIFFERS",
     `Line ${number}: thread "${line.threadId}" has other messages here: it went on without those of the export.`,
   );
 }

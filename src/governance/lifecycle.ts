@@ -1,8 +1,10 @@
+import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import { changeLine } from "../domain/change-line.js";
 import type { MemoryItem } from "../domain/memory.js";
 import { versionOf } from "../domain/memory-version.js";
-import { parseScopeIn, type Scope } from "../domain/scope.js";
+import { parseInput } from "../domain/parse-input.js";
+import { parseScopeIn, type Scope, scopeField } from "../domain/scope.js";
 import type { Work, WorkKind } from "../jobs/background-work.js";
 import type { WriteDeps } from "../remember/write-memories.js";
 import { deactivateMemories } from "../store/deactivate-memories.js";
@@ -32,6 +34,8 @@ export interface LifecycleApi {
   run(of?: { readonly scope?: Scope }): Promise<LifecycleResult>;
 }
 
+const runSchema = z.strictObject({ scope: scopeField });
+
 /** How the audit trail names who forgets by age. */
 const actor = "worker:lifecycle";
 
@@ -44,6 +48,7 @@ export function createLifecycle(deps: WriteDeps): { readonly api: LifecycleApi; 
   return {
     api: {
       async run(requested = {}) {
+        parseInput(runSchema, requested, "run of the lifecycle");
         const of = parseScopeIn(requested);
         await trimAll(deps, of);
         const total = { softDeleted: 0, purged: 0 };

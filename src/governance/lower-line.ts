@@ -40,7 +40,7 @@ export function lowering(rules: LoweringRules): (line: ExportLine) => Screened {
         return { line: { ...line, ...times, tasks: [] }, held: false };
       }
       case "message":
-        return { line: { ...line, createdAt: longAgo }, held: false };
+        return { line: { ...lowerLabels(line), createdAt: longAgo }, held: false };
       case "summary":
         return lowerSummary(rules, line);
       case "memory": {
@@ -87,6 +87,15 @@ function lowerMemory(
   // Also what is closed: it can be brought back in the words that it has.
   const held = line.state !== "quarantined" && (unasked || memoryInstructs(lowered));
   return { line: held ? { ...lowered, state: "quarantined" } : lowered, held, sensitive };
+}
+
+/** Labels of agents and runs reach prompts with what is learned: those that read as instructions go. */
+function lowerLabels(line: ExportLineOf<"message">): ExportLineOf<"message"> {
+  const { agentId = null, runId = null } = harmless(
+    { agentId: line.agentId ?? null, runId: line.runId ?? null },
+    ["agentId", "runId"],
+  );
+  return { ...line, agentId: agentId ?? undefined, runId: runId ?? undefined };
 }
 
 function lowerSummary({ config }: LoweringRules, line: ExportLineOf<"summary">): Screened {

@@ -2,8 +2,8 @@ import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import type { Database } from "../database/database.js";
-import { parseInput, spanMs, storableDate } from "../domain/parse-input.js";
-import { parseScopeIn, type Scope } from "../domain/scope.js";
+import { abortSignal, listener, parseInput, spanMs, storableDate } from "../domain/parse-input.js";
+import { parseScopeIn, type Scope, scopeField } from "../domain/scope.js";
 import { supersededCheckpoints } from "../domain/superseded-checkpoints.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { findCheckpoints, findWaitingThreads, type ThreadCheckpoint } from "../store/find-checkpoints.js";
@@ -59,7 +59,12 @@ export interface CheckpointsApi {
   prune(options: PruneOptions): Promise<Pruned>;
 }
 
-const optionsSchema = z.object({
+const optionsSchema = z.strictObject({
+  scope: scopeField,
+  threadId: z.unknown().optional(),
+  dryRun: z.boolean().default(false),
+  onProgress: listener<(progress: Pruned) => void>().optional(),
+  signal: abortSignal.optional(),
   keepLast: z.int("keepLast must be a whole number").min(1, "keepLast must be at least 1"),
   olderThan: z.union([storableDate, spanMs], "olderThan must be a date or milliseconds").optional(),
   batchSize: z.int().min(1).max(10_000).default(500),
@@ -74,22 +79,22 @@ async function prune(db: Database, options: PruneOptions): Promise<Pruned> {
   const settings = parseInput(optionsSchema, options, "pruning");
   const only = {
     scope: parseScopeIn(options) ?? null,
-    threadId: options.threadId === undefined ? null : parseThreadId(options.threadId),
+    threadId: settings.threadId === undefined ? null : parseThreadId(settings.threadId),
   };
   const pruned = { threads: 0, waiting: 0, checkpoints: 0, writes: 0, blobs: 0, bytes: 0 };
   for await (const group of checkpointThreads(db, only)) {
-    options.signal?.throwIfAborted();
+    settings.signal?.throwIfAborted();
     const waiting = new Set(await findWaitingThreads(db, group));
     const threadIds = group.filter((id) => !waiting.has(id));
     pruned.threads += group.length;
     pruned.waiting += waiting.size;
-    for await (const gone of pruneThreads(db, threadIds, { ...options, ...settings })) {
+    for await (const gone of pruneThreads(db, threadIds, settings)) {
       for (const name of ["checkpoints", "writes", "blobs"] as const) {
         pruned[name] += gone[name]?.rows ?? 0;
         pruned.bytes += gone[name]?.bytes ?? 0;
       }
-      options.onProgress?.({ ...pruned });
-      options.signal?.throwIfAborted();
+      settings.onProgress?.({ ...pruned });
+      settings.signal?.throwIfAborted();
     }
   }
   return pruned;
@@ -101,9 +106,9 @@ type Gone = Partial<Record<"checkpoints" | "writes" | "blobs", RowsAndBytes>>;
 async function* pruneThreads(
   db: Database,
   threadIds: readonly string[],
-  options: z.output<typeof optionsSchema> & { readonly dryRun?: boolean | undefined },
+  options: z.output<typeof optionsSchema>,
 ): AsyncGenerator<Gone> {
-  const { batchSize, dryRun = false } = options;
+  const { batchSize, dryRun } = options;
   const doomed = await findSuperseded(db, threadIds, options);
   for (let from = 0; from < doomed.length; from += batchSize) {
     const keys = doomed.slice(from, from + batchSize);

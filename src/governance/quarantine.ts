@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { MemoryItem } from "../domain/memory.js";
 import { versionOf } from "../domain/memory-version.js";
-import { pageRows, parseInput, storableText } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { pageRows, parseInput, revisionNumber, storableText } from "../domain/parse-input.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { type ChangeInput, editMemory } from "../remember/edit-memory.js";
 import { requireMemory } from "../remember/require-memory.js";
 import { rewriteContent } from "../remember/rewrite-content.js";
@@ -17,6 +17,8 @@ export interface QuarantineDecision {
   readonly scope: Scope;
   /** For the audit trail: the operator's name. @default "operator" */
   readonly actor?: string | undefined;
+  /** `revision` of the memory when it was looked at: one that changed since is refused. @default any */
+  readonly ifRevision?: number | undefined;
 }
 
 /** An approval, and the user's word for it where that is needed. */
@@ -41,14 +43,15 @@ export interface QuarantineApi {
   /**
    * Makes it an ordinary memory, on the operator's word: its trust becomes "operator".
    *
-   * @throws MemoryError `NOT_FOUND`; `CONFLICT` when it is not in quarantine, or an active memory holds its slot or
-   *   says the same; `CONSENT_REQUIRED` for a sensitive field without consent.
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`; `WRONG_STATE` when it is not in quarantine; `SLOT_TAKEN` or
+   *   `DUPLICATE_MEMORY` when an active memory holds its slot or says the same; `CONSENT_REQUIRED` for a sensitive field
+   *   without consent.
    */
   approve(id: string, decision: QuarantineApproval): Promise<MemoryItem>;
   /**
    * Deletes it; the audit trail keeps what it was.
    *
-   * @throws MemoryError `NOT_FOUND`, `CONFLICT` when it is not in quarantine.
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is not in quarantine.
    */
   reject(id: string, decision: QuarantineDecision): Promise<void>;
 }
@@ -56,27 +59,32 @@ export interface QuarantineApi {
 /** The step these decisions are counted under. */
 const step = "quarantine";
 
-const pageSchema = z.object({ limit: pageRows, after: z.string().optional() });
-const operatorSchema = storableText.default("operator");
+const pageSchema = z.strictObject({ scope: scopeField, limit: pageRows, after: z.string().optional() });
+const decisionSchema = z.strictObject({
+  scope: scopeField,
+  actor: storableText.default("operator"),
+  ifRevision: revisionNumber.optional(),
+});
+const approvalSchema = decisionSchema.extend({ consent: z.literal("given").optional() });
+const idSchema = z.string();
 
 /** The `QuarantineApi` on `deps`. */
 export function createQuarantineApi(deps: WriteDeps): QuarantineApi {
   return {
-    list: async ({ scope: requested, ...page }) => {
-      const scope = parseScope(requested);
-      return listMemories(deps.db, {
-        ...parseInput(pageSchema, page, "page"),
-        scope,
-        states: ["quarantined"],
+    list: async (page) =>
+      listMemories(deps.db, { ...parseScoped(pageSchema, page, "page"), states: ["quarantined"] }),
+    approve: async (id, approval) => {
+      const { consent, ...decision } = parseScoped(approvalSchema, approval, "approval");
+      return approve(deps, {
+        ...{ ...decision, id: parseInput(idSchema, id, "memory id") },
+        consent: consent && { via: "code" },
       });
     },
-    approve: async (id, { scope, actor, consent }) =>
-      approve(deps, {
-        ...{ id, scope, actor: parseInput(operatorSchema, actor, "actor") },
-        consent: consent === "given" ? { via: "code" } : undefined,
+    reject: async (id, decision) =>
+      reject(deps, {
+        ...parseScoped(decisionSchema, decision, "decision"),
+        id: parseInput(idSchema, id, "memory id"),
       }),
-    reject: async (id, { scope, actor }) =>
-      reject(deps, { id, scope, actor: parseInput(operatorSchema, actor, "actor") }),
   };
 }
 
@@ -84,7 +92,7 @@ async function approve(deps: WriteDeps, decision: ChangeInput): Promise<MemoryIt
   const known = await requireMemory(deps.db, decision, ["quarantined"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
   return editMemory(deps, { ...decision, step, states: ["quarantined"] }, async (tx, owner, memory) => {
-    const how = { embedded, vouched: true, relink: true, trust: "operator" } as const;
+    const how = { embedded, vouched: true, relink: true, moves: true, trust: "operator" } as const;
     const also = await rewriteContent(deps, tx, owner, memory, how);
     const { state, trust } = memory;
     const next = { ...versionOf(memory), state: "active", trust: "operator" };

@@ -16,9 +16,9 @@ const states: readonly MemoryItem["state"][] = ["active", "superseded", "merged"
  * Gives a memory the content it had right after the entry `to` of its audit trail, and makes it active. This is a
  * change like any other, with an entry of its own that names `to`.
  *
- * @throws MemoryError `NOT_FOUND` for an unknown memory or entry; `CONFLICT` when it is in quarantine, or another
- *   active memory holds its slot or says the same; `INVALID_INPUT` when the text breaks today's writing constraints
- *   or reads as instructions to a model.
+ * @throws MemoryError `NOT_FOUND` for an unknown memory or entry; `WRONG_STATE` when it is in quarantine;
+ *   `INVALID_INPUT` when the text breaks today's writing constraints or reads as instructions to a model; and all that
+ *   `editMemory` throws.
  */
 export async function revertMemory(
   deps: WriteDeps,
@@ -36,7 +36,8 @@ export async function revertMemory(
     // Only what is reverted to is known to have been vouched for, and that by the trust it still has.
     const vouched = memory.trust === "operator" || sameWords(memory, next);
     const relink = next.text !== memory.text;
-    const also = await rewriteContent(deps, tx, owner, next, { embedded, vouched, relink });
+    const moves = memory.state !== "active" || next.category !== memory.category;
+    const also = await rewriteContent(deps, tx, owner, next, { embedded, vouched, relink, moves });
     return {
       event: "UPDATE",
       news: memory.state === "active" ? "updated" : "restored",

@@ -10,7 +10,11 @@ type Decision = ConsentAnswer["decisions"][number];
 /** What who answers can do better. */
 const mistakes: ReadonlySet<MemoryErrorCode> = new Set(["INVALID_INPUT", "NOT_FOUND"]);
 /** Somebody else decided meanwhile, or its time ran out: asking again would not help. */
-const tooLate: ReadonlySet<MemoryErrorCode> = new Set(["CONFLICT", "CONSENT_EXPIRED"]);
+const tooLate: ReadonlySet<MemoryErrorCode> = new Set([
+  "CONSENT_DECIDED",
+  "CONSENT_EXPIRED",
+  "CONSENT_SUPERSEDED",
+]);
 
 /**
  * Does as `answer` says, and lets those of `asked` rest that it does not decide. Doing it twice does no harm: the first

@@ -27,9 +27,10 @@ export function callAgent(
   agent: AgentGraph,
   builder: AgentBuilder,
   memory: Memory,
-  options: RecallNodeOptions & { readonly injectAs?: InjectAs },
+  options: RecallNodeOptions & { readonly injectAs?: InjectAs | undefined },
 ) {
-  const recallAgain = recallNode(memory, options);
+  const { onError, agent: reader } = options;
+  const recallAgain = recallNode(memory, { onError, agent: reader });
   return async (state: AgentState, config: LangGraphRunnableConfig): Promise<Values> => {
     const { [memoryKey]: kept, [removedKey]: removed = [], ...own } = state;
     // What was recalled is not checkpointed: a run resumed here has lost it.

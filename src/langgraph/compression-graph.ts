@@ -102,7 +102,7 @@ async function fail(
   { scope, threadId, turns, messages, more }: EpisodeWork,
   failure: Failure,
 ): Promise<TaskStatus> {
-  if (failure.code === "CONFLICT") return "lost";
+  if (failure.code === "LEASE_LOST") return "lost";
   const [startSeq = 0, endSeq = startSeq] = [messages[0]?.seq, messages.at(-1)?.seq];
   const task = { claim, scope, threadId, startSeq, endSeq, after: { doneUntil: turns.end, more } };
   return settleFailure(deps, task, failure);

@@ -1,11 +1,13 @@
 import type { JSONSchema } from "@langchain/core/utils/json_schema";
 import { interrupt, type LangGraphRunnableConfig } from "@langchain/langgraph";
+import { z } from "zod";
 import { consentLine } from "../domain/consent-lines.js";
 import type { ConsentRequest } from "../domain/consent-request.js";
 import type { Scope } from "../domain/scope.js";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { applyConsentAnswer } from "./apply-consent-answer.js";
+import { checkOptions, sharedOptions } from "./checked-options.js";
 import { claimRun } from "./claim-run.js";
 import { consentAnswerSchema, parseConsentAnswer } from "./consent-answer.js";
 import { continueOnError, type OnError } from "./on-error.js";
@@ -13,10 +15,15 @@ import { continueOnError, type OnError } from "./on-error.js";
 /** How a consent node behaves. */
 export interface ConsentNodeOptions {
   /** Proposals asked about at once, newest first. @default 5 */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Whether a failure ends the turn; nothing is written without consent either way. @default "continue" */
-  readonly onError?: OnError;
+  readonly onError?: OnError | undefined;
 }
+
+const optionsSchema = z.strictObject({
+  limit: z.int().min(1).max(1_000).optional(),
+  onError: sharedOptions.onError,
+});
 
 /** What the user is asked: the value of the interrupt. */
 export interface ConsentQuestion {
@@ -46,8 +53,11 @@ export interface ConsentQuestion {
  *
  * Resume with `new Command({ resume: { decisions: [{ id, decision: "approve" }] } })`. Needs a checkpointer; without one
  * nobody is asked, and the proposals wait on.
+ *
+ * @throws MemoryError `INVALID_INPUT` for options that there are not.
  */
 export function consentNode(memory: Memory, options: ConsentNodeOptions = {}) {
+  checkOptions(memory, optionsSchema, options, "consentNode");
   return async (_state: unknown, config: LangGraphRunnableConfig): Promise<Record<string, never>> => {
     return continueOnError(
       memory,

@@ -5,7 +5,8 @@ import { consentLine } from "../domain/consent-lines.js";
 import type { ConsentRequest } from "../domain/consent-request.js";
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import type { Memory } from "../memory.js";
-import { runIdentity } from "./run-identity.js";
+import { checkOptions } from "./checked-options.js";
+import { runIdentity, runOrigin } from "./run-identity.js";
 import { shownAs, wasShown } from "./shown-consents.js";
 import { toolMessages } from "./tool-messages.js";
 import { requireToolName } from "./tool-name.js";
@@ -16,6 +17,8 @@ export interface ConsentToolOptions {
   /** Name on the wire. @default "memory_consent" */
   readonly name?: string;
 }
+
+const optionsSchema = z.strictObject({ name: z.string().optional() });
 
 const argumentsSchema = z.object({
   proposal: z
@@ -35,8 +38,9 @@ const shortestId = 8;
 
 /** What a model can do something about. */
 const refusals: ReadonlySet<MemoryErrorCode> = new Set([
-  "CONFLICT",
+  "CONSENT_DECIDED",
   "CONSENT_EXPIRED",
+  "CONSENT_SUPERSEDED",
   "INVALID_INPUT",
   "NOT_FOUND",
 ]);
@@ -47,9 +51,10 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
  * Whose proposals these are is fixed by the run. The quote must stand in a message that the user wrote after the
  * proposal was made; what assistants and tools say is no evidence. Refusals are messages that the model can act on.
  *
- * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse.
+ * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
  */
 export function consentTool(memory: Memory, options: ConsentToolOptions = {}): DynamicStructuredTool {
+  checkOptions(memory, optionsSchema, options, "consentTool");
   const name = requireToolName(options.name ?? "memory_consent");
   return tool(
     async (input: z.output<typeof argumentsSchema>, config: LangGraphRunnableConfig) => {
@@ -68,7 +73,14 @@ export function consentTool(memory: Memory, options: ConsentToolOptions = {}): D
           : `The user refused; this is not remembered and not to be asked again: ${consentLine(decided)}`;
       } catch (error) {
         if (!MemoryError.is(error) || !refusals.has(error.code)) throw error;
-        await memory.emit({ ...identity, step: "tool", op: "approve", status: "error", detail: error.code });
+        await memory.emit({
+          ...identity,
+          ...runOrigin(config),
+          step: "tool",
+          op: "approve",
+          status: "error",
+          detail: error.code,
+        });
         return `Refused: ${error.message}`;
       }
     },

@@ -1,14 +1,16 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { MessagesAnnotation, StateDefinition, StateGraph } from "@langchain/langgraph";
+import { z } from "zod";
 import type { Memory } from "../memory.js";
+import { checkOptions } from "./checked-options.js";
 import { memoryQueryTool } from "./memory-query-tool.js";
 import type { NamedSubagent, Subagent } from "./subagent.js";
 import type { Delegations } from "./supervisor-delegations.js";
 import { supervisorWithHandoffs } from "./supervisor-handoff.js";
 import { supervisorName } from "./supervisor-parts.js";
 import { supervisorWithTools } from "./supervisor-tools.js";
-import { type WithMemoryOptions, withMemory } from "./with-memory.js";
+import { type WithMemoryOptions, withMemory, withMemoryOptions } from "./with-memory.js";
 
 /** How to create a supervisor. */
 export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent"> {
@@ -44,6 +46,24 @@ export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent"
   readonly memoryTools?: boolean;
 }
 
+const supervisorOptions = withMemoryOptions.omit({ agent: true }).extend({
+  model: z.custom<BaseChatModel>(
+    (value) => typeof value === "object" && value !== null,
+    "must be a chat model",
+  ),
+  memory: z.unknown(),
+  planner: z.unknown(),
+  executor: z.unknown(),
+  agents: z
+    .array(z.strictObject({ name: z.unknown(), description: z.string(), agent: z.unknown() }))
+    .optional(),
+  tools: z.array(z.unknown()).optional(),
+  prompt: z.string().optional(),
+  mode: z.enum(["handoff", "tools"]).optional(),
+  delegations: z.enum(["recorded", "hidden"]).optional(),
+  memoryTools: z.boolean().optional(),
+});
+
 /** A supervisor's graph, not compiled yet. */
 export type MemorySupervisor = StateGraph<
   unknown,
@@ -67,12 +87,13 @@ What they answer is for you: tell the user the outcome in your own words.`;
  * task and nothing else of the conversation; only its last message comes back.
  *
  * Where allowlists are configured, each reads the categories of its own: "supervisor", "planner", "executor", and
- * the names of the others. One that has none reads nothing.
+ * the names of the others. See `readableCategories` for what all of them read.
  *
  * @throws MemoryError `PEER_MISSING` naming the package to install; `INVALID_INPUT` for a subagent that is no
- *   agent, or whose name cannot be used.
+ *   agent, or whose name cannot be used, and for options that there are not.
  */
 export async function createMemorySupervisor(options: MemorySupervisorOptions): Promise<MemorySupervisor> {
+  checkOptions(options?.memory, supervisorOptions, options, "createMemorySupervisor");
   const { mode, model, memory, planner, executor, agents = [], tools = [] } = options;
   const build = mode === "tools" ? supervisorWithTools : supervisorWithHandoffs;
   const toolsOf = (agent: string, own: readonly StructuredToolInterface[]) => {
@@ -92,5 +113,9 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
       ...agents,
     ],
   });
-  return withMemory(supervisor, memory, { ...options, agent: supervisorName });
+  const { session, injectAs, onError, consent, agentNode } = options;
+  return withMemory(supervisor, memory, {
+    ...{ session, injectAs, onError, consent, agentNode },
+    agent: supervisorName,
+  });
 }

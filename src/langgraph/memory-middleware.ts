@@ -1,9 +1,11 @@
 import { type BaseMessage, type RemoveMessage, SystemMessage } from "@langchain/core/messages";
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
+import { z } from "zod";
 import type { Memory } from "../memory.js";
 import type { RecallMode } from "../options.js";
 import type { Recalled } from "../recall/recall.js";
 import { isMemoryBlock } from "../recall/recalled-mark.js";
+import { checkOptions, sharedOptions } from "./checked-options.js";
 import { memoryKey } from "./memory-state.js";
 import { type InjectAs, modelView } from "./model-view.js";
 import type { OnError } from "./on-error.js";
@@ -14,16 +16,18 @@ import { runIdentity } from "./run-identity.js";
 /** How the middleware works. */
 export interface MemoryMiddlewareOptions {
   /** "bounded" removes summarised messages from the agent's state; the transcript keeps them. @default "full" */
-  readonly session?: SessionMode;
+  readonly session?: SessionMode | undefined;
   /** Where the memory block goes: to the end of the agent's system message, or in front of the current user message. @default "system" */
-  readonly injectAs?: InjectAs;
+  readonly injectAs?: InjectAs | undefined;
   /** Whether a failed recall or remember ends the turn. @default "continue" */
-  readonly onError?: OnError;
+  readonly onError?: OnError | undefined;
   /** The agent that reads what is recalled: only categories of its allowlist. @default all */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
-  readonly memoryMode?: RecallMode;
+  readonly memoryMode?: RecallMode | undefined;
 }
+
+const optionsSchema = z.strictObject(sharedOptions);
 
 /** A middleware for `createAgent` of `langchain`. Its types are written out, since that package is optional. */
 export interface MemoryMiddleware {
@@ -52,11 +56,14 @@ const brand = Symbol.for("AgentMiddleware");
  * Every model call of a run is shown the summary, what came after it, and the messages of the run; the agent's
  * own state stays as it is. Put it first in the list: then it records what the others leave.
  *
- * @throws MemoryError in the run: `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN` whatever `onError` says.
+ * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `THREAD_REQUIRED`,
+ *   `THREAD_FORBIDDEN` whatever `onError` says.
  */
 export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
-  const recall = recallNode(memory, options);
-  const remember = rememberNode(memory, options);
+  checkOptions(memory, optionsSchema, options, "memoryMiddleware");
+  const { session, onError, agent } = options;
+  const recall = recallNode(memory, { onError, agent });
+  const remember = rememberNode(memory, { session, onError, agent });
   const runs = recalledByRun();
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
     const { [memoryKey]: recalled = null, messages } = await recall(state, config);

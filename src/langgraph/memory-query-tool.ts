@@ -8,7 +8,7 @@ import type { Scope } from "../domain/scope.js";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { answerForms, bulletsOf } from "../recall/answer-query.js";
-import { runIdentity } from "./run-identity.js";
+import { runIdentity, runPlace } from "./run-identity.js";
 import { streamEvent } from "./stream-event.js";
 import { requireToolName } from "./tool-name.js";
 
@@ -62,7 +62,10 @@ export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions 
   return tool(
     async (input: z.output<typeof argumentsSchema>, config: LangGraphRunnableConfig) => {
       const identity = options.scope ? { scope: options.scope } : runIdentity(config);
-      const event = { ...identity, step: "tool", op: "search" } as const;
+      const event = {
+        ...{ ...runPlace(config, options.agent), ...identity },
+        ...({ step: "tool", op: "search" } as const),
+      };
       try {
         const { budget_tokens: budgetTokens, return: form, ...request } = boundTo(options.agent, input);
         const hits = await memory.query({

@@ -1,4 +1,6 @@
 import { type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
+import { z } from "zod";
+import { parseInput } from "../domain/parse-input.js";
 import { memoryBlock } from "../recall/memory-block.js";
 import type { Recalled } from "../recall/recall.js";
 import { asRecalled, memoryBlockId } from "../recall/recalled-mark.js";
@@ -7,6 +9,8 @@ import { shownMessages } from "./shown-messages.js";
 
 /** Where the memory block goes: a system message, or in front of the current user message. */
 export type InjectAs = "system" | "user";
+
+const injectAsSchema = z.enum(["system", "user"]);
 
 /**
  * The messages an agent is shown: system messages, the memory block, what the summary does not cover.
@@ -21,6 +25,7 @@ export function modelView(
   recalled: Recalled | null | undefined,
   injectAs: InjectAs = "system",
 ): BaseMessage[] {
+  parseInput(injectAsSchema, injectAs, "`injectAs`");
   if (!recalled) return [...state];
   const { instructions, talk } = shownMessages(state, recalled);
   const block = memoryBlock(recalled);

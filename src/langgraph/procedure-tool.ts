@@ -4,7 +4,8 @@ import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { isRecalled } from "../recall/recalled-mark.js";
-import { runIdentity } from "./run-identity.js";
+import { checkOptions, sharedOptions } from "./checked-options.js";
+import { runIdentity, runOrigin } from "./run-identity.js";
 import { toolMessages } from "./tool-messages.js";
 import { requireToolName } from "./tool-name.js";
 
@@ -16,6 +17,8 @@ export interface ProcedureToolOptions {
   readonly name?: string;
 }
 
+const optionsSchema = z.strictObject({ agent: sharedOptions.agent, name: z.string().optional() });
+
 const argumentsSchema = z.object({
   title: z
     .string()
@@ -26,7 +29,7 @@ const argumentsSchema = z.object({
 
 /** What a model can do without. */
 const refusals: ReadonlySet<MemoryErrorCode> = new Set([
-  "CONFLICT",
+  "FORGOTTEN",
   "INVALID_INPUT",
   "MODEL_FAILED",
   "MODEL_OUTPUT_INVALID",
@@ -40,9 +43,10 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
  * Steps are found again only by their category, "procedural". Whose they are is fixed by the run. Needs a memory with
  * a model.
  *
- * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse.
+ * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
  */
 export function procedureTool(memory: Memory, options: ProcedureToolOptions = {}): DynamicStructuredTool {
+  checkOptions(memory, optionsSchema, options, "procedureTool");
   const { agent } = options;
   return tool(
     async ({ title }: z.output<typeof argumentsSchema>, config: LangGraphRunnableConfig) => {
@@ -51,7 +55,7 @@ export function procedureTool(memory: Memory, options: ProcedureToolOptions = {}
         const written = await memory.procedures.write({
           ...runIdentity(config),
           title,
-          agentId: agent,
+          ...runOrigin(config, agent),
           actor: agent ?? "agent",
           ...(messages.length > 0 && { messages }),
         });

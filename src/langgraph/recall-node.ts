@@ -1,8 +1,10 @@
 import type { BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { z } from "zod";
 import { bestSimilarity } from "../domain/best-similarity.js";
 import type { Memory } from "../memory.js";
 import type { RecallMode } from "../options.js";
+import { checkOptions, sharedOptions } from "./checked-options.js";
 import { type ClaimedRun, claimRun } from "./claim-run.js";
 import { type MemoryState, memoryKey } from "./memory-state.js";
 import { continueOnError, type OnError } from "./on-error.js";
@@ -14,11 +16,11 @@ import { streamEvent } from "./stream-event.js";
 /** How a recall node behaves. */
 export interface RecallNodeOptions {
   /** Whether a failed recall ends the turn. @default "continue" */
-  readonly onError?: OnError;
+  readonly onError?: OnError | undefined;
   /** The agent that reads what is recalled: only categories of its allowlist. @default all */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
-  readonly memoryMode?: RecallMode;
+  readonly memoryMode?: RecallMode | undefined;
 }
 
 /** What a recall node puts into the state. */
@@ -27,15 +29,19 @@ export interface RecalledState extends MemoryState {
   messages?: RemoveMessage[];
 }
 
+const optionsSchema = z.strictObject({ onError: sharedOptions.onError, agent: sharedOptions.agent });
+
 /**
  * A node that puts what memory knows of the run's thread into the state, for `modelView` and the remember node.
  *
  * The thread is the run's owner's from then on, if it was nobody's. One round trip, two after time travel; one more
  * with another checkpointer than `memory.checkpointer()`, or with none on a new thread. Place it before the agent.
  *
- * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN` whatever `onError` says.
+ * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `THREAD_REQUIRED`,
+ *   `THREAD_FORBIDDEN` whatever `onError` says.
  */
 export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
+  checkOptions(memory, optionsSchema, options, "recallNode");
   return async (
     state: { readonly messages?: readonly BaseMessage[] },
     config: LangGraphRunnableConfig,

@@ -1,14 +1,16 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { z } from "zod";
 import { bestSimilarity } from "../domain/best-similarity.js";
 import type { Memory } from "../memory.js";
 import type { Recalled } from "../recall/recall.js";
 import { saidInState } from "../recall/said-message.js";
 import { withKeptId } from "../remember/to-new-message.js";
+import { checkOptions, sharedOptions } from "./checked-options.js";
 import { claimRun } from "./claim-run.js";
 import { type MemoryState, memoryKey } from "./memory-state.js";
 import { continueOnError, type OnError } from "./on-error.js";
-import { runIdentity } from "./run-identity.js";
+import { runIdentity, runOrigin } from "./run-identity.js";
 import { streamEvent } from "./stream-event.js";
 
 /** Whether the graph's state keeps the whole conversation or only what no summary covers. */
@@ -17,9 +19,11 @@ export type SessionMode = "full" | "bounded";
 /** How a remember node behaves. */
 export interface RememberNodeOptions {
   /** "bounded" removes summarised messages from the state; the transcript keeps them. @default "full" */
-  readonly session?: SessionMode;
+  readonly session?: SessionMode | undefined;
   /** Whether a failed remember ends the turn. @default "continue" */
-  readonly onError?: OnError;
+  readonly onError?: OnError | undefined;
+  /** The agent that was talked with: what is learned from the round carries its name. @default the run's `agent_id` */
+  readonly agent?: string | undefined;
 }
 
 /** What a remember node puts into the state. */
@@ -27,14 +31,20 @@ export interface RememberedState extends MemoryState {
   /** Takes out what was recalled and what a bounded session no longer keeps. */
   messages?: BaseMessage[];
 }
+const optionsSchema = z.strictObject({
+  ...{ session: sharedOptions.session, onError: sharedOptions.onError, agent: sharedOptions.agent },
+});
 
 /**
  * A node that ends a round: it records the new messages and starts a summary when it is time.
  *
  * One round trip, two when a summary starts. Place it after the agent, in the graph that owns `messages`:
  * what a subgraph removes does not leave its parent's state.
+ *
+ * @throws MemoryError `INVALID_INPUT` for options that there are not.
  */
 export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) {
+  checkOptions(memory, optionsSchema, options, "rememberNode");
   return async (
     state: { messages: BaseMessage[] } & MemoryState,
     config: LangGraphRunnableConfig,
@@ -52,6 +62,7 @@ export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) 
         const messages = unrecorded(said, recalled).map(withKeptId);
         const { recorded, summary } = await memory.remember({
           ...runIdentity(config),
+          ...runOrigin(config, options.agent),
           messages,
           ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
         });

@@ -1,6 +1,7 @@
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { parseInput } from "../domain/parse-input.js";
 import { parseScope, type Scope } from "../domain/scope.js";
+import { isStorable } from "../domain/storable-text.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import { type RecallMode, recallModeSchema } from "../options.js";
@@ -54,6 +55,47 @@ export function runMode(config: LangGraphRunnableConfig | undefined): RecallMode
     ...named("configurable", valuesOf(config?.configurable), keys),
   ];
   return said && parseInput(recallModeSchema, said.value, said.key);
+}
+
+/** Under which agent and run something is said or done. Labels: they open nothing, so a client may name them. */
+export interface RunOrigin {
+  readonly agentId?: string;
+  readonly runId?: string;
+}
+
+/**
+ * The agent and the run of a config: `agent` where the program named it, else `agent_id` or `agentId` of `context` or
+ * `configurable`; `run_id` or `runId` of the same, of `metadata`, or the `runId` that the run was started with. What is
+ * no text, or blank, names nothing.
+ */
+export function runOrigin(config: LangGraphRunnableConfig | undefined, agent?: string): RunOrigin {
+  const places = [config?.context, config?.configurable, config?.metadata].map(valuesOf);
+  const label = (camel: string, snake: string) =>
+    places.flatMap((place) => [place[camel], place[snake]]).find(isLabel);
+  const agentId = agent ?? label("agentId", "agent_id");
+  const runId = label("runId", "run_id") ?? config?.executionInfo?.runId;
+  return { ...(agentId !== undefined && { agentId }), ...(runId !== undefined && { runId }) };
+}
+
+/** The same with the run's thread, where it has one. */
+export function runPlace(
+  config: LangGraphRunnableConfig | undefined,
+  agent?: string,
+): RunOrigin & { readonly threadId?: string } {
+  const threadId: unknown = config?.configurable?.thread_id;
+  return { ...(isLabel(threadId) && { threadId }), ...runOrigin(config, agent) };
+}
+
+/** Longest label kept: ids have some dozens of characters. */
+const mostLabelCharacters = 200;
+
+function isLabel(value: unknown): value is string {
+  return (
+    typeof value === "string" &&
+    value.trim() !== "" &&
+    value.length <= mostLabelCharacters &&
+    isStorable(value)
+  );
 }
 
 /** `scope` as it stands in a config's `configurable`. */

@@ -1,3 +1,7 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import { z } from "zod";
+import { parseInput } from "../domain/parse-input.js";
 import { MemoryError } from "../errors.js";
 import type { NamedSubagent, SubagentDefinition, SubagentGraph } from "./subagent.js";
 
@@ -36,8 +40,11 @@ export function resolveSubagents(
   return subagents.map(({ name, description, agent }) => {
     if (!namePattern.test(name) || names.has(name)) throw badName(name);
     names.add(name);
-    const given = "graph" in agent ? agent.graph : agent;
-    const graph = "invoke" in given ? given : makeAgent(name, given);
+    const given = isObject(agent) && "graph" in agent ? agent.graph : agent;
+    const isGraph = isObject(given) && "invoke" in given;
+    const graph = isGraph
+      ? (given as SubagentGraph)
+      : makeAgent(name, parseInput(definitionSchema, given, `subagent "${name}"`));
     if (!hasMessages(graph)) {
       throw new MemoryError(
         "INVALID_INPUT",
@@ -47,6 +54,16 @@ export function resolveSubagents(
     }
     return { name, description, graph };
   });
+}
+
+const definitionSchema: z.ZodType<SubagentDefinition> = z.strictObject({
+  tools: z.array(z.custom<StructuredToolInterface>(isObject, "must be a tool")).optional(),
+  prompt: z.string().optional(),
+  model: z.custom<BaseChatModel>(isObject, "must be a chat model").optional(),
+}) as z.ZodType<SubagentDefinition>;
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
 function badName(name: string): MemoryError {

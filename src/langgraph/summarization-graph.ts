@@ -95,7 +95,7 @@ async function summarize(deps: SummarizationDeps, { claim, work }: State): Promi
   const startedAt = performance.now();
   const renewLease = async () => {
     if (!(await renewSummaryLease(deps.db, claim, deps.config.summaries.leaseMs))) {
-      throw new MemoryError("CONFLICT", "Another worker took this summary over.");
+      throw new MemoryError("LEASE_LOST", "Another worker took this summary over.");
     }
   };
   const { text: summary, dropped } = await makeSummary(deps.model(), work, deps.config.summaries, renewLease);

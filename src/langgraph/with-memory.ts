@@ -8,11 +8,13 @@ import {
   type StateDefinitionInit,
   StateGraph,
 } from "@langchain/langgraph";
+import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import type { RecallMode } from "../options.js";
 import { type AgentGraph, agentGraph } from "./agent-graph.js";
 import { callAgent, removedKey } from "./call-agent.js";
+import { checkOptions, sharedOptions } from "./checked-options.js";
 import { consentNode } from "./consent-node.js";
 import { memoryAnnotation } from "./memory-state.js";
 import type { InjectAs } from "./model-view.js";
@@ -28,23 +30,30 @@ export interface WithMemoryOptions {
    * square of the conversation. In a bigger graph that has this one as a subgraph, the bigger graph's own
    * `messages` keep everything. @default "full"
    */
-  readonly session?: SessionMode;
+  readonly session?: SessionMode | undefined;
   /** Where the memory block goes; "user" is for providers that take one system message only. @default "system" */
-  readonly injectAs?: InjectAs;
+  readonly injectAs?: InjectAs | undefined;
   /** Whether a failed recall or remember ends the turn. @default "continue" */
-  readonly onError?: OnError;
+  readonly onError?: OnError | undefined;
   /**
    * "interrupt" asks the user about what waits for consent before the agent's turn; needs a checkpointer. See
    * `consentNode`. @default "none"
    */
-  readonly consent?: "interrupt" | "none";
+  readonly consent?: "interrupt" | "none" | undefined;
   /** Name of the agent's node. @default the agent's own name, else "agent" */
-  readonly agentNode?: string;
+  readonly agentNode?: string | undefined;
   /** Who the agent is in the configured allowlists: only those categories are recalled. @default no restriction */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
-  readonly memoryMode?: RecallMode;
+  readonly memoryMode?: RecallMode | undefined;
 }
+
+/** What `withMemory` takes. */
+export const withMemoryOptions = z.strictObject({
+  ...sharedOptions,
+  consent: z.enum(["interrupt", "none"]).optional(),
+  agentNode: z.string().optional(),
+});
 
 /** What `createAgent` of `langchain` returns, as far as `withMemory` uses it. */
 export interface CreatedAgent<State extends object> {
@@ -64,7 +73,8 @@ type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesA
  * removes from its messages stays removed.
  *
  * @param agent any compiled graph whose state has `messages`, or what `createAgent` returns.
- * @throws MemoryError `INVALID_INPUT` when the agent is not such a graph, or `agentNode` cannot be its name.
+ * @throws MemoryError `INVALID_INPUT` when the agent is not such a graph, `agentNode` cannot be its name, or an option is
+ *   none.
  */
 export function withMemory<
   S,
@@ -87,6 +97,7 @@ export function withMemory<State extends object>(
   options?: WithMemoryOptions,
 ): StateGraph<unknown, State, Partial<State>, string, InputChannels<State>, Channels<State>>;
 export function withMemory(agent: object, memory: Memory, options: WithMemoryOptions = {}): unknown {
+  checkOptions(memory, withMemoryOptions, options, "withMemory");
   const graph = agentGraph(agent);
   const { builder } = graph;
   const wrapped = new StateGraph({
@@ -100,15 +111,17 @@ export function withMemory(agent: object, memory: Memory, options: WithMemoryOpt
   wrapped._inputRuntimeDefinition = builder._inputRuntimeDefinition;
   wrapped._outputRuntimeDefinition = builder._outputRuntimeDefinition;
 
+  const { session, injectAs, onError, agent: reader } = options;
   const nodes = nodeNames(graph, options.agentNode);
   const inner = wholeStateAgent(graph);
   wrapped
-    .addNode(nodes.recall, recallNode(memory, options))
-    .addNode(nodes.agent, callAgent(inner, builder, memory, options), { subgraphs: [inner] })
-    .addNode(nodes.remember, rememberNode(memory, options));
+    .addNode(nodes.recall, recallNode(memory, { onError, agent: reader }))
+    .addNode(nodes.agent, callAgent(inner, builder, memory, { onError, agent: reader, injectAs }), {
+      subgraphs: [inner],
+    })
+    .addNode(nodes.remember, rememberNode(memory, { session, onError, agent: reader }));
   if (options.consent === "interrupt") {
-    const { onError } = options;
-    wrapped.addNode(nodes.consent, consentNode(memory, onError === undefined ? {} : { onError }));
+    wrapped.addNode(nodes.consent, consentNode(memory, { onError }));
     wrapped.addEdge(nodes.recall, nodes.consent).addEdge(nodes.consent, nodes.agent);
   } else {
     wrapped.addEdge(nodes.recall, nodes.agent);

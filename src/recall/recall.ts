@@ -5,11 +5,10 @@ import { headOf } from "../domain/clip-text.js";
 import type { PendingConsent } from "../domain/consent-lines.js";
 import type { MemoryItem } from "../domain/memory.js";
 import { noFilter } from "../domain/memory-filter.js";
-import { parseInput } from "../domain/parse-input.js";
 import { namedSpans, questionDates } from "../domain/question-dates.js";
 import { namesActor, questionWords } from "../domain/question-words.js";
 import type { MemoryHit } from "../domain/rank-memories.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { searchText } from "../domain/search-text.js";
 import { isStorable } from "../domain/storable-text.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
@@ -114,10 +113,9 @@ const shownConsents = 3;
  *   belongs to another scope.
  */
 export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recalled> {
-  const scope = parseScope(input.scope);
-  const threadId = parseThreadId(input.threadId);
+  const { scope, ...asks } = parseScoped(inputSchema, input, "recall");
+  const threadId = parseThreadId(asks.threadId);
   const { retrieval, policy } = deps.config;
-  const asks = parseInput(inputSchema, input, "recall");
   const mode = asks.mode ?? retrieval.mode;
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const terms = searchText(query, retrieval.language);
@@ -174,7 +172,9 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
   return fitBudget(recalled, retrieval.budgetTokens);
 }
 
-const inputSchema = z.object({
+const inputSchema = z.strictObject({
+  scope: scopeField,
+  threadId: z.unknown(),
   query: z.string().optional(),
   agent: z.string().optional(),
   messageIds: z.array(z.string()).optional(),

@@ -1,11 +1,10 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import { answersWhen } from "../domain/answers-when.js";
-import { parseInput } from "../domain/parse-input.js";
 import { namedSpans, questionDates } from "../domain/question-dates.js";
 import { namesActor, questionWords } from "../domain/question-words.js";
 import { rankTranscript } from "../domain/rank-transcript.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { searchText } from "../domain/search-text.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import type { MessageRole } from "../domain/transcript-message.js";
@@ -45,7 +44,7 @@ export interface TranscriptHit {
 }
 
 const querySchema = z.strictObject({
-  scope: z.unknown().optional(),
+  scope: scopeField,
   query: z.string().max(10_000),
   threadId: z.unknown().optional(),
   topK: z.int().min(1).max(200).default(10),
@@ -63,10 +62,8 @@ export async function searchTranscript(
   deps: { db: Connection; retrieval: RetrievalOptions },
   input: TranscriptQuery,
 ): Promise<TranscriptHit[]> {
-  const scope = parseScope(
-    parseInput(z.looseObject({ scope: z.unknown().optional() }), input, "search").scope,
-  );
-  const { query, topK, threshold } = parseInput(querySchema, input, "search");
+  const asks = parseScoped(querySchema, input, "search");
+  const { scope, query, topK, threshold } = asks;
   const { language } = deps.retrieval;
   const terms = searchText(query, language);
   const asked = questionWords(terms);
@@ -76,7 +73,7 @@ export async function searchTranscript(
     terms,
     ...asked,
     language,
-    threadId: input.threadId === undefined ? undefined : parseThreadId(input.threadId),
+    threadId: asks.threadId === undefined ? undefined : parseThreadId(asks.threadId),
     spans: namedSpans(dates),
     limit: Math.max(200, topK * candidatesPerHit),
   });

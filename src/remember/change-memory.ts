@@ -24,7 +24,7 @@ export interface MemoryPatch {
  * Changes a memory in place.
  *
  * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT` when the new text breaks the writing constraints or reads as
- *   instructions to a model, `CONFLICT` when it is not active, or another active memory says the same.
+ *   instructions to a model, and all that `editMemory` throws.
  */
 export async function updateMemory(
   deps: WriteDeps,
@@ -37,7 +37,8 @@ export async function updateMemory(
     const next = { ...memory, ...patch };
     const vouched = !words || memory.trust === "operator";
     const relink = next.text !== memory.text;
-    const also = await rewriteContent(deps, tx, owner, next, { embedded, vouched, relink });
+    const moves = next.category !== memory.category;
+    const also = await rewriteContent(deps, tx, owner, next, { embedded, vouched, relink, moves });
     const news = patch.text === undefined ? null : "updated";
     return { event: "UPDATE", news, old: versionOf(memory), new: versionOf(next), also };
   });
@@ -46,7 +47,7 @@ export async function updateMemory(
 /**
  * Hides a memory from every search at once; it can be restored until it is purged.
  *
- * @throws MemoryError `NOT_FOUND`, `CONFLICT` when it is not active.
+ * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is not active.
  */
 export async function removeMemory(deps: WriteDeps, input: ChangeInput): Promise<MemoryItem> {
   const { purgeAfterMs } = deps.config.lifecycle;
@@ -64,15 +65,17 @@ export async function removeMemory(deps: WriteDeps, input: ChangeInput): Promise
 /**
  * Brings a removed memory back, whether a person removed it or it was forgotten by age.
  *
- * @throws MemoryError `NOT_FOUND`, also when it was purged; `CONFLICT` when it was not removed, or its slot or
- *   statement is held by another.
+ * @throws MemoryError `NOT_FOUND`, also when it was purged; `WRONG_STATE` when it was not removed, and all that
+ *   `editMemory` throws.
  */
 export async function restoreMemory(deps: WriteDeps, input: ChangeInput): Promise<MemoryItem> {
   const known = await requireMemory(deps.db, input, ["soft_deleted"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
   return editMemory(deps, { ...input, states: ["soft_deleted"] }, async (tx, owner, memory) => {
     // Its links stand: they were made of the same text, and are hidden as long as it is.
-    await rewriteContent(deps, tx, owner, memory, { embedded, vouched: true, relink: false });
+    await rewriteContent(deps, tx, owner, memory, {
+      ...{ embedded, vouched: true, relink: false, moves: true },
+    });
     return { event: "RESTORE", news: "restored", old: { state: memory.state }, new: versionOf(memory) };
   });
 }

@@ -1,6 +1,8 @@
+import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import { asTenant } from "../database/tenancy.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseInput } from "../domain/parse-input.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { nobody, parseThreadId, type SaidMessage, threadForbidden } from "../domain/thread-id.js";
 import { claimThread, meetInCheckpoints } from "../store/claim-thread.js";
 
@@ -21,16 +23,19 @@ export interface ClaimedThread {
   readonly strangers: readonly string[];
 }
 
+const said = z.array(z.strictObject({ id: z.string(), text: z.string() }));
+const refusalSchema = z.strictObject({ threadId: z.unknown(), said });
+const claimSchema = refusalSchema.extend({ scope: scopeField, said: said.optional() });
+
 /**
  * Makes a thread the scope's, if it is nobody's.
  *
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`; what the run brought is noted then.
  */
 export async function claimConversation(db: Connection, input: ThreadClaim): Promise<ClaimedThread> {
-  const scope = parseScope(input.scope);
-  const threadId = parseThreadId(input.threadId);
+  const { scope, said, ...claim } = parseScoped(claimSchema, input, "claim");
+  const threadId = parseThreadId(claim.threadId);
   const thread = await claimThread(db, { scope, threadId });
-  const { said } = input;
   if (said === undefined) {
     if (thread) return { strangers: [] };
     throw threadForbidden(threadId);
@@ -43,8 +48,9 @@ export async function claimConversation(db: Connection, input: ThreadClaim): Pro
 /** Notes what a run that names nobody brought, so that whoever owns the thread, or will, is not told it. */
 export async function refuseInConversation(
   db: Connection,
-  { threadId, said }: Pick<ThreadClaim, "threadId"> & { readonly said: readonly SaidMessage[] },
+  input: Pick<ThreadClaim, "threadId"> & { readonly said: readonly SaidMessage[] },
 ): Promise<void> {
+  const { threadId, said } = parseInput(refusalSchema, input, "refusal");
   const run = { scope: nobody, threadId: parseThreadId(threadId) };
   await asTenant(nobody.tenantId, async () => {
     // The notes are the thread's owner's; where it has none yet, they wait in nobody's.

@@ -20,6 +20,10 @@ export interface ChangeInput {
   readonly actor: string;
   /** The user's consent, which changes of sensitive fields need. */
   readonly consent?: ConsentGiven | undefined;
+  /** The conversation that it happens in. @default none */
+  readonly threadId?: string | undefined;
+  /** The revision of the memory that the change was decided on. @default any */
+  readonly ifRevision?: number | undefined;
 }
 
 /** What an edit did, for the audit trail and the news. */
@@ -38,8 +42,9 @@ export interface Edit {
  * together or not at all. Returns the memory as it is then.
  *
  * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED` for a change of a sensitive field without consent, which becomes
- *   a request instead; `CONFLICT` when it is in none of `states`, or when another active memory holds
- *   its slot, says the same or tells of the same turns.
+ *   a request instead; `STALE_REVISION` when it has another revision than `ifRevision`, `WRONG_STATE` when it is in none
+ *   of `states`; `SLOT_TAKEN` when another active memory holds its slot, `DUPLICATE_MEMORY` when one says the same or
+ *   tells of the same turns.
  */
 export async function editMemory(
   deps: WriteDeps,
@@ -54,7 +59,7 @@ export async function editMemory(
       // Read again: it may have changed while the lock was waited for.
       const memory = await requireMemory(tx, input, input.states);
       const { event, news, old, new: next, also = [] } = await apply(tx, owner, memory);
-      const changed = await requireMemory(tx, input);
+      const changed = await requireMemory(tx, { scope: input.scope, id: input.id });
       const edited = { before: memory, after: changed };
       const sensitive = changesSensitiveField(deps.config.consent, edited);
       if (sensitive && !input.consent) {
@@ -72,7 +77,7 @@ export async function editMemory(
           { memoryId, event, old, new: next, news: line, category, similarity: null },
           ...also,
           ...(sensitive && input.consent ? [consented(changed, input.consent)] : []),
-        ],
+        ].map((change) => ({ ...change, threadId: input.threadId })),
       });
       return changed;
     });
@@ -81,11 +86,7 @@ export async function editMemory(
     if (unconsented && MemoryError.is(error, "CONSENT_REQUIRED")) {
       throw await proposeEdit(deps, input, unconsented);
     }
-    throw isTaken(error)
-      ? new MemoryError("CONFLICT", `Another active memory holds the slot or says the same as ${input.id}.`, {
-          cause: error,
-        })
-      : error;
+    throw takenPlace(error, input.id) ?? error;
   }
 }
 
@@ -101,9 +102,25 @@ function consented({ id, category, key, value, text }: MemoryItem, given: Consen
   });
 }
 
-const oneOfAKind: ReadonlySet<string> = new Set(["memory_slot", "memory_content", "memory_episode"]);
-
-function isTaken(error: unknown): boolean {
+/** What a unique index refused, in the words of who edits; null for every other error. */
+function takenPlace(error: unknown, id: string): MemoryError | null {
   const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
-  return oneOfAKind.has(cause?.constraint ?? "");
+  switch (cause?.constraint) {
+    case "memory_slot":
+      return new MemoryError(
+        "SLOT_TAKEN",
+        `Another active memory holds the slot of ${id}: change that one, or remove it first.`,
+        { cause: error },
+      );
+    case "memory_content":
+      return new MemoryError("DUPLICATE_MEMORY", `Another active memory says the same as ${id}.`, {
+        cause: error,
+      });
+    case "memory_episode":
+      return new MemoryError("DUPLICATE_MEMORY", `Another active memory tells of the same turns as ${id}.`, {
+        cause: error,
+      });
+    default:
+      return null;
+  }
 }

@@ -1,11 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { requireCategory } from "../domain/category.js";
+import type { ConsentGiven } from "../domain/consent-request.js";
 import { type MemoryDraft, type MemoryItem, memoryKinds, memoryStates } from "../domain/memory.js";
-import { pageRows, parseInput, storableText } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { pageRows, parseInput, revisionNumber, storableText } from "../domain/parse-input.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { revertMemory } from "../governance/revert-memory.js";
 import { findMemory, listMemories, type MemoryListing } from "../store/find-memories.js";
 import { type HistoryEntry, listHistory } from "../store/list-history.js";
 import { type MemoryPatch, removeMemory, restoreMemory, updateMemory } from "./change-memory.js";
+import type { ChangeInput } from "./edit-memory.js";
 import { type WriteDeps, type WriteOutcome, writeMemories } from "./write-memories.js";
 
 /** Whose memory, and who acts, for the audit trail. */
@@ -18,6 +22,17 @@ export interface MemoryAccess {
    * becomes a request in `memory.consents`, and one of a benign field waits for a second signal.
    */
   readonly consent?: "given" | undefined;
+  /** The conversation in which it happens: events of changes carry it. @default that of a draft's `source` */
+  readonly threadId?: string | undefined;
+}
+
+/** Whose memory is changed, by whom, and in which version. */
+export interface MemoryChangeAccess extends MemoryAccess {
+  /**
+   * `revision` of the memory as it was read: when it has changed since, nothing is done, and the error
+   * `STALE_REVISION` has what it is in `details.current`. Changes of the owner's other memories do not matter. @default any
+   */
+  readonly ifRevision?: number | undefined;
 }
 
 /** Durable memories by hand. Every id is looked up within the scope: another scope's memory is not found. */
@@ -34,27 +49,42 @@ export interface MemoriesApi {
   get(id: string, access: MemoryAccess): Promise<MemoryItem | null>;
   /** Active memories (or those in `states`), newest first, in pages of `limit` (1 to 1,000) after the id `after`. @throws MemoryError `INVALID_INPUT` */
   list(listing: MemoryListing): Promise<MemoryItem[]>;
-  /** @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONFLICT`, `CONSENT_REQUIRED` */
-  update(id: string, patch: MemoryPatch, access: MemoryAccess): Promise<MemoryItem>;
-  /** Hides a memory; for 30 days it can be restored. @throws MemoryError `NOT_FOUND`, `CONFLICT` */
-  remove(id: string, access: MemoryAccess): Promise<MemoryItem>;
-  /** Brings a removed memory back. @throws MemoryError `NOT_FOUND`, `CONFLICT`, `CONSENT_REQUIRED` */
-  restore(id: string, access: MemoryAccess): Promise<MemoryItem>;
-  /** Pinned memories are never forgotten by age. @throws MemoryError `NOT_FOUND`, `CONFLICT` */
-  pin(id: string, pinned: boolean, access: MemoryAccess): Promise<MemoryItem>;
+  /**
+   * Changes a memory in place.
+   *
+   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is not
+   *   active, `SLOT_TAKEN`, `DUPLICATE_MEMORY`
+   */
+  update(id: string, patch: MemoryPatch, access: MemoryChangeAccess): Promise<MemoryItem>;
+  /**
+   * Hides a memory; for 30 days it can be restored.
+   *
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is not active
+   */
+  remove(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
+  /**
+   * Brings a removed memory back.
+   *
+   * @throws MemoryError `NOT_FOUND`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it was not removed,
+   *   `SLOT_TAKEN`, `DUPLICATE_MEMORY`
+   */
+  restore(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
+  /** Pinned memories are never forgotten by age. @throws MemoryError as `update` */
+  pin(id: string, pinned: boolean, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
    * Gives a memory the content it had right after an entry of its history, and makes it active.
    *
    * @param access.to the entry's id.
-   * @throws MemoryError `NOT_FOUND`; `CONFLICT` when another memory holds its slot or says the same;
-   *   `INVALID_INPUT` when the text breaks today's writing constraints; `CONSENT_REQUIRED`
+   * @throws MemoryError `NOT_FOUND`; `INVALID_INPUT` when the text breaks today's writing constraints;
+   *   `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is in quarantine, `SLOT_TAKEN`, `DUPLICATE_MEMORY`
    */
-  revert(id: string, access: MemoryAccess & { readonly to: number }): Promise<MemoryItem>;
+  revert(id: string, access: MemoryChangeAccess & { readonly to: number }): Promise<MemoryItem>;
   /** Who changed what in a memory, newest first. */
   history(id: string, access: MemoryAccess): Promise<HistoryEntry[]>;
 }
 
-const listingSchema = z.object({
+const listingSchema = z.strictObject({
+  scope: scopeField,
   kinds: z.array(z.enum(memoryKinds)).optional(),
   categories: z.array(storableText).optional(),
   states: z.array(z.enum(memoryStates)).optional(),
@@ -62,36 +92,70 @@ const listingSchema = z.object({
   after: z.string().optional(),
 });
 
-const actorSchema = storableText.default("api");
+/** What is in a draft, `prepareMemory` looks at. */
+const draftsSchema = z.array(
+  z.custom<MemoryDraft>(
+    (draft) => typeof draft === "object" && draft !== null,
+    "is no memory: pass { text, … }",
+  ),
+);
+
+const accessSchema = z.strictObject({
+  scope: scopeField,
+  actor: storableText.default("api"),
+  consent: z.literal("given").optional(),
+  threadId: storableText.optional(),
+});
+const changeSchema = accessSchema.extend({ ifRevision: revisionNumber.optional() });
+const revertSchema = changeSchema.extend({ to: z.int().min(1) });
 
 /** The `MemoriesApi` on `deps`. */
 export function createMemoriesApi(deps: WriteDeps): MemoriesApi {
-  const vouched = ({ consent }: MemoryAccess) => (consent === "given" ? { via: "code" as const } : undefined);
-  const on = (id: string, access: MemoryAccess) => {
-    const actor = parseInput(actorSchema, access.actor, "actor");
-    return { id, scope: access.scope, actor, consent: vouched(access) };
-  };
+  const { policy } = deps.config;
+  const changing = (id: string, access: MemoryChangeAccess): ChangeInput =>
+    vouched(id, parseScoped(changeSchema, access, "access"));
   return {
-    add: async (drafts, access) =>
-      writeMemories(deps, {
-        scope: parseScope(access.scope),
-        drafts: Array.isArray(drafts) ? drafts : [drafts],
-        origin: {
-          actor: parseInput(actorSchema, access.actor, "actor"),
-          step: "api",
-          consent: vouched(access),
-        },
-      }),
-    get: async (id, { scope }) => findMemory(deps.db, parseScope(scope), id),
-    list: async (listing) => {
-      const scope = parseScope(listing.scope);
-      return listMemories(deps.db, { ...parseInput(listingSchema, listing, "listing"), scope });
+    add: async (drafts, access) => {
+      const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
+      return writeMemories(deps, {
+        ...{ scope, drafts: parseInput(draftsSchema, Array.isArray(drafts) ? drafts : [drafts], "memories") },
+        origin: { actor, step: "api", consent: given(consent), threadId, call: randomUUID() },
+      });
     },
-    update: async (id, patch, access) => updateMemory(deps, { ...on(id, access), patch }),
-    remove: async (id, access) => removeMemory(deps, on(id, access)),
-    restore: async (id, access) => restoreMemory(deps, on(id, access)),
-    pin: async (id, pinned, access) => updateMemory(deps, { ...on(id, access), patch: { pinned } }),
-    revert: async (id, { to, ...access }) => revertMemory(deps, { ...on(id, access), to }),
-    history: async (id, { scope }) => listHistory(deps.db, parseScope(scope), id),
+    get: async (id, access) =>
+      findMemory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
+    list: async (listing) => {
+      const { categories, ...page } = parseScoped(listingSchema, listing, "listing");
+      const names = categories?.map((name) => requireCategory(policy, name).name);
+      return listMemories(deps.db, { ...page, categories: names });
+    },
+    update: async (id, patch, access) => updateMemory(deps, { ...changing(id, access), patch }),
+    remove: async (id, access) => removeMemory(deps, changing(id, access)),
+    restore: async (id, access) => restoreMemory(deps, changing(id, access)),
+    pin: async (id, pinned, access) => {
+      const patch = { pinned: parseInput(z.boolean(), pinned, "`pinned`") };
+      return updateMemory(deps, { ...changing(id, access), patch });
+    },
+    revert: async (id, access) => {
+      const { to, ...change } = parseScoped(revertSchema, access, "access");
+      return revertMemory(deps, { ...vouched(id, change), to });
+    },
+    history: async (id, access) =>
+      listHistory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
   };
+}
+
+function requireId(id: unknown): string {
+  return parseInput(z.string(), id, "memory id");
+}
+
+function vouched(
+  id: unknown,
+  access: Omit<ChangeInput, "id" | "consent"> & { readonly consent?: "given" | undefined },
+): ChangeInput {
+  return { ...access, id: requireId(id), consent: given(access.consent) };
+}
+
+function given(consent: "given" | undefined): ConsentGiven | undefined {
+  return consent && { via: "code" };
 }

@@ -1,11 +1,14 @@
+import { common, commonOrigin } from "../domain/common-origin.js";
 import { searchName } from "../domain/search-text.js";
 import type { ResolvedConfig } from "../options.js";
 import type { WriteCandidate } from "../store/find-write-candidates.js";
+import type { EventPlace } from "../store/insert-event.js";
 import type { NewMemory } from "../store/insert-memories.js";
 import type { LockedOwner } from "../store/lock-owner.js";
 import { scopeColumns } from "../store/scope-columns.js";
 import type { OwnerDraft } from "./draft-waves.js";
 import { nearestLinks } from "./memory-links.js";
+import type { WriteOrigin } from "./write-memories.js";
 
 /** Where drafts are written. */
 export interface WriteContext {
@@ -70,4 +73,19 @@ export function contentOf({
   origin,
 }: NewMemory) {
   return { text, category, key, value, importance, confidence, pinned, tags, origin };
+}
+
+/** Where a draft was said. */
+export function placeOf(origin: Pick<WriteOrigin, "threadId">, { memory }: OwnerDraft): EventPlace {
+  const threadId = memory.source?.threadId ?? origin.threadId;
+  return { threadId, agentId: memory.agentId, runId: memory.runId };
+}
+
+/** What the places of `drafts` have in common. */
+export function commonPlace(
+  origin: Pick<WriteOrigin, "threadId">,
+  drafts: readonly OwnerDraft[],
+): EventPlace {
+  const places = drafts.map((draft) => placeOf(origin, draft));
+  return { threadId: common(places.map(({ threadId }) => threadId)), ...commonOrigin(places) };
 }

@@ -2,6 +2,7 @@ import { type ConsentRule, consentRule } from "../domain/consent-policy.js";
 import type { ConsentGiven } from "../domain/consent-request.js";
 import type { ConsentSignal } from "../domain/consent-signal.js";
 import { decideProposal, type StandingConsent } from "../domain/decide-proposal.js";
+import type { MemoryOrigin } from "../domain/trust.js";
 import type { WriteCandidate } from "../store/find-write-candidates.js";
 import { consentChange } from "./consent-change.js";
 import { type ConsentPlan, lapse, newConsent, proposedValue } from "./consent-plan.js";
@@ -195,11 +196,16 @@ function isSameValue(request: StandingConsent, doubles: readonly OwnerDraft[]): 
   return request.contentHash === memory.contentHash || request.normalValue === proposedValue(memory);
 }
 
-function signalOf(context: WriteContext, draft: OwnerDraft): ConsentSignal {
-  const { source } = draft.memory;
+/** Origins whose words a program brings anew with each call; an agent may say the same thing over and over. */
+const ownWords: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "unknown"]);
+
+function signalOf(context: Context, draft: OwnerDraft): ConsentSignal {
+  const { source, origin } = draft.memory;
   const seq = source?.seqs.at(-1);
+  const { call } = context.origin;
   return {
     turn: saidTurn(context, draft),
+    ...(call !== undefined && ownWords.has(origin) && { call }),
     ...(source && seq !== undefined && { threadId: source.threadId, seq }),
   };
 }

@@ -5,7 +5,7 @@ import { insertMemories } from "../store/insert-memories.js";
 import { type MemoryChange, recordChanges } from "../store/record-changes.js";
 import { sightQuarantined } from "../store/sight-quarantined.js";
 import type { OwnerDraft } from "./draft-waves.js";
-import { contentOf, newMemory, type WriteContext } from "./new-memory.js";
+import { contentOf, newMemory, placeOf, type WriteContext } from "./new-memory.js";
 import type { PreparedMemory } from "./prepare-memory.js";
 import type { WriteOrigin, WriteOutcome } from "./write-memories.js";
 
@@ -35,6 +35,8 @@ export async function quarantineDrafts(
     if (same) same.push(draft);
     else doubles.set(identity, [draft]);
   }
+  const placed = (identity: string) =>
+    placeOf(origin, (doubles.get(identity) as OwnerDraft[])[0] as OwnerDraft);
   const known = await sightQuarantined(tx, {
     ownerRef: owner.ref,
     sightings: [...doubles.values()].map((same) => ({ ...sighted(same), times: same.length })),
@@ -61,14 +63,17 @@ export async function quarantineDrafts(
       const content = { ...contentOf(memory), state: memory.state };
       return {
         ...unheard,
+        ...placed(identityOf(memory)),
         memoryId: memory.id,
         event: "ADD" as const,
         new: content,
         category: memory.category,
       };
     }),
-    ...known.map(({ id, category, seenCount }) => {
-      return { ...unheard, memoryId: id, event: "MERGE" as const, new: { seenCount }, category };
+    ...known.map((found) => {
+      const { id, category, seenCount } = found;
+      const seen = { memoryId: id, event: "MERGE" as const, new: { seenCount }, category };
+      return { ...unheard, ...placed(identityOf(found)), ...seen };
     }),
   ];
   const { actor, step } = origin;

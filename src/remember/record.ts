@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import type { BaseMessage, BaseMessageLike } from "@langchain/core/messages";
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
-import { parseInput, storableDate } from "../domain/parse-input.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { storableDate, storableText } from "../domain/parse-input.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import type { ResolvedConfig } from "../options.js";
 import { type NewMessage, type RecordedThread, recordMessages } from "../store/record-messages.js";
@@ -17,6 +17,9 @@ export interface RecordInput {
   readonly threadId: string;
   /** In any form that LangGraph takes: LangChain's messages, `{ role, content }`, … */
   readonly messages: readonly BaseMessageLike[];
+  /** The agent that was talked with, and the run: what is learned from the messages carries both. @default none */
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
   /** When it was said. @default now */
   readonly saidAt?: Date | undefined;
   /** What the round was shown: it counts as seen once the round is recorded. */
@@ -30,10 +33,23 @@ export interface RecordInput {
     | undefined;
 }
 
-const roundSchema = z.object({
+/** Messages of LangChain, of whichever copy of it. */
+export const messagesSchema = z.array(
+  z.custom<BaseMessage>(
+    (value) => typeof (value as Partial<BaseMessage> | null | undefined)?.getType === "function",
+    "is no message of LangChain: pass new HumanMessage(…), new AIMessage(…)",
+  ),
+);
+
+const roundSchema = z.strictObject({
+  scope: scopeField,
+  threadId: z.unknown(),
+  messages: messagesSchema,
+  agentId: storableText.optional(),
+  runId: storableText.optional(),
   saidAt: storableDate.optional(),
   shown: z
-    .object({
+    .strictObject({
       revision: z.int().min(0),
       memoryIds: z.array(z.string()),
       similarity: z.number().nullish(),
@@ -75,10 +91,9 @@ export async function record(
   input: RecordInput,
   due: { readonly extract?: boolean } = {},
 ): Promise<RecordedThread> {
-  const scope = parseScope(input.scope);
-  const threadId = parseThreadId(input.threadId);
-  const { saidAt, shown } = parseInput(roundSchema, input, "round");
-  const unique = new Map(givenMessages(input.messages).map((message) => [message.id, message]));
+  const { scope, messages, saidAt, shown, ...round } = parseScoped(roundSchema, input, "round");
+  const threadId = parseThreadId(round.threadId);
+  const unique = new Map(givenMessages(messages).map((message) => [message.id, message]));
   const { language } = config.retrieval;
   const thread = await recordMessages(db, {
     scope,
@@ -87,7 +102,7 @@ export async function record(
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
     language,
-    saidAt,
+    ...{ saidAt, agentId: round.agentId, runId: round.runId },
     revSeen: shown?.revision,
     shownIds: shown?.memoryIds,
     found: shown?.similarity,

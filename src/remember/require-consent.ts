@@ -39,7 +39,7 @@ export async function proposeEdit(
   const [outcome] = await writeMemories(deps, {
     ...{ scope: after.scope, drafts, origin },
     // A memory that was forgotten meanwhile is not proposed either.
-    alongside: async (tx) => void (await requireMemory(tx, input)),
+    alongside: async (tx) => void (await requireMemory(tx, { scope: input.scope, id: input.id })),
   });
   const { category, key } = after;
   const field = key === null ? category : `${category}/${key}`;

@@ -5,21 +5,52 @@ import { MemoryError } from "../errors.js";
 import { findMemory } from "../store/find-memories.js";
 import { findPurge } from "../store/find-purge.js";
 
+/** Which memory, and in which version where that matters. */
+interface NamedMemory {
+  readonly scope: Scope;
+  readonly id: string;
+  readonly ifRevision?: number | undefined;
+}
+
 /**
  * The memory `id` of the scope's user or app, in one of `states` where these are given.
  *
- * @throws MemoryError `NOT_FOUND`, which says so when it was purged; `CONFLICT` when it is in another state.
+ * @throws MemoryError `NOT_FOUND`, which says so when it was purged; `STALE_REVISION` when it has another revision
+ *   than `ifRevision`; `WRONG_STATE` when it is in another state.
  */
 export async function requireMemory(
   db: Connection,
-  { scope, id }: { readonly scope: Scope; readonly id: string },
+  { scope, id, ifRevision }: NamedMemory,
   states?: readonly MemoryItem["state"][],
 ): Promise<MemoryItem> {
   const owner = parseScope(scope);
   const memory = await findMemory(db, owner, id);
   if (!memory) throw await notFound(db, owner, id);
+  requireRevision(`Memory ${id}`, memory, ifRevision);
   if (!states || states.includes(memory.state)) return memory;
-  throw new MemoryError("CONFLICT", `Memory ${id} is ${memory.state}, not ${states.join(" or ")}.`);
+  throw new MemoryError("WRONG_STATE", `Memory ${id} is ${memory.state}, not ${states.join(" or ")}.`, {
+    details: { current: memory },
+  });
+}
+
+/**
+ * Sees to it that `current` is what its reader saw. Belongs under the lock of its owner, so that of several who saw the
+ * same one is first.
+ *
+ * @throws MemoryError `STALE_REVISION`
+ */
+export function requireRevision(
+  what: string,
+  current: { readonly revision: number },
+  ifRevision: number | undefined,
+): void {
+  if (ifRevision === undefined || current.revision === ifRevision) return;
+  throw new MemoryError(
+    "STALE_REVISION",
+    `${what} has revision ${current.revision}, not ${ifRevision}: it has changed since it was read. ` +
+      "`details.current` of this error is what it is: look again, then decide.",
+    { details: { current } },
+  );
 }
 
 async function notFound(db: Connection, scope: Scope, id: string): Promise<MemoryError> {

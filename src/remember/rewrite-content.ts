@@ -1,9 +1,11 @@
 import type { Connection } from "../database/connection.js";
 import type { MemoryItem } from "../domain/memory.js";
 import { searchName } from "../domain/search-text.js";
+import { heldSince } from "../domain/slot-interval.js";
 import type { MemoryTrust } from "../domain/trust.js";
 import { MemoryError } from "../errors.js";
 import type { Embedded } from "../llm/embedder.js";
+import { findSlotIntervals } from "../store/find-slot-intervals.js";
 import { findWriteCandidates } from "../store/find-write-candidates.js";
 import type { LockedOwner } from "../store/lock-owner.js";
 import type { MemoryChange } from "../store/record-changes.js";
@@ -14,8 +16,10 @@ import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
 import type { WriteDeps } from "./write-memories.js";
 
 /**
- * Gives a memory of a locked owner the content of `memory` and makes it active.
+ * Gives a memory of a locked owner the content of `memory` and makes it active. One that takes a slot again, or another
+ * one, holds since what held that slot meanwhile ended.
  *
+ * @param options.moves whether it was not active, or of another category.
  * @param options.embedded the text's vector; null keeps the one there is.
  * @param options.vouched whether instructions to a model may stand in it: a person approved it, or it was active
  *   with these very words before.
@@ -32,6 +36,7 @@ export async function rewriteContent(
     readonly embedded: Embedded | null;
     readonly vouched: boolean;
     readonly relink: boolean;
+    readonly moves: boolean;
     readonly trust?: MemoryTrust | undefined;
   },
 ): Promise<MemoryChange[]> {
@@ -43,6 +48,7 @@ export async function rewriteContent(
   const probe = { ...writeProbe(prepared, vector), self: id };
   const [rivals = []] = options.relink ? await findWriteCandidates(tx, { ...place, probes: [probe] }) : [];
   const links = options.relink ? nearestLinks(rivals, config) : null;
+  const since = options.moves ? await heldFrom(tx, owner, memory) : undefined;
   await rewriteMemory(tx, {
     ...place,
     rewrite: {
@@ -50,11 +56,26 @@ export async function rewriteContent(
       ...{ id, vector, links },
       state: "active",
       value: prepared.value ?? null,
-      trust: options.trust,
+      ...{ trust: options.trust, heldSince: since },
       actorTerms: searchName(memory.actorId ?? "", language),
     },
   });
   return linkChanges(memory, links ?? [], rivals);
+}
+
+/** Since when `memory` holds once it is active; undefined where that does not change. */
+async function heldFrom(
+  tx: Connection,
+  owner: LockedOwner,
+  { id, scope, category, key, validFrom }: MemoryItem,
+): Promise<string | undefined> {
+  if (key === null) return undefined;
+  const slots = [{ appId: scope.appId ?? "", category, key }];
+  const others = await findSlotIntervals(tx, { ownerRef: owner.ref, slots, except: id });
+  const ended = others.filter(({ active }) => !active);
+  const from = validFrom.toISOString();
+  const since = heldSince(from, ended);
+  return since === from ? undefined : since;
 }
 
 function prepareRewrite(config: WriteDeps["config"], memory: MemoryItem, vouched: boolean): PreparedMemory {

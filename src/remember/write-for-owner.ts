@@ -8,16 +8,18 @@ import { deactivateMemories } from "../store/deactivate-memories.js";
 import type { EmbeddingSpace } from "../store/embedding-space.js";
 import { findStandingConsents } from "../store/find-standing-consents.js";
 import { findWriteCandidates } from "../store/find-write-candidates.js";
+import type { EventPlace } from "../store/insert-event.js";
 import { insertMemories } from "../store/insert-memories.js";
 import type { LockedOwner } from "../store/lock-owner.js";
 import { moveIntervals, splitIntervals } from "../store/move-intervals.js";
 import { recordChanges } from "../store/record-changes.js";
 import { rewriteMemory } from "../store/rewrite-memory.js";
 import { touchMemories } from "../store/touch-memories.js";
-import { applyConsentPlan, emptyConsentPlan } from "./consent-plan.js";
+import { applyConsentPlan, type ConsentPlan, emptyConsentPlan } from "./consent-plan.js";
 import { writeProbe } from "./decide-draft.js";
 import { draftWaves, type OwnerDraft } from "./draft-waves.js";
 import { nearDoubles } from "./near-doubles.js";
+import { commonPlace, placeOf } from "./new-memory.js";
 import { emptyPlan, type WritePlan } from "./plan-draft.js";
 import { planGuardedDraft } from "./plan-guarded-draft.js";
 import type { WriteOrigin, WriteOutcome } from "./write-memories.js";
@@ -63,17 +65,25 @@ async function writeWave(context: Context, wave: OwnerDraft[][]): Promise<Map<nu
     space: context.space,
   });
   const standing = await findStanding(context, first);
-  const plan = {
+  const plan: WritePlan & { readonly consents: ConsentPlan } = {
     ...emptyPlan(),
     consents: emptyConsentPlan(),
   };
   for (const [probe, doubles] of wave.entries()) {
-    const outcome = planGuardedDraft(context, plan, {
+    const own: typeof plan = { ...plan, changes: [], consents: { ...plan.consents, events: [] } };
+    const outcome = planGuardedDraft(context, own, {
       ...{ doubles, rivals: candidates[probe] ?? [], standing: standing[probe] ?? [] },
     });
+    // What a draft changes belongs to where it was said, whichever memory it is about.
+    const place = placeOf(context.origin, first[probe] as OwnerDraft);
+    plan.changes.push(...own.changes.map((change) => ({ ...change, ...place })));
+    plan.consents.events.push(...own.consents.events.map((event) => ({ ...event, ...place })));
     for (const { index } of doubles) outcomes.set(index, outcome);
   }
-  await apply(context, plan, bestSimilarity(candidates.flat()));
+  await apply(context, plan, {
+    searched: bestSimilarity(candidates.flat()),
+    place: commonPlace(context.origin, first),
+  });
   for (const { id } of plan.created) context.fresh.add(id);
   const { config, owner } = context;
   await applyConsentPlan(context.tx, plan.consents, {
@@ -100,7 +110,7 @@ async function findStanding(
 async function apply(
   { tx, owner, scope, config, space, origin }: Context,
   plan: WritePlan,
-  searched: number | null,
+  search: { readonly searched: number | null; readonly place: EventPlace },
 ): Promise<void> {
   const ownerRef = owner.ref;
   await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
@@ -116,7 +126,7 @@ async function apply(
     scope,
     actor: origin.actor,
     step: origin.step,
-    searched,
+    ...search,
     changes: plan.changes,
   });
 }

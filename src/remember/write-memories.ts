@@ -65,6 +65,10 @@ export interface WriteOrigin {
   readonly sameAs?:
     | ((draft: MemoryDraft, known: { id: string | null; text: string }) => SameFact)
     | undefined;
+  /** The conversation that it happens in, for drafts that name no source. @default none */
+  readonly threadId?: string | undefined;
+  /** Tells a program's calls apart, which are signals of their own where they name no message. @default unknown */
+  readonly call?: string | undefined;
   /** The user's consent to what is written. @default none: changes of sensitive fields become requests */
   readonly consent?: ConsentGiven | undefined;
   /** How many of the owner's turns ago a draft was said. @default 0 */

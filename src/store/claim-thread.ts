@@ -47,7 +47,7 @@ export async function claimThread(
     }
     if (collisions > mostCollisions)
       throw new MemoryError(
-        "CONFLICT",
+        "BUSY",
         `Thread "${threadId}" could not be claimed: it is made and forgotten again and again.`,
       );
     await sleep(Math.random() * 5 * collisions);

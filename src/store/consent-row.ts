@@ -34,13 +34,14 @@ export interface ConsentRow {
   readonly decided_by: string | null;
   readonly decided_via: ConsentVia | null;
   readonly evidence: ConsentEvidence | null;
+  readonly revision: string;
 }
 
 /** The columns of the row `c`; one whose time is over is expired, whether or not a sweep has said so. */
 export function consentColumns(db: Connection): Sql {
   return sql`c.id, c.tenant_id, c.user_id, c.app_id, c.rule, c.category, c.key, c.draft, ${currentValue(db)} as current,
     ${consentStatus(db)} as status, c.seen_count, c.signals, c.proposed_by, c.memory_id, c.created_at, c.expires_at,
-    c.ask_at, c.decided_at, c.decided_by, c.decided_via, c.evidence`;
+    c.ask_at, c.decided_at, c.decided_by, c.decided_via, c.evidence, c.revision`;
 }
 
 /** How the row `c` stands now. */
@@ -81,5 +82,6 @@ export function consentOf(row: ConsentRow): ConsentRequest {
     decidedVia: row.decided_via,
     evidence: row.evidence,
     memoryId: row.memory_id,
+    revision: Number(row.revision),
   };
 }

@@ -15,6 +15,8 @@ export type EventField = (typeof eventFields)[number];
 export interface EventSelection {
   readonly scope?: Scope;
   readonly threadId?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
   /** Not before. */
   readonly since?: Date | undefined;
   /** Before. */
@@ -62,11 +64,13 @@ export async function countEvents(
 
 /** Whether the event `e` is selected. A scope without an id has that of any. */
 export function selected(selection: EventSelection): Sql {
-  const { scope, threadId, since, until, op, node, step, status } = selection;
+  const { scope, threadId, agentId, runId, since, until, op, node, step, status } = selection;
   return join(
     [
       scope ? withinScope(scopeColumns(scope), "e") : sql`true`,
       ...(threadId === undefined ? [] : [sql`e.thread_id = ${threadId}`]),
+      ...(agentId === undefined ? [] : [sql`e.agent_id = ${agentId}`]),
+      ...(runId === undefined ? [] : [sql`e.run_id = ${runId}`]),
       ...(since ? [sql`e.created_at >= ${since}::timestamptz`] : []),
       ...(until ? [sql`e.created_at < ${until}::timestamptz`] : []),
       ...(op === undefined ? [] : [sql`e.op = ${op}`]),

@@ -68,10 +68,11 @@ export async function exportMessages(
   { threadRef, threadId, after, limit }: ThreadPage,
 ): Promise<ExportRow<ExportLineOf<"message">>[]> {
   return db.query<ExportRow<ExportLineOf<"message">> & Record<string, unknown>>(sql`
-    select array[m.seq::text] as cursor, json_build_object(
+    select array[m.seq::text] as cursor, json_strip_nulls(json_build_object(
       'type', 'message', 'threadId', ${threadId}::text, 'seq', m.seq, 'messageId', m.message_id,
-      'serialised', m.serialised, 'saidAt', m.said_at, 'createdAt', m.created_at
-    ) as line
+      'serialised', m.serialised, 'saidAt', m.said_at, 'createdAt', m.created_at, 'agentId', m.agent_id,
+      'runId', m.run_id
+    )) as line
     from ${db.schema}.message m
     where m.thread_ref = ${threadRef}::bigint and m.seq > ${after?.[0] ?? "-1"}::int
     order by m.seq limit ${limit}`);

@@ -12,6 +12,9 @@ export interface ExtractionMessage {
   readonly text: string;
   /** The speaker's name, where the message carries one. */
   readonly actor: string | null;
+  /** The agent and the run that it was said in, where they are known. */
+  readonly agentId: string | null;
+  readonly runId: string | null;
   readonly saidAt: Date;
   /** What the assistant had said last; null when it had said nothing. */
   readonly before: string | null;
@@ -74,7 +77,7 @@ export async function findExtractionWork(
         and k.done_until = ${claim.doneUntil} and k.lease_until is not null
     ),
     pending as (
-      select m.seq, m.content, m.actor, m.said_at, row_number() over (order by m.seq) as position,
+      select m.seq, m.content, m.actor, m.agent_id, m.run_id, m.said_at, row_number() over (order by m.seq) as position,
         count(*) over () as total
       from thread t join ${schema}.message m
         on m.thread_ref = t.id and m.role = 'user' and m.seq > ${claim.doneUntil}
@@ -95,7 +98,8 @@ export async function findExtractionWork(
     )
     select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref,
       (select coalesce(json_agg(json_build_object(
-        'seq', p.seq, 'text', p.content, 'actor', p.actor, 'saidAt', p.said_at, 'turnsAgo', p.total - p.position,
+        'seq', p.seq, 'text', p.content, 'actor', p.actor, 'agentId', p.agent_id, 'runId', p.run_id,
+        'saidAt', p.said_at, 'turnsAgo', p.total - p.position,
         'before', (
           select a.content from ${schema}.message a
           where a.thread_ref = t.id and a.seq < p.seq and a.role = 'assistant' order by a.seq desc limit 1

@@ -11,7 +11,7 @@ export async function findThreadMessages(
   input: { threadRef: number; fromSeq: number; toSeq: number },
 ): Promise<TurnMessage[]> {
   return db.query<TurnMessage>(sql`
-    select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt"
+    select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.agent_id as "agentId", m.run_id as "runId"
     from ${db.schema}.message m
     where m.thread_ref = ${input.threadRef} and m.seq between ${input.fromSeq} and ${input.toSeq}
       and m.role in ('user', 'assistant', 'tool')

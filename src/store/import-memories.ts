@@ -90,11 +90,9 @@ export async function importMemories(
         "contentHash", importance, confidence, pinned, new_state, origin, trust,
         array(select json_array_elements_text(tags)), "agentId", "runId", "actorId", role, thread_ref,
         array(select json_array_elements_text(source_seqs)::integer), quote, "turnStart", "turnEnd",
-        "assertedTurn", "validFrom", case
-          when held_from is not null then greatest("validFrom", least("validTo", held_from))
-          when holder is not null then greatest("validFrom", coalesce("validTo", ${tx.now()}))
-          when "validTo" is not null then greatest("validFrom", "validTo")
-        end, "assertedAt",
+        "assertedTurn", "validFrom",
+        case when new_state = 'active' then null when holder is null then "validTo" else greatest("validFrom", coalesce("validTo", ${tx.now()})) end,
+        "assertedAt",
         coalesce("supersededBy", holder), "seenCount", "accessCount", "lastAccessedAt", "purgeAt", "createdAt",
         "updatedAt"
       from placed order by position

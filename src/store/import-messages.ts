@@ -8,6 +8,8 @@ export interface ImportedMessage extends NewMessage {
   readonly seq: number;
   readonly saidAt: string;
   readonly createdAt: string;
+  readonly agentId?: string | null | undefined;
+  readonly runId?: string | null | undefined;
 }
 
 /** The positions, from 0, of messages whose place in their thread is taken by another, or that stand elsewhere in it. */
@@ -49,13 +51,14 @@ export async function importMessages(
     with input as (
       select * from json_to_recordset(${JSON.stringify(input.messages)}::json) as i (
         "threadRef" bigint, seq integer, "messageId" text, role text, actor text, text text, serialised text,
-        "saidAt" timestamptz, "createdAt" timestamptz, terms text, "actorTerms" text
+        "saidAt" timestamptz, "createdAt" timestamptz, "agentId" text, "runId" text, terms text, "actorTerms" text
       )
     ),
     added as (
       insert into ${schema}.message
-        (thread_ref, seq, message_id, role, actor, content, serialised, said_at, created_at)
-      select "threadRef", seq, "messageId", role, actor, text, serialised, "saidAt", "createdAt" from input
+        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at)
+      select "threadRef", seq, "messageId", role, actor, text, serialised, "agentId", "runId", "saidAt", "createdAt"
+      from input
       on conflict do nothing
       returning thread_ref, seq
     ),

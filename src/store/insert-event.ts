@@ -6,10 +6,16 @@ import { isSeenFrom } from "./belongs-to.js";
 import { scopeColumns } from "./scope-columns.js";
 import { uuidOf } from "./uuid-of.js";
 
+/** In which conversation something happened, with which agent, and in which run, as far as that is known. */
+export interface EventPlace {
+  readonly threadId?: string | null | undefined;
+  readonly agentId?: string | null | undefined;
+  readonly runId?: string | null | undefined;
+}
+
 /** What happened where, without content. */
-export interface MemoryEvent {
+export interface MemoryEvent extends EventPlace {
   readonly scope: Scope;
-  readonly threadId?: string | undefined;
   /** What did it; `eventNode` gives the part of the system it belongs to. */
   readonly step: EventStep;
   /** "classify": whether something proposed may be written. */
@@ -63,10 +69,11 @@ export async function insertEvents(
     sql`
     ${shown.length > 0 ? usedMemories(db, shown) : empty}
     insert into ${db.schema}.event
-      (tenant_id, user_id, app_id, thread_id, node, step, op, status, detail, category, similarity, created_at)
-    select "tenantId", "userId", "appId", "threadId", node, step, op, status, detail, category, similarity, ${db.now()}
+      (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, detail, category, similarity,
+        created_at)
+    select "tenantId", "userId", "appId", "threadId", "agentId", "runId", node, step, op, status, detail, category, similarity, ${db.now()}
     from json_to_recordset(${rows}::json) as e (
-      "tenantId" text, "userId" text, "appId" text, "threadId" text, node text, step text, op text, status text, detail text,
+      "tenantId" text, "userId" text, "appId" text, "threadId" text, "agentId" text, "runId" text, node text, step text, op text, status text, detail text,
       category text, similarity real
     )`,
     { ...(timeoutMs !== undefined && { timeoutMs }) },

@@ -10,6 +10,9 @@ export interface RecordedEvent {
   readonly id: number;
   readonly scope: Scope | null;
   readonly threadId: string | null;
+  /** The agent and the run that it happened in, where they are known. */
+  readonly agentId: string | null;
+  readonly runId: string | null;
   /** "context", "hotpath", "episodic", "worker" or "governance". */
   readonly node: string;
   readonly step: string;
@@ -36,7 +39,8 @@ export async function listEvents(
   { limit, before, ...selection }: EventSelection & { limit: number; before?: number | undefined },
 ): Promise<RecordedEvent[]> {
   const rows = await db.query<Row>(sql`
-    select e.id, e.tenant_id, e.user_id, e.app_id, e.thread_id as "threadId", ${eventPart} as node, ${eventStep} as step,
+    select e.id, e.tenant_id, e.user_id, e.app_id, e.thread_id as "threadId", e.agent_id as "agentId",
+      e.run_id as "runId", ${eventPart} as node, ${eventStep} as step,
       e.op, e.status, e.detail, e.memory_id as "memoryId", e.category, e.similarity, e.created_at as at
     from ${db.schema}.event e
     where ${selected(selection)} and e.id < coalesce(${before ?? null}::bigint, 9223372036854775807)

@@ -16,6 +16,8 @@ export interface HistoryEntry {
   readonly actor: string | null;
   /** Revision of the owner's memories after it. */
   readonly revision: number;
+  /** Revision of the memory itself after it; null where that was not counted yet. */
+  readonly memoryRevision: number | null;
   readonly at: Date;
 }
 
@@ -26,7 +28,7 @@ export interface HistoryEntry {
 export async function listHistory(db: Connection, scope: Scope, memoryId: string): Promise<HistoryEntry[]> {
   const { userId } = scopeColumns(scope);
   const rows = await db.query<Omit<HistoryEntry, "id" | "revision"> & { id: string; revision: string }>(sql`
-    select h.id, h.event, h.old, h.new, h.rev as revision, h.created_at as at,
+    select h.id, h.event, h.old, h.new, h.rev as revision, h.memory_revision::float8 as "memoryRevision", h.created_at as at,
       case when ${userId} = '' or o.user_id <> '' then h.actor end as actor
     from ${db.schema}.history h cross join lateral (select * from ${db.schema}.owner where id = h.owner_ref limit 1) o
     where h.memory_id = ${uuidOf(memoryId)}::uuid and ${belongsTo(db, scope, "h")}

@@ -1,6 +1,8 @@
 import sql from "sql-template-tag";
+import { z } from "zod";
 import type { Connection } from "../database/connection.js";
-import type { Scope } from "../domain/scope.js";
+import { pageRows } from "../domain/parse-input.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { MemoryError } from "../errors.js";
 import { scopeColumns, scopeOf } from "./scope-columns.js";
 import { withinScope } from "./within-scope.js";
@@ -40,10 +42,10 @@ interface Row {
  * Threads of a user (in all apps when `scope.appId` is not set), or of an app when `scope.userId` is not
  * set; most recently active first.
  *
- * @throws MemoryError `INVALID_INPUT` for a limit or a cursor that is none.
+ * @throws MemoryError `SCOPE_REQUIRED`; `INVALID_INPUT` for a limit or a cursor that is none, and for what is misspelt.
  */
 export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
-  const { limit, after } = parsePage(input);
+  const { scope, limit, after } = parsePage(input);
   const rows = await db.query<Row>(sql`
     select t.thread_id, t.tenant_id, t.user_id, t.app_id, t.created_at, t.last_activity_at,
       (
@@ -51,7 +53,7 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
       ) as messages,
       to_char(t.last_activity_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '/' || t.id as cursor
     from ${db.schema}.thread t
-    where ${withinScope(scopeColumns(input.scope), "t")}
+    where ${withinScope(scopeColumns(scope), "t")}
       and (${after === null} or (t.last_activity_at, t.id) < (${after?.activeAt}::timestamptz, ${after?.ref}::bigint))
     order by t.last_activity_at desc, t.id desc
     limit ${limit}`);
@@ -68,13 +70,13 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
 // A Date would do for paging, but for its milliseconds: threads active within the same one would be skipped.
 const cursorForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\/(\d{1,18})$/;
 
-function parsePage({ limit = 100, after }: ListThreads) {
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
-    throw new MemoryError("INVALID_INPUT", `limit must be a whole number from 1 to 1000: ${limit} is not.`);
-  }
-  if (after === undefined) return { limit, after: null };
+const pageSchema = z.strictObject({ scope: scopeField, limit: pageRows, after: z.string().optional() });
+
+function parsePage(input: ListThreads) {
+  const { scope, limit, after } = parseScoped(pageSchema, input, "page of threads");
+  if (after === undefined) return { scope, limit, after: null };
   const [, activeAt, ref] = cursorForm.exec(after) ?? [];
   if (ref !== undefined && !Number.isNaN(Date.parse(activeAt ?? "")))
-    return { limit, after: { activeAt, ref } };
+    return { scope, limit, after: { activeAt, ref } };
   throw new MemoryError("INVALID_INPUT", "`after` must be the `cursor` of a thread that was listed.");
 }

@@ -32,6 +32,6 @@ export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwn
     { prepare: true },
   );
   if (!row)
-    throw new MemoryError("CONFLICT", "Another owner's ids have the digest of this scope's: use other ids.");
+    throw new MemoryError("ID_TAKEN", "Another owner's ids have the digest of this scope's: use other ids.");
   return { ref: Number(row.id), revision: Number(row.revision), turns: Number(row.turns), now: row.now };
 }

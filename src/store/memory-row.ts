@@ -39,6 +39,7 @@ export type MemoryJson = readonly [
   updatedAt: number,
   origin: MemoryOrigin,
   trust: MemoryTrust,
+  revision: number,
 ];
 
 /** Milliseconds since 1970: a date's text takes ten times as long to write, send and read. */
@@ -50,7 +51,7 @@ export const memoryJson = ({ schema }: Connection): Sql => sql`json_build_array(
   m.pinned, m.state, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from ${schema}.thread t where t.id = m.thread_ref), m.source_seqs, m.evidence,
   m.turn_start, m.turn_end, m.seen_count, ${time("valid_from")}, ${time("valid_to")}, m.superseded_by,
   ${time("last_accessed_at")}, ${time("purge_at")}, ${time("created_at")}, ${time("updated_at")},
-  m.origin, m.trust
+  m.origin, m.trust, m.revision
 )`;
 
 /** A row as a memory. */
@@ -59,7 +60,7 @@ export function memoryOf(row: MemoryJson): MemoryItem {
   const [
     id, tenantId, userId, appId, kind, category, key, value, text, importance, confidence, pinned, state, tags,
     agentId, runId, actorId, role, threadId, sourceSeqs, evidence, turnStart, turnEnd, seenCount, validFrom, validTo,
-    supersededBy, lastAccessedAt, purgeAt, createdAt, updatedAt, origin, trust,
+    supersededBy, lastAccessedAt, purgeAt, createdAt, updatedAt, origin, trust, revision,
   ] = row;
   return {
     id,
@@ -93,5 +94,6 @@ export function memoryOf(row: MemoryJson): MemoryItem {
     purgeAt: purgeAt === null ? null : new Date(purgeAt),
     createdAt: new Date(createdAt),
     updatedAt: new Date(updatedAt),
+    revision,
   };
 }

@@ -31,6 +31,9 @@ export interface RecordStatement {
   readonly language: string;
   /** When it was said. @default now */
   readonly saidAt?: Date | undefined;
+  /** The agent and the run that it was said in. */
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
   /** Revision of the owner's memories that the round was told of. */
   readonly revSeen?: number | undefined;
   /** Ids of the memories that the round was shown. */
@@ -124,7 +127,7 @@ async function recordInTurn(db: Connection, input: RecordStatement): Promise<Rec
     await sleep(waitMs(collisions));
   }
   throw new MemoryError(
-    "CONFLICT",
+    "BUSY",
     `Nothing was recorded: others wrote to the same thread each of the ${mostCollisions} times it was tried. Try again.`,
   );
 }
@@ -152,6 +155,7 @@ async function tryRecord(
 ): Promise<RecordedThread | null | "collided"> {
   const { threadId, messages } = input;
   const { tenantId, userId, appId } = scopeColumns(input.scope);
+  const { agentId = null, runId = null } = input;
   const owner = ownerColumns(input.scope);
   const column = <Key extends keyof NewMessage>(key: Key) => messages.map((message) => message[key]);
   const { schema } = db;
@@ -212,8 +216,8 @@ async function tryRecord(
     ),
     added as (
       insert into ${schema}.message
-        (thread_ref, seq, message_id, role, actor, content, serialised, said_at, created_at)
-      select thread_ref, seq, message_id, role, actor, content, serialised,
+        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at)
+      select thread_ref, seq, message_id, role, actor, content, serialised, ${agentId}::text, ${runId}::text,
         coalesce(${input.saidAt ?? null}::timestamptz, ${db.now()}), ${db.now()}
       from fresh
     ),
@@ -245,9 +249,9 @@ async function tryRecord(
     ),
     searched as (
       insert into ${schema}.event
-        (tenant_id, user_id, app_id, thread_id, node, step, op, status, similarity, created_at)
-      select ${tenantId}, ${userId}, ${appId}, ${threadId}, 'context', 'recall', 'search', 'ok',
-        ${input.found ?? null}::real, ${db.now()}
+        (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, similarity, created_at)
+      select ${tenantId}, ${userId}, ${appId}, ${threadId}, ${agentId}::text, ${runId}::text,
+        'context', 'recall', 'search', 'ok', ${input.found ?? null}::real, ${db.now()}
       from owned where ${input.found !== undefined} and exists (select from fresh)
     ),
     accessed as (

@@ -31,6 +31,8 @@ export interface MemoryRewrite {
   readonly trust?: MemoryTrust | undefined;
   /** Where the new text was learned; unset keeps the source there is. */
   readonly source?: MemorySource | undefined;
+  /** Since when it holds, in ISO 8601; unset keeps since when it did. */
+  readonly heldSince?: string | undefined;
   /** In place of all links that were made of the text before, in either direction; null keeps those there are. */
   readonly links: readonly MemoryLink[] | null;
 }
@@ -71,7 +73,8 @@ export async function rewriteMemory(
         thread_ref = coalesce(target.source_ref, m.thread_ref),
         source_seqs = case when target.source_ref is null then m.source_seqs else ${source?.seqs ?? null}::integer[] end,
         evidence = case when target.source_ref is null then m.evidence else ${source?.quote ?? null}::text end,
-        valid_from = greatest(m.valid_from, target.free_since), purge_at = null, valid_to = null, superseded_by = null,
+        purge_at = null, valid_from = coalesce(${rewrite.heldSince ?? null}::timestamptz, m.valid_from), valid_to = null,
+        superseded_by = null,
         last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
       from target where m.ref = target.ref
       returning m.ref

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
 import { parseInput, spanMs } from "../domain/parse-input.js";
-import { parseScope, parseScopeIn, type Scope } from "../domain/scope.js";
+import { parseScoped, parseScopeIn, type Scope, scopeField } from "../domain/scope.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import {
@@ -43,16 +43,25 @@ export interface SummariesApi {
 }
 
 const progressSchema = z.strictObject({
-  scope: z.unknown().optional(),
+  scope: scopeField,
   limit: z.int().min(1).max(1_000).default(20),
 });
+const addressSchema = z.strictObject({ scope: scopeField, threadId: z.unknown() });
+const versionSchema = addressSchema.extend({ summaryId: z.int() });
+
+function addressOf({
+  scope,
+  threadId,
+}: {
+  readonly scope: Scope;
+  readonly threadId?: unknown;
+}): ThreadAddress {
+  return { scope, threadId: parseThreadId(threadId) };
+}
 
 /** The `SummariesApi` on `db`. */
 export function createSummariesApi(db: Connection): SummariesApi {
-  const address = ({ scope, threadId }: ThreadAddress) => ({
-    scope: parseScope(scope),
-    threadId: parseThreadId(threadId),
-  });
+  const address = (thread: ThreadAddress) => addressOf(parseScoped(addressSchema, thread, "thread"));
   return {
     list: async (thread) => listSummaries(db, address(thread)),
     chain: async (thread) => listSummaryChain(db, address(thread)),
@@ -63,9 +72,9 @@ export function createSummariesApi(db: Connection): SummariesApi {
       return listSummaryProgress(db, { scope: parseScopeIn(of) ?? null, limit });
     },
     stats: () => summaryStats(db),
-    async rollback({ summaryId, ...thread }) {
-      const id = parseInput(z.int(), summaryId, "summary id");
-      if (await rollbackSummary(db, { ...address(thread), summaryId: id })) return;
+    async rollback(version) {
+      const { summaryId, ...thread } = parseScoped(versionSchema, version, "version");
+      if (await rollbackSummary(db, { ...addressOf(thread), summaryId })) return;
       throw new MemoryError(
         "NOT_FOUND",
         `Thread "${thread.threadId}" has no completed summary ${summaryId}.`,

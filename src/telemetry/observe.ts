@@ -115,10 +115,10 @@ export function reportHits(query: string | undefined) {
 }
 
 /** What a span says about the end of a round. */
-export function reportRemembered({ messages }: RecordInput) {
+export function reportRemembered(input: RecordInput) {
   return ({ remembered: { recorded, summary } }: { remembered: Remembered }): SpanReport => ({
     attributes: { recorded, summary: summary.started ? "started" : summary.reason },
-    content: { messages: givenMessages(messages).map(messageText) },
+    content: { messages: givenMessages(input.messages).map(messageText) },
   });
 }
 

@@ -1,14 +1,14 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import type { MemoryItem } from "../domain/memory.js";
-import { parseInput, smallCount, storableText } from "../domain/parse-input.js";
+import { smallCount, storableText } from "../domain/parse-input.js";
 import { procedureKey, procedureText } from "../domain/procedure-text.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { textPieces } from "../domain/text-pieces.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import { type ProcedureSteps, writeProcedure } from "../llm/write-procedure.js";
-import { newMessages } from "../remember/record.js";
+import { messagesSchema, newMessages } from "../remember/record.js";
 import { writeMemories } from "../remember/write-memories.js";
 import { findMemory } from "../store/find-memories.js";
 import { findThreadMessages } from "../store/find-thread-messages.js";
@@ -49,7 +49,7 @@ export interface ProceduresApi {
    * Writes down the steps by which a conversation reached its result; null when there is nothing to repeat. Steps
    * that read as instructions to a model against its user come back in quarantine.
    *
-   * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `CONFLICT` when the thread
+   * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `FORGOTTEN` when the thread
    *   or its user was forgotten meanwhile, and what the model fails with: `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`,
    *   `MODEL_FAILED`.
    */
@@ -58,7 +58,13 @@ export interface ProceduresApi {
 
 type StepMaterial = Pick<TurnMessage, "role" | "actor" | "text"> & { readonly seq?: number };
 
-const inputSchema = z.object({
+const inputSchema = z.strictObject({
+  scope: scopeField,
+  threadId: z.unknown(),
+  tags: z.array(storableText).optional(),
+  importance: z.number().min(1).max(5).optional(),
+  pinned: z.boolean().optional(),
+  messages: messagesSchema.optional(),
   agentId: storableText.optional(),
   runId: storableText.optional(),
   actor: storableText.default("api"),
@@ -73,14 +79,13 @@ export function createProceduresApi(deps: UpkeepDeps): ProceduresApi {
 }
 
 async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryItem | null> {
-  const { fromSeq, toSeq, ...named } = parseInput(inputSchema, input, "procedure");
+  const { scope, fromSeq, toSeq, ...named } = parseScoped(inputSchema, input, "procedure");
   const title = await deps.redactor.json(named.title ?? null);
-  const scope = parseScope(input.scope);
-  const threadId = parseThreadId(input.threadId);
+  const threadId = parseThreadId(named.threadId);
   const address = { scope, threadId };
   const seen = await seeThread(deps.db, address);
-  const messages = input.messages
-    ? await unrecorded(deps, input.messages)
+  const messages = named.messages
+    ? await unrecorded(deps, named.messages)
     : await recorded(deps, seen, { threadId, fromSeq, toSeq });
   const event = { ...address, step: "procedure", op: "classify" } as const;
   const { messages: material } = await limitMaterial(deps, event, messages, deps.config.upkeep);
@@ -96,8 +101,7 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
     });
     return null;
   }
-  const { agentId, runId } = named;
-  const { tags, importance, pinned } = input;
+  const { agentId, runId, tags, importance, pinned } = named;
   const [written] = await writeMemories(deps, {
     scope,
     drafts: [

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Connection } from "../database/connection.js";
+import { listener, parseInput } from "../domain/parse-input.js";
 import { MemoryError } from "../errors.js";
 import type { Embedder } from "../llm/embedder.js";
 import type { EmbeddingSpace } from "../store/embedding-space.js";
@@ -32,7 +33,10 @@ export interface Reembedded {
   readonly remaining: number;
 }
 
-const batchSizeSchema = z.int().min(1).max(1_000).default(100);
+const optionsSchema = z.strictObject({
+  batchSize: z.int().min(1).max(1_000).default(100),
+  onProgress: listener<(progress: ReembedProgress) => void>().optional(),
+});
 
 /**
  * Gives every active memory of all scopes that lacks one a vector in the embedder's space, batch by batch.
@@ -47,10 +51,7 @@ export async function reembed(
   { db, embedder }: { db: Connection; embedder: Embedder | null },
   options: ReembedOptions = {},
 ): Promise<Reembedded> {
-  const batchSize = batchSizeSchema.safeParse(options.batchSize);
-  if (!batchSize.success) {
-    throw new MemoryError("INVALID_INPUT", "`batchSize` must be a whole number from 1 to 1000.");
-  }
+  const { batchSize, onProgress } = parseInput(optionsSchema, options, "re-embedding");
   if (!embedder) {
     throw new MemoryError("INVALID_INPUT", "Re-embedding needs embeddings: createMemory({ embeddings }).");
   }
@@ -58,14 +59,14 @@ export async function reembed(
   const { space } = await embedder.documents(["dimensions"]);
   let embedded = 0;
   let remaining = await countReembedWork(db, space);
-  options.onProgress?.({ done: 0, total: remaining });
+  onProgress?.({ done: 0, total: remaining });
 
   const pass = async () => {
     const before = embedded;
     const total = embedded + remaining;
-    for await (const count of batches(db, { embedder, space, batchSize: batchSize.data })) {
+    for await (const count of batches(db, { embedder, space, batchSize })) {
       embedded += count;
-      options.onProgress?.({ done: embedded, total: Math.max(total, embedded) });
+      onProgress?.({ done: embedded, total: Math.max(total, embedded) });
     }
     remaining = await countReembedWork(db, space);
     return embedded > before;

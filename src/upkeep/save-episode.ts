@@ -1,4 +1,5 @@
 import type { Connection } from "../database/connection.js";
+import { commonOrigin } from "../domain/common-origin.js";
 import { tellsPresent } from "../domain/episode-text.js";
 import { MemoryError } from "../errors.js";
 import { writeMemories } from "../remember/write-memories.js";
@@ -17,7 +18,7 @@ const compressor = "worker:compress";
  * the episode's id, or null when there was one already.
  *
  * @param input.trimmed whether the model wrote more than an episode may hold.
- * @throws MemoryError `CONFLICT` when another worker took the task over; nothing is written then.
+ * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
  */
 export async function saveEpisode(
   deps: UpkeepDeps,
@@ -30,7 +31,7 @@ export async function saveEpisode(
     scope,
     drafts: [
       {
-        ...{ text, kind: "episode", turns, origin: "worker" },
+        ...{ text, kind: "episode", turns, origin: "worker", ...commonOrigin(messages) },
         source: { threadId, seqs: messages.map(({ seq }) => seq) },
         validFrom: messages[0]?.saidAt,
       },
@@ -40,7 +41,7 @@ export async function saveEpisode(
       if (!(await complete(tx))) throw takenOver();
       await insertEvents(tx, [
         {
-          ...{ scope, threadId, step: "compress", op: "classify" },
+          ...{ scope, threadId, ...commonOrigin(messages), step: "compress", op: "classify" },
           ...classified(outcome, trimmed, tellsPresent(text) ? "present_tense" : undefined),
         },
       ]);
@@ -58,7 +59,7 @@ export async function saveEpisode(
 }
 
 function takenOver(): MemoryError {
-  return new MemoryError("CONFLICT", "Another worker took this task over.");
+  return new MemoryError("LEASE_LOST", "Another worker took this task over.");
 }
 
 function isTaken(error: unknown): boolean {

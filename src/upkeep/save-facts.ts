@@ -17,7 +17,7 @@ import type { UpkeepDeps } from "./upkeep-deps.js";
  * Writes the facts chosen of a claimed thread's messages and moves its cursor past them, together or not at all;
  * an event tells of each fact and of each that was rejected. Outcomes in the order of `chosen`.
  *
- * @throws MemoryError `CONFLICT` when another worker took the task over; nothing is written then.
+ * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
  */
 export async function saveFacts(
   deps: UpkeepDeps,
@@ -49,7 +49,7 @@ export async function saveFacts(
     alongside: async (tx, outcomes) => {
       const doneUntil = work.messages.at(-1)?.seq ?? claim.doneUntil;
       if (!(await completeThreadTask(tx, claim, { doneUntil, more: work.more }))) {
-        throw new MemoryError("CONFLICT", "Another worker took this task over.");
+        throw new MemoryError("LEASE_LOST", "Another worker took this task over.");
       }
       await insertEvents(tx, [
         ...chosen.map((fact, index) => acceptedEvent(work, fact, outcomes[index] as WriteOutcome)),
@@ -64,13 +64,14 @@ function messageOf({ message }: ChosenFact, { messages }: ExtractionWork): Extra
 }
 
 function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
-  const { seq, actor, saidAt } = messageOf(fact, work);
+  const { seq, actor, agentId, runId, saidAt } = messageOf(fact, work);
   const { text, category, key, value, importance, confidence, correction, quote } = fact;
   return {
     ...{ text, category, importance, confidence, correction },
     ...(key !== null && { key }),
     ...(value !== null && { value }),
     ...(actor !== null && { actorId: actor }),
+    ...{ agentId: agentId ?? undefined, runId: runId ?? undefined },
     role: "user",
     origin: "user",
     source: { threadId: work.threadId, seqs: [seq], quote },
@@ -78,12 +79,11 @@ function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
   };
 }
 
-function acceptedEvent(
-  { scope, threadId }: ExtractionWork,
-  { category, trimmed }: ChosenFact,
-  outcome: WriteOutcome,
-): MemoryEvent {
-  const event = { scope, threadId, step: "extract", op: "classify", category } as const;
+function acceptedEvent(work: ExtractionWork, fact: ChosenFact, outcome: WriteOutcome): MemoryEvent {
+  const { scope, threadId } = work;
+  const { category, trimmed } = fact;
+  const { agentId, runId } = messageOf(fact, work);
+  const event = { scope, threadId, agentId, runId, step: "extract", op: "classify", category } as const;
   return { ...event, ...classified(outcome, trimmed) };
 }
 

@@ -36,14 +36,14 @@ export async function seeThread(db: Database, address: ThreadAddress): Promise<S
  * Sees to it that what was seen of a thread is still there: else it was forgotten, and nothing may be written that was
  * made of it. Belongs in the transaction of the write.
  *
- * @throws MemoryError `CONFLICT`
+ * @throws MemoryError `FORGOTTEN`
  */
 export async function requireSeen(tx: Connection, address: ThreadAddress, seen: SeenThread): Promise<void> {
   const owner = await lockOwner(tx, address.scope);
   const thread = seen.threadRef === null ? null : await findThread(tx, address);
   if (owner.ref === seen.ownerRef && (thread?.threadRef ?? null) === seen.threadRef) return;
   throw new MemoryError(
-    "CONFLICT",
+    "FORGOTTEN",
     `Thread "${address.threadId}" or its user was forgotten meanwhile: nothing was written.`,
   );
 }

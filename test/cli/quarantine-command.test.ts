@@ -38,7 +38,10 @@ it("lists what waits, and approves or rejects it in the name of who decides", as
   const unconsented = await run("--user=ana", "--approve", city);
   expect(unconsented).toMatchObject({ code: 1, out: "" });
   expect(unconsented.err).toContain("add --consent when the user agreed");
-  const consented = await run("--user=ana", "--approve", city, "--consent", "--json");
+  const stale = await run("--user=ana", "--approve", city, "--consent", "--if-revision=7");
+  expect(stale).toMatchObject({ code: 1, out: "", err: expect.stringContaining("has revision 1, not 7") });
+  const current = ["--approve", city, "--consent", "--if-revision=1", "--json"];
+  const consented = await run("--user=ana", ...current);
   expect(JSON.parse(consented.out)).toMatchObject({ id: city, state: "active", trust: "operator" });
   expect(await run("--user=bob", "--reject", other)).toMatchObject({ code: 1, out: "" });
   expect(await run("--user=ana", "--reject", other)).toMatchObject({ code: 0, out: `rejected: ${other}` });
@@ -47,6 +50,8 @@ it("lists what waits, and approves or rejects it in the name of who decides", as
 
   expect(await run("--user=ana", "--approve", city, "--reject", city)).toMatchObject({ code: 2 });
   expect(await run("--user=ana", "--consent")).toMatchObject({ code: 2 });
+  expect(await run("--user=ana", "--if-revision=1")).toMatchObject({ code: 2 });
+  expect(await run("--user=ana", "--reject", city, "--if-revision=0")).toMatchObject({ code: 2 });
   expect(await run()).toMatchObject({ code: 2 });
   await commandLine.withMemory(async (memory) => {
     const [last] = await memory.memories.history(plain, { scope });

@@ -29,7 +29,7 @@ describe("a database that cannot be reached", () => {
     const calls = [
       memory.recall(thread),
       memory.remember({ ...thread, messages }),
-      memory.threads.list(thread),
+      memory.threads.list({ scope: thread.scope }),
     ];
     for (const result of await Promise.allSettled(calls)) {
       expect(result).toEqual({ status: "rejected", reason: code("DATABASE_UNAVAILABLE") });

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findCategory, readableCategories, requireCategory } from "../../src/domain/category.js";
 import { factCategories } from "../../src/domain/choose-facts.js";
@@ -37,11 +38,38 @@ describe("categories", () => {
 });
 
 describe("allowlists", () => {
-  it("let an agent read what they name, and an unknown agent nothing", () => {
-    expect([...readableCategories(policy, "planner")]).toEqual(["goals", "preferences"]);
-    expect([...readableCategories(policy, "executor")]).toEqual([]);
-    expect([...readableCategories(policy, "nobody")]).toEqual([]);
+  const open = ["instructions", "app_notes", "procedural", "relationship_dynamic"];
+
+  it("let an agent read what they name, and everyone what is written for whoever answers", () => {
+    expect([...readableCategories(policy, "planner")]).toEqual(["goals", "preferences", ...open]);
+    expect([...readableCategories(policy, "executor")]).toEqual(open);
+    expect([...readableCategories(policy, "nobody")]).toEqual(open);
     expect(readableCategories(policy, null).has("garden")).toBe(true);
+  });
+
+  it("keep what is written for everyone to those whom one of them names it for", () => {
+    const seed = resolveConfig("examples/demo/memory.yaml").policy;
+    const names = [...seed.categories.keys()];
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom("supervisor", "planner", "executor"), fc.subarray(names)),
+        fc.constantFrom("supervisor", "planner", "executor", "unlisted"),
+        (allowlists, agent) => {
+          const lists = resolveConfig({ allowlists }).policy;
+          const readable = readableCategories(lists, agent);
+          const listed = Object.values(allowlists).flat();
+          for (const name of names) {
+            const own = allowlists[agent]?.includes(name) ?? false;
+            expect(readable.has(name)).toBe(own || (open.includes(name) && !listed.includes(name)));
+          }
+        },
+      ),
+    );
+    // The seed's own lists do not mention them, and its agents use them.
+    for (const agent of ["supervisor", "planner", "executor", "researcher"])
+      expect([...readableCategories(seed, agent)]).toEqual(expect.arrayContaining(open));
+    expect(readableCategories(seed, "supervisor").has("constraints")).toBe(false);
+    expect(readableCategories(seed, "executor").has("constraints")).toBe(true);
   });
 
   it("that are not there let everyone read everything", () => {

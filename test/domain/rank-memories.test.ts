@@ -33,6 +33,7 @@ const memory = (fields: Partial<MemoryItem>): MemoryItem => ({
   purgeAt: null,
   createdAt: now,
   updatedAt: now,
+  revision: 1,
   ...fields,
 });
 const signals = (

@@ -35,7 +35,7 @@ describe("revisions", () => {
       memories[writer % 4]!.memories.add({ text: `The user owns thing number ${writer}.` }, user),
     );
     await Promise.all(writes);
-    const { revision, changes } = await memories[0]!.changes.since(0, { ...user, limit: 1_000 });
+    const { revision, changes } = await memories[0]!.changes.since(0, { scope: user.scope, limit: 1_000 });
     expect(revision).toBe(100);
     expect(changes.map(({ rev }) => rev)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
     expect(new Set(changes.map(({ memoryId }) => memoryId)).size).toBe(100);
@@ -104,7 +104,7 @@ describe("each change", () => {
     // By a worker, from what was said in a thread.
     await worker.remember({ ...one, messages: [new HumanMessage("I play chess.")] });
     await told("- +created: [Knowledge] The user plays chess. (imp=1)");
-    const [{ id } = { id: "" }] = await memory.memories.list(one);
+    const [{ id } = { id: "" }] = await memory.memories.list({ scope: one.scope });
     await memory.memories.update(id, { text: long }, one);
     await told(`- ↑updated: [Knowledge] ${long}`);
     await memory.memories.add({ text: long.replace("with", "together with"), importance: 1 }, one);
@@ -114,10 +114,10 @@ describe("each change", () => {
     await memory.memories.restore(id, one);
     await told(`- ↺restored: [Knowledge] ${long}`);
     now += 61 * 86_400_000;
-    await memory.lifecycle.run(one);
+    await memory.lifecycle.run({ scope: one.scope });
     await told(`- ⌛soft_deleted: [Knowledge] ${long}`);
     now += 31 * 86_400_000;
-    await memory.lifecycle.run(one);
+    await memory.lifecycle.run({ scope: one.scope });
     await told("- −deleted: [Knowledge] (no longer kept)");
   });
 
@@ -151,7 +151,7 @@ describe("each change", () => {
     await memory.memories.add({ text: "The user ordered a lamp.", category: "orders" }, shop);
     expect(await headerOf(memory, bank)).toEqual([]);
     expect(await headerOf(memory, shop)).toHaveLength(2);
-    expect((await memory.changes.since(0, bank)).changes).toEqual([]);
+    expect((await memory.changes.since(0, { scope: bank.scope })).changes).toEqual([]);
     expect((await memory.changes.since(0, { scope })).changes).toHaveLength(1);
   });
 

@@ -23,20 +23,35 @@ describe("a benign field", () => {
       { outcome: "proposed" },
     ]);
     expect(await memory.memories.add(goal(), user)).toMatchObject([{ outcome: "proposed" }]);
-    const [request] = await memory.consents.list(user);
+    const [request] = await memory.consents.list({ scope: user.scope });
     expect(request).toMatchObject({ rule: "signals", signals: 1, seenCount: 3, key: null });
-    expect(await memory.consents.list({ ...user, due: true })).toEqual([]);
+    expect(await memory.consents.list({ scope: user.scope, due: true })).toEqual([]);
     expect((await memory.recall({ scope: user.scope, threadId: "t" })).consents).toEqual([]);
 
     const said = "The user's goal is to launch their web shop in May.";
     const [second] = await memory.memories.add({ ...goal(said), ...from(4) }, user);
     expect(second).toMatchObject({ outcome: "created", id: expect.any(String) });
-    expect((await memory.memories.list(user)).map(({ text }) => text)).toEqual([said]);
-    const approved = await memory.consents.list({ ...user, status: ["approved"] });
+    expect((await memory.memories.list({ scope: user.scope })).map(({ text }) => text)).toEqual([said]);
+    const approved = await memory.consents.list({ scope: user.scope, status: ["approved"] });
     expect(approved).toMatchObject([{ id: request!.id, decidedVia: "signals", memoryId: second!.id }]);
     const history = await memory.memories.history(second!.id!, user);
     expect(history.map(({ event }) => event)).toEqual(["CONSENT", "ADD"]);
     expect(history[0]!.new).toMatchObject({ via: "signals", signals: 2, request: request!.id });
+  });
+
+  it("is written when a program adds it twice; several at once, and an agent's repetition, are one signal", async () => {
+    const memory = db.memory();
+    const user = { scope: { userId: randomUUID() } };
+    const outcomesOf = async (drafts: MemoryDraft[], access = user) =>
+      (await memory.memories.add(drafts, access)).map(({ outcome }) => outcome);
+    expect(await outcomesOf([goal(), goal()])).toEqual(["proposed", "proposed"]);
+    expect(await outcomesOf([goal()])).toEqual(["created"]);
+    expect(await memory.consents.list({ ...user, status: ["approved"] })).toMatchObject([
+      { decidedVia: "signals" },
+    ]);
+    const other = { scope: { userId: randomUUID() } };
+    const echoed = { ...goal(), origin: "assistant" as const };
+    for (let times = 0; times < 3; times++) expect(await outcomesOf([echoed], other)).toEqual(["proposed"]);
   });
 
   it("keeps what differs apart, and forgets a single signal after a week", async () => {
@@ -49,7 +64,7 @@ describe("a benign field", () => {
       user,
     );
     await memory.memories.add({ ...goal("The user's goal is to learn Danish."), ...from(4) }, user);
-    expect(await memory.consents.list(user)).toHaveLength(3);
+    expect(await memory.consents.list({ scope: user.scope })).toHaveLength(3);
     const tone = (value: string) => ({
       category: "preferences",
       key: "tone",
@@ -58,12 +73,14 @@ describe("a benign field", () => {
     });
     await memory.memories.add({ ...tone("dry"), ...from(6) }, user);
     await memory.memories.add({ ...tone("warm"), ...from(8) }, user);
-    expect((await memory.consents.list(user)).flatMap(({ value }) => value ?? [])).toEqual(["warm"]);
+    expect((await memory.consents.list({ scope: user.scope })).flatMap(({ value }) => value ?? [])).toEqual([
+      "warm",
+    ]);
     now = new Date("2031-01-08T00:00:00Z");
     expect(await memory.memories.add({ ...goal(), ...from(10) }, user)).toMatchObject([
       { outcome: "proposed" },
     ]);
-    expect(await memory.memories.list(user)).toEqual([]);
+    expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
   });
 
   it("is written at once with consent, from one message that says it twice over, or by a sure insight", async () => {

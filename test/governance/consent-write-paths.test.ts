@@ -38,7 +38,43 @@ describe("a sensitive field", () => {
     expect(await memory.memories.add(correction, user)).toMatchObject([{ outcome: "proposed", id: null }]);
     const given = await memory.memories.add(draftOf([category, key], "y"), { ...user, consent: "given" });
     expect(given).toMatchObject([{ outcome: "created" }]);
-    expect(await memory.consents.list(user)).toEqual([]);
+    expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
+  });
+
+  it.each<MemoryDraft>([
+    { text: "The user lives in Porto." },
+    { text: "Der Nutzer wohnt in Wien.", category: "knowledge" },
+    { text: "The user prefers to be called Al.", category: "preferences" },
+    { text: "用户住在上海。", category: "history" },
+    { text: "Ana moved to Lisbon.", actorId: "Ana" },
+    draftOf(["profile", "name_to_use"], "Al"),
+    draftOf(["knowledge", "cidade"], "Porto"),
+    draftOf(["preferences", "language"], "German"),
+    { category: "profile", key: "home", value: "Porto", text: "The user lives in Porto." },
+  ])("is not written unasked however it is said: $category/$key $text", async (draft) => {
+    const memory = db.memory();
+    const user = { scope: { userId: randomUUID() } };
+    expect(await memory.memories.add(draft, user)).toMatchObject([{ outcome: "proposed", id: null }]);
+    const [request] = await memory.consents.list(user);
+    const decided = await memory.consents.decide({
+      ...{ ...user, id: request?.id ?? "", decision: "approve", actor: "ana" },
+    });
+    expect(decided).toMatchObject({ status: "approved", memoryId: expect.any(String) });
+    const [known] = await memory.memories.list(user);
+    expect(known?.text).toBe(draft.text);
+  });
+
+  it("is none of a record, of an instruction, or of anybody else", async () => {
+    const user = { scope: { userId: randomUUID() } };
+    const plain: MemoryDraft[] = [
+      { text: "The user talked about living in Porto.", kind: "episode", turns: { start: 1, end: 2 } },
+      { text: "The user wants answers in Portuguese.", category: "instructions" },
+      { text: "The user's sister lives in Porto." },
+      draftOf(["preferences", "language"], "TypeScript"),
+      draftOf(["tasks", "location"], "Hall 3"),
+    ];
+    const outcomes = await db.memory().memories.add(plain, user);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(plain.map(() => "created"));
   });
 
   it("is what the configuration says, and nothing else is asked about", async () => {
@@ -68,7 +104,7 @@ describe("a sensitive field", () => {
       "created",
       "created",
     ]);
-    expect(await db.memory({ config }).consents.list(user)).toHaveLength(3);
+    expect(await db.memory({ config }).consents.list({ scope: user.scope })).toHaveLength(3);
     expect(() => db.memory({ config: { consent: { sensitive: ["hobbies/x"] } } })).toThrow("hobbies");
     expect(() => db.memory({ config: { consent: { sensitive: ["profile/"] } } })).toThrow('"category/key"');
   });
@@ -127,8 +163,10 @@ describe("a sensitive field", () => {
     );
     await memory.memories.remove(id, user);
     expect(await refusal(memory.memories.restore(id, user))).toBe("CONSENT_REQUIRED");
-    expect((await memory.memories.list(user)).map(({ category }) => category)).toEqual(["tasks"]);
-    expect(await memory.consents.list(user)).toMatchObject([{ value: "Rome" }]);
+    expect((await memory.memories.list({ scope: user.scope })).map(({ category }) => category)).toEqual([
+      "tasks",
+    ]);
+    expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ value: "Rome" }]);
 
     await memory.memories.restore(id, { ...user, consent: "given" });
     const porto = { value: "Porto", text: "The user lives in Porto." };

@@ -35,8 +35,8 @@ describe("a proposal", () => {
       user,
       city("Porto", { source: { threadId: "t", seqs: [3], quote: "in Porto" } }),
     );
-    expect(await memory.memories.list(user)).toEqual([]);
-    const [request, ...others] = await memory.consents.list(user);
+    expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
+    const [request, ...others] = await memory.consents.list({ scope: user.scope });
     expect(others).toEqual([]);
     expect(request).toMatchObject({
       ...{ id, scope: user.scope, rule: "consent", category: "profile", key: "city", value: "Porto" },
@@ -56,9 +56,9 @@ describe("a proposal", () => {
     expect(await propose(memory, user, city("Porto", { text: "Porto is the home of the user." }))).toBe(
       first,
     );
-    expect(await memory.consents.list(user)).toMatchObject([{ id: first, seenCount: 3 }]);
+    expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ id: first, seenCount: 3 }]);
     const second = await propose(memory, user, city("Lisbon"));
-    const all = await memory.consents.list({ ...user, status: ["pending", "superseded"] });
+    const all = await memory.consents.list({ scope: user.scope, status: ["pending", "superseded"] });
     expect(all.map(({ id, status, value }) => [id, status, value])).toEqual([
       [second, "pending", "Lisbon"],
       [first, "superseded", "Porto"],
@@ -66,7 +66,7 @@ describe("a proposal", () => {
     const late = city("Rome", { validFrom: new Date("2001-01-01") });
     await propose(memory, user, city("Faro", { validFrom: new Date("2020-01-01") }));
     expect(await memory.memories.add(late, user)).toMatchObject([{ outcome: "kept", id: null }]);
-    expect(await memory.consents.list(user)).toMatchObject([{ value: "Faro" }]);
+    expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ value: "Faro" }]);
   });
 
   it("ends when what is known is said again", async () => {
@@ -75,7 +75,7 @@ describe("a proposal", () => {
     await memory.memories.add(city("Rome"), { ...user, consent: "given" });
     await propose(memory, user);
     expect(await memory.memories.add(city("Rome"), user)).toMatchObject([{ outcome: "merged" }]);
-    expect(await memory.consents.list(user)).toEqual([]);
+    expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
   });
 
   it("is one for each slot, however many propose at once", async () => {
@@ -83,10 +83,10 @@ describe("a proposal", () => {
     const user = newUser();
     const values = Array.from({ length: 20 }, (_, index) => `City ${index % 4}`);
     await Promise.all(values.map((value) => memory.memories.add(city(value), user)));
-    expect(await memory.consents.list(user)).toHaveLength(1);
-    const all = await memory.consents.list({ ...user, status: ["pending", "superseded"] });
+    expect(await memory.consents.list({ scope: user.scope })).toHaveLength(1);
+    const all = await memory.consents.list({ scope: user.scope, status: ["pending", "superseded"] });
     expect(all.reduce((sum, { seenCount }) => sum + seenCount, 0)).toBe(20);
-    expect(await memory.memories.list(user)).toEqual([]);
+    expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
   });
 
   it("keeps apart users, tenants and apps whose ids look alike", async () => {
@@ -124,7 +124,7 @@ describe("a decision", () => {
       ...{ id, decision: "approve", actor: "ana", via: "code", evidence },
     });
     expect(decided).toMatchObject({ status: "approved", decidedBy: "ana", decidedVia: "code", evidence });
-    const held = await memory.memories.list({ ...user, states: ["active", "superseded"] });
+    const held = await memory.memories.list({ scope: user.scope, states: ["active", "superseded"] });
     expect(held.map(({ id: memoryId, value, state }) => [memoryId, value, state])).toEqual([
       [decided.memoryId, "Porto", "active"],
       [expect.any(String), "Rome", "superseded"],
@@ -162,7 +162,7 @@ describe("a decision", () => {
       via: "cli",
     });
     expect(refused).toMatchObject({ status: "refused", decidedBy: "ana", decidedVia: "cli", memoryId: null });
-    expect(await memory.memories.list(user)).toEqual([]);
+    expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
     expect(await memory.memories.history(id, user)).toMatchObject([
       { event: "CONSENT", actor: "ana", new: { decision: "refuse", via: "cli", value: "Porto" } },
     ]);
@@ -170,7 +170,7 @@ describe("a decision", () => {
     expect(await memory.memories.add(city("porto"), user)).toEqual([
       { outcome: "refused", id: null, problems: [], consentId: id },
     ]);
-    expect(await memory.consents.list(user)).toEqual([]);
+    expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
     const other = await propose(memory, user, city("Faro"));
     await memory.consents.decide({ ...user, id: other, decision: "refuse", actor: "ana" });
     now = new Date("2031-01-31T00:00:01Z");
@@ -184,7 +184,7 @@ describe("a decision", () => {
       const user = newUser();
       const id = await propose(memory, user, draft);
       await memory.consents.decide({ ...user, id, decision: "approve", actor: "ana", ...edit });
-      return (await memory.memories.list(user)).map((item) => [item.value, item.text]);
+      return (await memory.memories.list({ scope: user.scope })).map((item) => [item.value, item.text]);
     };
     expect(await value({ value: "Faro" })).toEqual([["Faro", "The user lives in Faro."]]);
     expect(await value({ text: "The user is at home in Faro." })).toEqual([
@@ -207,7 +207,7 @@ describe("a decision", () => {
       text: "She lives there.",
     });
     expect(await errorOf(wrong)).toMatchObject({ code: "INVALID_INPUT" });
-    expect(await memory.consents.list(user)).toMatchObject([{ id, status: "pending" }]);
+    expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ id, status: "pending" }]);
   });
 
   it("is taken once: of twenty deciders one wins, the others are told who did", async () => {
@@ -225,7 +225,7 @@ describe("a decision", () => {
     const { status, decidedBy, decidedAt } = won[0]!;
     const lost = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
     for (const error of lost) {
-      expect(MemoryError.is(error, "CONFLICT")).toBe(true);
+      expect(MemoryError.is(error, "CONSENT_DECIDED")).toBe(true);
       expect(error.message).toContain(`was ${status} by ${decidedBy} (code) on ${decidedAt!.toISOString()}`);
     }
     expect(await cityOf(memory, user)).toEqual(status === "approved" ? ["Porto"] : []);
@@ -240,15 +240,15 @@ describe("a decision", () => {
     const user = newUser();
     const id = await propose(memory, user);
     now = new Date("2031-01-08T00:00:00Z");
-    expect(await memory.consents.list(user)).toEqual([]);
-    const [expired] = await memory.consents.list({ ...user, status: ["expired"] });
+    expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
+    const [expired] = await memory.consents.list({ scope: user.scope, status: ["expired"] });
     expect(expired).toMatchObject({ id, decidedAt: now, decidedBy: null });
     for (const decision of ["approve", "refuse"] as const) {
       const error = await errorOf(memory.consents.decide({ ...user, id, decision, actor: "ana" }));
       expect(error).toMatchObject({ code: "CONSENT_EXPIRED" });
       expect(error?.message).toContain("2031-01-08");
     }
-    expect(await memory.memories.list(user)).toEqual([]);
+    expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
     const again = await propose(memory, user);
     expect(again).not.toBe(id);
 

@@ -35,16 +35,16 @@ describe("events", () => {
     });
     await say(memory, thread, "Good night.");
     await memory.memories.add({ text: "The user plays chess.", importance: 1 }, access);
-    const [chess] = await memory.memories.list({ ...access, kinds: ["fact"] });
+    const [chess] = await memory.memories.list({ scope: access.scope, kinds: ["fact"] });
     await memory.memories.update(chess!.id, { text: "The user plays chess well." }, access);
     await memory.memories.remove(chess!.id, access);
     await memory.memories.restore(chess!.id, access);
     await memoryQueryTool(memory, access).invoke({ query: "chess" });
     now += 61 * 86_400_000;
-    await memory.lifecycle.run(access);
+    await memory.lifecycle.run({ scope: access.scope });
     now += 31 * 86_400_000;
-    await memory.lifecycle.run(access);
-    const [held] = await memory.quarantine.list(access);
+    await memory.lifecycle.run({ scope: access.scope });
+    const [held] = await memory.quarantine.list({ scope: access.scope });
     await memory.quarantine.reject(held!.id, access);
     const counts = await memory.events.count({ ...access, by: ["node", "op", "status"] });
     expect(

@@ -78,11 +78,11 @@ describe("export and import", () => {
       thread: ["id", "owner_ref"],
       message: ["thread_ref", "role", "actor", "content"],
       summary: ["id", "thread_ref", "base_id", "lease_until", "retry_at"],
-      memory: ["ref", "owner_ref", "thread_ref", "content_hash", "accessed_on"],
+      memory: ["ref", "owner_ref", "thread_ref", "content_hash", "accessed_on", "revision"],
       relation: ["from_ref", "to_ref"],
-      history: ["id", "owner_ref"],
+      history: ["id", "owner_ref", "memory_revision"],
       change_log: ["owner_ref"],
-      consent_request: ["ref", "owner_ref"],
+      consent_request: ["ref", "owner_ref", "revision"],
       owner: ["id", "memory_count", "memory_length", "message_count", "message_length"],
     };
     const types: Record<string, ExportLine["type"]> = { change_log: "change", consent_request: "consent" };
@@ -194,7 +194,7 @@ describe("export and import", () => {
     const lines = await linesOf(memory, { userId: ana });
     const before = await countEverything(db);
     const conflict = {
-      code: "CONFLICT",
+      code: "ID_TAKEN",
       message: expect.stringMatching(/^Line \d+: .* belongs to another scope/),
     };
     // The threads of another tenant are others; the memories' ids are taken.

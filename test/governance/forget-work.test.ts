@@ -57,7 +57,7 @@ describe("steps being written while their user is forgotten", () => {
     await until(() => gate.waiting > 0);
     expect(await memory.forget(thread.scope)).toMatchObject({ complete: true });
     gate.open();
-    await expect(writing).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(writing).rejects.toMatchObject({ code: "FORGOTTEN" });
     expect(await findEverywhere(db, thread.scope.userId)).toEqual({});
   });
 
@@ -73,7 +73,7 @@ describe("steps being written while their user is forgotten", () => {
     await memory.forget(scope);
     await memory.record({ ...thread, scope, messages });
     gate.open();
-    await expect(writing).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(writing).rejects.toMatchObject({ code: "FORGOTTEN" });
     expect(await memory.memories.list({ scope, kinds: ["procedure"] })).toEqual([]);
     expect(await memory.memories.list({ scope })).toHaveLength(1);
   });

@@ -87,7 +87,8 @@ const decide =
     const { scope } = user;
     const result = memory.consents.decide({ scope, id: request.id, decision, actor: "user" });
     if (request.status !== "pending") {
-      expect(await codeOf(result)).toBe("CONFLICT");
+      const code = request.status === "superseded" ? "CONSENT_SUPERSEDED" : "CONSENT_DECIDED";
+      expect(await codeOf(result)).toBe(code);
       return;
     }
     const decided = await result;
@@ -102,7 +103,7 @@ const plays: Record<Name, Play> = {
   async state(memory, user, which) {
     const text = statements[which] as string;
     const known = saying(user, text);
-    const [written] = await memory.memories.add([{ text }], user);
+    const [written] = await memory.memories.add([{ text }], { scope: user.scope });
     expect([written?.outcome, written?.id]).toEqual(
       known ? ["merged", known.id] : ["created", expect.any(String)],
     );
@@ -113,10 +114,9 @@ const plays: Record<Name, Play> = {
     const value = drinks[which] as string;
     const text = `The user drinks ${value}.`;
     const held = active(user, "drink");
-    const [written] = await memory.memories.add(
-      [{ text, category: "preferences", key: "drink", value }],
-      user,
-    );
+    const [written] = await memory.memories.add([{ text, category: "preferences", key: "drink", value }], {
+      scope: user.scope,
+    });
     const changed = held ? "replaced" : "created";
     expect(written?.outcome).toBe(held?.text === text ? "merged" : changed);
     if (held?.text !== text) write(user, written?.id as string, text, "drink");
@@ -127,7 +127,9 @@ const plays: Record<Name, Play> = {
     const text = `The user lives in ${value}.`;
     const known = active(user, "city")?.text === text;
     const refused = user.requests.some((request) => request.value === value && request.status === "refused");
-    const [written] = await memory.memories.add([{ text, category: "profile", key: "city", value }], user);
+    const [written] = await memory.memories.add([{ text, category: "profile", key: "city", value }], {
+      scope: user.scope,
+    });
     const asked = refused ? "refused" : "proposed";
     expect(written?.outcome).toBe(known ? "merged" : asked);
     const waiting = pending(user);
@@ -148,17 +150,22 @@ const plays: Record<Name, Play> = {
   async remove(memory, user, nth) {
     const item = user.memories.at(-1 - nth);
     if (!item) return;
-    const code = await codeOf(memory.memories.remove(item.id, user));
-    expect(code).toBe(item.state === "active" ? "ok" : "CONFLICT");
+    const code = await codeOf(memory.memories.remove(item.id, { scope: user.scope }));
+    expect(code).toBe(item.state === "active" ? "ok" : "WRONG_STATE");
     if (code === "ok") item.state = "soft_deleted";
   },
 
   async restore(memory, user, nth) {
     const item = user.memories.at(-1 - nth);
     if (!item) return;
-    const code = await codeOf(memory.memories.restore(item.id, { ...user, consent: "given" }));
-    const taken = (item.key !== null && active(user, item.key)) || saying(user, item.text);
-    expect(code).toBe(item.state === "soft_deleted" && !taken ? "ok" : "CONFLICT");
+    const code = await codeOf(memory.memories.restore(item.id, { scope: user.scope, consent: "given" }));
+    const taken = [
+      ...(item.key !== null && active(user, item.key) ? ["SLOT_TAKEN"] : []),
+      ...(saying(user, item.text) ? ["DUPLICATE_MEMORY"] : []),
+    ];
+    if (item.state !== "soft_deleted") expect(code).toBe("WRONG_STATE");
+    else if (taken.length > 0) expect(taken).toContain(code);
+    else expect(code).toBe("ok");
     if (code === "ok") item.state = "active";
   },
 

@@ -295,7 +295,7 @@ async function liveIn(memory: Memory, tenantId: string) {
   expect(lines.length).toBeGreaterThan(20);
   const copy = { ...scope, userId: `copy of ${tenantId}` };
   await expect(memory.import(lines, { scope: { ...copy, tenantId: `${tenantId} 2` } })).rejects.toThrow(
-    code("CONFLICT"),
+    code("ID_TAKEN"),
   );
   expect(await memory.import(lines)).toMatchObject({ total: 0 });
   expect(await memory.forget({ ...copy, tenantId: `${tenantId} 2` })).toMatchObject({

@@ -99,9 +99,9 @@ describe("a memory that nobody uses", () => {
     await add(memory, user, minor("The user likes medlars."));
     await memory.memories.update(changed!, { importance: 1 }, user);
     passed(99);
-    expect(await memory.lifecycle.run(user)).toEqual({ softDeleted: 0, purged: 0 });
+    expect(await memory.lifecycle.run({ scope: user.scope })).toEqual({ softDeleted: 0, purged: 0 });
     passed(101);
-    expect((await memory.lifecycle.run(user)).softDeleted).toBe(3);
+    expect((await memory.lifecycle.run({ scope: user.scope })).softDeleted).toBe(3);
     expect([said]).toHaveLength(1);
   });
 
@@ -114,13 +114,13 @@ describe("a memory that nobody uses", () => {
     const query = { ...user, query: "Which trees did the user plant in the garden?" };
     expect((await memory.query({ ...query, topK: 1 }))[0]?.memory.id).toBeDefined();
     passed(61);
-    await memory.lifecycle.run(user);
+    await memory.lifecycle.run({ scope: user.scope });
     const ids = (await memory.query({ ...query, topK: 5 })).map((hit) => hit.memory.id);
     expect(ids).toHaveLength(1);
     expect(ids).not.toContain(old);
     const { memories } = await memory.recall(query);
     expect(JSON.stringify(memories)).not.toContain("apple");
-    expect(JSON.stringify(await memory.memories.list(user))).not.toContain("apple");
+    expect(JSON.stringify(await memory.memories.list({ scope: user.scope }))).not.toContain("apple");
     // Nor as something that a new memory could be merged with or linked to.
     const [again] = await memory.memories.add(minor("The user planted apple trees in the gardens."), user);
     expect(again?.outcome).toBe("created");
@@ -139,13 +139,13 @@ describe("a memory that nobody uses", () => {
     );
     await memory.record({ ...user, messages: [new HumanMessage("Hi")] });
     passed(61);
-    await memory.lifecycle.run(user);
+    await memory.lifecycle.run({ scope: user.scope });
     passed(90);
-    expect((await memory.lifecycle.run(user)).purged).toBe(0);
+    expect((await memory.lifecycle.run({ scope: user.scope })).purged).toBe(0);
     await memory.memories.restore(first!, user);
     expect((await memory.query({ ...user, query: "old stamps" }))[0]?.memory.id).toBe(first);
     passed(91.1);
-    expect((await memory.lifecycle.run(user)).purged).toBe(1);
+    expect((await memory.lifecycle.run({ scope: user.scope })).purged).toBe(1);
     expect(await rowsOf(second!)).toEqual([0, 0, 0, 0]);
     await expect(memory.memories.restore(second!, user)).rejects.toMatchObject({
       code: "NOT_FOUND",
@@ -159,7 +159,7 @@ describe("a memory that nobody uses", () => {
     // Its words are in no news any more.
     const { changes } = await memory.recall(user);
     expect(changes.count).toBe(6);
-    expect(JSON.stringify(await memory.changes.since(0, user))).not.toContain("coins");
+    expect(JSON.stringify(await memory.changes.since(0, { scope: user.scope }))).not.toContain("coins");
   });
 
   it("leaves one trail, one revision and one event for each, in several batches of several processes", async () => {
@@ -175,10 +175,12 @@ describe("a memory that nobody uses", () => {
     const others = [ageing({ config }), ageing({ config })];
     for (const other of others) other.passed(61);
     const runs = await Promise.all(
-      [memory, ...others.map((other) => other.memory)].map((each) => each.lifecycle.run(user)),
+      [memory, ...others.map((other) => other.memory)].map((each) =>
+        each.lifecycle.run({ scope: user.scope }),
+      ),
     );
     expect(runs.reduce((total, { softDeleted }) => total + softDeleted, 0)).toBe(30);
-    const { revision, changes } = await memory.changes.since(30, user);
+    const { revision, changes } = await memory.changes.since(30, { scope: user.scope });
     expect([revision, changes.map(({ rev }) => rev)]).toEqual([
       60,
       Array.from({ length: 30 }, (_, n) => n + 31),
@@ -197,9 +199,9 @@ describe("a memory that nobody uses", () => {
     await add(memory, user, name("Rex"));
     await add(memory, user, name("Bo"));
     passed(200);
-    expect(await memory.lifecycle.run(user)).toEqual({ softDeleted: 1, purged: 0 });
+    expect(await memory.lifecycle.run({ scope: user.scope })).toEqual({ softDeleted: 1, purged: 0 });
     passed(400);
-    expect(await memory.lifecycle.run(user)).toEqual({ softDeleted: 0, purged: 1 });
+    expect(await memory.lifecycle.run({ scope: user.scope })).toEqual({ softDeleted: 0, purged: 1 });
     expect(await statesOf(memory, user)).toEqual({ "The dog's name is Rex.": "superseded" });
   });
 
@@ -244,7 +246,7 @@ describe("a memory that nobody uses", () => {
     await add(memory, ana, minor("Ana saw a play."));
     await add(memory, bo, minor("Bo saw a play."));
     passed(61);
-    expect((await memory.lifecycle.run(ana)).softDeleted).toBe(1);
+    expect((await memory.lifecycle.run({ scope: ana.scope })).softDeleted).toBe(1);
     expect(await statesOf(memory, bo)).toEqual({ "Bo saw a play.": "active" });
   });
 });

@@ -156,7 +156,7 @@ describe("what is to be redacted", () => {
     const { total } = await memory.import(lines);
     expect(total).toBeGreaterThan(4);
     expect(await findEverywhere(db, secret)).toEqual({});
-    expect((await memory.memories.list(from))[0]?.value).toBe("[number]");
+    expect((await memory.memories.list({ scope: from.scope }))[0]?.value).toBe("[number]");
     const broken = lines.map((line) => line.replace(String.raw`\"lc\":1`, String.raw`\"lc\":9`));
     await expect(memory.import(broken)).rejects.toMatchObject({
       ...{

@@ -18,7 +18,7 @@ describe("a version of a memory", () => {
     await memory.memories.update(id, { text: "The user rows on Sundays.", importance: 1, tags: [] }, user);
     await memory.memories.update(id, { category: "goals" }, user);
     const [, second, first] = await memory.memories.history(id, user);
-    const before = (await memory.changes.since(0, user)).revision;
+    const before = (await memory.changes.since(0, { scope: user.scope })).revision;
     const reverted = await memory.memories.revert(id, { ...user, to: first!.id, actor: "Olga" });
     expect(reverted).toMatchObject({
       ...{ id, text: "The user sails on Mondays.", category: "knowledge", importance: 4, confidence: 0.9 },
@@ -29,7 +29,7 @@ describe("a version of a memory", () => {
       ...{ event: "UPDATE", actor: "Olga", old: { text: "The user rows on Sundays.", category: "goals" } },
       new: { text: "The user sails on Mondays.", revertOf: first!.id },
     });
-    expect(await memory.changes.since(before, user)).toMatchObject({
+    expect(await memory.changes.since(before, { scope: user.scope })).toMatchObject({
       revision: before + 1,
       changes: [{ event: "updated", line: "[Knowledge] The user sails on Mondays." }],
     });
@@ -49,7 +49,7 @@ describe("a version of a memory", () => {
     const trail = await memory.memories.history(rex!.id!, user);
     const to = trail.at(-1)!.id;
     await expect(memory.memories.revert(rex!.id!, { ...user, to })).rejects.toMatchObject({
-      code: "CONFLICT",
+      code: "SLOT_TAKEN",
     });
     expect(await memory.memories.get(rex!.id!, user)).toMatchObject({ state: "superseded" });
     await memory.memories.remove(bo!.id!, user);
@@ -99,11 +99,11 @@ describe("the audit trail", () => {
     await memory.memories.pin(lake!.id!, true, user);
     await memory.memories.remove(lake!.id!, user);
     await memory.memories.restore(lake!.id!, user);
-    await memory.quarantine.approve(held!.id!, user);
+    await memory.quarantine.approve(held!.id!, { scope: user.scope });
     now += 61 * 86_400_000;
-    await memory.lifecycle.run(user);
+    await memory.lifecycle.run({ scope: user.scope });
     now += 31 * 86_400_000;
-    await memory.lifecycle.run(user);
+    await memory.lifecycle.run({ scope: user.scope });
     const eventsOf = async (id: string) =>
       (await memory.memories.history(id, user)).map(({ event }) => event).toReversed();
     expect(await eventsOf(sea!.id!)).toEqual(["ADD", "MERGE", "TTL", "DELETE"]);

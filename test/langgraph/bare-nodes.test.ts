@@ -55,7 +55,7 @@ const graphs = {
       return { messages: [await model.invoke(modelView(messages, mnemograph, injectAs))], topic: "set" };
     };
     return new StateGraph(state)
-      .addNode("recall", recallNode(memory, options))
+      .addNode("recall", recallNode(memory, { onError: options.onError }))
       .addNode("chat", chat)
       .addNode("remember", rememberNode(memory, options))
       .addEdge(START, "recall")
@@ -70,7 +70,7 @@ const graphs = {
       topic: Annotation<string>(),
     });
     return new StateGraph(state)
-      .addNode("recall", recallNode(memory, options))
+      .addNode("recall", recallNode(memory, { onError: options.onError }))
       .addNode("chat", async ({ messages, mnemograph }) => {
         if (pause) interrupt("wait");
         return { messages: [await model.invoke(modelView(messages, mnemograph, injectAs))], topic: "set" };

@@ -24,7 +24,7 @@ async function propose(memory: Memory, thread: ReturnType<typeof newThread>, ...
   return outcomes.map(({ consentId }) => consentId!);
 }
 const known = async (memory: Memory, thread: ReturnType<typeof newThread>) =>
-  (await memory.memories.list(addressOf(thread))).map(({ value }) => value);
+  (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ value }) => value);
 
 interface Question {
   readonly proposals: { id: string; proposal: string; current: string | null }[];
@@ -78,7 +78,10 @@ describe("the consent node", () => {
     // The agent's turn sees what was just agreed to.
     expect(model.calls[0]!.messages[0]!.text).toContain("city: Porto");
     expect(await known(memory, thread)).toEqual(["Porto"]);
-    const decided = await memory.consents.list({ ...addressOf(thread), status: ["approved", "refused"] });
+    const decided = await memory.consents.list({
+      scope: addressOf(thread).scope,
+      status: ["approved", "refused"],
+    });
     expect(
       decided.map(({ id, status, decidedBy, decidedVia }) => [id, status, decidedBy, decidedVia]),
     ).toEqual([
@@ -115,7 +118,9 @@ describe("the consent node", () => {
       expect(value.proposals).toMatchObject([{ id }]);
     }
     expect(await known(memory, thread)).toEqual([]);
-    expect(await memory.consents.list(addressOf(other))).toMatchObject([{ id: foreign, status: "pending" }]);
+    expect(await memory.consents.list({ scope: addressOf(other).scope })).toMatchObject([
+      { id: foreign, status: "pending" },
+    ]);
     const done = await resume(JSON.stringify({ decisions: [{ id, decision: "approve", value: "Faro" }] }));
     expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
     expect(await known(memory, thread)).toEqual(["Faro"]);
@@ -132,7 +137,7 @@ describe("the consent node", () => {
     await say(graph, "hello", thread);
     await graph.invoke(new Command({ resume: { decisions: [{ id: porto, decision: "later" }] } }), thread);
     expect((await say(graph, "again", thread)).__interrupt__).toBeUndefined();
-    expect(await memory.consents.list(addressOf(thread))).toHaveLength(2);
+    expect(await memory.consents.list({ scope: addressOf(thread).scope })).toHaveLength(2);
     expect((await memory.recall(addressOf(thread))).consents).toEqual([]);
     now = new Date(now.getTime() + 86_400_001);
     const { value } = questionOf(await say(graph, "and again", thread));
@@ -162,7 +167,7 @@ describe("the consent node", () => {
     const [id] = await propose(memory, thread, slot("city", "Porto"));
     expect(lines((await say(graph, "hello", thread)).messages)).toEqual(["human: hello", "ai: answer 1"]);
     expect(JSON.stringify(logger)).toContain("needs a checkpointer");
-    expect(await memory.consents.list(addressOf(thread))).toMatchObject([{ id }]);
+    expect(await memory.consents.list({ scope: addressOf(thread).scope })).toMatchObject([{ id }]);
     const strict = withMemory(chatAgent(answering()), memory, {
       consent: "interrupt",
       onError: "throw",

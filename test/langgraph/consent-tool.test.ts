@@ -34,7 +34,7 @@ const calls = (args: Record<string, string>): ScriptedReply => ({
   toolCalls: [{ name: "memory_consent", args }],
 });
 const known = async (memory: Memory, thread: Thread) =>
-  (await memory.memories.list(addressOf(thread))).map(({ value }) => value);
+  (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ value }) => value);
 
 /** One turn of an agent that calls the tool with `args`; what the tool answered. */
 async function turn(
@@ -74,7 +74,7 @@ describe("the consent tool", () => {
     expect(block).toContain(`- 1 (${they.slice(0, 8)}): pronouns: they`);
     expect(block).toMatch(/- 2 \(\w{8}\): city: Porto/);
     expect(await known(memory, thread)).toEqual(["Porto"]);
-    const [approved] = await memory.consents.list({ ...addressOf(thread), status: ["approved"] });
+    const [approved] = await memory.consents.list({ scope: addressOf(thread).scope, status: ["approved"] });
     expect(approved).toMatchObject({
       ...{ decidedVia: "chat", decidedBy: thread.configurable.user_id },
       evidence: {
@@ -94,9 +94,9 @@ describe("the consent tool", () => {
       const id = await propose(memory, thread, "Porto");
       const args = { proposal: `(${id.slice(0, 8)})`, decision: "refuse", quote: "No, forget it" };
       expect(await turn(memory, thread, "No, forget it.", args, injectAs)).toContain("not to be asked again");
-      expect(await memory.consents.list({ ...addressOf(thread), status: ["refused"] })).toMatchObject([
-        { id },
-      ]);
+      expect(
+        await memory.consents.list({ scope: addressOf(thread).scope, status: ["refused"] }),
+      ).toMatchObject([{ id }]);
     },
   );
 
@@ -120,7 +120,7 @@ describe("the consent tool", () => {
     const decided = await memory.consents.acknowledge({
       scope,
       threadId,
-      ...answer,
+      quote: answer.quote,
       id,
       decision: "approve",
     });
@@ -155,7 +155,9 @@ describe("the consent tool", () => {
         expect(await turn(memory, thread, "What do you remember?", args, injectAs)).toMatch(/^Refused/);
       }
       expect(await known(memory, thread)).toEqual([]);
-      expect(await memory.consents.list(addressOf(thread))).toMatchObject([{ id, status: "pending" }]);
+      expect(await memory.consents.list({ scope: addressOf(thread).scope })).toMatchObject([
+        { id, status: "pending" },
+      ]);
     },
   );
 

@@ -254,7 +254,7 @@ test("a missing package is named with the command that installs it", () => {
       join(folder, "main.js"),
       `import { createMemorySupervisor, MemoryError } from "./src/index.js";
       for (const mode of ["handoff", "tools"]) {
-        await createMemorySupervisor({ mode, planner: {}, executor: {} }).catch((error) =>
+        await createMemorySupervisor({ mode, model: {}, memory: { recall() {} }, planner: {}, executor: {} }).catch((error) =>
           console.log(MemoryError.is(error, "PEER_MISSING"), error.message));
       }`,
     );

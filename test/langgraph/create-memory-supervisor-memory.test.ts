@@ -64,7 +64,8 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
 
       const asked = shown(planner.calls[2]);
       expect(asked[2]).toBe(
-        'tool: Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects.',
+        'tool: Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
+          "instructions, app_notes, procedural, relationship_dynamic.",
       );
       const hits = (text: string | undefined) =>
         (JSON.parse(text?.replace(/^tool: /, "") ?? "") as { text: string }[]).map((hit) => hit.text);

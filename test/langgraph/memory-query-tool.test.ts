@@ -73,7 +73,8 @@ describe("memory.query", () => {
   it("refuses a category outside the allowlist with a message a model can act on, and keeps an event", async () => {
     const answer = await ask("planner", { categories: ["preferences"] });
     expect(answer).toBe(
-      'Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects.',
+      'Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
+        "instructions, app_notes, procedural, relationship_dynamic.",
     );
     const { rows } = await db.pool.query(
       `select status, detail from "${db.schema}".event where step = 'tool' and status = 'error'`,
@@ -82,7 +83,9 @@ describe("memory.query", () => {
   });
 
   it("refuses an agent without an allowlist, once there are any", async () => {
-    expect(await ask("stranger", { categories: ["tasks"] })).toContain("It may read: nothing");
+    expect(await ask("stranger", { categories: ["tasks"] })).toContain(
+      "It may read: instructions, app_notes, procedural",
+    );
     expect(await ask("stranger", {})).toContain("No memory fits");
   });
 

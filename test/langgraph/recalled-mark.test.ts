@@ -47,7 +47,7 @@ describe("a mark", () => {
     await memory.idle();
     const hits = await memory.transcript.search({ ...addressOf(thread), query: "figs" });
     expect(hits.map(({ text }) => text)).toContain("I like figs");
-    expect((await memory.memories.list(addressOf(thread))).map(({ text }) => text)).toEqual([
+    expect((await memory.memories.list({ scope: addressOf(thread).scope })).map(({ text }) => text)).toEqual([
       "The user likes figs.",
     ]);
   });

@@ -54,6 +54,7 @@ const memory = (kind: MemoryKind) =>
         ...{
           createdAt: at,
           updatedAt: at,
+          revision: 1,
           lastAccessedAt: at,
           source: quote === null ? null : { threadId: "t", seqs: [1], quote },
         },

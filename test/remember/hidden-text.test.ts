@@ -63,7 +63,7 @@ describe("what people do not see", () => {
     expect(prompt).not.toMatch(/kiwis|dates|[\u{E0000}-\u{E007F}]/u);
     const { gap } = await memory.recall(thread);
     expect(gap[0]?.text).toBe(said);
-    expect((await memory.memories.list(thread))[0]?.text).toBe("The user likes tea.");
+    expect((await memory.memories.list({ scope: thread.scope }))[0]?.text).toBe("The user likes tea.");
   });
 });
 

@@ -77,7 +77,7 @@ describe.each([
       user,
     );
     expect([held?.outcome, await linksOf(user)]).toEqual(["quarantined", []]);
-    await memory.quarantine.approve(held!.id!, user);
+    await memory.quarantine.approve(held!.id!, { scope: user.scope });
     expect(await linksOf(user)).toEqual(["banana → apple"]);
     const trail = await memory.memories.history(held!.id!, user);
     expect(trail.map(({ event }) => event)).toEqual(["LINK", "UPDATE", "ADD"]);
@@ -97,7 +97,7 @@ it("links follow a statement that takes a better wording", async () => {
   const memory = db.memory({ model, config });
   const user = newAddress();
   await say(memory, user, "I drink green tea.");
-  const [tea] = await memory.memories.list(user);
+  const [tea] = await memory.memories.list({ scope: user.scope });
   await memory.memories.update(tea!.id, { tags: ["drinks"] }, user);
   await added(memory, user, {
     home: "The user has tea at home.",

@@ -113,9 +113,9 @@ describe("ids whose digests met all the same", () => {
       statements = 0;
       // Without the waits, which are a share of it.
       vi.spyOn(Math, "random").mockReturnValue(0);
-      await expect(recordMessages(tx, second)).rejects.toMatchObject({ code: "CONFLICT" });
+      await expect(recordMessages(tx, second)).rejects.toMatchObject({ code: "BUSY" });
       expect(statements).toBeLessThan(100);
-      await expect(lockOwner(tx, second.scope)).rejects.toMatchObject({ code: "CONFLICT" });
+      await expect(lockOwner(tx, second.scope)).rejects.toMatchObject({ code: "ID_TAKEN" });
       expect(await recordMessages(tx, { ...first, threadId: "another" })).toBeNull();
       expect(await recordMessages(tx, first)).toEqual(recorded);
       expect(await lockOwner(tx, first.scope)).toEqual(owner);

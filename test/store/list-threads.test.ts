@@ -49,7 +49,7 @@ describe("threads.list", () => {
     await memory.record({ ...thread, messages: [new HumanMessage("1"), new HumanMessage("2")] });
     now = new Date("2030-01-02T10:00:00.123Z");
     await memory.record({ ...thread, messages: [new HumanMessage("3")] });
-    expect(await memory.threads.list(thread)).toEqual([
+    expect(await memory.threads.list({ scope: thread.scope })).toEqual([
       {
         ...thread,
         messages: 3,

@@ -22,11 +22,11 @@ export async function textsOf(memory: Memory, { scope }: Address): Promise<strin
   return (await memory.memories.list({ scope })).map(({ text }) => text).toReversed();
 }
 
-/** The events of a thread's background work as "op status detail", in order. */
+/** The events of a thread's background work as "op status detail", in order; those of the memories it wrote apart. */
 export async function eventsOf({ pool, schema }: TestDatabase, { scope, threadId }: Address, step: string) {
   const { rows } = await pool.query<{ op: string; status: string; detail: string | null }>(
     `select op, status, detail from "${schema}".event
-     where user_id = $1 and thread_id = $2 and step = $3 order by id`,
+     where user_id = $1 and thread_id = $2 and step = $3 and memory_id is null and op <> 'search' order by id`,
     [scope.userId, threadId, step],
   );
   return rows.map(({ op, status, detail }) => `${op} ${status} ${detail}`);

@@ -55,7 +55,18 @@ async function round(turn: number): Promise<void> {
 for (let turn = 0; ; turn++) {
   await round(turn).catch((error: unknown) => {
     // Workers get in each other's way, and connections are cut on purpose.
-    const expected = ["CONFLICT", "NOT_FOUND", "DATABASE_UNAVAILABLE", "CONSENT_REQUIRED", "CONSENT_EXPIRED"];
+    const expected = [
+      ...[
+        "BUSY",
+        "FORGOTTEN",
+        "WRONG_STATE",
+        "SLOT_TAKEN",
+        "DUPLICATE_MEMORY",
+        "CONSENT_DECIDED",
+        "CONSENT_SUPERSEDED",
+      ],
+      ...["NOT_FOUND", "DATABASE_UNAVAILABLE", "CONSENT_REQUIRED", "CONSENT_EXPIRED"],
+    ];
     if (!MemoryError.is(error) || !expected.includes(error.code)) console.log(`unexpected: ${error}`);
   });
   if (turn === 1) console.log("two turns");

@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { storableText } from "./domain/parse-input.js";
+import { scopeField } from "./domain/scope.js";
+
+const isObject = (value: unknown) => typeof value === "object" && value !== null;
+const isFunction = (value: unknown) => typeof value === "function";
+
+/** What JavaScript may have passed. Settings have a schema of their own, `openDatabase` looks at the database. */
+export const memoryOptionsSchema = z.strictObject({
+  database: z.unknown().optional(),
+  schema: z.string().optional(),
+  model: z.custom(isObject, "must be a chat model").optional(),
+  embeddings: z.custom(isObject, "must be embeddings").optional(),
+  embeddingSpace: z.string().optional(),
+  config: z.unknown().optional(),
+  jobs: z.enum(["background", "inline"]).optional(),
+  isolation: z.literal("rls").optional(),
+  logger: z
+    .custom(
+      (value) =>
+        isObject(value) &&
+        ["debug", "info", "warn", "error"].every((level) =>
+          isFunction((value as Record<string, unknown>)[level]),
+        ),
+      "must have the functions debug, info, warn and error",
+    )
+    .optional(),
+  redact: z.custom(isFunction, "must be a function").optional(),
+  clock: z.custom(isFunction, "must be a function").optional(),
+});
+
+/** Whose statistics. */
+export const statsSchema = z.strictObject({ scope: scopeField });
+
+const label = storableText.nullish();
+
+/** An event to keep; which steps there are, `eventNode` knows. */
+export const eventSchema = z.strictObject({
+  scope: scopeField,
+  ...{ threadId: label, agentId: label, runId: label },
+  ...{ step: z.string(), op: z.string(), status: z.enum(["ok", "error", "skipped"]) },
+  ...{ detail: storableText.optional(), category: storableText.optional() },
+  similarity: z.number().optional(),
+  shownIds: z.array(z.string()).optional(),
+});
+
+/** A failure to report. */
+export const failureSchema = z.strictObject({
+  scope: scopeField,
+  threadId: z.unknown(),
+  node: z.enum(["recall", "consent", "remember"]),
+  error: z.unknown(),
+});

@@ -1,0 +1,236 @@
+import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import * as main from "../../src/index.js";
+import { type Memory, MemoryError } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+
+type Arguments = readonly unknown[];
+type Call = (...args: Arguments) => unknown;
+
+const scope = { userId: "ana" };
+const id = randomUUID();
+const threadId = "t";
+const said = [{ id: "m", text: "hello" }];
+const message = new HumanMessage("hello");
+const draft = { text: "The user drinks tea.", source: { threadId, seqs: [0] }, turns: { start: 1, end: 2 } };
+
+/** Calls that take no options, and those whose input is told apart elsewhere (query: memory-query tests). */
+const plain: ReadonlySet<string> = new Set([
+  ...["setup", "upkeep", "idle", "close", "checkpointer", "summaries.stats", "query"],
+  ...["summarizationGraph", "extractionGraph", "compressionGraph"],
+]);
+
+/** What every other call of a memory takes; objects in it are options, filters, scopes or drafts. */
+const calls: Readonly<Record<string, Arguments>> = {
+  record: [{ scope, threadId, messages: [message], shown: { revision: 0, memoryIds: [] } }],
+  remember: [{ scope, threadId, messages: [message], shown: { revision: 0, memoryIds: [] } }],
+  recall: [{ scope, threadId, query: "tea" }],
+  stats: [{ scope }],
+  reembed: [{ batchSize: 10 }],
+  forget: [scope, { dryRun: true }],
+  export: [scope],
+  import: [[], { scope }],
+  emit: [{ scope, threadId, step: "tool", op: "search", status: "ok" }],
+  reportError: [{ scope, threadId, node: "recall", error: new Error("no") }],
+  "summaries.list": [{ scope, threadId }],
+  "summaries.chain": [{ scope, threadId }],
+  "summaries.stuck": [1_000],
+  "summaries.rollback": [{ scope, threadId, summaryId: 1 }],
+  "memories.add": [draft, { scope }],
+  "memories.get": [id, { scope }],
+  "memories.list": [{ scope, limit: 3 }],
+  "memories.update": [id, { importance: 2 }, { scope }],
+  "memories.remove": [id, { scope }],
+  "memories.restore": [id, { scope }],
+  "memories.pin": [id, true, { scope }],
+  "memories.revert": [id, { scope, to: 1 }],
+  "memories.history": [id, { scope }],
+  "procedures.write": [{ scope, threadId, messages: [message] }],
+  "quarantine.list": [{ scope }],
+  "quarantine.approve": [id, { scope }],
+  "quarantine.reject": [id, { scope }],
+  "changes.since": [0, { scope }],
+  "events.count": [{ scope, by: "op" }],
+  "events.list": [{ scope, limit: 3 }],
+  "lifecycle.run": [{ scope }],
+  "consents.list": [{ scope }],
+  "consents.decide": [{ scope, id, decision: "refuse", actor: "ana", evidence: { quote: "no" } }],
+  "consents.acknowledge": [{ scope, threadId, id, decision: "refuse", quote: "no", said: [{ text: "no" }] }],
+  "consents.postpone": [{ scope, ids: [id] }],
+  "transcript.search": [{ scope, query: "tea" }],
+  "threads.list": [{ scope }],
+  "threads.claim": [{ scope, threadId, said }],
+  "threads.refuse": [{ threadId, said }],
+  "checkpoints.prune": [{ scope, keepLast: 1 }],
+};
+
+const model = new ScriptedChatModel({ replies: [] });
+
+/** What the exported functions take. */
+const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
+  createMemory: (memory) => [
+    {
+      ...{
+        database: db.pool,
+        config: { summaries: { afterSeq: 3 }, categories: { custom: [{ name: "cars" }] } },
+      },
+      logger: { debug() {}, info() {}, warn() {}, error() {} },
+      clock: () => memory && new Date(),
+    },
+  ],
+  consentNode: (memory) => [memory, { limit: 2 }],
+  consentTool: (memory) => [memory, { name: "ask" }],
+  createMemorySupervisor: (memory) => [
+    { memory, model, planner: { prompt: "plan" }, executor: { prompt: "do" } },
+  ],
+  memoryMiddleware: (memory) => [memory, { injectAs: "user" }],
+  procedureTool: (memory) => [memory, { agent: "planner" }],
+  recallNode: (memory) => [memory, { agent: "planner" }],
+  rememberNode: (memory) => [memory, { session: "bounded" }],
+  withMemory: (memory) => [memory.summarizationGraph(), memory, { session: "bounded" }],
+};
+/** No options; `memoryQueryTool` is told apart by tests of its own. */
+const withoutOptions = [
+  "MemoryError",
+  "memoryAnnotation",
+  "memoryStateFields",
+  "memoryQueryTool",
+  "modelView",
+];
+
+/** Every call of `api` by its path: "memories.add". */
+function callsOf(api: object, path = ""): [path: string, call: Call][] {
+  return Object.entries(api).flatMap(([name, member]: [string, unknown]): [string, Call][] => {
+    if (typeof member === "function") return [[`${path}${name}`, member as Call]];
+    const isApi = typeof member === "object" && member !== null && name !== "policy";
+    return isApi ? callsOf(member, `${path}${name}.`) : [];
+  });
+}
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** `value` once for each object in it, with a key there that nobody knows. Scopes have a code of their own. */
+function misspelt(value: unknown): unknown[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => misspelt(item).map((wrong) => value.with(index, wrong)));
+  }
+  if (!isPlainObject(value) || "recall" in value || "debug" in value) return [];
+  const inner = Object.entries(value).flatMap(([key, each]) =>
+    misspelt(each).map((wrong) => ({ ...value, [key]: wrong })),
+  );
+  return [{ ...value, zzunknown: 1 }, ...inner];
+}
+
+const mistakes = (args: Arguments): Arguments[] => misspelt(args) as Arguments[];
+
+async function outcomeOf(call: () => unknown): Promise<unknown> {
+  try {
+    const result = await call();
+    // A generator begins when it is asked.
+    if (typeof result === "object" && result !== null && Symbol.asyncIterator in result)
+      for await (const _ of result as AsyncIterable<unknown>);
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+function expectRefused(error: unknown, key?: string) {
+  expect(error).toBeInstanceOf(MemoryError);
+  expect(["INVALID_INPUT", "SCOPE_REQUIRED"]).toContain((error as MemoryError).code);
+  if (key !== undefined) expect((error as MemoryError).message).toContain(`unknown key "${key}"`);
+}
+
+describe("every call of a memory", () => {
+  it("is known to this test", () => {
+    const paths = callsOf(db.memory()).map(([path]) => path);
+    expect(paths.filter((path) => !plain.has(path)).sort()).toEqual(Object.keys(calls).sort());
+    expect([...Object.keys(exported), ...withoutOptions].sort()).toEqual(Object.keys(main).sort());
+  });
+
+  it.each(Object.entries(calls))(
+    "%s names a key that it does not know, wherever it stands",
+    async (path, args) => {
+      const memory = db.memory({ embeddings: undefined as never, model });
+      const call = new Map(callsOf(memory)).get(path) as Call;
+      for (const wrong of mistakes(args)) expectRefused(await outcomeOf(() => call(...wrong)), "zzunknown");
+    },
+  );
+
+  it.each(Object.entries(calls))(
+    "%s takes no null or text for its options, and nothing that is missing",
+    async (path, args) => {
+      const memory = db.memory({ model });
+      const call = new Map(callsOf(memory)).get(path) as Call;
+      const positions = args.flatMap((arg, index) => (isPlainObject(arg) ? [index] : []));
+      for (const index of positions) {
+        for (const wrong of [null, 7, "no options", []]) {
+          if (path === "memories.add" && Array.isArray(wrong) && index === 0) continue;
+          expectRefused(await outcomeOf(() => call(...args.with(index, wrong))));
+        }
+      }
+      const error = await outcomeOf(() => call());
+      if (error !== null) expect(error).toBeInstanceOf(MemoryError);
+    },
+  );
+
+  it.each([
+    ["memories.list", [{ scope, limit: -1 }]],
+    ["memories.list", [{ scope, limit: Number.NaN }]],
+    ["memories.list", [{ scope, limit: "10" }]],
+    ["memories.list", [{ scope, limit: 1.5 }]],
+    ["memories.list", [{ scope, categories: ["preferance"] }]],
+    ["memories.update", [id, { importance: Number.NaN }, { scope }]],
+    ["memories.pin", [id, undefined, { scope }]],
+    ["memories.pin", [id, "yes", { scope }]],
+    ["memories.remove", [id, { scope, ifRevision: "1" }]],
+    ["memories.remove", [id, { scope, consent: "yes" }]],
+    ["memories.get", [undefined, { scope }]],
+    ["changes.since", [-1, { scope }]],
+    ["changes.since", [0, { scope, limit: 0 }]],
+    ["threads.list", [{ scope, limit: "10" }]],
+    ["summaries.stuck", [Number.NaN]],
+    ["record", [{ scope, threadId, messages: [{ role: "user", content: "hello" }] }]],
+    ["record", [{ scope, threadId }]],
+    ["import", [undefined, {}]],
+    ["forget", [scope, { batchSize: 0 }]],
+    ["forget", [scope, { signal: "stop" }]],
+    ["checkpoints.prune", [{ keepLast: 1, onProgress: true }]],
+  ] as [string, Arguments][])("%s refuses %j", async (path, args) => {
+    const call = new Map(callsOf(db.memory())).get(path) as Call;
+    expectRefused(await outcomeOf(() => call(...args)));
+  });
+
+  it("says which key was probably meant", async () => {
+    const memory = db.memory();
+    const listing = { scope, kind: ["fact"] };
+    await expect(memory.memories.list(listing)).rejects.toThrow('unknown key "kind" (did you mean "kinds"?)');
+    const other = { scope: { user_id: "ana" } };
+    await expect(memory.memories.list(other as never)).rejects.toThrow('did you mean "userId"?');
+    expect(() => db.memory({ config: { retreival: {} } as never })).toThrow('did you mean "retrieval"?');
+    expect(() => db.memory({ config: { retrieval: { topk: 3 } } as never })).toThrow('did you mean "topK"?');
+    const allowlists = { allowlists: { planner: ["task"] } };
+    expect(() => db.memory({ config: allowlists })).toThrow('did you mean "tasks"?');
+  });
+});
+
+describe("every exported function", () => {
+  it.each(Object.keys(exported))(
+    "%s names an option that it does not know, and takes nothing in its place",
+    async (name) => {
+      const memory = db.memory({ model });
+      const call = (main as unknown as Record<string, Call>)[name] as Call;
+      const args = (exported[name] as (memory: Memory) => Arguments)(memory);
+      const wrong = mistakes(args);
+      expect(wrong.length).toBeGreaterThan(0);
+      for (const each of wrong) expectRefused(await outcomeOf(() => call(...each)), "zzunknown");
+      expectRefused(await outcomeOf(() => call(...args.slice(0, -1), null)));
+      if (name !== "createMemory") expectRefused(await outcomeOf(() => call()));
+    },
+  );
+});

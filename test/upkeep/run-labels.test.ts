@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { memoryQueryTool, withMemory } from "../../src/index.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 0 } };
+
+/** A chat that remembers, and what asks it in a run. */
+function chat(agent?: string) {
+  const memory = db.memory({ model: new OfflineChatModel(), config });
+  const inner = new StateGraph(MessagesAnnotation)
+    .addNode("model", async () => ({ messages: [{ role: "assistant", content: "I see." }] }))
+    .addEdge(START, "model")
+    .compile();
+  const graph = withMemory(inner, memory, { agent }).compile({ checkpointer: memory.checkpointer() });
+  const [userId, threadId] = [randomUUID(), randomUUID()];
+  const say = (text: string, run: object) =>
+    graph.invoke(
+      { messages: [new HumanMessage(text)] },
+      { configurable: { thread_id: threadId, user_id: userId, ...run } },
+    );
+  return { memory, say, scope: { userId }, threadId };
+}
+
+describe("what is learned in a run", () => {
+  it("carries the agent and the run, and is found by them", async () => {
+    const { memory, say, scope, threadId } = chat("travel");
+    await say("I love sailing boats.", { run_id: "run-1" });
+    await say("I love mountain huts.", { run_id: "run-2" });
+    const facts = await memory.memories.list({ scope, kinds: ["fact"] });
+    const labels = facts.map(({ agentId, runId, source }) => [agentId, runId, source?.threadId]);
+    expect(labels).toEqual([
+      ["travel", "run-2", threadId],
+      ["travel", "run-1", threadId],
+    ]);
+    const found = async (filters: object) =>
+      (await memory.query({ scope, query: "sailing boats and mountain huts", filters })).map(
+        ({ memory: hit }) => hit.runId,
+      );
+    expect(await found({ run_id: "run-1" })).toEqual(["run-1"]);
+    expect((await found({ agent_id: "travel", category: "interests" })).length).toBeLessThanOrEqual(2);
+    expect(await found({ agent_id: "stylist" })).toEqual([]);
+    // An episode of several runs is none's, but the agent's all the same.
+    const [episode] = await memory.memories.list({ scope, kinds: ["episode"] });
+    expect(episode).toMatchObject({ agentId: "travel", runId: null });
+  });
+
+  it("takes the labels from the run where the program names no agent, and none from elsewhere", async () => {
+    const { memory, say, scope } = chat();
+    await say("I love sailing boats.", { agent_id: "guide", runId: "r1" });
+    await say("I love mountain huts.", { agent_id: 7, run_id: " " });
+    const facts = await memory.memories.list({ scope, kinds: ["fact"] });
+    expect(facts.map(({ agentId, runId }) => [agentId, runId])).toEqual([
+      [null, null],
+      ["guide", "r1"],
+    ]);
+  });
+
+  it("can be asked for by its thread, agent and run in the events", async () => {
+    const { memory, say, scope, threadId } = chat("travel");
+    await say("I love sailing boats.", { run_id: "run-1" });
+    await say("I love sailing boats.", { run_id: "run-2" });
+    await memoryQueryTool(memory, { agent: "travel", scope }).invoke(
+      { query: "boats" },
+      { configurable: { thread_id: threadId, run_id: "run-3" } },
+    );
+    const ops = async (selection: object) =>
+      new Set(
+        (await memory.events.list({ scope, ...selection, limit: 1_000 })).map(
+          ({ step, op }) => `${step} ${op}`,
+        ),
+      );
+    const first = await ops({ threadId, runId: "run-1" });
+    for (const each of ["recall search", "extract search", "extract create", "extract classify"])
+      expect(first).toContain(each);
+    expect(await ops({ threadId, runId: "run-2" })).toContain("extract merge");
+    expect(await ops({ threadId, runId: "run-3", agentId: "travel" })).toEqual(new Set(["tool search"]));
+    expect(await ops({ threadId: "another" })).toEqual(new Set());
+    const counts = await memory.events.count({ scope, threadId, agentId: "travel", by: "op" });
+    expect(counts.map(({ op }) => op)).toEqual(expect.arrayContaining(["create", "search", "merge"]));
+  });
+
+  it("belongs to the conversation that a program names for a change of its own", async () => {
+    const memory = db.memory();
+    const access = { scope: { userId: randomUUID() }, threadId: "talk" };
+    const [{ id } = { id: null }] = await memory.memories.add({ text: "The user climbs." }, access);
+    await memory.memories.pin(id ?? "", true, access);
+    await memory.memories.remove(id ?? "", { scope: access.scope });
+    const events = await memory.events.list(access);
+    expect(events.map(({ op }) => op).sort()).toEqual(["create", "search", "update"]);
+  });
+
+  it("goes with an export", async () => {
+    const { memory, say, scope } = chat("travel");
+    await say("I love sailing boats.", { run_id: "run-1" });
+    const lines = [];
+    for await (const line of memory.export(scope)) lines.push(line);
+    const copy = { userId: randomUUID() };
+    await memory.forget(scope);
+    await memory.import(lines, { scope: copy, trust: "operator" });
+    const again = [];
+    for await (const line of memory.export(copy)) again.push(line);
+    const said = again.flatMap((line) => (line.type === "message" ? [[line.agentId, line.runId]] : []));
+    expect(said).toEqual([
+      ["travel", "run-1"],
+      ["travel", "run-1"],
+    ]);
+  });
+});
