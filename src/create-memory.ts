@@ -2,7 +2,7 @@ import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { migrate } from "./database/migrate.js";
 import { openDatabase } from "./database/open-database.js";
 import { parseInput } from "./domain/parse-input.js";
-import { parseScoped, parseScopeIn } from "./domain/scope.js";
+import { parseScope, parseScopeIn } from "./domain/scope.js";
 import { MemoryError } from "./errors.js";
 import { createChangesApi } from "./governance/changes-api.js";
 import { createConsentExpiryWork } from "./governance/consent-expiry-work.js";
@@ -77,9 +77,9 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   const search = { ...write, logger, clock: options.clock };
   const observe = createObserve(db, config.telemetry, redactor);
   const emit = async (event: MemoryEvent) => {
-    const { scope } = parseScoped(eventSchema, event, "event");
+    parseInput(eventSchema, event, "event");
     try {
-      await insertEvent(db, { ...event, scope }, config.retrieval);
+      await insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval);
     } catch (error) {
       logger.error(`an event could not be kept: ${errorLine(error)}`);
     }

@@ -56,7 +56,7 @@ describe("extraction and compression within a run", () => {
     async (jobs) => {
       const model = taskModel({
         fact_extraction: (prompt) =>
-          prompt.includes("Secretia") ? facts(candidate("The user lives in Secretia.", "Secretia")) : facts(),
+          prompt.includes("Secretia") ? facts(candidate("The user works in Secretia.", "Secretia")) : facts(),
         episode_summary: () => ({
           structured: { reasoning: "", summary: "They spoke of Secretia at length." },
         }),
@@ -78,7 +78,7 @@ describe("extraction and compression within a run", () => {
       }
       await memory.idle();
       expect((await textsOf(memory, addressOf(config))).toSorted()).toEqual([
-        "The user lives in Secretia.",
+        "The user works in Secretia.",
         "They spoke of Secretia at length.",
       ]);
       const streams = JSON.stringify(chunks);

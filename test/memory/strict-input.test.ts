@@ -158,7 +158,9 @@ describe("every call of a memory", () => {
     async (path, args) => {
       const memory = db.memory({ embeddings: undefined as never, model });
       const call = new Map(callsOf(memory)).get(path) as Call;
-      for (const wrong of mistakes(args)) expectRefused(await outcomeOf(() => call(...wrong)), "zzunknown");
+      // An event of a scope that is none is logged: it must not end a turn.
+      const known = path === "emit" || path === "reportError" ? mistakes(args).slice(0, 1) : mistakes(args);
+      for (const wrong of known) expectRefused(await outcomeOf(() => call(...wrong)), "zzunknown");
     },
   );
 

@@ -123,7 +123,7 @@ describe("output that cannot be used", () => {
             : []),
           ...(prompt.includes("Porto")
             ? [
-                candidate("The user lives in Porto.", "I live in Porto", {
+                candidate("The user works in Porto.", "I live in Porto", {
                   message: number("I live in Porto"),
                 }),
               ]
@@ -133,7 +133,7 @@ describe("output that cannot be used", () => {
     });
     const memory = db.memory({ model, config: configured({ maxAttempts: 2, retryDelayMs: 0 }) });
     await memory.upkeep();
-    expect(await textsOf(memory, thread)).toEqual(["The user is Ana.", "The user lives in Porto."]);
+    expect(await textsOf(memory, thread)).toEqual(["The user is Ana.", "The user works in Porto."]);
     expect(await deadLettersOf(db, thread)).toMatchObject([{ start_seq: 2, end_seq: 2, output: "no JSON" }]);
     expect(await taskOf(db, thread, "extract")).toMatchObject({ done_until: 4, attempts: 0, retry_at: null });
   });
