@@ -10,7 +10,7 @@ export interface HeldInterval {
  * Since when a value holds that takes its slot (again): since `from`, or since the last of `others` ended that did so
  * later, so that a slot never held two values at a time. `others` have ended.
  */
-export function heldSince(from: string, others: readonly HeldInterval[]): string {
+export function freeSince(from: string, others: readonly HeldInterval[]): string {
   return others
     .filter(holdsAnything)
     .reduce((latest, { to }) => (to && isBefore(latest, to) ? to : latest), from);

@@ -5,7 +5,7 @@ import type { ExportLine, ExportLineOf } from "../domain/export-line.js";
 import { memoryHash, memoryTerms } from "../domain/memory-identity.js";
 import type { Scope } from "../domain/scope.js";
 import { searchName } from "../domain/search-text.js";
-import { freeInterval, heldSince } from "../domain/slot-interval.js";
+import { freeInterval, freeSince } from "../domain/slot-interval.js";
 import { MemoryError } from "../errors.js";
 import type { ResolvedConfig } from "../options.js";
 import { findSlotIntervals, type SlotInterval } from "../store/find-slot-intervals.js";
@@ -211,7 +211,7 @@ async function inFreeIntervals(
     // What comes for a slot that is held is closed, and held it at most until then.
     const placed =
       state === "active" && !holder
-        ? { from: heldSince(validFrom, others), to: null }
+        ? { from: freeSince(validFrom, others), to: null }
         : freeInterval({ from: validFrom, to: validTo ?? (holder ? null : validFrom) }, others);
     // How the file's own values stand to each other is left as it says.
     if (state === "active" && !holder) others.push({ ...{ appId, category, key }, ...placed, active: true });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { parseInput } from "../domain/parse-input.js";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
+import { recallModeSchema } from "../options.js";
 
 /** Options that several ways in share. */
 export const sharedOptions = {
@@ -9,6 +10,7 @@ export const sharedOptions = {
   injectAs: z.enum(["system", "user"]).optional(),
   onError: z.enum(["continue", "throw"]).optional(),
   agent: z.string().min(1).optional(),
+  memoryMode: recallModeSchema.optional(),
 };
 
 /**

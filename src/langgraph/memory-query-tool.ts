@@ -4,10 +4,11 @@ import { z } from "zod";
 import { bestSimilarity } from "../domain/best-similarity.js";
 import { readableCategories } from "../domain/category.js";
 import { memoryFilterSchema } from "../domain/memory-filter.js";
-import type { Scope } from "../domain/scope.js";
+import { type Scope, scopeField } from "../domain/scope.js";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { answerForms, bulletsOf } from "../recall/answer-query.js";
+import { checkOptions, sharedOptions } from "./checked-options.js";
 import { runIdentity, runPlace } from "./run-identity.js";
 import { streamEvent } from "./stream-event.js";
 import { requireToolName } from "./tool-name.js";
@@ -21,6 +22,10 @@ export interface MemoryQueryToolOptions {
   /** Name on the wire; providers refuse dots. @default "memory_query" */
   readonly name?: string;
 }
+
+const optionsSchema = z.strictObject({
+  ...{ agent: sharedOptions.agent, scope: scopeField, name: z.string().optional() },
+});
 
 /** Dates as text only: a JSON schema, which is what models are given, has no others. `query` checks them. */
 const isoText = z.string().nullish().describe("ISO 8601: 2025-07-01, or with a time.");
@@ -54,9 +59,10 @@ const argumentsSchema = z
  * Who asks, and whose memories are searched, is fixed here and by the run: a model cannot widen either. Refusals
  * are messages that the model can act on. Answers are JSON: `[{ id, category, similarity, text, … }]`.
  *
- * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse.
+ * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
  */
 export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions = {}): DynamicStructuredTool {
+  checkOptions(memory, optionsSchema, options, "memoryQueryTool");
   const name = requireToolName(options.name ?? "memory_query");
   const categories = [...readableCategories(memory.policy, options.agent ?? null)];
   return tool(

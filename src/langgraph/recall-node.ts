@@ -29,7 +29,9 @@ export interface RecalledState extends MemoryState {
   messages?: RemoveMessage[];
 }
 
-const optionsSchema = z.strictObject({ onError: sharedOptions.onError, agent: sharedOptions.agent });
+const optionsSchema = z.strictObject({
+  ...{ onError: sharedOptions.onError, agent: sharedOptions.agent, memoryMode: sharedOptions.memoryMode },
+});
 
 /**
  * A node that puts what memory knows of the run's thread into the state, for `modelView` and the remember node.

@@ -5,8 +5,15 @@ import {
   coerceMessageLikeToMessage,
   isBaseMessage,
 } from "@langchain/core/messages";
+import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { saidMessage } from "../recall/said-message.js";
+
+/** What `givenMessages` takes. */
+export const messageListSchema = z.custom<readonly BaseMessageLike[]>(
+  Array.isArray,
+  "must be a list of messages",
+);
 
 /** Ids of what was given without one and cannot be given one: what is frozen, and plain objects, which are the caller's. */
 const idsOfOthers = new WeakMap<object, string>();

@@ -7,7 +7,7 @@ import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { parseThreadId, threadForbidden } from "../domain/thread-id.js";
 import type { ResolvedConfig } from "../options.js";
 import { type NewMessage, type RecordedThread, recordMessages } from "../store/record-messages.js";
-import { givenMessages } from "./given-messages.js";
+import { givenMessages, messageListSchema } from "./given-messages.js";
 import type { Redactor } from "./redactor.js";
 import { toNewMessage } from "./to-new-message.js";
 
@@ -33,18 +33,10 @@ export interface RecordInput {
     | undefined;
 }
 
-/** Messages of LangChain, of whichever copy of it. */
-export const messagesSchema = z.array(
-  z.custom<BaseMessage>(
-    (value) => typeof (value as Partial<BaseMessage> | null | undefined)?.getType === "function",
-    "is no message of LangChain: pass new HumanMessage(…), new AIMessage(…)",
-  ),
-);
-
 const roundSchema = z.strictObject({
   scope: scopeField,
   threadId: z.unknown(),
-  messages: messagesSchema,
+  messages: messageListSchema,
   agentId: storableText.optional(),
   runId: storableText.optional(),
   saidAt: storableDate.optional(),

@@ -42,7 +42,7 @@ export async function remember(
 ): Promise<{ remembered: Remembered; due: DueTask[] }> {
   const { memories, summaries } = deps.config;
   const extract = deps.hasModel && memories.extract;
-  const messages = givenMessages(input.messages);
+  const messages = givenMessages(input?.messages);
   const thread = await record(deps, { ...input, messages }, { extract });
   const { recorded, lastSeq, threadRef } = thread;
   const due: DueTask[] = extract && recorded > 0 ? [{ threadRef, task: "extract" }] : [];

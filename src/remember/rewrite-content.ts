@@ -1,7 +1,7 @@
 import type { Connection } from "../database/connection.js";
 import type { MemoryItem } from "../domain/memory.js";
 import { searchName } from "../domain/search-text.js";
-import { heldSince } from "../domain/slot-interval.js";
+import { freeSince } from "../domain/slot-interval.js";
 import type { MemoryTrust } from "../domain/trust.js";
 import { MemoryError } from "../errors.js";
 import type { Embedded } from "../llm/embedder.js";
@@ -74,7 +74,7 @@ async function heldFrom(
   const others = await findSlotIntervals(tx, { ownerRef: owner.ref, slots, except: id });
   const ended = others.filter(({ active }) => !active);
   const from = validFrom.toISOString();
-  const since = heldSince(from, ended);
+  const since = freeSince(from, ended);
   return since === from ? undefined : since;
 }
 

@@ -55,25 +55,25 @@ export async function importMemories(
       ) t on true
     ),
     placed as (
-      select i.*, holder.id as holder, holder.held_from,
+      select i.*, holder.id as holder,
         case when holder.id is null then i.state when i.state = 'quarantined' then 'merged' else 'superseded' end
           as new_state
       from input i
       left join lateral (
         -- One look into one index each; joined by "or" they would read all of the owner's memories.
-        (select m.id, null::timestamptz as held_from from ${schema}.memory m
+        (select m.id from ${schema}.memory m
         where i.state = 'active' and m.state = 'active' and m.owner_ref = ${ownerRef}
           and ${isId(sql`m.app_id`, sql`i."appId"`)} and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
         union all
-        (select m.id, m.valid_from as held_from from ${schema}.memory m
+        (select m.id from ${schema}.memory m
         where i.state = 'active' and m.state = 'active' and m.key is not null and m.owner_ref = ${ownerRef}
           and ${isId(sql`m.app_id`, sql`i."appId"`)} and m.category = i.category and m.key = i.key limit 1)
         union all
-        (select m.id, null::timestamptz as held_from from ${schema}.memory m
+        (select m.id from ${schema}.memory m
         where i.state = 'active' and i.kind = 'episode' and m.state = 'active' and m.kind = 'episode'
           and m.thread_ref = i.thread_ref and m.turn_start = i."turnStart" limit 1)
         union all
-        (select m.id, null::timestamptz as held_from from ${schema}.memory m
+        (select m.id from ${schema}.memory m
         where i.state = 'quarantined' and m.state = 'quarantined' and m.owner_ref = ${ownerRef}
           and ${isId(sql`m.app_id`, sql`i."appId"`)} and m.kind = i.kind and m.content_hash = i."contentHash" limit 1)
         limit 1

@@ -5,7 +5,7 @@ import type { MemoryOrigin, MemoryTrust } from "../domain/trust.js";
 import type { EmbeddingSpace } from "./embedding-space.js";
 import { hasVectors } from "./has-vectors.js";
 import type { MemoryLink } from "./insert-memories.js";
-import { isId } from "./scope-columns.js";
+
 import { isSourceThread } from "./thread-is.js";
 
 /** A memory's new content. */
@@ -54,14 +54,7 @@ export async function rewriteMemory(
       select m.ref, m.state, m.content, (
         select t.id from ${schema}.thread t
         where ${isSourceThread({ tenantId: sql`m.tenant_id`, userId: sql`m.user_id`, appId: sql`m.app_id` }, source?.threadId ?? null)}
-      ) as source_ref, (
-        -- A slot that has held something else since: what comes back into it holds from now on.
-        select greatest(max(o.valid_to), ${tx.now()}) from ${schema}.memory o
-        where m.key is not null and (m.state <> 'active' or m.category <> ${rewrite.category}) and o.owner_ref = ${ownerRef} and ${isId(sql`o.app_id`, sql`m.app_id`)}
-          and o.category = ${rewrite.category} and o.key = m.key and o.state = 'superseded' and o.ref <> m.ref
-          and coalesce(o.valid_to, 'infinity') > m.valid_from
-        having count(*) > 0
-      ) as free_since
+      ) as source_ref
       from ${schema}.memory m where m.id = ${rewrite.id} and m.owner_ref = ${ownerRef}
     ),
     rewritten as (

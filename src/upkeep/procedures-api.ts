@@ -1,4 +1,4 @@
-import type { BaseMessage } from "@langchain/core/messages";
+import type { BaseMessageLike } from "@langchain/core/messages";
 import { z } from "zod";
 import type { MemoryItem } from "../domain/memory.js";
 import { smallCount, storableText } from "../domain/parse-input.js";
@@ -8,7 +8,8 @@ import { textPieces } from "../domain/text-pieces.js";
 import { parseThreadId } from "../domain/thread-id.js";
 import { MemoryError } from "../errors.js";
 import { type ProcedureSteps, writeProcedure } from "../llm/write-procedure.js";
-import { messagesSchema, newMessages } from "../remember/record.js";
+import { givenMessages, messageListSchema } from "../remember/given-messages.js";
+import { newMessages } from "../remember/record.js";
 import { writeMemories } from "../remember/write-memories.js";
 import { findMemory } from "../store/find-memories.js";
 import { findThreadMessages } from "../store/find-thread-messages.js";
@@ -33,8 +34,8 @@ export interface ProcedureInput {
   readonly importance?: number | undefined;
   /** @default false */
   readonly pinned?: boolean | undefined;
-  /** What the steps are made of, instead of what was recorded of the thread. */
-  readonly messages?: readonly BaseMessage[] | undefined;
+  /** What the steps are made of, instead of what was recorded of the thread; in any form that LangGraph takes. */
+  readonly messages?: readonly BaseMessageLike[] | undefined;
   /** First message looked at. @default 0 */
   readonly fromSeq?: number | undefined;
   /** Last message looked at. @default the thread's last */
@@ -64,7 +65,7 @@ const inputSchema = z.strictObject({
   tags: z.array(storableText).optional(),
   importance: z.number().min(1).max(5).optional(),
   pinned: z.boolean().optional(),
-  messages: messagesSchema.optional(),
+  messages: messageListSchema.optional(),
   agentId: storableText.optional(),
   runId: storableText.optional(),
   actor: storableText.default("api"),
@@ -127,9 +128,9 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
 /** Messages that have no place in the transcript yet. */
 async function unrecorded(
   { config, redactor }: UpkeepDeps,
-  messages: readonly BaseMessage[],
+  messages: readonly BaseMessageLike[],
 ): Promise<StepMaterial[]> {
-  const material = await newMessages(redactor, messages, config.retrieval.language);
+  const material = await newMessages(redactor, givenMessages(messages), config.retrieval.language);
   return material.filter(({ text }) => text.trim() !== "");
 }
 
