@@ -89,11 +89,11 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
   };
   const lifecycle = createLifecycle(patient);
-  const modelless: WorkKind[] = [createConsentExpiryWork(db), lifecycle.work];
+  const modelless: WorkKind[] = [createConsentExpiryWork(db), lifecycle.work, lifecycle.trimming];
   const background: BackgroundWork = createBackgroundWork({
     ...config.jobs,
     ...{ logger, jobs: options.jobs ?? "background" },
-    kinds: () => [...(options.model ? kinds : []), ...modelless].map((kind) => workAcrossTenants(db, kind)),
+    kinds: () => due,
   });
   const upkeepDeps = { ...write, logger, model, onRetry: background.wakeIn };
   const summarization = createSummarizationGraph(upkeepDeps);
@@ -120,6 +120,8 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     ...(config.memories.extract ? [threadWork.extract] : []),
     ...(config.memories.episodes ? [threadWork.compress] : []),
   ];
+  // Made once: a sweep remembers when it last looked for each.
+  const due = [...(options.model ? kinds : []), ...modelless].map((kind) => workAcrossTenants(db, kind));
   let saver: PostgresSaver | undefined;
   let closing: Promise<void> | undefined;
 

@@ -100,6 +100,8 @@ const summary = z
       generationTimeMs: count.nullable(),
     },
     ...{ attempts: count, error: optional(longText), rolledBackAt: time.nullable() },
+    /** The rounds it stands for; left out where they are counted when they are read. */
+    ...{ startRound: count.nullish(), endRound: count.nullish() },
   })
   .refine(({ startSeq, endSeq }) => startSeq <= endSeq, { error: "ends before it starts", path: ["endSeq"] })
   .refine((line) => line.status === "failed" || (line.text ?? "").trim() !== "", {

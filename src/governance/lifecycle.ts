@@ -43,7 +43,12 @@ const actor = "worker:lifecycle";
 const ownersAtOnce = 20;
 
 /** The lifecycle as background work, and to be run by hand. Needs no model. */
-export function createLifecycle(deps: WriteDeps): { readonly api: LifecycleApi; readonly work: WorkKind } {
+export function createLifecycle(deps: WriteDeps): {
+  readonly api: LifecycleApi;
+  readonly work: WorkKind;
+  /** Deletes news that is older than anybody needs. */
+  readonly trimming: WorkKind;
+} {
   const options = deps.config.lifecycle;
   return {
     api: {
@@ -70,21 +75,25 @@ export function createLifecycle(deps: WriteDeps): { readonly api: LifecycleApi; 
       intervalMs: options.intervalMs,
       async due(limit) {
         const owners = await findLifecycleOwners(deps.db, { options, limit });
-        const told = await findOwnersToTrim(deps.db, { keepMs: options.keepChangesMs, limit });
-        return [
-          ...owners.map(
-            (owner): Work => ({
-              name: `Lifecycle of owner ${owner.ref}`,
-              run: async () => void (await ageOwner(deps, owner)),
-            }),
-          ),
-          ...told.map(
-            (ownerRef): Work => ({
-              name: `Old changes of owner ${ownerRef}`,
-              run: async () => void (await inBatches(deps, ownerRef, trim)),
-            }),
-          ),
-        ];
+        return owners.map(
+          (owner): Work => ({
+            name: `Lifecycle of owner ${owner.ref}`,
+            run: async () => void (await ageOwner(deps, owner)),
+          }),
+        );
+      },
+    },
+    trimming: {
+      intervalMs: options.intervalMs,
+      counted: false,
+      async due(limit) {
+        const owners = await findOwnersToTrim(deps.db, { keepMs: options.keepChangesMs, limit });
+        return owners.map(
+          (ownerRef): Work => ({
+            name: `Old changes of owner ${ownerRef}`,
+            run: async () => void (await inBatches(deps, ownerRef, trim)),
+          }),
+        );
       },
     },
   };

@@ -13,6 +13,8 @@ export interface Work {
 export interface WorkKind {
   /** How often sweeps look for it, where that is less often than they run. */
   readonly intervalMs?: number;
+  /** False for tidying up, which nobody waits for: `upkeep` does it and does not count it. @default true */
+  readonly counted?: boolean;
   /** At most `limit` pieces that are due now. */
   due(limit: number): Promise<Work[]>;
 }
@@ -63,7 +65,7 @@ export function createBackgroundWork(options: {
     for (const kind of kinds().filter(wanted)) {
       sweptAt.set(kind, performance.now());
       const due = await kind.due(sweepLimit);
-      started += due.length;
+      if (kind.counted !== false) started += due.length;
       await Promise.all(due.map(({ name, run }) => jobs.run(name, run)));
     }
     return started;

@@ -14,6 +14,7 @@ export function keepTenant({ name, run }: Work): Work {
  */
 export function workAcrossTenants(db: Database, kind: WorkKind): WorkKind {
   return {
+    ...kind,
     async due(limit) {
       if (currentTenancy() === undefined && !(await db.mayCrossTenants())) return [];
       const due = await acrossTenants(() => kind.due(limit));

@@ -94,7 +94,7 @@ export async function exportSummaries(
       'type', 'summary', 'threadId', ${threadId}::text, 'startSeq', s.start_seq, 'endSeq', s.end_seq,
       'createdAt', s.created_at, 'status', s.status, 'text', s.content,
       'generationTimeMs', s.generation_time_ms, 'attempts', s.attempts, 'error', s.error,
-      'rolledBackAt', s.rolled_back_at,
+      'rolledBackAt', s.rolled_back_at, 'startRound', s.start_round, 'endRound', s.end_round,
       'base', case when b.id is not null then json_build_object(
         'startSeq', b.start_seq, 'endSeq', b.end_seq, 'createdAt', b.created_at
       ) end

@@ -20,14 +20,15 @@ export async function importSummaries(
       (i.base ->> 'endSeq')::int as base_end, (i.base ->> 'createdAt')::timestamptz as base_at
     from json_to_recordset(${JSON.stringify(summaries)}::json) as i (
       "threadRef" bigint, "startSeq" integer, "endSeq" integer, "createdAt" timestamptz, base json, status text,
-      text text, "generationTimeMs" integer, attempts integer, error text, "rolledBackAt" timestamptz
+      text text, "generationTimeMs" integer, attempts integer, error text, "rolledBackAt" timestamptz,
+      "startRound" integer, "endRound" integer
     )
   )`;
   const added = await tx.query<{ id: string }>(sql`
     insert into ${schema}.summary (thread_ref, start_seq, end_seq, status, content, generation_time_ms, attempts, error,
-      rolled_back_at, created_at)
+      rolled_back_at, created_at, start_round, end_round)
     select i."threadRef", i."startSeq", i."endSeq", i.status, i.text, i."generationTimeMs", i.attempts, i.error,
-      i."rolledBackAt", i."createdAt"
+      i."rolledBackAt", i."createdAt", i."startRound", i."endRound"
     from ${input} i
     where not exists (
       select from ${schema}.summary s

@@ -48,6 +48,7 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
         replies: [
           query({ query: "release", categories: ["preferences"] }),
           query({ query: "release", user_id: "ben" }),
+          query({ query: "release" }),
           "the plan",
         ],
       });
@@ -62,14 +63,15 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
 
       await graph.invoke(say("Release it."), { ...identity, configurable } as never);
 
-      const asked = shown(planner.calls[2]);
+      const asked = shown(planner.calls[3]);
       expect(asked[2]).toBe(
         'tool: Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
           "instructions, app_notes, procedural, relationship_dynamic.",
       );
       const hits = (text: string | undefined) =>
         (JSON.parse(text?.replace(/^tool: /, "") ?? "") as { text: string }[]).map((hit) => hit.text);
-      expect(hits(asked[4])).toEqual(["[tasks] The release of Phoenix is due on Friday."]);
+      expect(asked[4]).toMatch(/^tool: Refused: .*user_id/);
+      expect(hits(asked[6])).toEqual(["[tasks] The release of Phoenix is due on Friday."]);
       const supervisorAsked = shown(model.calls[1]).filter((line) => line.startsWith("tool:"));
       expect(hits(supervisorAsked[0])).toEqual(["[tasks] The release of Phoenix is due on Friday."]);
     },
