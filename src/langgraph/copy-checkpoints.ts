@@ -6,6 +6,8 @@ import {
   type PendingWrite,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
+import { z } from "zod";
+import { abortSignal, listener, parseInput } from "../domain/parse-input.js";
 import type { Scope } from "../domain/scope.js";
 import { MemoryError } from "../errors.js";
 import { identityKeys } from "./run-identity.js";
@@ -25,6 +27,15 @@ export interface CopyCheckpointsOptions {
   /** Stops between two checkpoints, with its reason as the error; run it again to go on. */
   readonly signal?: AbortSignal | undefined;
 }
+
+const optionsSchema = z.strictObject({
+  from: z.custom<BaseCheckpointSaver>(isSaver, "must be a checkpointer"),
+  to: z.custom<BaseCheckpointSaver>(isSaver, "must be a checkpointer"),
+  scopeOf: listener<CopyCheckpointsOptions["scopeOf"]>(),
+  threadIds: z.array(z.string()).optional(),
+  onProgress: listener<(copied: CopiedCheckpoints) => void>().optional(),
+  signal: abortSignal.optional(),
+});
 
 /** What was copied. */
 export interface CopiedCheckpoints {
@@ -46,13 +57,13 @@ export interface CopiedCheckpoints {
  * await copyCheckpoints({ from: memorySaver, to: memory.checkpointer(), scopeOf: (threadId) => ({ userId: userOf(threadId) }) });
  * ```
  *
- * @throws MemoryError `THREAD_FORBIDDEN` for a thread that is another's, `SCOPE_REQUIRED`
+ * @throws MemoryError `THREAD_FORBIDDEN` for a thread that is another's, `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function copyCheckpoints(options: CopyCheckpointsOptions): Promise<CopiedCheckpoints> {
-  const { from, to, onProgress, signal } = options;
+  const { from, to, scopeOf, threadIds, onProgress, signal } = parseInput(optionsSchema, options, "copying");
   const copied = { threads: 0, checkpoints: 0, writes: 0 };
-  for (const [threadId, places] of await listPlaces(from, options.threadIds)) {
-    const scope = await options.scopeOf(threadId);
+  for (const [threadId, places] of await listPlaces(from, threadIds)) {
+    const scope = await scopeOf(threadId);
     if (scope === undefined) {
       throw new MemoryError("SCOPE_REQUIRED", `\`scopeOf\` gave nothing for thread "${threadId}".`);
     }
@@ -68,6 +79,10 @@ export async function copyCheckpoints(options: CopyCheckpointsOptions): Promise<
     onProgress?.({ ...copied });
   }
   return copied;
+}
+
+function isSaver(value: unknown): boolean {
+  return typeof (value as Partial<BaseCheckpointSaver> | null | undefined)?.getTuple === "function";
 }
 
 /** Where checkpoints are, by thread, as `from` lists them. */

@@ -113,9 +113,9 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
       ...agents,
     ],
   });
-  const { session, injectAs, onError, consent, agentNode } = options;
+  const { session, injectAs, onError, consent, agentNode, memoryMode } = options;
   return withMemory(supervisor, memory, {
-    ...{ session, injectAs, onError, consent, agentNode },
+    ...{ session, injectAs, onError, consent, agentNode, memoryMode },
     agent: supervisorName,
   });
 }

@@ -61,8 +61,8 @@ const brand = Symbol.for("AgentMiddleware");
  */
 export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
   checkOptions(memory, optionsSchema, options, "memoryMiddleware");
-  const { session, onError, agent } = options;
-  const recall = recallNode(memory, { onError, agent });
+  const { session, onError, agent, memoryMode } = options;
+  const recall = recallNode(memory, { onError, agent, memoryMode });
   const remember = rememberNode(memory, { session, onError, agent });
   const runs = recalledByRun();
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {

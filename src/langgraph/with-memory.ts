@@ -111,11 +111,11 @@ export function withMemory(agent: object, memory: Memory, options: WithMemoryOpt
   wrapped._inputRuntimeDefinition = builder._inputRuntimeDefinition;
   wrapped._outputRuntimeDefinition = builder._outputRuntimeDefinition;
 
-  const { session, injectAs, onError, agent: reader } = options;
+  const { session, injectAs, onError, agent: reader, memoryMode } = options;
   const nodes = nodeNames(graph, options.agentNode);
   const inner = wholeStateAgent(graph);
   wrapped
-    .addNode(nodes.recall, recallNode(memory, { onError, agent: reader }))
+    .addNode(nodes.recall, recallNode(memory, { onError, agent: reader, memoryMode }))
     .addNode(nodes.agent, callAgent(inner, builder, memory, { onError, agent: reader, injectAs }), {
       subgraphs: [inner],
     })

@@ -29,7 +29,11 @@ const minor = (text: string, fields: Partial<MemoryDraft> = {}): MemoryDraft => 
   ...fields,
 });
 
-async function add(memory: Memory, { scope }: Address, ...drafts: MemoryDraft[]): Promise<string[]> {
+async function add(
+  memory: Memory,
+  { scope }: Pick<Address, "scope">,
+  ...drafts: MemoryDraft[]
+): Promise<string[]> {
   const outcomes = await memory.memories.add(drafts, { scope });
   return outcomes.map(({ id }) => id as string);
 }
@@ -254,7 +258,7 @@ describe("a memory that nobody uses", () => {
 describe("news of changes", () => {
   it("is kept for half a year; who asks for older is told from where on, and the audit trail keeps all", async () => {
     const { memory, passed } = ageing();
-    const user = newAddress();
+    const user = { scope: newAddress().scope };
     const idle = { ...user, threadId: "idle since" };
     await memory.remember({
       ...idle,

@@ -42,8 +42,8 @@ async function knownThread(memory: Memory) {
   const { scope, threadId } = addressOf(thread);
   await memory.memories.add(
     {
-      ...{ category: "profile", key: "home", value: remembered, importance: 5 },
-      ...{ text: `The user's home is ${remembered}.`, origin: "user" },
+      ...{ category: "profile", key: "dish", value: remembered, importance: 5 },
+      ...{ text: `The user's favourite dish is ${remembered}.`, origin: "user" },
     },
     { scope },
   );
@@ -205,11 +205,11 @@ describe("an agent whose checkpoints hold nothing recalled", () => {
     const { agent, model } = toolAgent(twoSteps, [asks]);
     const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     await say(graph, "Where do I live?", thread);
-    const [known] = await memory.memories.list(addressOf(thread));
+    const [known] = await memory.memories.list({ scope: addressOf(thread).scope });
     await memory.memories.remove(known!.id, { scope: addressOf(thread).scope });
     await graph.invoke(new Command({ resume: "this one" }), thread);
     const after = lines(model.calls[1]!.messages).join();
-    expect(after).not.toContain(`home: ${remembered}`);
+    expect(after).not.toContain(`dish: ${remembered}`);
     expect(after).toContain(saidEarlier);
   });
 

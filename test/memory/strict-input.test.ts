@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import * as main from "../../src/index.js";
 import { type Memory, MemoryError } from "../../src/index.js";
@@ -37,6 +38,7 @@ const calls: Readonly<Record<string, Arguments>> = {
   emit: [{ scope, threadId, step: "tool", op: "search", status: "ok" }],
   reportError: [{ scope, threadId, node: "recall", error: new Error("no") }],
   "summaries.list": [{ scope, threadId }],
+  "summaries.progress": [{ scope, limit: 3 }],
   "summaries.chain": [{ scope, threadId }],
   "summaries.stuck": [1_000],
   "summaries.rollback": [{ scope, threadId, summaryId: 1 }],
@@ -63,6 +65,7 @@ const calls: Readonly<Record<string, Arguments>> = {
   "consents.postpone": [{ scope, ids: [id] }],
   "transcript.search": [{ scope, query: "tea" }],
   "threads.list": [{ scope }],
+  "threads.remove": [{ scope, threadId: "removed" }],
   "threads.claim": [{ scope, threadId, said }],
   "threads.refuse": [{ threadId, said }],
   "checkpoints.prune": [{ scope, keepLast: 1 }],
@@ -81,6 +84,9 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
       logger: { debug() {}, info() {}, warn() {}, error() {} },
       clock: () => memory && new Date(),
     },
+  ],
+  copyCheckpoints: (memory) => [
+    { from: new MemorySaver(), to: memory.checkpointer(), scopeOf: () => scope, threadIds: [] },
   ],
   consentNode: (memory) => [memory, { limit: 2 }],
   consentTool: (memory) => [memory, { name: "ask" }],
@@ -197,7 +203,7 @@ describe("every call of a memory", () => {
     ["changes.since", [0, { scope, limit: 0 }]],
     ["threads.list", [{ scope, limit: "10" }]],
     ["summaries.stuck", [Number.NaN]],
-    ["record", [{ scope, threadId, messages: [{ role: "user", content: "hello" }] }]],
+    ["record", [{ scope, threadId, messages: [{ role: "user" }] }]],
     ["record", [{ scope, threadId }]],
     ["import", [undefined, {}]],
     ["forget", [scope, { batchSize: 0 }]],

@@ -109,8 +109,8 @@ describe("memory.query", () => {
   });
 
   it.each<[unknown, RegExp]>([
-    [{ filter: { pinned: true } }, /"filter"\. Known are:.* filters,/],
-    [{ topk: 1 }, /"topk"\. Known are:.* topK,/],
+    [{ filter: { pinned: true } }, /"filter" \(did you mean "filters"\?\)/],
+    [{ topk: 1 }, /"topk" \(did you mean "topK"\?\)/],
     [{ limit: -1 }, /"limit"/],
     [{ topK: Number.NaN }, /topK/],
     [{ topK: 2, top_k: 3 }, /differ/],

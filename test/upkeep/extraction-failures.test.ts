@@ -63,18 +63,18 @@ describe("output that cannot be used", () => {
     ["an id for the known fact", { updates: "0b6d0d5e-3c1d-4a53-9d4d-1f6e0c6f0b11" }, ["created", "created"]],
     ["digits in quotes", { updates: null, importance: "4", confidence: "0.9" }, ["created", "created"]],
     ["its numbers missing", { importance: undefined, confidence: undefined }, ["created", "created"]],
-    ["its message missing", { evidence: "I live in Porto" }, ["created", "created"]],
+    ["its message missing", { evidence: "I work in Porto" }, ["created", "created"]],
     ["no category", { category: null }, ["created"]],
     ["an unknown category", { category: "gossip" }, ["created"]],
     ["no text", { text: null }, ["created"]],
   ])("of one candidate with %s costs the others nothing", async (_, odd, outcomes) => {
-    const porto = candidate("The user lives in Porto.", "I live in Porto");
+    const porto = candidate("The user works in Porto.", "I work in Porto");
     const model = taskModel({
       fact_extraction: () => facts({ ...porto, ...odd }, candidate("The user likes tea.", "I like tea")),
     });
     const memory = db.memory({ model, config: configured() });
     const thread = newAddress();
-    await say(memory, thread, "I live in Porto. I like tea.");
+    await say(memory, thread, "I work in Porto. I like tea.");
     expect(await textsOf(memory, thread)).toContain("The user likes tea.");
     expect(await textsOf(memory, thread)).toHaveLength(outcomes.length);
     expect(await eventsOf(db, thread, "extract")).toEqual([
@@ -109,7 +109,7 @@ describe("output that cannot be used", () => {
       model: taskModel({ fact_extraction: () => new Error("overloaded") }),
       config: configured({ retryDelayMs: 3_600_000 }),
     });
-    for (const says of ["I am Ana.", "poison", "I live in Porto."]) await say(failing, thread, says);
+    for (const says of ["I am Ana.", "poison", "I work in Porto."]) await say(failing, thread, says);
     expect(await taskOf(db, thread, "extract")).toMatchObject({ done_until: -1, attempts: 1 });
 
     await db.pool.query(`update "${db.schema}".thread_task set retry_at = now()`);
@@ -123,8 +123,8 @@ describe("output that cannot be used", () => {
             : []),
           ...(prompt.includes("Porto")
             ? [
-                candidate("The user works in Porto.", "I live in Porto", {
-                  message: number("I live in Porto"),
+                candidate("The user works in Porto.", "I work in Porto", {
+                  message: number("I work in Porto"),
                 }),
               ]
             : []),
