@@ -29,8 +29,8 @@ export function callAgent(
   memory: Memory,
   options: RecallNodeOptions & { readonly injectAs?: InjectAs | undefined },
 ) {
-  const { onError, agent: reader } = options;
-  const recallAgain = recallNode(memory, { onError, agent: reader });
+  const { onError, agent: reader, memoryMode } = options;
+  const recallAgain = recallNode(memory, { onError, agent: reader, memoryMode });
   return async (state: AgentState, config: LangGraphRunnableConfig): Promise<Values> => {
     const { [memoryKey]: kept, [removedKey]: removed = [], ...own } = state;
     // What was recalled is not checkpointed: a run resumed here has lost it.

@@ -116,9 +116,13 @@ export function withMemory(agent: object, memory: Memory, options: WithMemoryOpt
   const inner = wholeStateAgent(graph);
   wrapped
     .addNode(nodes.recall, recallNode(memory, { onError, agent: reader, memoryMode }))
-    .addNode(nodes.agent, callAgent(inner, builder, memory, { onError, agent: reader, injectAs }), {
-      subgraphs: [inner],
-    })
+    .addNode(
+      nodes.agent,
+      callAgent(inner, builder, memory, { onError, agent: reader, injectAs, memoryMode }),
+      {
+        subgraphs: [inner],
+      },
+    )
     .addNode(nodes.remember, rememberNode(memory, { session, onError, agent: reader }));
   if (options.consent === "interrupt") {
     wrapped.addNode(nodes.consent, consentNode(memory, { onError }));

@@ -1,8 +1,20 @@
+import { tool } from "@langchain/core/tools";
+import { Command, interrupt } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { createMemorySupervisor, type Memory, memoryMiddleware, withMemory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, answering, chatAgent, lines, newThread, say, summarizing } from "./conversation.js";
+import {
+  addressOf,
+  answering,
+  chatAgent,
+  lines,
+  newThread,
+  say,
+  summarizing,
+  toolAgent,
+} from "./conversation.js";
 
 const database = useTestDatabase();
 
@@ -106,5 +118,20 @@ describe("a passive turn", () => {
     });
     const recalled = await memory.recall({ ...addressOf(thread), query: "cello", mode: "passive" });
     expect(recalled.memories).toEqual({ profile: [], relevant: [], episodes: [], related: [], notes: [] });
+  });
+
+  it("stays passive when its run goes on from an interrupt", async () => {
+    const memory = database.memory();
+    const thread = await known(memory);
+    const asks = tool(() => interrupt<string, string>("Which?"), { name: "ask", schema: z.object({}) });
+    const { agent, model } = toolAgent([{ toolCalls: [{ name: "ask", args: {} }] }, "Thanks."], [asks]);
+    const graph = withMemory(agent, memory, { memoryMode: "passive" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    await say(graph, "What do I play?", thread);
+    const resumed = await graph.invoke(new Command({ resume: "this one" }), thread);
+    expect(lines(resumed.messages).at(-1)).toBe("ai: Thanks.");
+    expect(model.calls).toHaveLength(2);
+    for (const { messages } of model.calls) expect(lines(messages).join()).not.toContain("cello");
   });
 });
