@@ -75,10 +75,7 @@ async function heldFrom(
   const ended = others.filter(({ active }) => !active);
   const from = validFrom.toISOString();
   const since = freeSince(from, ended);
-  if (since === from) return undefined;
-  // It did not hold all the while, and holds again from now on.
-  const now = owner.now.toISOString();
-  return freeSince(since, [{ from: since, to: now }]);
+  return since === from ? undefined : since;
 }
 
 function prepareRewrite(config: WriteDeps["config"], memory: MemoryItem, vouched: boolean): PreparedMemory {
