@@ -55,7 +55,6 @@ export function createLifecycle(deps: WriteDeps): {
       async run(requested = {}) {
         parseInput(runSchema, requested, "run of the lifecycle");
         const of = parseScopeIn(requested);
-        await trimAll(deps, of);
         const total = { softDeleted: 0, purged: 0 };
         for (;;) {
           const owners = await findLifecycleOwners(deps.db, { options, limit: ownersAtOnce, scope: of });
@@ -67,8 +66,10 @@ export function createLifecycle(deps: WriteDeps): {
             changed += softDeleted + purged;
           }
           // Nothing changed where another process was faster.
-          if (changed === 0) return total;
+          if (changed === 0) break;
         }
+        await trimAll(deps, of);
+        return total;
       },
     },
     work: {
