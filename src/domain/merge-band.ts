@@ -37,6 +37,8 @@ export function comparison(
   [first, second]: readonly [string | Statement, string | Statement],
   thresholds: MergeThresholds,
 ): MergeBand {
+  // Details decide only from here on, and reading two statements costs more than all the rest.
+  if (similarity < Math.min(thresholds.ask, thresholds.merge)) return mergeBand(similarity, true, thresholds);
   const difference = detailDifference(first, second);
   const band = mergeBand(similarity, difference !== "figures", thresholds);
   return band === "merge" && difference === "words" ? "ask" : band;

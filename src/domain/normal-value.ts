@@ -8,12 +8,16 @@ const sentences = /[\uFDFA\uFDFB]/g;
 /** More of them than any text has: the others are left out, or a text would become eighteen times as long. */
 const mostSentences = 50;
 
+/** Text that has but one form, as most words have. */
+const ascii = /^\p{ASCII}*$/u;
+
 /**
  * `text` in a normal form of Unicode, without more marks on a letter than any script has.
  *
  * `normalize` itself sorts marks in time that grows with the square of their number: 100,000 of them take it 20 s.
  */
 export function normalForm(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"): string {
+  if (ascii.test(text)) return text;
   let left = mostSentences;
   const bounded = form.startsWith("NFK")
     ? text.replace(sentences, (character) => (left-- > 0 ? character : " "))
