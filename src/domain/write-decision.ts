@@ -2,8 +2,8 @@ import { comparison, type MergeThresholds } from "./merge-band.js";
 import type { SameFact } from "./same-fact.js";
 import {
   type IntervalMove,
-  type IntervalSplit,
   placeInSlot,
+  type SlotDecision,
   type SlotValue,
   type ToldValue,
 } from "./slot-timeline.js";
@@ -24,32 +24,16 @@ export interface Proposal extends ToldValue {
 
 /** What a new memory does to what is stored. */
 export type WriteDecision =
-  | { readonly action: "create"; readonly moves?: readonly IntervalMove[] }
-  /** It is known: count it as seen again. */
+  | Exclude<SlotDecision, { action: "same" }>
+  /**
+   * It is known. "touch": count it as seen again. "update": it is said better now, or by whom it is about: the stored text
+   * gives way to the new one.
+   */
   | {
-      readonly action: "touch";
+      readonly action: "touch" | "update";
       readonly id: string;
       readonly similarity: number;
       readonly moves?: readonly IntervalMove[];
-    }
-  /** It is known, but said better now, or by whom it is about: the stored text gives way to the new one. */
-  | {
-      readonly action: "update";
-      readonly id: string;
-      readonly similarity: number;
-      readonly moves?: readonly IntervalMove[];
-    }
-  /** It takes the slot of another, which is closed. */
-  | { readonly action: "replace"; readonly id: string }
-  /** What holds the slot is believed more: nothing is stored. */
-  | { readonly action: "keep"; readonly id: string }
-  /** It tells of an earlier time: stored already closed, in its place between the slot's other values. */
-  | {
-      readonly action: "insert_closed";
-      readonly id: string;
-      readonly until: Date;
-      readonly moves?: readonly IntervalMove[];
-      readonly split?: IntervalSplit;
     }
   /** A model should say whether it is the same as another. See `settleAsk`. */
   | { readonly action: "ask"; readonly id: string; readonly similarity: number };

@@ -3,15 +3,16 @@ import { parseInput } from "../domain/parse-input.js";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { recallModeSchema } from "../options.js";
+import { injectAsSchema } from "./model-view.js";
 
 /** Options that several ways in share. */
-export const sharedOptions = {
+export const sharedOptions = z.strictObject({
   session: z.enum(["full", "bounded"]).optional(),
-  injectAs: z.enum(["system", "user"]).optional(),
+  injectAs: injectAsSchema.optional(),
   onError: z.enum(["continue", "throw"]).optional(),
   agent: z.string().min(1).optional(),
   memoryMode: recallModeSchema.optional(),
-};
+});
 
 /**
  * Sees to it that `memory` is one and that `options` are what `schema` knows: a misspelt option would be left out

@@ -20,10 +20,9 @@ export interface ConsentNodeOptions {
   readonly onError?: OnError | undefined;
 }
 
-const optionsSchema = z.strictObject({
-  limit: z.int().min(1).max(1_000).optional(),
-  onError: sharedOptions.onError,
-});
+const optionsSchema = sharedOptions
+  .pick({ onError: true })
+  .extend({ limit: z.int().min(1).max(1_000).optional() });
 
 /** What the user is asked: the value of the interrupt. */
 export interface ConsentQuestion {

@@ -1,6 +1,5 @@
 import { type BaseMessage, type RemoveMessage, SystemMessage } from "@langchain/core/messages";
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
-import { z } from "zod";
 import type { Memory } from "../memory.js";
 import type { RecallMode } from "../options.js";
 import type { Recalled } from "../recall/recall.js";
@@ -26,8 +25,6 @@ export interface MemoryMiddlewareOptions {
   /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
   readonly memoryMode?: RecallMode | undefined;
 }
-
-const optionsSchema = z.strictObject(sharedOptions);
 
 /** A middleware for `createAgent` of `langchain`. Its types are written out, since that package is optional. */
 export interface MemoryMiddleware {
@@ -60,7 +57,7 @@ const brand = Symbol.for("AgentMiddleware");
  *   `THREAD_FORBIDDEN` whatever `onError` says.
  */
 export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
-  checkOptions(memory, optionsSchema, options, "memoryMiddleware");
+  checkOptions(memory, sharedOptions, options, "memoryMiddleware");
   const { session, onError, agent, memoryMode } = options;
   const recall = recallNode(memory, { onError, agent, memoryMode });
   const remember = rememberNode(memory, { session, onError, agent });

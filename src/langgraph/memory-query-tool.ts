@@ -23,9 +23,9 @@ export interface MemoryQueryToolOptions {
   readonly name?: string;
 }
 
-const optionsSchema = z.strictObject({
-  ...{ agent: sharedOptions.agent, scope: scopeField, name: z.string().optional() },
-});
+const optionsSchema = sharedOptions
+  .pick({ agent: true })
+  .extend({ scope: scopeField, name: z.string().optional() });
 
 /** Dates as text only: a JSON schema, which is what models are given, has no others. `query` checks them. */
 const isoText = z.string().nullish().describe("ISO 8601: 2025-07-01, or with a time.");

@@ -7,10 +7,10 @@ import { asRecalled, memoryBlockId } from "../recall/recalled-mark.js";
 import { contextPrefix } from "../recall/said-message.js";
 import { shownMessages } from "./shown-messages.js";
 
-/** Where the memory block goes: a system message, or in front of the current user message. */
-export type InjectAs = "system" | "user";
+export const injectAsSchema = z.enum(["system", "user"]);
 
-const injectAsSchema = z.enum(["system", "user"]);
+/** Where the memory block goes: a system message, or in front of the current user message. */
+export type InjectAs = z.output<typeof injectAsSchema>;
 
 /**
  * The messages an agent is shown: system messages, the memory block, what the summary does not cover.

@@ -17,7 +17,7 @@ export interface ProcedureToolOptions {
   readonly name?: string;
 }
 
-const optionsSchema = z.strictObject({ agent: sharedOptions.agent, name: z.string().optional() });
+const optionsSchema = sharedOptions.pick({ agent: true }).extend({ name: z.string().optional() });
 
 const argumentsSchema = z.object({
   title: z

@@ -1,6 +1,5 @@
 import type { BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
-import { z } from "zod";
 import { bestSimilarity } from "../domain/best-similarity.js";
 import type { Memory } from "../memory.js";
 import type { RecallMode } from "../options.js";
@@ -29,9 +28,7 @@ export interface RecalledState extends MemoryState {
   messages?: RemoveMessage[];
 }
 
-const optionsSchema = z.strictObject({
-  ...{ onError: sharedOptions.onError, agent: sharedOptions.agent, memoryMode: sharedOptions.memoryMode },
-});
+const optionsSchema = sharedOptions.pick({ onError: true, agent: true, memoryMode: true });
 
 /**
  * A node that puts what memory knows of the run's thread into the state, for `modelView` and the remember node.

@@ -1,6 +1,5 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
-import { z } from "zod";
 import { bestSimilarity } from "../domain/best-similarity.js";
 import type { Memory } from "../memory.js";
 import type { Recalled } from "../recall/recall.js";
@@ -31,9 +30,8 @@ export interface RememberedState extends MemoryState {
   /** Takes out what was recalled and what a bounded session no longer keeps. */
   messages?: BaseMessage[];
 }
-const optionsSchema = z.strictObject({
-  ...{ session: sharedOptions.session, onError: sharedOptions.onError, agent: sharedOptions.agent },
-});
+
+const optionsSchema = sharedOptions.pick({ session: true, onError: true, agent: true });
 
 /**
  * A node that ends a round: it records the new messages and starts a summary when it is time.

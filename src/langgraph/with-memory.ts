@@ -49,8 +49,7 @@ export interface WithMemoryOptions {
 }
 
 /** What `withMemory` takes. */
-export const withMemoryOptions = z.strictObject({
-  ...sharedOptions,
+export const withMemoryOptions = sharedOptions.extend({
   consent: z.enum(["interrupt", "none"]).optional(),
   agentNode: z.string().optional(),
 });

@@ -4,12 +4,11 @@ import type { Connection } from "../database/connection.js";
 import { type CategoryPolicy, readableCategories, requireCategory } from "../domain/category.js";
 import { type MemoryKind, memoryKinds } from "../domain/memory.js";
 import { type MemoryFilter, parseFilter } from "../domain/memory-filter.js";
-import { parseInput } from "../domain/parse-input.js";
 import { namedSpans, questionDates } from "../domain/question-dates.js";
 import { namesActor, questionWords } from "../domain/question-words.js";
 import { type MemoryHit, rankMemories } from "../domain/rank-memories.js";
 import { relatedTo } from "../domain/related-memories.js";
-import { parseScope, type Scope } from "../domain/scope.js";
+import { parseScoped, type Scope, scopeField } from "../domain/scope.js";
 import { searchText } from "../domain/search-text.js";
 import { MemoryError } from "../errors.js";
 import type { Embedder } from "../llm/embedder.js";
@@ -68,7 +67,7 @@ export interface QueryDeps {
 const topK = z.int().min(1).max(200).nullish();
 const budgetTokens = z.int().min(16).max(100_000).nullish();
 const querySchema = z.strictObject({
-  scope: z.unknown().optional(),
+  scope: scopeField,
   query: z.string().max(10_000),
   threadId: z.string().nullish(),
   agent: z.string().nullish(),
@@ -101,10 +100,7 @@ export interface FoundHits extends AnswerShape {
  * @throws MemoryError `CATEGORY_DENIED` when a category is not in the agent's allowlist, `INVALID_INPUT`.
  */
 export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promise<FoundHits> {
-  const scope = parseScope(
-    parseInput(z.looseObject({ scope: z.unknown().optional() }), input, "query").scope,
-  );
-  const asks = parseInput(querySchema, input, "query");
+  const { scope, ...asks } = parseScoped(querySchema, input, "query");
   const most = sameOf(asks, "topK", "top_k") ?? 5;
   const { policy, retrieval } = deps.config;
   const agent = asks.agent ?? null;

@@ -73,7 +73,7 @@ export function planDraft(
   const made = newMemory(context, draft, id, doubles.length, others);
   if (decision.action === "insert_closed") return planClosed(plan, memory, made, decision);
   const old = decision.action === "replace" ? rivals.find((rival) => rival.id === decision.id) : undefined;
-  const since = heldSince(proposalOf(memory, { now: context.owner.now, turn: 0 }), old).toISOString();
+  const since = sinceWhen(context, memory, old).toISOString();
   const created = { ...made, validFrom: since };
   plan.created.push(created);
   if (decision.action === "create") planMoves(plan, decision.moves ?? [], id);
@@ -133,6 +133,15 @@ function planMoves(plan: WritePlan, moves: readonly IntervalMove[], successor: s
   }
 }
 
+/** Since when `memory` holds, which takes the place of `known` or says the same. */
+function sinceWhen(
+  { owner }: WriteContext,
+  { validFrom }: PreparedMemory,
+  known: WriteCandidate | undefined,
+): Date {
+  return heldSince({ validFrom: validFrom ?? null, now: owner.now }, known);
+}
+
 function reasonOf(
   context: WriteContext,
   draft: OwnerDraft,
@@ -182,7 +191,7 @@ function sightingOf(
   const { memory } = draft;
   const { importance, origin, trust } = memory;
   const [rank, before] = [sourceRank(memory), sourceRank(known)];
-  const since = heldSince(proposalOf(memory, { now: context.owner.now, turn: 0 }), known);
+  const since = sinceWhen(context, memory, known);
   return {
     ...{ id: known.id, times, importance, rank },
     ...(rank < before

@@ -49,6 +49,12 @@ const roundSchema = z.strictObject({
     .optional(),
 });
 
+/** A thread right after messages were recorded. */
+export interface RecordedRound extends RecordedThread {
+  /** What was given, as messages that were said. */
+  readonly messages: readonly BaseMessage[];
+}
+
 /** Longest stretch of work before others have their turn: a request that waits less is not felt. */
 const longestStretchMs = 20;
 
@@ -82,10 +88,11 @@ export async function record(
   { db, config, redactor }: { db: Connection; config: ResolvedConfig; redactor: Redactor },
   input: RecordInput,
   due: { readonly extract?: boolean } = {},
-): Promise<RecordedThread> {
-  const { scope, messages, saidAt, shown, ...round } = parseScoped(roundSchema, input, "round");
+): Promise<RecordedRound> {
+  const { scope, messages: given, saidAt, shown, ...round } = parseScoped(roundSchema, input, "round");
   const threadId = parseThreadId(round.threadId);
-  const unique = new Map(givenMessages(messages).map((message) => [message.id, message]));
+  const messages = givenMessages(given);
+  const unique = new Map(messages.map((message) => [message.id, message]));
   const { language } = config.retrieval;
   const thread = await recordMessages(db, {
     scope,
@@ -101,5 +108,5 @@ export async function record(
     extract: due.extract,
   });
   if (!thread) throw threadForbidden(threadId);
-  return thread;
+  return { ...thread, messages };
 }

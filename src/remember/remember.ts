@@ -8,7 +8,6 @@ import type { SummaryClaim } from "../store/claim-summary.js";
 import type { ThreadTask } from "../store/claim-thread-task.js";
 import { markThreadTask } from "../store/mark-thread-task.js";
 import { isRoundOpen, startSummary } from "../summarize/start-summary.js";
-import { givenMessages } from "./given-messages.js";
 import { type RecordInput, record } from "./record.js";
 import type { Redactor } from "./redactor.js";
 
@@ -42,13 +41,13 @@ export async function remember(
 ): Promise<{ remembered: Remembered; due: DueTask[] }> {
   const { memories, summaries } = deps.config;
   const extract = deps.hasModel && memories.extract;
-  const messages = givenMessages(input?.messages);
-  const thread = await record(deps, { ...input, messages }, { extract });
+  const thread = await record(deps, input, { extract });
   const { recorded, lastSeq, threadRef } = thread;
   const due: DueTask[] = extract && recorded > 0 ? [{ threadRef, task: "extract" }] : [];
   const ended = (summary: Remembered["summary"]) => ({ remembered: { recorded, lastSeq, summary }, due });
   if (!deps.hasModel) return ended({ started: false, reason: "no_model" });
-  if (await isRoundOpen(deps.db, threadRef, messages)) return ended({ started: false, reason: "round_open" });
+  if (await isRoundOpen(deps.db, threadRef, thread.messages))
+    return ended({ started: false, reason: "round_open" });
 
   if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, memories)) {
     await markThreadTask(deps.db, { threadRef, task: "compress" });

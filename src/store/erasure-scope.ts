@@ -8,7 +8,7 @@ import { withinScope } from "./within-scope.js";
 /** One thread, and which of the memories that were learned in it go with it. */
 export interface ErasedThread {
   readonly threadId: string;
-  /** "episodes": those that are its text in short. "all": what was learned there and nowhere said before, too. */
+  /** "episodes": those that are its text in short. "all": what was learned there, too. */
   readonly memories: "episodes" | "all";
 }
 

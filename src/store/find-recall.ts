@@ -97,7 +97,7 @@ export async function findRecall(
     sql`
     with conversation as materialized (${conversationRow(db, input.address)}),
     ${input.selection ? questionTerms(db, input.question, allowed) : seers(db, input.question.scope, allowed)},
-    own as materialized (select id, revision from seer order by is_user desc limit 1),
+    own as materialized (select id, revision, changes_trimmed_to from seer order by is_user desc limit 1),
     ${input.selection ? sql`${memoryHits(db, input.selection)},` : empty}
     slot as (
       select m.* from seer s join ${schema}.memory m on m.owner_ref = s.id
@@ -127,7 +127,7 @@ export async function findRecall(
     select
       (select row_to_json(c) from conversation c) as conversation,
       (select revision from own)::float8 as revision,
-      (select changes_trimmed_to from ${schema}.owner where id = (select id from own))::float8 as trimmed_to,
+      (select changes_trimmed_to from own)::float8 as trimmed_to,
       (select count(*) from change)::int as change_count,
       coalesce((
         select json_agg(json_build_object('rev', rev, 'event', event, 'line', line)) from (

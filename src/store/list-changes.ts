@@ -52,8 +52,8 @@ export async function listChanges(
   return {
     revision,
     ...(trimmedTo > since && { trimmedTo }),
-    changes: rows.flatMap(({ revision: _, trimmedTo: __, rev, ...change }) =>
-      rev === null ? [] : [{ ...change, rev }],
+    changes: rows.flatMap(({ rev, event, memoryId, category, line, at }) =>
+      rev === null ? [] : [{ rev, event, memoryId, category, line, at }],
     ),
   };
 }

