@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { openEmbeddedPool } from "../src/database/embedded-pool.js";
+import { openEmbeddedPool } from "../src/postgres/embedded-pool.js";
 
 /** A pool for one benchmark run, in a schema of its own. */
 export interface BenchDatabase {

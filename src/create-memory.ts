@@ -1,45 +1,34 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
-import { migrate } from "./database/migrate.js";
-import { openDatabase } from "./database/open-database.js";
-import { parseInput } from "./domain/parse-input.js";
-import { parseScope, parseScopeIn } from "./domain/scope.js";
+import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
+import { createConsentExpiryWork, createConsentsApi } from "./consents/consents-api.js";
+import { claimConversation, refuseInConversation } from "./conversation/claim-conversation.js";
+import { listThreads } from "./conversation/list-threads.js";
+import { record } from "./conversation/record.js";
+import { createCompressionGraph } from "./episodes/compression-graph.js";
 import { MemoryError } from "./errors.js";
-import { createChangesApi } from "./governance/changes-api.js";
-import { createConsentExpiryWork } from "./governance/consent-expiry-work.js";
-import { createConsentsApi } from "./governance/consents-api.js";
-import { createEventsApi } from "./governance/events-api.js";
-import { exportScope } from "./governance/export-scope.js";
-import { forget, removeThread } from "./governance/forget.js";
-import { importLines } from "./governance/import-lines.js";
-import { createLifecycle } from "./governance/lifecycle.js";
-import { createCheckpointsApi } from "./governance/prune-checkpoints.js";
-import { createQuarantineApi } from "./governance/quarantine.js";
+import { insertEvent, type MemoryEvent } from "./events/event-log.js";
+import { createEventsApi } from "./events/events.js";
+import { memoryStats } from "./events/memory-stats.js";
+import { createExtractionGraph } from "./facts/extraction-graph.js";
+import { forget, removeThread } from "./forgetting/forget.js";
 import { isolatedMemory } from "./isolated-memory.js";
 import { type BackgroundWork, createBackgroundWork, type WorkKind } from "./jobs/background-work.js";
 import { keepTenant, workAcrossTenants } from "./jobs/tenant-work.js";
-import { createCompressionGraph } from "./langgraph/compression-graph.js";
-import { createExtractionGraph } from "./langgraph/extraction-graph.js";
-import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/owned-postgres-saver.js";
-import { createSummarizationGraph } from "./langgraph/summarization-graph.js";
-import { createEmbedder } from "./llm/embedder.js";
+import { createThreadTaskWork } from "./jobs/thread-task-work.js";
+import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/checkpointer/owned-postgres-saver.js";
+import { createLifecycle } from "./lifecycle/lifecycle.js";
 import { defaultLogger, errorLine, errorWords, lineLogger } from "./logger.js";
+import { createChangesApi } from "./memories/changes/changes-api.js";
+import { createQuarantineApi } from "./memories/edit/quarantine.js";
+import { createMemoriesApi } from "./memories/memories-api.js";
 import type { Memory, MemoryOptions } from "./memory.js";
 import { eventSchema, failureSchema, memoryOptionsSchema, statsSchema } from "./memory-input.js";
+import { createEmbedder } from "./models/embedder.js";
+import { reembed } from "./models/reembed.js";
 import { resolveConfig } from "./options.js";
-import { bulletsOf, fittingHits } from "./recall/answer-query.js";
-import { type MemoryQuery, queryMemories } from "./recall/query-memories.js";
-import { recall } from "./recall/recall.js";
-import { searchTranscript } from "./recall/search-transcript.js";
-import { claimConversation, refuseInConversation } from "./remember/claim-conversation.js";
-import { createMemoriesApi } from "./remember/memories-api.js";
-import { record } from "./remember/record.js";
-import { createRedactor } from "./remember/redactor.js";
-import { remember } from "./remember/remember.js";
-import { insertEvent, type MemoryEvent } from "./store/insert-event.js";
-import { listThreads } from "./store/list-threads.js";
-import { memoryStats } from "./store/memory-stats.js";
-import { createSummariesApi } from "./summarize/summaries-api.js";
-import { createSummaryWork } from "./summarize/summary-work.js";
+import { migrate } from "./postgres/migrate.js";
+import { openDatabase } from "./postgres/open-database.js";
+import { createProceduresApi } from "./procedures/procedures-api.js";
 import {
   createObserve,
   reportHits,
@@ -47,10 +36,20 @@ import {
   reportRemembered,
   reportWork,
   spans,
-} from "./telemetry/observe.js";
-import { createProceduresApi } from "./upkeep/procedures-api.js";
-import { reembed } from "./upkeep/reembed.js";
-import { createThreadTaskWork } from "./upkeep/thread-task-work.js";
+} from "./rounds/observe.js";
+import { recall } from "./rounds/recall.js";
+import { remember } from "./rounds/remember.js";
+import { parseScope, parseScopeIn } from "./scope/scope.js";
+import { bulletsOf, fittingHits } from "./search/answer-query.js";
+import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
+import { searchTranscript } from "./search/search-transcript.js";
+import { createSummariesApi } from "./summaries/summaries-api.js";
+import { createSummarizationGraph } from "./summaries/summarization-graph.js";
+import { createSummaryWork } from "./summaries/summary-work.js";
+import { parseInput } from "./text/parse-input.js";
+import { createRedactor } from "./text/redactor.js";
+import { exportScope } from "./transfer/export-scope.js";
+import { importLines } from "./transfer/import-lines.js";
 
 /**
  * A memory on `options.database`. Nothing is opened before the first call.

@@ -1,81 +1,88 @@
+export type { CheckpointsApi, Pruned, PruneOptions } from "./checkpoints/prune-checkpoints.js";
 export type { Clock } from "./clock.js";
+export type { ConsentAcknowledgement } from "./consents/acknowledge-consent.js";
+export type { ConsentsApi } from "./consents/consents-api.js";
+export type { ConsentDecision } from "./consents/decide-consent.js";
+export type { Thread } from "./conversation/list-threads.js";
+export type { RecordInput } from "./conversation/record.js";
 export { createMemory } from "./create-memory.js";
-export type { DatabaseOption } from "./database/open-database.js";
+export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./errors.js";
+export type { MemoryEvent } from "./events/event-log.js";
+export type { EventCount, EventField, EventSelection, EventsApi, RecordedEvent } from "./events/events.js";
+export type { MemoryStats } from "./events/memory-stats.js";
+export type { ForgetOptions, ForgetProgress, Forgotten } from "./forgetting/erase-scope.js";
+export type { RemoveThread } from "./forgetting/forget.js";
+export {
+  type CopiedCheckpoints,
+  type CopyCheckpointsOptions,
+  copyCheckpoints,
+} from "./langgraph/checkpointer/copy-checkpoints.js";
+export type { ConsentAnswer } from "./langgraph/nodes/consent-answer.js";
+export {
+  type ConsentNodeOptions,
+  type ConsentQuestion,
+  consentNode,
+} from "./langgraph/nodes/consent-node.js";
+export { modelView } from "./langgraph/nodes/model-view.js";
+export { type RecallNodeOptions, recallNode } from "./langgraph/nodes/recall-node.js";
+export { type RememberNodeOptions, rememberNode, type SessionMode } from "./langgraph/nodes/remember-node.js";
+export type { MemoryStreamEvent } from "./langgraph/run/memory-state.js";
+export { type MemoryState, memoryAnnotation, memoryStateFields } from "./langgraph/run/memory-state.js";
+export type { InjectAs, OnError } from "./langgraph/run/node-options.js";
+export {
+  createMemorySupervisor,
+  type MemorySupervisor,
+  type MemorySupervisorOptions,
+} from "./langgraph/supervisor/create-memory-supervisor.js";
+export type {
+  NamedSubagent,
+  Subagent,
+  SubagentDefinition,
+  SubagentGraph,
+} from "./langgraph/supervisor/subagent.js";
+export type { Delegations } from "./langgraph/supervisor/supervisor-parts.js";
+export { type ConsentToolOptions, consentTool } from "./langgraph/tools/consent-tool.js";
+export { type MemoryQueryToolOptions, memoryQueryTool } from "./langgraph/tools/memory-query-tool.js";
+export { type ProcedureToolOptions, procedureTool } from "./langgraph/tools/procedure-tool.js";
+export {
+  type MemoryMiddleware,
+  type MemoryMiddlewareOptions,
+  memoryMiddleware,
+} from "./langgraph/wrap/memory-middleware.js";
+export { type CreatedAgent, type WithMemoryOptions, withMemory } from "./langgraph/wrap/with-memory.js";
+export type { LifecycleApi, LifecycleResult } from "./lifecycle/lifecycle.js";
+export type { Logger } from "./logger.js";
+export type { Change, Changes, ChangesApi } from "./memories/changes/changes-api.js";
+export type { HistoryEntry } from "./memories/changes/list-history.js";
+export type { MemoryPatch } from "./memories/edit/change-memory.js";
+export type { QuarantineApi, QuarantineApproval, QuarantineDecision } from "./memories/edit/quarantine.js";
 export type {
   ConsentEvidence,
   ConsentRequest,
   ConsentStatus,
   ConsentVia,
-} from "./domain/consent-request.js";
-export type { ExportLine } from "./domain/export-line.js";
-export type { MemoryDraft, MemoryItem, MemoryKind, MemorySource } from "./domain/memory.js";
-export type { MemoryFilter } from "./domain/memory-filter.js";
-export type { MemoryHit } from "./domain/rank-memories.js";
-export type { Scope } from "./domain/scope.js";
-export type { SummaryWindow } from "./domain/summary-window.js";
-export type { MemoryOrigin, MemoryTrust } from "./domain/trust.js";
-export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./errors.js";
-export type { ConsentAcknowledgement } from "./governance/acknowledge-consent.js";
-export type { ChangesApi } from "./governance/changes-api.js";
-export type { ConsentsApi } from "./governance/consents-api.js";
-export type { ConsentDecision } from "./governance/decide-consent.js";
-export type { EventsApi } from "./governance/events-api.js";
-export type { ForgetOptions, ForgetProgress, Forgotten, RemoveThread } from "./governance/forget.js";
-export type { Imported, ImportOptions, ImportProgress } from "./governance/import-lines.js";
-export type { LifecycleApi, LifecycleResult } from "./governance/lifecycle.js";
-export type { ImportTrust } from "./governance/lower-line.js";
-export type { CheckpointsApi, Pruned, PruneOptions } from "./governance/prune-checkpoints.js";
-export type { QuarantineApi, QuarantineApproval, QuarantineDecision } from "./governance/quarantine.js";
-export type { ConsentAnswer } from "./langgraph/consent-answer.js";
-export { type ConsentNodeOptions, type ConsentQuestion, consentNode } from "./langgraph/consent-node.js";
-export { type ConsentToolOptions, consentTool } from "./langgraph/consent-tool.js";
-export {
-  type CopiedCheckpoints,
-  type CopyCheckpointsOptions,
-  copyCheckpoints,
-} from "./langgraph/copy-checkpoints.js";
-export {
-  createMemorySupervisor,
-  type MemorySupervisor,
-  type MemorySupervisorOptions,
-} from "./langgraph/create-memory-supervisor.js";
-export {
-  type MemoryMiddleware,
-  type MemoryMiddlewareOptions,
-  memoryMiddleware,
-} from "./langgraph/memory-middleware.js";
-export { type MemoryQueryToolOptions, memoryQueryTool } from "./langgraph/memory-query-tool.js";
-export { type MemoryState, memoryAnnotation, memoryStateFields } from "./langgraph/memory-state.js";
-export { type InjectAs, modelView } from "./langgraph/model-view.js";
-export type { OnError } from "./langgraph/on-error.js";
-export { type ProcedureToolOptions, procedureTool } from "./langgraph/procedure-tool.js";
-export { type RecallNodeOptions, recallNode } from "./langgraph/recall-node.js";
-export { type RememberNodeOptions, rememberNode, type SessionMode } from "./langgraph/remember-node.js";
-export type { MemoryStreamEvent } from "./langgraph/stream-event.js";
-export type { NamedSubagent, Subagent, SubagentDefinition, SubagentGraph } from "./langgraph/subagent.js";
-export type { Delegations } from "./langgraph/supervisor-delegations.js";
-export { type CreatedAgent, type WithMemoryOptions, withMemory } from "./langgraph/with-memory.js";
-export type { Logger } from "./logger.js";
+} from "./memories/guard/consent-request.js";
+export type { MemoryDraft, MemoryItem, MemoryKind, MemorySource } from "./memories/item/memory.js";
+export type { MemoryOrigin, MemoryTrust } from "./memories/item/trust.js";
+export type { MemoriesApi, MemoryAccess, MemoryChangeAccess } from "./memories/memories-api.js";
+export type { WriteOutcome } from "./memories/write/write-memories.js";
 export type { Memory, MemoryOptions } from "./memory.js";
+export type { Reembedded, ReembedOptions, ReembedProgress } from "./models/reembed.js";
 export type { MemoryConfig, RecallMode } from "./options.js";
-export type { MemoryBullet } from "./recall/answer-query.js";
-export type { MemoryQuery, MemoryRequest } from "./recall/query-memories.js";
-export type { Recalled, RecalledMemories, RecallInput } from "./recall/recall.js";
-export type { TranscriptHit, TranscriptQuery } from "./recall/search-transcript.js";
-export type { MemoryPatch } from "./remember/change-memory.js";
-export type { MemoriesApi, MemoryAccess, MemoryChangeAccess } from "./remember/memories-api.js";
-export type { RecordInput } from "./remember/record.js";
-export type { Redact } from "./remember/redactor.js";
-export type { Remembered } from "./remember/remember.js";
-export type { WriteOutcome } from "./remember/write-memories.js";
-export type { EventCount, EventField, EventSelection } from "./store/count-events.js";
-export type { MemoryEvent } from "./store/insert-event.js";
-export type { Change, Changes } from "./store/list-changes.js";
-export type { RecordedEvent } from "./store/list-events.js";
-export type { HistoryEntry } from "./store/list-history.js";
-export type { Summary, SummaryProgress } from "./store/list-summaries.js";
-export type { Thread } from "./store/list-threads.js";
-export type { MemoryStats } from "./store/memory-stats.js";
-export type { SummaryStats } from "./store/summary-stats.js";
-export type { ProcedureInput, ProceduresApi } from "./upkeep/procedures-api.js";
-export type { Reembedded, ReembedOptions, ReembedProgress } from "./upkeep/reembed.js";
+export type { DatabaseOption } from "./postgres/open-database.js";
+export type { ProcedureInput, ProceduresApi } from "./procedures/procedures-api.js";
+export type { RecallInput } from "./rounds/recall.js";
+export type { Recalled, RecalledMemories } from "./rounds/recalled.js";
+export type { Remembered } from "./rounds/remember.js";
+export type { Scope } from "./scope/scope.js";
+export type { MemoryBullet } from "./search/answer-query.js";
+export type { MemoryFilter } from "./search/memory-filter.js";
+export type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
+export type { MemoryHit } from "./search/rank-memories.js";
+export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
+export type { Summary, SummaryProgress, SummaryStats } from "./summaries/list-summaries.js";
+export type { SummaryWindow } from "./summaries/summary-window.js";
+export type { Redact } from "./text/redactor.js";
+export type { ExportLine } from "./transfer/export-line.js";
+export type { Imported, ImportOptions, ImportProgress } from "./transfer/import-lines.js";
+export type { ImportTrust } from "./transfer/lower-line.js";

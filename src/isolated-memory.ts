@@ -1,5 +1,5 @@
-import { acrossTenants, asTenant } from "./database/tenancy.js";
 import type { Memory } from "./memory.js";
+import { acrossTenants, asTenant } from "./postgres/isolation.js";
 
 type Call = (...args: never[]) => unknown;
 

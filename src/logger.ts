@@ -1,5 +1,5 @@
-import { propertyOf } from "./domain/plain-json.js";
 import { MemoryError } from "./errors.js";
+import { propertyOf } from "./text/plain-json.js";
 
 /** Where log lines go: `console`, pino, winston and their like all fit. */
 export interface Logger {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { storableText } from "./domain/parse-input.js";
-import { scopeField } from "./domain/scope.js";
+import { scopeField } from "./scope/scope.js";
+import { storableText } from "./text/parse-input.js";
 
 const isObject = (value: unknown) => typeof value === "object" && value !== null;
 const isFunction = (value: unknown) => typeof value === "function";

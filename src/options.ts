@@ -2,17 +2,16 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
 import { longestSpanMs, longestTimerMs } from "./clock.js";
+import { MemoryError } from "./errors.js";
+import { type ConsentPolicy, consentConfigSchema, consentPolicy } from "./memories/guard/consent-policy.js";
 import {
   type Category,
   type CategoryPolicy,
   categoryConfigSchema,
   defaultCategories,
   findCategory,
-} from "./domain/category.js";
-import { type ConsentPolicy, consentConfigSchema, consentPolicy } from "./domain/consent-policy.js";
-import { nearestName } from "./domain/nearest-name.js";
-import { namesKeys, smallCount } from "./domain/parse-input.js";
-import { MemoryError } from "./errors.js";
+} from "./memories/item/category.js";
+import { namesKeys, nearestName, smallCount } from "./text/parse-input.js";
 
 /** How long something waits. */
 const timerMs = z.int().max(longestTimerMs);

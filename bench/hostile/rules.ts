@@ -1,27 +1,25 @@
 import { HumanMessage } from "@langchain/core/messages";
-import { answersWhen } from "../../src/domain/answers-when.js";
-import { changeLine } from "../../src/domain/change-line.js";
-import { consentLine } from "../../src/domain/consent-lines.js";
-import { contentHash } from "../../src/domain/content-hash.js";
-import { episodeText } from "../../src/domain/episode-text.js";
-import { estimateTokens } from "../../src/domain/estimate-tokens.js";
-import { findQuote } from "../../src/domain/find-quote.js";
-import { differsInDetail } from "../../src/domain/merge-band.js";
-import { normalValue } from "../../src/domain/normal-value.js";
-import { procedureText } from "../../src/domain/procedure-text.js";
-import { questionDates } from "../../src/domain/question-dates.js";
-import { questionWords } from "../../src/domain/question-words.js";
-import { readsAsInstruction } from "../../src/domain/reads-as-instruction.js";
-import { searchText } from "../../src/domain/search-text.js";
-import { sharedWords } from "../../src/domain/shared-words.js";
-import { slotKey } from "../../src/domain/slot-key.js";
-import { isStorable } from "../../src/domain/storable-text.js";
-import { summaryText } from "../../src/domain/summary-text.js";
-import { textPieces, withinBounds } from "../../src/domain/text-pieces.js";
-import { trimToLength, writingProblems } from "../../src/domain/writing-constraints.js";
-import { escapeAttribute, escapeMarkup } from "../../src/llm/escape-markup.js";
-import { createRedactor } from "../../src/remember/redactor.js";
-import { toNewMessage } from "../../src/remember/to-new-message.js";
+import { consentLine } from "../../src/consents/consent-lines.js";
+import { toNewMessage } from "../../src/conversation/record.js";
+import { episodeText } from "../../src/episodes/episode-text.js";
+import { changeLine } from "../../src/memories/changes/change-line.js";
+import { differsInDetail } from "../../src/memories/compare/merge-band.js";
+import { sharedWords } from "../../src/memories/guard/decide-proposal.js";
+import { slotKey } from "../../src/memories/item/slot-key.js";
+import { trimToLength, writingProblems } from "../../src/memories/write/writing-constraints.js";
+import { procedureText } from "../../src/procedures/write-procedure.js";
+import { answersWhen, questionDates } from "../../src/search/question-dates.js";
+import { questionWords } from "../../src/search/question-words.js";
+import { summaryText } from "../../src/summaries/summary-text.js";
+import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { findQuote } from "../../src/text/find-quote.js";
+import { contentHash, normalValue } from "../../src/text/normal-value.js";
+import { escapeAttribute, escapeMarkup } from "../../src/text/prompt-text.js";
+import { readsAsInstruction } from "../../src/text/reads-as-instruction.js";
+import { createRedactor } from "../../src/text/redactor.js";
+import { searchText } from "../../src/text/search-text.js";
+import { isStorable } from "../../src/text/storable-text.js";
+import { textPieces, withinBounds } from "../../src/text/text-pieces.js";
 
 /** A rule of one text, and what shows that it looked at it. */
 export interface HostileRule {

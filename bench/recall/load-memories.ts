@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { searchText } from "../../src/domain/search-text.js";
+import { searchText } from "../../src/text/search-text.js";
 
 /** A memory to load. */
 export interface LoadedMemory {

@@ -1,9 +1,8 @@
-import { consentLine } from "../domain/consent-lines.js";
-import type { ConsentRequest } from "../domain/consent-request.js";
+import { consentLine } from "../consents/consent-lines.js";
 import { MemoryError } from "../errors.js";
-import { aligned } from "./aligned.js";
+import type { ConsentRequest } from "../memories/guard/consent-request.js";
 import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
-import { oneLine } from "./one-line.js";
+import { aligned, oneLine } from "./output.js";
 
 /** Flags of `mnemograph consents`. */
 export interface ConsentsFlags extends MemoryFlags, ScopeFlags {

@@ -1,11 +1,9 @@
 import { createInterface } from "node:readline/promises";
 import { MemoryError } from "../errors.js";
-import type { ForgetOptions, Forgotten } from "../governance/forget.js";
+import type { ForgetOptions, Forgotten } from "../forgetting/erase-scope.js";
 import type { Memory } from "../memory.js";
-import { aligned } from "./aligned.js";
 import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
-import { oneLine } from "./one-line.js";
-import { progressBar } from "./progress-bar.js";
+import { aligned, oneLine, progressBar } from "./output.js";
 
 /** Flags of `forget`. */
 export interface ForgetFlags extends MemoryFlags, ScopeFlags {

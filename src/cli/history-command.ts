@@ -1,7 +1,7 @@
 import { MemoryError } from "../errors.js";
-import type { HistoryEntry } from "../store/list-history.js";
-import { aligned } from "./aligned.js";
+import type { HistoryEntry } from "../memories/changes/list-history.js";
 import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
+import { aligned } from "./output.js";
 
 /**
  * `mnemograph history`: who changed what in a memory, newest first.

@@ -1,11 +1,10 @@
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { MemoryError } from "../errors.js";
-import type { ImportTrust } from "../governance/lower-line.js";
-import { splitLines } from "../governance/split-lines.js";
-import { aligned } from "./aligned.js";
+import type { ImportTrust } from "../transfer/lower-line.js";
+import { splitLines } from "../transfer/read-export.js";
 import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
-import { type ProgressBar, progressBar } from "./progress-bar.js";
+import { aligned, type ProgressBar, progressBar } from "./output.js";
 
 /** Flags of `import`. */
 export interface ImportFlags extends MemoryFlags, ScopeFlags {

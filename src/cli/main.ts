@@ -1,8 +1,13 @@
-#!/usr/bin/env node
 import { CommanderError } from "commander";
-import { exitCodeOf } from "./exit-code.js";
-import { oneLine } from "./one-line.js";
+import { MemoryError } from "../errors.js";
+import { oneLine } from "./output.js";
 import { createProgram } from "./program.js";
+
+/** 0 when help or the version was asked for, 2 when the program was used wrongly, else 1. */
+export function exitCodeOf(error: unknown): 0 | 1 | 2 {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  return MemoryError.is(error, "INVALID_INPUT") || MemoryError.is(error, "SCOPE_REQUIRED") ? 2 : 1;
+}
 
 // `mnemograph search … | head` closes the pipe: nobody is left to tell.
 process.stdout.on("error", () => process.exit(1));

@@ -1,7 +1,7 @@
-import { migrate } from "../database/migrate.js";
-import { openDatabase } from "../database/open-database.js";
-import { setUpCheckpointer } from "../langgraph/owned-postgres-saver.js";
+import { setUpCheckpointer } from "../langgraph/checkpointer/owned-postgres-saver.js";
 import { defaultLogger } from "../logger.js";
+import { migrate } from "../postgres/migrate.js";
+import { openDatabase } from "../postgres/open-database.js";
 import { chooseDatabase, type DatabaseFlags } from "./database-flags.js";
 
 /**

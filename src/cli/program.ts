@@ -6,7 +6,7 @@ import type { ExportFlags } from "./export-command.js";
 import type { ForgetFlags } from "./forget-command.js";
 import type { ImportFlags } from "./import-command.js";
 import type { MemoryFlags, ScopeFlags } from "./memory-flags.js";
-import { oneLine } from "./one-line.js";
+import { oneLine } from "./output.js";
 import type { PruneFlags } from "./prune-command.js";
 import type { QuarantineFlags } from "./quarantine-command.js";
 

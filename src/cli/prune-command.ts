@@ -1,6 +1,6 @@
-import type { Pruned } from "../governance/prune-checkpoints.js";
+import type { Pruned } from "../checkpoints/prune-checkpoints.js";
 import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
-import { progressBar } from "./progress-bar.js";
+import { progressBar } from "./output.js";
 
 /** Flags of `prune`. */
 export interface PruneFlags extends MemoryFlags, ScopeFlags {

@@ -1,9 +1,8 @@
-import type { MemoryItem } from "../domain/memory.js";
 import { MemoryError } from "../errors.js";
-import type { QuarantineApi, QuarantineApproval } from "../governance/quarantine.js";
-import { aligned } from "./aligned.js";
+import type { QuarantineApi, QuarantineApproval } from "../memories/edit/quarantine.js";
+import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
-import { oneLine } from "./one-line.js";
+import { aligned, oneLine } from "./output.js";
 
 /** Flags of `mnemograph quarantine`. */
 export interface QuarantineFlags extends MemoryFlags, ScopeFlags {

@@ -1,7 +1,7 @@
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { type MemoryFlags, useMemory } from "./memory-flags.js";
-import { progressBar } from "./progress-bar.js";
+import { progressBar } from "./output.js";
 
 /**
  * `mnemograph reembed`: the vectors that memories lack; what `memory.reembed()` does.

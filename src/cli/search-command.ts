@@ -1,7 +1,7 @@
-import type { MemoryHit } from "../domain/rank-memories.js";
-import type { TranscriptHit } from "../recall/search-transcript.js";
-import { aligned } from "./aligned.js";
+import type { MemoryHit } from "../search/rank-memories.js";
+import type { TranscriptHit } from "../search/search-transcript.js";
 import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
+import { aligned } from "./output.js";
 
 /** `mnemograph search`: memories, or messages, that fit a question, best first. */
 export async function searchCommand(

@@ -1,17 +1,14 @@
-import type { Database } from "../database/database.js";
-import { type MigrationStatus, migrationStatus } from "../database/migration-status.js";
-import { openDatabase } from "../database/open-database.js";
-import { acrossTenants } from "../database/tenancy.js";
+import { countTranscripts } from "../conversation/list-threads.js";
 import { MemoryError } from "../errors.js";
 import { defaultLogger } from "../logger.js";
-import { countMemories, type MemoryCounts } from "../store/count-memories.js";
-import { countTranscripts } from "../store/count-transcripts.js";
-import { listStuckSummaries } from "../store/list-summaries.js";
-import { summaryStats } from "../store/summary-stats.js";
-import { aligned } from "./aligned.js";
-import type { ChosenDatabase, DatabaseFlags } from "./database-flags.js";
-import { existingDatabase } from "./existing-database.js";
-import { isolationOf } from "./isolation-of.js";
+import type { Database } from "../postgres/database.js";
+import { acrossTenants } from "../postgres/isolation.js";
+import { type MigrationStatus, migrationStatus } from "../postgres/migration-set.js";
+import { openDatabase } from "../postgres/open-database.js";
+import { listStuckSummaries, summaryStats } from "../summaries/list-summaries.js";
+import { countMemories, type MemoryCounts } from "./count-memories.js";
+import { type ChosenDatabase, type DatabaseFlags, existingDatabase, isolationOf } from "./database-flags.js";
+import { aligned } from "./output.js";
 
 /** As `memory.summaries.stuck()` has it. */
 const stuckAfterMs = 300_000;

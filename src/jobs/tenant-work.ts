@@ -1,5 +1,5 @@
-import type { Database } from "../database/database.js";
-import { acrossTenants, currentTenancy, keepTenancy } from "../database/tenancy.js";
+import type { Database } from "../postgres/database.js";
+import { acrossTenants, currentTenancy, keepTenancy } from "../postgres/isolation.js";
 import type { Work, WorkKind } from "./background-work.js";
 
 /** `work`, which later sees what the call that starts it sees. */

@@ -1,5 +1,5 @@
 import { Embeddings, type EmbeddingsParams } from "@langchain/core/embeddings";
-import { isStopWord, stem, wordsOf } from "./offline/words.js";
+import { isStopWord, stem, wordsOf } from "./offline/read-prompt.js";
 
 export interface HashingEmbeddingsParams extends EmbeddingsParams {
   /** Length of the vectors. @default 384, that of the common small sentence encoders */

@@ -1,5 +1,4 @@
-import type { AIMessage } from "@langchain/core/messages";
-import { AIMessageChunk } from "@langchain/core/messages";
+import { type AIMessage, AIMessageChunk } from "@langchain/core/messages";
 
 /** `message` as one chunk; calls, ids and usage are kept. */
 export function toChunk(message: AIMessage): AIMessageChunk {

@@ -1,15 +1,10 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { toolName } from "./bound-tools.js";
-import { answerFromMessages } from "./offline/answer-from-messages.js";
-import { chooseSubagent } from "./offline/choose-subagent.js";
-import { compareFacts } from "./offline/compare-facts.js";
-import { compressTurns } from "./offline/compress-turns.js";
+import { answerFromMessages, STAND_IN_MARK } from "./offline/answer-from-messages.js";
 import { extractFacts } from "./offline/extract-facts.js";
-import { procedureSteps } from "./offline/procedure-steps.js";
-import { STAND_IN_MARK } from "./offline/stand-in-mark.js";
-import { subagentResult } from "./offline/subagent-result.js";
+import { chooseSubagent, subagentResult } from "./offline/subagents.js";
 import { summarizeRounds } from "./offline/summarize-rounds.js";
-import { callingTools } from "./scripted-reply.js";
+import { compareFacts, compressTurns, procedureSteps } from "./offline/write-structured.js";
+import { callingTools, toolName } from "./scripted-reply.js";
 import { StandInChatModel, type StandInOptions, type StandInParams } from "./stand-in-chat-model.js";
 
 /** Makes the arguments of a structured answer from the messages of the call. */

@@ -1,14 +1,13 @@
 import type { BindToolsInput } from "@langchain/core/language_models/chat_models";
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
-import { toolName } from "./bound-tools.js";
-import { type ScriptedReply, toAnswer } from "./scripted-reply.js";
+import { untilAborted } from "./gate.js";
+import { type ScriptedReply, toAnswer, toolName } from "./scripted-reply.js";
 import {
   type StandInCallOptions,
   StandInChatModel,
   type StandInOptions,
   type StandInParams,
 } from "./stand-in-chat-model.js";
-import { untilAborted } from "./until-aborted.js";
 
 /** Makes the reply when the call comes. `callIndex` counts the model's calls from 0. */
 export type ScriptedReplyFunction = (

@@ -6,13 +6,26 @@ import {
   type BaseChatModelParams,
   type BindToolsInput,
 } from "@langchain/core/language_models/chat_models";
-import type { AIMessage, AIMessageChunk, BaseMessage } from "@langchain/core/messages";
+import type { AIMessage, AIMessageChunk, BaseMessage, UsageMetadata } from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable, RunnableConfig } from "@langchain/core/runnables";
-import type { Gate } from "./gate.js";
+import { type Gate, pause } from "./gate.js";
 import { chunksOf, toChunk } from "./message-chunks.js";
-import { estimateUsage } from "./token-usage.js";
-import { pause } from "./until-aborted.js";
+
+/** The usual rule of thumb for English; the numbers only have to be plausible and the same every time. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Token counts estimated from the lengths of what went in and what came out, tool calls included. */
+function estimateUsage(input: readonly BaseMessage[], output: AIMessage): UsageMetadata {
+  const inputTokens = input.reduce((sum, message) => sum + tokensIn(message.text), 0);
+  const calls = output.tool_calls?.length ? JSON.stringify(output.tool_calls) : "";
+  const outputTokens = tokensIn(output.text) + tokensIn(calls);
+  return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
+}
+
+function tokensIn(text: string): number {
+  return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
+}
 
 export interface StandInParams extends BaseChatModelParams {
   /** Every call waits here before it is answered. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
-import { backgroundJobs, inlineJobs } from "../../src/jobs/job-runner.js";
+import { backgroundJobs, inlineJobs } from "../../src/jobs/background-work.js";
 import { createGate } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { silentLogger } from "../support/silent-logger.js";

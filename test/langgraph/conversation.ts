@@ -8,7 +8,7 @@ import {
   type StreamMode,
 } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
-import { memoryPreface } from "../../src/recall/memory-block.js";
+import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import type { TestDatabase } from "../support/test-database.js";
 

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { estimateTokens } from "../../src/domain/estimate-tokens.js";
-import type { Memory } from "../../src/index.js";
-import { memoryQueryTool } from "../../src/index.js";
+import { type Memory, memoryQueryTool } from "../../src/index.js";
+import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 // As a team would write it.

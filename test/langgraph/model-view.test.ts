@@ -1,8 +1,8 @@
 import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
+import { isRecalled } from "../../src/conversation/recalled-mark.js";
 import { modelView, type Recalled } from "../../src/index.js";
-import { isRecalled } from "../../src/recall/recalled-mark.js";
-import { decodeMessage, encodeMessage } from "../../src/store/message-codec.js";
+import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addressOf, lines, newThread, summaryBlock } from "./conversation.js";
 

@@ -1,7 +1,7 @@
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runIdentity, runScope } from "../../src/langgraph/run-identity.js";
+import { runIdentity, runScope } from "../../src/langgraph/run/run-identity.js";
 
 type Values = Record<string, unknown>;
 

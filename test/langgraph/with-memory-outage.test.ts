@@ -1,5 +1,4 @@
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { HumanMessage } from "@langchain/core/messages";
 import { Command, GraphInterrupt, MemorySaver } from "@langchain/langgraph";
 import { createAgent } from "langchain";

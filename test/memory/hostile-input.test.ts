@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { isConnectionError, toMemoryError } from "../../src/database/database-error.js";
 import { type Memory, MemoryError } from "../../src/index.js";
 import { createBackgroundWork } from "../../src/jobs/background-work.js";
-import { withDeadline } from "../../src/llm/with-deadline.js";
+import { withDeadline } from "../../src/models/model-failure.js";
 import { resolveConfig } from "../../src/options.js";
+import { isConnectionError, toMemoryError } from "../../src/postgres/database-error.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { useTestDatabase } from "../support/test-database.js";

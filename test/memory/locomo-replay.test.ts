@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, inject, it } from "vitest";
-import { withMemory } from "../../src/langgraph/with-memory.js";
+import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { summaryMemory } from "../support/summary-memory.js";
 import { useTestDatabase } from "../support/test-database.js";

@@ -1,6 +1,6 @@
-import type { ExportLine } from "../../src/domain/export-line.js";
-import type { Scope } from "../../src/domain/scope.js";
 import type { Memory } from "../../src/memory.js";
+import type { Scope } from "../../src/scope/scope.js";
+import type { ExportLine } from "../../src/transfer/export-line.js";
 
 /** All lines of an export. */
 export async function linesOf(memory: Memory, scope: Scope): Promise<ExportLine[]> {

@@ -1,6 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
-import type { Scope } from "../../src/domain/scope.js";
 import { withMemory } from "../../src/index.js";
+import type { Scope } from "../../src/scope/scope.js";
 import { HashingEmbeddings, ScriptedChatModel } from "../../src/testing/index.js";
 import { chatAgent } from "../langgraph/conversation.js";
 import { candidate, facts, taskModel } from "./task-model.js";

@@ -13,7 +13,7 @@ import { dirname, join, resolve } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { createMemory } from "../../src/create-memory.js";
-import { openEmbeddedPool } from "../../src/database/embedded-pool.js";
+import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
 import { compileSources } from "./compile-sources.js";
 
 declare module "vitest" {

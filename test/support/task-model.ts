@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { toolName } from "../../src/testing/bound-tools.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+import { toolName } from "../../src/testing/scripted-reply.js";
 
 /** Replies by the name of the structured output that is asked for; `call` counts those of that name from 0. */
 export type TaskReplies = Partial<

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
-import { createDatabase, type Database } from "../../src/database/database.js";
 import type { Memory, MemoryOptions } from "../../src/memory.js";
 import type { MemoryConfig } from "../../src/options.js";
+import { createDatabase, type Database } from "../../src/postgres/database.js";
 import { silentLogger } from "./silent-logger.js";
 import { giveBackWorkerPool, takeWorkerPool } from "./worker-pool.js";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type pg from "pg";
-import { type EmbeddedPool, openEmbeddedPool } from "../../src/database/embedded-pool.js";
+import { type EmbeddedPool, openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
 
 let embedded: EmbeddedPool | undefined;
 let inUse = false;

@@ -1,10 +1,10 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { compressTurns } from "../../src/llm/compress-turns.js";
-import { extractFacts } from "../../src/llm/extract-facts.js";
-import { judgeSameFact } from "../../src/llm/judge-same-fact.js";
-import { writeProcedure } from "../../src/llm/write-procedure.js";
+import { compressTurns } from "../../src/episodes/make-episode.js";
+import { extractFacts } from "../../src/facts/extract-facts.js";
+import { judgeSameFact } from "../../src/facts/judge-same-fact.js";
+import { writeProcedure } from "../../src/procedures/write-procedure.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 
 const model = new OfflineChatModel();

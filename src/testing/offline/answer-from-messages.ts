@@ -1,8 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { firstSentence, sentencesOf } from "./sentences.js";
-import { STAND_IN_MARK } from "./stand-in-mark.js";
-import { unescapeEntities } from "./unescape-entities.js";
-import { isStopWord, stem, wordsOf } from "./words.js";
+import { firstSentence, isStopWord, sentencesOf, stem, unescapeEntities, wordsOf } from "./read-prompt.js";
+
+/** How every chat answer of the offline model begins, so that nobody takes it for a model's. */
+export const STAND_IN_MARK = "[offline stand-in] ";
 
 interface Statement {
   source: "You said" | "I said" | "From memory" | "A tool said";

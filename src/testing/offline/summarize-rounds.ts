@@ -1,5 +1,4 @@
-import { firstSentence } from "./sentences.js";
-import { unescapeEntities } from "./unescape-entities.js";
+import { firstSentence, unescapeEntities } from "./read-prompt.js";
 
 interface Round {
   seq: number;

@@ -6,8 +6,8 @@
 import { linkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { lockDataDirectory } from "../../../src/database/data-directory-lock.js";
 import { MemoryError } from "../../../src/errors.js";
+import { lockDataDirectory } from "../../../src/postgres/data-directory-lock.js";
 
 const [dataDir = "", durationMs = "0"] = process.argv.slice(2);
 const inside = join(dataDir, "inside");

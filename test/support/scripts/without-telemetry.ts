@@ -13,7 +13,7 @@ const installed = await import("@opentelemetry/api").then(
 );
 console.log(installed);
 
-const { withSpan } = await import("../../../src/telemetry/tracer.js");
+const { withSpan } = await import("../../../src/rounds/observe.js");
 const seen = await withSpan("a", async (span) => {
   span.set({ a: 1 });
   return span.recording;

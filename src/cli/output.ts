@@ -1,0 +1,50 @@
+import { SingleBar } from "cli-progress";
+
+/** `rows` as lines whose columns begin below each other. The last column may be of any length. */
+export function aligned(rows: readonly (readonly (string | number)[])[]): string[] {
+  const cells = rows.map((row) => row.map((cell) => oneLine(String(cell))));
+  const widths: number[] = [];
+  for (const row of cells) {
+    row.slice(0, -1).forEach((cell, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, cell.length);
+    });
+  }
+  return cells.map((row) => {
+    const last = row.length - 1;
+    const padded = row.map((cell, column) => (column < last ? cell.padEnd(widths[column] ?? 0) : cell));
+    return padded.join("  ").trimEnd();
+  });
+}
+
+/**
+ * `text` on one line, without control characters: what users said must not move a terminal's cursor, nor change its
+ * colours or the order of its letters.
+ */
+export function oneLine(text: string): string {
+  return text
+    .replace(/\s+/gu, " ")
+    .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd")
+    .trim();
+}
+
+/** A bar on standard error that shows how far long work has come. */
+export interface ProgressBar {
+  update(progress: { readonly done: number; readonly total: number }): void;
+  stop(): void;
+}
+
+/** A bar for people: none where standard error is no terminal, or JSON is asked for. */
+export function progressBar({ json }: { readonly json?: true }): ProgressBar {
+  if (json || !process.stderr.isTTY) return { update: () => {}, stop: () => {} };
+  const bar = new SingleBar({ format: "{bar} {value}/{total} {eta_formatted}" });
+  let started = false;
+  return {
+    update({ done, total }) {
+      if (!started) bar.start(total, done);
+      started = true;
+      bar.setTotal(total);
+      bar.update(done);
+    },
+    stop: () => bar.stop(),
+  };
+}

@@ -1,0 +1,204 @@
+import sql, { type Sql } from "sql-template-tag";
+import { eventNode } from "../events/event-log.js";
+import type { ConsentRule } from "../memories/guard/consent-policy.js";
+import type {
+  ConsentEvidence,
+  ConsentRequest,
+  ConsentSignal,
+  ConsentStatus,
+  ConsentVia,
+} from "../memories/guard/consent-request.js";
+import type { MemoryDraft, MemorySource } from "../memories/item/memory.js";
+import type { Connection } from "../postgres/connection.js";
+import { isSharedBy, type Scope } from "../scope/scope.js";
+import { belongsTo, isId, scopeOf, uuidOf } from "../scope/scope-predicates.js";
+
+/** A row of `consent_request` as `consentColumns` selects it. */
+interface ConsentRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly user_id: string;
+  readonly app_id: string;
+  readonly rule: ConsentRule;
+  readonly category: string;
+  readonly key: string | null;
+  readonly draft: { readonly text: string; readonly value?: string; readonly source?: MemorySource };
+  readonly current: string | null;
+  readonly status: ConsentStatus;
+  readonly seen_count: number;
+  readonly signals: readonly ConsentSignal[];
+  readonly proposed_by: string;
+  readonly memory_id: string | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly ask_at: Date;
+  readonly decided_at: Date | null;
+  readonly decided_by: string | null;
+  readonly decided_via: ConsentVia | null;
+  readonly evidence: ConsentEvidence | null;
+  readonly revision: string;
+}
+
+/** The columns of the row `c`; one whose time is over is expired, whether or not a sweep has said so. */
+function consentColumns(db: Connection): Sql {
+  return sql`c.id, c.tenant_id, c.user_id, c.app_id, c.rule, c.category, c.key, c.draft, ${currentValue(db)} as current,
+    ${consentStatus(db)} as status, c.seen_count, c.signals, c.proposed_by, c.memory_id, c.created_at, c.expires_at,
+    c.ask_at, c.decided_at, c.decided_by, c.decided_via, c.evidence, c.revision`;
+}
+
+/** How the row `c` stands now. */
+function consentStatus(db: Connection): Sql {
+  return sql`case when c.status = 'pending' and c.expires_at <= ${db.now()} then 'expired' else c.status end`;
+}
+
+/** What holds the slot of the row `c`. */
+function currentValue(db: Connection): Sql {
+  return sql`(
+    select coalesce(h.value, h.content) from ${db.schema}.memory h
+    where h.owner_ref = c.owner_ref and ${isId(sql`h.app_id`, sql`c.app_id`)}
+      and h.category = c.category and h.key = c.key and h.state = 'active'
+  )`;
+}
+
+/** A row as a request. */
+function consentOf(row: ConsentRow): ConsentRequest {
+  return {
+    id: row.id,
+    scope: scopeOf(row),
+    rule: row.rule,
+    category: row.category,
+    key: row.key,
+    value: row.draft.value ?? null,
+    text: row.draft.text,
+    current: row.current,
+    status: row.status,
+    seenCount: row.seen_count,
+    signals: row.signals.length,
+    proposedBy: row.proposed_by,
+    source: row.draft.source ?? null,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    askAt: row.ask_at,
+    decidedAt: row.decided_at ?? (row.status === "expired" ? row.expires_at : null),
+    decidedBy: row.decided_by,
+    decidedVia: row.decided_via,
+    evidence: row.evidence,
+    memoryId: row.memory_id,
+    revision: Number(row.revision),
+  };
+}
+
+/** Which of the waiting requests a recall shows. */
+export interface PendingConsentSelection {
+  readonly appId: string;
+  readonly categories: readonly string[];
+  readonly limit: number;
+}
+
+/**
+ * The body of a CTE: what waits for the consent of the owners in the CTE `seer (id, is_user)` and may be asked about
+ * now, newest first. Its columns are those of `PendingConsent`.
+ */
+export function pendingConsents(db: Connection, selection: PendingConsentSelection): Sql {
+  return sql`
+    select c.id, c.category, c.key, c.draft ->> 'value' as value, c.draft ->> 'text' as text,
+      ${currentValue(db)} as current
+    from ${db.schema}.consent_request c
+    where c.owner_ref in (select id from seer) and c.status = 'pending' and c.rule = 'consent'
+      and c.expires_at > ${db.now()} and c.ask_at <= ${db.now()} and c.app_id in ('', ${selection.appId})
+      and c.category = any (${selection.categories}::text[])
+    order by c.ref desc limit ${selection.limit}`;
+}
+
+/** Which requests to list. */
+export interface ConsentListing {
+  readonly scope: Scope;
+  /** @default ["pending"] */
+  readonly status?: readonly ConsentStatus[] | undefined;
+  /** What they wait for. @default both */
+  readonly rule?: ConsentRule | undefined;
+  /** Only those that may be asked about now: neither put off, nor waiting for signals. @default false */
+  readonly due?: boolean | undefined;
+  /** Rows. @default 100 */
+  readonly limit?: number | undefined;
+}
+
+/** A request with the memory it would become. */
+export interface DraftedConsent {
+  readonly request: ConsentRequest;
+  readonly draft: MemoryDraft;
+}
+
+/** A request of the scope's user or app, however it stands; null when there is none. */
+export async function findConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent | null> {
+  const [row] = await db.query<ConsentRow>(sql`
+    select ${consentColumns(db)} from ${db.schema}.consent_request c
+    where c.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "c")}`);
+  return row ? { request: shownTo(scope, consentOf(row)), draft: draftOf(row) } : null;
+}
+
+/** Requests of the scope's user or app, newest first. */
+export async function listConsents(db: Connection, listing: ConsentListing): Promise<ConsentRequest[]> {
+  const { status, rule, due, limit } = listing;
+  const rows = await db.query<ConsentRow>(sql`
+    select ${consentColumns(db)} from ${db.schema}.consent_request c
+    where ${belongsTo(db, listing.scope, "c")}
+      and ${consentStatus(db)} = any (${status ?? ["pending"]}::text[])
+      and (${rule ?? null}::text is null or c.rule = ${rule ?? null})
+      and (not ${due ?? false}::boolean or (c.rule = 'consent' and c.ask_at <= ${db.now()}))
+    order by c.ref desc
+    limit ${limit ?? 100}`);
+  return rows.map((row) => shownTo(listing.scope, consentOf(row)));
+}
+
+/** An app's request is seen by all of its users: none of them is told who made or decided it, nor in which words. */
+function shownTo(scope: Scope, request: ConsentRequest): ConsentRequest {
+  if (!isSharedBy(scope, request.scope)) return request;
+  return { ...request, proposedBy: null, decidedBy: null, evidence: null };
+}
+
+/** JSON has no dates. */
+function draftOf({ draft }: ConsentRow): MemoryDraft {
+  const { validFrom, ...stored } = draft as Omit<MemoryDraft, "validFrom"> & { validFrom?: string };
+  return { ...stored, ...(validFrom !== undefined && { validFrom: new Date(validFrom) }) };
+}
+
+/** Lets those of `ids` that wait in `scope` rest for `restMs`: nobody is asked about them meanwhile. */
+export async function postponeConsents(
+  db: Connection,
+  { scope, ids, restMs }: { scope: Scope; ids: readonly string[]; restMs: number },
+): Promise<void> {
+  await db.query(sql`
+    update ${db.schema}.consent_request c set ask_at = ${db.now()} + ${restMs} * interval '1 millisecond'
+    where c.id = any (${ids.map(uuidOf)}::uuid[]) and c.status = 'pending' and ${belongsTo(db, scope, "c")}`);
+}
+
+/** Whether a request's time is over that is still marked as waiting. */
+export async function hasExpiredConsents(db: Connection): Promise<boolean> {
+  const [row] = await db.query<{ due: boolean }>(sql`
+    select exists (
+      select from ${db.schema}.consent_request where status = 'pending' and expires_at <= ${db.now()}
+    ) as due`);
+  return row?.due ?? false;
+}
+
+/** Marks requests whose time is over as expired, at most `limit`, with an event for each. Returns how many. */
+export async function expireConsents(db: Connection, limit: number): Promise<number> {
+  const [row] = await db.query<{ expired: number }>(sql`
+    with due as (
+      select ref from ${db.schema}.consent_request
+      where status = 'pending' and expires_at <= ${db.now()}
+      order by expires_at limit ${limit} for update skip locked
+    ),
+    expired as (
+      update ${db.schema}.consent_request c set status = 'expired', decided_at = c.expires_at
+      from due where c.ref = due.ref
+      returning c.tenant_id, c.user_id, c.app_id, c.category
+    ),
+    event as (
+      insert into ${db.schema}.event (tenant_id, user_id, app_id, node, step, op, status, category, created_at)
+      select tenant_id, user_id, app_id, ${eventNode("consent")}, 'consent', 'expire', 'ok', category, ${db.now()} from expired
+    )
+    select count(*)::int as expired from expired`);
+  return row?.expired ?? 0;
+}

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import type { WorkKind } from "../jobs/background-work.js";
+import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.js";
+import type { WriteDeps } from "../memories/write/write-memories.js";
+import type { Database } from "../postgres/database.js";
+import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { pageRows } from "../text/parse-input.js";
+import { acknowledgeConsent, type ConsentAcknowledgement } from "./acknowledge-consent.js";
+import {
+  type ConsentListing,
+  expireConsents,
+  hasExpiredConsents,
+  listConsents,
+  postponeConsents,
+} from "./consent-rows.js";
+import { type ConsentDecision, decideConsent } from "./decide-consent.js";
+
+/** Requests marked in one statement. */
+const batchSize = 500;
+
+/** Marking requests whose time is over, as background work. They count as expired before that already. */
+export function createConsentExpiryWork(db: Database): WorkKind {
+  return {
+    async due() {
+      if (!(await hasExpiredConsents(db))) return [];
+      const run = async () => {
+        while ((await expireConsents(db, batchSize)) === batchSize);
+      };
+      return [{ name: "Consent requests whose time is over", run }];
+    },
+  };
+}
+
+/**
+ * Changes that wait: of sensitive fields for the user's consent, of benign ones for a second signal. Adding a memory
+ * makes them. Every id is looked up within the scope: another scope's request is not found.
+ */
+export interface ConsentsApi {
+  /** Requests that wait (or those in `status`), newest first, at most `limit` (1 to 1,000). @throws MemoryError `INVALID_INPUT` */
+  list(listing: ConsentListing): Promise<ConsentRequest[]>;
+  /**
+   * Approves a request, which writes the memory, or refuses it. Of several deciders the first wins.
+   *
+   * @throws MemoryError `NOT_FOUND`, `CONSENT_DECIDED` that says who decided what and when, `CONSENT_SUPERSEDED`,
+   *   `CONSENT_EXPIRED`, `STALE_REVISION`, `INVALID_INPUT`
+   */
+  decide(decision: ConsentDecision): Promise<ConsentRequest>;
+  /**
+   * Decides a request by what its user wrote in a thread since it was made: the words must stand there.
+   *
+   * @throws MemoryError `INVALID_INPUT` when they do not, and all that `decide` throws
+   */
+  acknowledge(acknowledgement: ConsentAcknowledgement): Promise<ConsentRequest>;
+  /** Lets requests rest: nobody is asked about them for a while (`consent.askAgainMs`). */
+  postpone(input: { readonly scope: Scope; readonly ids: readonly string[] }): Promise<void>;
+}
+
+const listingSchema = z.strictObject({
+  scope: scopeField,
+  status: z.array(z.enum(consentStatuses)).optional(),
+  rule: z.enum(["consent", "signals"]).optional(),
+  due: z.boolean().optional(),
+  limit: pageRows,
+});
+
+const postponeSchema = z.strictObject({ scope: scopeField, ids: z.array(z.string()) });
+
+/** The `ConsentsApi` on `deps`. */
+export function createConsentsApi(deps: WriteDeps): ConsentsApi {
+  const { db, config } = deps;
+  return {
+    list: async (listing) => listConsents(db, parseScoped(listingSchema, listing, "listing")),
+    decide: (decision) => decideConsent(deps, decision),
+    acknowledge: (acknowledgement) => acknowledgeConsent(deps, acknowledgement),
+    postpone: async (requests) =>
+      postponeConsents(db, {
+        ...parseScoped(postponeSchema, requests, "requests to postpone"),
+        restMs: config.consent.askAgainMs,
+      }),
+  };
+}

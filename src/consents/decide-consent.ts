@@ -1,0 +1,213 @@
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import { recordChanges } from "../memories/changes/record-changes.js";
+import { requireRevision } from "../memories/edit/require-memory.js";
+import {
+  type ConsentEvidence,
+  type ConsentRequest,
+  type ConsentVia,
+  consentChange,
+} from "../memories/guard/consent-request.js";
+import type { MemoryDraft } from "../memories/item/memory.js";
+import { settleConsents } from "../memories/write/standing-consents.js";
+import { type WriteDeps, writeMemories } from "../memories/write/write-memories.js";
+import type { Connection } from "../postgres/connection.js";
+import { lockOwner } from "../scope/lock-owner.js";
+import { isSharedBy, parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { revisionNumber, storableText } from "../text/parse-input.js";
+import { type DraftedConsent, findConsent } from "./consent-rows.js";
+
+/**
+ * `text`, which tells of `was`, telling of `value` instead: for whoever agrees to a memory but corrects its value.
+ *
+ * Where the old value does not stand in it as it is, the field's name and the new value say it.
+ */
+export function textWithValue(
+  text: string,
+  { was, value, key }: { readonly was: string | null; readonly value: string; readonly key: string | null },
+): string {
+  const at = was === null || was === "" ? -1 : text.indexOf(was);
+  if (at >= 0) return text.slice(0, at) + value + text.slice(at + (was ?? "").length);
+  const name = (key ?? "value").replaceAll("_", " ");
+  return `The user's ${name}: ${value}.`;
+}
+
+/** A decision about a request. */
+export interface ConsentDecision {
+  readonly scope: Scope;
+  readonly id: string;
+  readonly decision: "approve" | "refuse";
+  /** Who decides, for the audit trail. */
+  readonly actor: string;
+  /** How the decision came. @default "code" */
+  readonly via?: Exclude<ConsentVia, "signals"> | undefined;
+  /** The user's words that it rests on. */
+  readonly evidence?: ConsentEvidence | undefined;
+  /** With "approve": what to remember instead. The text follows the value where only the value is given. */
+  readonly value?: string | undefined;
+  readonly text?: string | undefined;
+  /** The request's own `revision` when it was looked at: one that was proposed again since is refused. @default any */
+  readonly ifRevision?: number | undefined;
+}
+
+const decisionSchema = z.strictObject({
+  scope: scopeField,
+  id: z.string(),
+  decision: z.enum(["approve", "refuse"]),
+  actor: storableText.refine((actor) => actor.trim() !== "", "actor must not be blank"),
+  via: z.enum(["interrupt", "chat", "code", "cli", "http"]).default("code"),
+  evidence: z
+    .strictObject({
+      quote: storableText.min(1),
+      message: storableText.optional(),
+      threadId: storableText.optional(),
+      messageId: storableText.optional(),
+    })
+    .optional(),
+  value: storableText.trim().min(1).optional(),
+  text: storableText.trim().min(1).optional(),
+  ifRevision: revisionNumber.optional(),
+});
+
+type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
+
+/**
+ * Decides a request: the one rule behind every way of deciding. Of several deciders the first wins.
+ *
+ * Decision, memory, audit trail, revision and event are written in one transaction, or not at all. What a user said to
+ * a request of the app is not kept with it.
+ *
+ * @returns the request as it stands then, with the memory that came of it.
+ * @throws MemoryError `NOT_FOUND`, `CONSENT_DECIDED` that says who decided what and when, `CONSENT_SUPERSEDED`,
+ *   `CONSENT_EXPIRED`, `STALE_REVISION`, `INVALID_INPUT` for a changed text that cannot be a memory.
+ */
+export async function decideConsent(deps: WriteDeps, input: ConsentDecision): Promise<ConsentRequest> {
+  const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
+  const decision = await redacted(deps, parsed);
+  const known = await requireWaiting(deps.db, scope, decision);
+  const kept = isSharedBy(scope, known.request.scope) ? { ...decision, evidence: undefined } : decision;
+  if (decision.decision === "refuse") await refuse(deps, known.request, kept);
+  else await approve(deps, known, kept);
+  return (await requireConsent(deps.db, scope, decision.id)).request;
+}
+
+/** The audit trail keeps what was agreed on and the words that say so. */
+async function redacted({ redactor }: WriteDeps, decision: Parsed): Promise<Parsed> {
+  const { value, text, evidence } = decision;
+  return {
+    ...decision,
+    ...(await redactor.json({ value, text })),
+    ...(evidence && { evidence: await redactor.json(evidence) }),
+  };
+}
+
+async function refuse({ db }: WriteDeps, request: ConsentRequest, decision: Parsed): Promise<void> {
+  const { scope, category, key, value, text } = request;
+  const { actor, via, evidence = null } = decision;
+  await db.transaction(async (tx) => {
+    const owner = await lockOwner(tx, scope);
+    await settle(tx, request, decision, null);
+    const audit = {
+      decision: "refuse",
+      via,
+      request: request.id,
+      key,
+      value: value ?? text,
+      evidence,
+    } as const;
+    await recordChanges(tx, {
+      ...{ ownerRef: owner.ref, scope, actor, step: "consent" },
+      // Nothing came of it, so the entry is the request's own.
+      changes: [
+        {
+          ...consentChange(request.id, category, audit),
+          threadId: evidence?.threadId ?? request.source?.threadId,
+        },
+      ],
+    });
+  });
+}
+
+async function approve(deps: WriteDeps, { request, draft }: DraftedConsent, decision: Parsed): Promise<void> {
+  const { actor, via, evidence } = decision;
+  await writeMemories(deps, {
+    scope: request.scope,
+    // Who agrees is believed, whatever was known before.
+    drafts: [{ ...edited(draft, decision), confidence: 1, correction: true }],
+    origin: { actor, step: "consent", consent: { via, evidence, requestId: request.id } },
+    async alongside(tx, [outcome]) {
+      const memoryId = outcome?.id ?? null;
+      if (memoryId === null || outcome?.outcome === "quarantined") {
+        throw new MemoryError(
+          "INVALID_INPUT",
+          `That cannot be a memory: ${outcome?.problems.join(", ") || outcome?.outcome}. Approve it with another \`text\`.`,
+        );
+      }
+      await settle(tx, request, decision, memoryId);
+    },
+  });
+}
+
+function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
+  if (text !== undefined) return { ...draft, text, value };
+  if (value === undefined) return draft;
+  const { key = null, value: was = null } = draft;
+  return { ...draft, value, text: textWithValue(draft.text, { was, value, key }) };
+}
+
+/** @throws MemoryError when somebody else was first, or its time is over; the transaction is undone then. */
+async function settle(
+  tx: Connection,
+  { id, scope }: ConsentRequest,
+  { decision, actor, via, evidence, ifRevision }: Parsed,
+  memoryId: string | null,
+): Promise<void> {
+  await requireWaiting(tx, scope, { id, ifRevision });
+  const status = decision === "approve" ? "approved" : "refused";
+  const settled = await settleConsents(tx, [
+    { id, status, actor, via, evidence: evidence ?? null, memoryId },
+  ]);
+  if (settled.length > 0) return;
+  await requireWaiting(tx, scope, { id });
+  throw new MemoryError("CONSENT_DECIDED", `Request ${id} was decided at the same time. Look it up again.`);
+}
+
+async function requireConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent> {
+  const found = await findConsent(db, scope, id);
+  if (found) return found;
+  throw new MemoryError("NOT_FOUND", `There is no consent request ${id} in this scope.`);
+}
+
+async function requireWaiting(
+  db: Connection,
+  scope: Scope,
+  { id, ifRevision }: { readonly id: string; readonly ifRevision?: number | undefined },
+): Promise<DraftedConsent> {
+  const found = await requireConsent(db, scope, id);
+  const { status, decidedAt, decidedBy, decidedVia, expiresAt } = found.request;
+  if (status === "pending") {
+    requireRevision(`Request ${id}`, found.request, ifRevision);
+    return found;
+  }
+  if (status === "expired") {
+    throw new MemoryError(
+      "CONSENT_EXPIRED",
+      `Request ${id} expired on ${expiresAt.toISOString()} without a decision. It has to be proposed again.`,
+    );
+  }
+  const when = decidedAt?.toISOString();
+  const details = { current: found.request };
+  if (status === "superseded") {
+    const by = decidedBy === null ? "" : ` by ${decidedBy}`;
+    throw new MemoryError(
+      "CONSENT_SUPERSEDED",
+      `Request ${id} was superseded on ${when}: another value was proposed${by}.`,
+      { details },
+    );
+  }
+  throw new MemoryError(
+    "CONSENT_DECIDED",
+    `Request ${id} was ${status} by ${decidedBy ?? "somebody"} (${decidedVia}) on ${when}.`,
+    { details },
+  );
+}

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import sql from "sql-template-tag";
+import { MemoryError } from "../errors.js";
+import type { Connection } from "../postgres/connection.js";
+import { errorCodeOf } from "../postgres/database-error.js";
+import type { Scope } from "../scope/scope.js";
+import { ownerColumns, ownerIs, scopeColumns, threadIs } from "../scope/scope-predicates.js";
+import { nobody, ownNamePrefix, type SaidMessage, saidDigest } from "../scope/thread-id.js";
+
+/** A thread of a scope. */
+export interface OwnedThread {
+  readonly threadRef: number;
+  /** The thread id that its checkpoints are kept under; null until somebody asks for them. */
+  readonly checkpointThreadId: string | null;
+}
+
+interface Row {
+  id: string;
+  owned: boolean;
+  name: string | null;
+}
+
+const row = (userId: string, appId: string) =>
+  sql`t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, c.name`;
+
+/** Who else claims the same thread, or makes the same owner, has done so by the next try. */
+const mostCollisions = 20;
+
+/**
+ * The thread named, which becomes the scope's if its tenant has none of that id; `null` when it belongs to another
+ * scope. One round trip; nothing is written when the thread is there.
+ */
+export async function claimThread(
+  db: Connection,
+  { scope, threadId }: { scope: Scope; threadId: string },
+): Promise<OwnedThread | null> {
+  for (let collisions = 1; ; collisions++) {
+    try {
+      const claimed = await tryClaim(db, scope, threadId);
+      if (claimed) return claimed.owned ? ownedThread(claimed) : null;
+    } catch (error) {
+      // 23503: the owner was forgotten after the snapshot was taken; the next one makes it anew.
+      const collided = error instanceof Error && errorCodeOf(error.cause) === "23503";
+      if (!collided || collisions > mostCollisions) throw error;
+    }
+    if (collisions > mostCollisions)
+      throw new MemoryError(
+        "BUSY",
+        `Thread "${threadId}" could not be claimed: it is made and forgotten again and again.`,
+      );
+    await sleep(Math.random() * 5 * collisions);
+  }
+}
+
+/** The thread named: `undefined` when there is none, `null` when it belongs to another scope. */
+export async function findThread(
+  db: Connection,
+  { scope, threadId }: { scope: Scope; threadId: string },
+): Promise<OwnedThread | null | undefined> {
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const [found] = await db.query<Row>(sql`
+    select ${row(userId, appId)}
+    from ${db.schema}.thread t left join ${db.schema}.thread_claim c on c.thread_ref = t.id
+    where ${threadIs(tenantId, threadId)}`);
+  if (!found) return undefined;
+  return found.owned ? ownedThread(found) : null;
+}
+
+/** Undefined when another got in between: its row is not in this statement's snapshot. */
+async function tryClaim(db: Connection, scope: Scope, threadId: string): Promise<Row | undefined> {
+  const { schema } = db;
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const owner = ownerColumns(scope);
+  const [claimed] = await db.query<Row>(
+    sql`
+    with known as (
+      select ${row(userId, appId)}
+      from ${schema}.thread t left join ${schema}.thread_claim c on c.thread_ref = t.id
+      where ${threadIs(tenantId, threadId)}
+    ),
+    known_owner as (
+      select o.id, o.revision from ${schema}.owner o where ${ownerIs(owner)}
+    ),
+    new_owner as (
+      insert into ${schema}.owner (tenant_id, user_id, app_id)
+      select ${tenantId}, ${userId}, ${owner.appId}
+      where not exists (select from known) and not exists (select from known_owner)
+      on conflict do nothing
+      returning id, revision
+    ),
+    made as (
+      insert into ${schema}.thread
+        (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, created_at, last_activity_at)
+      -- A new thread is told of no changes: all that is known is news to it.
+      select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, o.revision, ${db.now()}, ${db.now()}
+      from (select * from known_owner union all select * from new_owner) o
+      where not exists (select from known)
+      on conflict do nothing
+      returning id
+    )
+    select id, owned, name from known
+    union all select id, true, null from made`,
+    { prepare: true },
+  );
+  return claimed;
+}
+
+function ownedThread({ id, name }: Row): OwnedThread {
+  return { threadRef: Number(id), checkpointThreadId: name };
+}
+
+/**
+ * Names what the thread's checkpoints are kept under, where they have no name yet: the thread id, or, where that is
+ * taken, a name of its own. Taken it is for a tenant when another has a thread of that id, for nobody when a tenant's
+ * checkpoints are there.
+ *
+ * In a statement after the thread was made: of two tenants that make theirs at once, at least one then sees the other.
+ * Null when it was forgotten.
+ */
+export async function nameCheckpoints(db: Connection, threadRef: number): Promise<string | null> {
+  const { schema } = db;
+  const [named] = await db.query<{ name: string }>(sql`
+    insert into ${schema}.thread_claim as c (thread_ref, name)
+    select t.id, case
+      when t.thread_id like ${`${ownNamePrefix}%`}
+        or exists (
+          select from ${schema}.threads_elsewhere(array[t.thread_id], t.tenant_id) e
+          where e.held or e.held_by_nobody or (e.tenants > 0 and t.tenant_id <> ${scopeColumns(nobody).tenantId})
+        )
+      then ${ownNamePrefix} || gen_random_uuid() else t.thread_id end
+    from ${schema}.thread t where t.id = ${threadRef}
+    on conflict (thread_ref) do update set name = coalesce(c.name, excluded.name)
+    returning name`);
+  return named?.name ?? null;
+}
+
+/** A thread id that others use as well. */
+export interface ThreadElsewhere {
+  readonly id: string;
+  /** How many other tenants do. */
+  readonly tenants: number;
+  /** Whether the checkpoints under the id itself are one's of those. */
+  readonly held: boolean;
+  /** Whether they are nobody's: of runs that named no user. */
+  readonly heldByNobody: boolean;
+}
+
+/** Those of `threadIds` that others use as well. */
+export async function findThreadsElsewhere(
+  db: Connection,
+  { tenantId, threadIds }: { tenantId: string; threadIds: readonly string[] },
+): Promise<ThreadElsewhere[]> {
+  if (threadIds.length === 0) return [];
+  return db.query<ThreadElsewhere & Record<string, unknown>>(sql`
+    select id, tenants, held, held_by_nobody as "heldByNobody"
+    from ${db.schema}.threads_elsewhere(${threadIds}::text[], ${tenantId})`);
+}
+
+/** What a run finds in checkpoints that keep nobody apart. */
+export interface CheckpointMeeting {
+  /** Whether they are somebody else's. */
+  readonly refused: boolean;
+  /** Ids of the messages that refused runs left in them. */
+  readonly strangers: readonly string[];
+}
+
+/**
+ * Tells the owner of a thread's checkpoints which messages strangers left there, and notes those of a run that is not
+ * the owner's. Both count from the first thread of that id, of whatever tenant.
+ *
+ * @param input.threadRef the thread of the run; null when it has none, since it is refused.
+ * @param input.said what users say in the state that the run begins with.
+ */
+export async function meetInCheckpoints(
+  db: Connection,
+  { threadRef, threadId, said }: { threadRef: number | null; threadId: string; said: readonly SaidMessage[] },
+): Promise<CheckpointMeeting> {
+  const [row] = await db.query<CheckpointMeeting & Record<string, unknown>>(sql`
+    select refused, strangers from ${db.schema}.meet_in_checkpoints(
+      ${threadRef}::bigint, ${threadId}, ${said.map(({ id }) => id)}::text[], ${said.map(saidDigest)}::text[]
+    )`);
+  return row as CheckpointMeeting;
+}

@@ -1,0 +1,86 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import sql from "sql-template-tag";
+import type { Connection } from "../postgres/connection.js";
+import { storedMessage } from "../text/message-codec.js";
+import type { MessageRole, TranscriptMessage } from "../text/message-text.js";
+
+/** In whose run, and with which agent, something was said. */
+export interface SaidIn {
+  readonly agentId?: string | null | undefined;
+  readonly runId?: string | null | undefined;
+}
+
+/**
+ * The agent and the run that all of `said` have in common. What comes of several runs is not one of them's: then it has
+ * none.
+ */
+export function commonOrigin(said: readonly SaidIn[]): { agentId?: string; runId?: string } {
+  const agentId = common(said.map((each) => each.agentId));
+  const runId = common(said.map((each) => each.runId));
+  return { ...(agentId && { agentId }), ...(runId && { runId }) };
+}
+
+/** What all of `values` are; undefined where they differ, or there are none. */
+export function common<Value>(values: readonly Value[]): Value | undefined {
+  const [first, ...others] = values;
+  return others.every((other) => other === first) ? first : undefined;
+}
+
+/** A stretch of a thread's turns, counted from 1, both ends included. */
+export interface TurnRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The messages `fromSeq` to `toSeq` of a thread, system messages excepted, in order. */
+export async function findThreadMessages(
+  db: Connection,
+  input: { threadRef: number; fromSeq: number; toSeq: number },
+): Promise<TurnMessage[]> {
+  return db.query<TurnMessage>(sql`
+    select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.agent_id as "agentId", m.run_id as "runId"
+    from ${db.schema}.message m
+    where m.thread_ref = ${input.threadRef} and m.seq between ${input.fromSeq} and ${input.toSeq}
+      and m.role in ('user', 'assistant', 'tool')
+    order by m.seq`);
+}
+
+/** The last message of a thread that no tool gave, and the results of tools after it, in order; system messages excepted. */
+export async function findLastCall(db: Connection, threadRef: number): Promise<BaseMessage[]> {
+  const rows = await db.query<TranscriptMessage & Record<string, unknown>>(sql`
+    select m.message_id as "messageId", m.role, m.actor, '' as text, m.serialised
+    from ${db.schema}.message m
+    where m.thread_ref = ${threadRef} and m.role <> 'system' and m.seq >= coalesce((
+      select c.seq from ${db.schema}.message c
+      where c.thread_ref = ${threadRef} and c.role not in ('tool', 'system') order by c.seq desc limit 1
+    ), 0)
+    order by m.seq`);
+  return Promise.all(rows.map(storedMessage));
+}
+
+/** One message of a stretch of turns. */
+export interface TurnMessage extends SaidIn {
+  readonly seq: number;
+  readonly role: MessageRole;
+  readonly actor: string | null;
+  readonly text: string;
+  readonly saidAt: Date;
+}
+
+/** What users and assistants said in a stretch of a thread's turns, in order. */
+export async function findTurnMessages(
+  db: Connection,
+  { threadRef, start, end }: TurnRange & { readonly threadRef: number },
+): Promise<TurnMessage[]> {
+  return db.query<TurnMessage>(sql`
+    with turn as (
+      select seq, row_number() over (order by seq) as number
+      from ${db.schema}.message where thread_ref = ${threadRef} and role = 'user'
+    )
+    select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.agent_id as "agentId", m.run_id as "runId"
+    from ${db.schema}.message m
+    where m.thread_ref = ${threadRef} and m.role in ('user', 'assistant')
+      and m.seq >= (select seq from turn where number = ${start})
+      and m.seq < coalesce((select seq from turn where number = ${end + 1}), 2147483647)
+    order by m.seq`);
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import {
+  type BaseMessage,
+  type BaseMessageLike,
+  coerceMessageLikeToMessage,
+  isBaseMessage,
+} from "@langchain/core/messages";
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import { saidMessage } from "./recalled-mark.js";
+
+/** What `givenMessages` takes. */
+export const messageListSchema = z.custom<readonly BaseMessageLike[]>(
+  Array.isArray,
+  "must be a list of messages",
+);
+
+/** Ids of what was given without one and cannot be given one: what is frozen, and plain objects, which are the caller's. */
+const idsOfOthers = new WeakMap<object, string>();
+
+/**
+ * `given` as messages that were said: in all forms that LangGraph takes, without what was recalled and without those
+ * that only tell a graph's state what to drop.
+ *
+ * Each has an id, and a message keeps it, as in a graph's state: given again, it is the same. Two objects are two messages.
+ *
+ * @throws MemoryError `INVALID_INPUT` for what is no message.
+ */
+export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] {
+  if (!Array.isArray(given)) {
+    throw new MemoryError("INVALID_INPUT", "`messages` must be a list of messages.");
+  }
+  return given.flatMap((each: BaseMessageLike, index) => {
+    const message = asMessage(each, index);
+    return message.getType() === "remove" ? [] : (saidMessage(message) ?? []);
+  });
+}
+
+function asMessage(given: BaseMessageLike, index: number): BaseMessage {
+  if (isBaseMessage(given)) return withId(given, given);
+  try {
+    if (typeof given === "object" && !Array.isArray(given) && !("content" in given || "kwargs" in given)) {
+      throw new TypeError("it has no content");
+    }
+    const message = coerceMessageLikeToMessage(given);
+    return typeof given === "object" ? withId(message, given) : withId(message, message);
+  } catch (cause) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `messages[${index}] is no message: give a message of LangChain's or { role, content }, with one of the roles ` +
+        '"user", "assistant", "system", "developer" and "tool" (and a tool_call_id for a tool\'s).',
+      { cause },
+    );
+  }
+}
+
+/** `message` with an id; where it has none, with the one that `given` is known by from then on. */
+function withId(message: BaseMessage, given: object): BaseMessage {
+  if (message.id !== undefined && message.id !== null && message.id !== "") return message;
+  const id = idsOfOthers.get(given) ?? randomUUID();
+  if (message === given && !Object.isFrozen(message)) {
+    message.id = id;
+    if (message.lc_kwargs && !Object.isFrozen(message.lc_kwargs)) message.lc_kwargs.id = id;
+    return message;
+  }
+  idsOfOthers.set(given, id);
+  const copy: BaseMessage = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
+  copy.id = id;
+  return copy;
+}

@@ -1,0 +1,90 @@
+import sql from "sql-template-tag";
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import type { Connection } from "../postgres/connection.js";
+import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
+import { nobody } from "../scope/thread-id.js";
+import { pageRows } from "../text/parse-input.js";
+
+/** A conversation and whom it belongs to. */
+export interface Thread {
+  readonly threadId: string;
+  readonly scope: Scope;
+  readonly messages: number;
+  readonly createdAt: Date;
+  readonly lastActivityAt: Date;
+  /** Where the next page begins when this thread is the last of a page. */
+  readonly cursor: string;
+}
+
+/** Which threads to list. */
+export interface ListThreads {
+  readonly scope: Scope;
+  /** Rows, 1 to 1000. @default 100 */
+  readonly limit?: number | undefined;
+  /** Only those after the thread with this `cursor`. */
+  readonly after?: string | undefined;
+}
+
+interface Row {
+  thread_id: string;
+  tenant_id: string;
+  user_id: string;
+  app_id: string;
+  messages: number;
+  created_at: Date;
+  last_activity_at: Date;
+  cursor: string;
+}
+
+/**
+ * Threads of a user (in all apps when `scope.appId` is not set), or of an app when `scope.userId` is not
+ * set; most recently active first.
+ *
+ * @throws MemoryError `SCOPE_REQUIRED`; `INVALID_INPUT` for a limit or a cursor that is none, and for what is misspelt.
+ */
+export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
+  const { scope, limit, after } = parsePage(input);
+  const rows = await db.query<Row>(sql`
+    select t.thread_id, t.tenant_id, t.user_id, t.app_id, t.created_at, t.last_activity_at,
+      (
+        select coalesce(max(m.seq) + 1, 0) from ${db.schema}.message m where m.thread_ref = t.id
+      ) as messages,
+      to_char(t.last_activity_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '/' || t.id as cursor
+    from ${db.schema}.thread t
+    where ${withinScope(scopeColumns(scope), "t")}
+      and (${after === null} or (t.last_activity_at, t.id) < (${after?.activeAt}::timestamptz, ${after?.ref}::bigint))
+    order by t.last_activity_at desc, t.id desc
+    limit ${limit}`);
+  return rows.map((row) => ({
+    threadId: row.thread_id,
+    scope: scopeOf(row),
+    messages: row.messages,
+    createdAt: row.created_at,
+    lastActivityAt: row.last_activity_at,
+    cursor: row.cursor,
+  }));
+}
+
+// A Date would do for paging, but for its milliseconds: threads active within the same one would be skipped.
+const cursorForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\/(\d{1,18})$/;
+
+const pageSchema = z.strictObject({ scope: scopeField, limit: pageRows, after: z.string().optional() });
+
+function parsePage(input: ListThreads) {
+  const { scope, limit, after } = parseScoped(pageSchema, input, "page of threads");
+  if (after === undefined) return { scope, limit, after: null };
+  const [, activeAt, ref] = cursorForm.exec(after) ?? [];
+  if (ref !== undefined && !Number.isNaN(Date.parse(activeAt ?? "")))
+    return { scope, limit, after: { activeAt, ref } };
+  throw new MemoryError("INVALID_INPUT", "`after` must be the `cursor` of a thread that was listed.");
+}
+
+/** How much was said, over all threads. Reads every message: for people, not for every turn. */
+export async function countTranscripts(db: Connection): Promise<{ threads: number; messages: number }> {
+  const [row] = await db.query<{ threads: number; messages: number }>(sql`
+    select (select count(*)::int from ${db.schema}.thread t where t.tenant_id <> ${nobody.tenantId}) as threads,
+      (select count(*)::int from ${db.schema}.message) as messages`);
+  return { threads: row?.threads ?? 0, messages: row?.messages ?? 0 };
+}

@@ -1,0 +1,180 @@
+import { createHash, randomUUID } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import type { BaseMessage, BaseMessageLike } from "@langchain/core/messages";
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import type { ResolvedConfig } from "../options.js";
+import type { Connection } from "../postgres/connection.js";
+import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { parseThreadId, threadForbidden } from "../scope/thread-id.js";
+import { encodePlain, messageOf, plainMessage } from "../text/message-codec.js";
+import { type MessageRole, messageText, spokenText } from "../text/message-text.js";
+import { storableDate, storableText } from "../text/parse-input.js";
+import type { Redactor } from "../text/redactor.js";
+import { searchName, searchText } from "../text/search-text.js";
+import { isStorable } from "../text/storable-text.js";
+import { givenMessages, messageListSchema } from "./given-messages.js";
+import { type NewMessage, type RecordedThread, recordMessages } from "./record-messages.js";
+
+const roles: ReadonlyMap<string, MessageRole> = new Map([
+  ["human", "user"],
+  ["ai", "assistant"],
+  ["system", "system"],
+  ["developer", "system"],
+  ["tool", "tool"],
+  ["function", "tool"],
+]);
+
+/** Roles whose words are searched: tool output and instructions would drown what was said. */
+const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
+
+/** Longest message id in bytes: an index entry holds at most 2,704, and providers' ids have some dozens. */
+const longestIdBytes = 1_000;
+
+/**
+ * `message` as a transcript entry, whatever is in it. A message without an id gets a fresh one, and so is new each
+ * time.
+ *
+ * @throws MemoryError `INVALID_INPUT` for an id that is too long or that PostgreSQL cannot hold.
+ * @param language the text search configuration that `terms` are prepared for.
+ */
+export function toNewMessage(message: BaseMessage, language: string): NewMessage {
+  const plain = plainMessage(message);
+  const serialised = encodePlain(plain);
+  const kept = messageOf(plain);
+  const role = roles.get(kept.getType()) ?? "other";
+  return {
+    messageId: messageId(kept),
+    role,
+    actor: kept.name === undefined ? null : storable(kept.name),
+    text: storable(spokenText(kept)),
+    serialised,
+    actorTerms: searchName(kept.name ?? "", language),
+    terms: searched.has(role) ? searchText(messageText(kept), language) : "",
+  };
+}
+
+function messageId({ id }: BaseMessage): string {
+  if (id === undefined || id === "") return randomUUID();
+  if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return id;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `A message id must be text of at most ${longestIdBytes} bytes without NUL characters or halves of surrogate ` +
+      `pairs: ${JSON.stringify(id.slice(0, 40))} is not.`,
+  );
+}
+
+/**
+ * `message`, with a digest of its id where that cannot be kept. In a graph's state ids are clients' to choose, and one
+ * that is refused would cost this round and all that come after it.
+ */
+export function withKeptId(message: BaseMessage): BaseMessage {
+  const { id = "" } = message;
+  if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return message;
+  const copy: BaseMessage = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
+  copy.id = `sha256:${createHash("sha256").update(JSON.stringify(id)).digest("hex")}`;
+  return copy;
+}
+
+/** Without the NUL characters PostgreSQL refuses; the serialised message keeps them. */
+const storable = (text: string) => text.replaceAll("\u0000", "");
+
+/** Messages of a thread and whom it belongs to. */
+export interface RecordInput {
+  readonly scope: Scope;
+  readonly threadId: string;
+  /** In any form that LangGraph takes: LangChain's messages, `{ role, content }`, … */
+  readonly messages: readonly BaseMessageLike[];
+  /** The agent that was talked with, and the run: what is learned from the messages carries both. @default none */
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
+  /** When it was said. @default now */
+  readonly saidAt?: Date | undefined;
+  /** What the round was shown: it counts as seen once the round is recorded. */
+  readonly shown?:
+    | {
+        readonly revision: number;
+        readonly memoryIds: readonly string[];
+        /** Of the best memory that was found, null when none was; the search is then counted as an event. */
+        readonly similarity?: number | null | undefined;
+      }
+    | undefined;
+}
+
+const roundSchema = z.strictObject({
+  scope: scopeField,
+  threadId: z.unknown(),
+  messages: messageListSchema,
+  agentId: storableText.optional(),
+  runId: storableText.optional(),
+  saidAt: storableDate.optional(),
+  shown: z
+    .strictObject({
+      revision: z.int().min(0),
+      memoryIds: z.array(z.string()),
+      similarity: z.number().nullish(),
+    })
+    .optional(),
+});
+
+/** A thread right after messages were recorded. */
+export interface RecordedRound extends RecordedThread {
+  /** What was given, as messages that were said. */
+  readonly messages: readonly BaseMessage[];
+}
+
+/** Longest stretch of work before others have their turn: a request that waits less is not felt. */
+const longestStretchMs = 20;
+
+/** `messages` as transcript entries, redacted; between two of them, others in this process have their turn. */
+export async function newMessages(
+  redactor: Redactor,
+  messages: readonly BaseMessage[],
+  language: string,
+): Promise<NewMessage[]> {
+  const redacted = await Promise.all(messages.map(redactor.message));
+  const made: NewMessage[] = [];
+  let begun = performance.now();
+  for (const message of redacted) {
+    made.push(toNewMessage(message, language));
+    if (performance.now() - begun < longestStretchMs) continue;
+    await setImmediate();
+    begun = performance.now();
+  }
+  return made;
+}
+
+/**
+ * Appends `messages` to the transcript, those it has already left out: recording twice is harmless. Of several
+ * with the same id the last one counts. What was recalled is no message, nor what memory put in front of a user's words.
+ *
+ * @param due.extract whether new user messages make the extraction of facts due. @default false
+ * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT` for an unusable message id, or
+ *   `THREAD_FORBIDDEN` when the thread belongs to another scope; `REDACTION_FAILED`.
+ */
+export async function record(
+  { db, config, redactor }: { db: Connection; config: ResolvedConfig; redactor: Redactor },
+  input: RecordInput,
+  due: { readonly extract?: boolean } = {},
+): Promise<RecordedRound> {
+  const { scope, messages: given, saidAt, shown, ...round } = parseScoped(roundSchema, input, "round");
+  const threadId = parseThreadId(round.threadId);
+  const messages = givenMessages(given);
+  const unique = new Map(messages.map((message) => [message.id, message]));
+  const { language } = config.retrieval;
+  const thread = await recordMessages(db, {
+    scope,
+    threadId,
+    messages: await newMessages(redactor, [...unique.values()], language),
+    windowMessages: config.summaries.windowMessages,
+    triggerMessages: config.summaries.afterSeq + 1,
+    language,
+    ...{ saidAt, agentId: round.agentId, runId: round.runId },
+    revSeen: shown?.revision,
+    shownIds: shown?.memoryIds,
+    found: shown?.similarity,
+    extract: due.extract,
+  });
+  if (!thread) throw threadForbidden(threadId);
+  return { ...thread, messages };
+}

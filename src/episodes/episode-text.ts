@@ -1,0 +1,55 @@
+import type { TurnRange } from "../conversation/find-messages.js";
+import { MemoryError } from "../errors.js";
+import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.js";
+import { sentencesOf } from "../text/sentences.js";
+import { headOf, visibleText } from "../text/storable-text.js";
+
+/**
+ * The next stretch of turns to become an episode; null when none is due yet.
+ *
+ * At every multiple of `episodeEveryTurns` all but the last `episodeKeepTurns` are compressed: 1–10 at turn 20,
+ * 11–30 at 40, 31–50 at 60. The stretches
+ * depend on the turns alone and not on when someone looks: what was missed at turn 20 is the same episode at 45.
+ *
+ * @param turns turns the thread has.
+ * @param compressedTurns the last turn that has been compressed; 0 for none.
+ */
+export function episodeRange(
+  turns: number,
+  compressedTurns: number,
+  rule: { readonly episodeEveryTurns: number; readonly episodeKeepTurns: number },
+): TurnRange | null {
+  const { episodeEveryTurns: every, episodeKeepTurns: kept } = rule;
+  const boundary = (Math.floor((compressedTurns + kept) / every) + 1) * every;
+  return boundary > turns ? null : { start: compressedTurns + 1, end: boundary - kept };
+}
+
+/**
+ * A model's episode as it may be stored: cut after the last whole sentence, or word, that fits.
+ *
+ * @throws MemoryError `MODEL_OUTPUT_INVALID` when nothing is left.
+ */
+export function episodeText(text: string): string {
+  const whole = visibleText(text).trim();
+  const trimmed = trimToLength("episode", whole) ?? cutAtWord(whole, maxCharacters.episode);
+  const [problem] = writingProblems("episode", trimmed);
+  if (problem === undefined) return trimmed;
+  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's episode cannot be kept: ${problem}.`, {
+    cause: { output: whole },
+  });
+}
+
+function cutAtWord(text: string, most: number): string {
+  const head = headOf(text, most - 1);
+  const end = head.search(/\s\S*$/);
+  return `${end > most / 2 ? head.slice(0, end) : head}…`;
+}
+
+/** A subject that episodes have, and what it does, in the present or the future. English alone can be told by so little. */
+const present =
+  /^(?:the\s)?(?:user|assistant|team|they|he|she|we|both)(?:\sand\s(?:the\s)?(?:user|assistant))?\s(?:(?:also|now|then|first)\s)?(?:is|are|am|will|has|have|plans?|wants?|needs?|discuss(?:es)?|decides?|agrees?|asks?|chooses?|talks?|explores?|compares?|reviews?|learns?|fix(?:es)?|tries|try|creates?|works?|considers?|explains?|suggests?)\s/i;
+
+/** Whether an episode plainly tells in the present or the future what is over by the time it is read. */
+export function tellsPresent(text: string): boolean {
+  return sentencesOf(text).some((sentence) => present.test(sentence.trim()));
+}

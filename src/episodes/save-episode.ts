@@ -1,0 +1,66 @@
+import { commonOrigin } from "../conversation/find-messages.js";
+import { MemoryError } from "../errors.js";
+import { insertEvents } from "../events/event-log.js";
+import { completeThreadTask, type ThreadTaskClaim } from "../jobs/thread-task.js";
+import type { UpkeepDeps } from "../jobs/upkeep-deps.js";
+import { classified, writeMemories } from "../memories/write/write-memories.js";
+import type { Connection } from "../postgres/connection.js";
+import { tellsPresent } from "./episode-text.js";
+import type { EpisodeWork } from "./load-compression.js";
+
+/** How the audit trail names who writes episodes. */
+const compressor = "worker:compress";
+
+/**
+ * Writes the episode of a claimed thread's turns and moves its cursor past them, together or not at all. Returns
+ * the episode's id, or null when there was one already.
+ *
+ * @param input.trimmed whether the model wrote more than an episode may hold.
+ * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
+ */
+export async function saveEpisode(
+  deps: UpkeepDeps,
+  input: { claim: ThreadTaskClaim; work: EpisodeWork; text: string; trimmed: boolean },
+): Promise<string | null> {
+  const { claim, work, text, trimmed } = input;
+  const { scope, threadId, turns, messages, more } = work;
+  const complete = (db: Connection) => completeThreadTask(db, claim, { doneUntil: turns.end, more });
+  const writing = writeMemories(deps, {
+    scope,
+    drafts: [
+      {
+        ...{ text, kind: "episode", turns, origin: "worker", ...commonOrigin(messages) },
+        source: { threadId, seqs: messages.map(({ seq }) => seq) },
+        validFrom: messages[0]?.saidAt,
+      },
+    ],
+    origin: { actor: compressor, step: "compress" },
+    alongside: async (tx, [outcome]) => {
+      if (!(await complete(tx))) throw takenOver();
+      await insertEvents(tx, [
+        {
+          ...{ scope, threadId, ...commonOrigin(messages), step: "compress", op: "classify" },
+          ...classified(outcome, trimmed, tellsPresent(text) ? "present_tense" : undefined),
+        },
+      ]);
+    },
+  });
+  try {
+    const [written] = await writing;
+    return written?.id ?? null;
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    // Someone else has written an episode that begins at this turn.
+    if (!(await complete(deps.db))) throw takenOver();
+    return null;
+  }
+}
+
+function takenOver(): MemoryError {
+  return new MemoryError("LEASE_LOST", "Another worker took this task over.");
+}
+
+function isTaken(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
+  return cause?.constraint === "memory_episode";
+}

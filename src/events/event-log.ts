@@ -1,0 +1,136 @@
+import sql, { empty, join, type Sql } from "sql-template-tag";
+import { MemoryError } from "../errors.js";
+import type { Connection, QueryOptions } from "../postgres/connection.js";
+import type { Scope } from "../scope/scope.js";
+import { isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
+
+/**
+ * The part of the system an event belongs to. "context": what a turn is told; "hotpath": what becomes of what was
+ * said; "episodic": stretches of turns; "worker": upkeep that no turn asked for; "governance": decisions of people.
+ */
+export type EventNode = "context" | "hotpath" | "episodic" | "worker" | "governance";
+
+/** What wrote an event, and the part of the system it belongs to. */
+const eventNodes = {
+  recall: "context",
+  tool: "context",
+  remember: "hotpath",
+  extract: "hotpath",
+  api: "hotpath",
+  compress: "episodic",
+  summarize: "worker",
+  procedure: "worker",
+  lifecycle: "worker",
+  consent: "governance",
+  quarantine: "governance",
+  forget: "governance",
+  import: "governance",
+} as const satisfies Record<string, EventNode>;
+
+/** What wrote an event. */
+export type EventStep = keyof typeof eventNodes;
+
+/** The part of the system that `step` belongs to. @throws MemoryError `INVALID_INPUT` for a step that there is not. */
+export function eventNode(step: EventStep): EventNode {
+  if (Object.hasOwn(eventNodes, step)) return eventNodes[step];
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `There is no step "${step}": ${Object.keys(eventNodes).join(", ")}.`,
+  );
+}
+
+/** What wrote the event `e`. Older events have it in their `node`. */
+export const eventStep: Sql = sql`coalesce(e.step, e.node)`;
+
+/** The part of the system that the event `e` belongs to, whatever its writer called it. */
+export const eventPart: Sql = sql`coalesce(${JSON.stringify(eventNodes)}::jsonb ->> coalesce(e.step, e.node), e.node)`;
+
+/** In which conversation something happened, with which agent, and in which run, as far as that is known. */
+export interface EventPlace {
+  readonly threadId?: string | null | undefined;
+  readonly agentId?: string | null | undefined;
+  readonly runId?: string | null | undefined;
+}
+
+/** What happened where, without content. */
+export interface MemoryEvent extends EventPlace {
+  readonly scope: Scope;
+  /** What did it; `eventNode` gives the part of the system it belongs to. */
+  readonly step: EventStep;
+  /** "classify": whether something proposed may be written. */
+  readonly op:
+    | "search"
+    | "classify"
+    | "create"
+    | "update"
+    | "merge"
+    | "forget"
+    | "propose"
+    | "approve"
+    | "refuse"
+    | "expire";
+  readonly status: "ok" | "error" | "skipped";
+  /** An error code or a reason; never content. */
+  readonly detail?: string | undefined;
+  /** Of what was proposed or found, where it is known. */
+  readonly category?: string | undefined;
+  /** Of the best memory, where there is one. */
+  readonly similarity?: number | undefined;
+  /** Memories that an agent was shown by it: those that its scope sees count as used. */
+  readonly shownIds?: readonly string[] | undefined;
+}
+
+/** Records `event`. */
+export async function insertEvent(
+  db: Connection,
+  event: MemoryEvent,
+  deadline: Pick<QueryOptions, "timeoutMs"> = {},
+): Promise<void> {
+  await insertEvents(db, [event], deadline);
+}
+
+/** Records `events`, in one statement. */
+export async function insertEvents(
+  db: Connection,
+  events: readonly MemoryEvent[],
+  { timeoutMs }: Pick<QueryOptions, "timeoutMs"> = {},
+): Promise<void> {
+  if (events.length === 0) return;
+  const rows = JSON.stringify(
+    events.map(({ scope, shownIds: _, ...event }) => ({
+      ...event,
+      ...scopeColumns(scope),
+      node: eventNode(event.step),
+    })),
+  );
+  const shown = events.filter(({ shownIds = [] }) => shownIds.length > 0);
+  await db.query(
+    sql`
+    ${shown.length > 0 ? usedMemories(db, shown) : empty}
+    insert into ${db.schema}.event
+      (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, detail, category, similarity,
+        created_at)
+    select "tenantId", "userId", "appId", "threadId", "agentId", "runId", node, step, op, status, detail, category, similarity, ${db.now()}
+    from json_to_recordset(${rows}::json) as e (
+      "tenantId" text, "userId" text, "appId" text, "threadId" text, "agentId" text, "runId" text, node text, step text, op text, status text, detail text,
+      category text, similarity real
+    )`,
+    { ...(timeoutMs !== undefined && { timeoutMs }) },
+  );
+}
+
+/** Memories that are being written are left out: whoever writes them marks them as used as well. */
+function usedMemories(db: Connection, events: readonly MemoryEvent[]): Sql {
+  const shown = events.map(
+    ({ scope, shownIds = [] }) =>
+      sql`(m.id = any (${shownIds.map(uuidOf)}::uuid[]) and ${isSeenFrom(scope)})`,
+  );
+  return sql`with used as (
+      update ${db.schema}.memory u
+      set last_accessed_at = ${db.now()}, access_count = u.access_count + 1
+      where u.ref in (
+        select m.ref from ${db.schema}.memory m where (${join(shown, " or ")}) and m.state = 'active'
+        order by m.ref for update skip locked
+      )
+    )`;
+}

@@ -1,0 +1,200 @@
+import sql, { join, type Sql } from "sql-template-tag";
+import { z } from "zod";
+import type { Connection } from "../postgres/connection.js";
+import { parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
+import { scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
+import { pageRows, parseInput, storableDate, storableText } from "../text/parse-input.js";
+import { eventPart, eventStep } from "./event-log.js";
+
+/** What events can be counted by. "day" is the day in UTC, as "2030-05-01". */
+const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
+
+/** What events can be counted by. */
+export type EventField = (typeof eventFields)[number];
+
+/** Which events: unset fields leave none out. */
+export interface EventSelection {
+  readonly scope?: Scope;
+  readonly threadId?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
+  /** Not before. */
+  readonly since?: Date | undefined;
+  /** Before. */
+  readonly until?: Date | undefined;
+  readonly op?: string | undefined;
+  readonly node?: string | undefined;
+  readonly step?: string | undefined;
+  readonly status?: "ok" | "error" | "skipped" | undefined;
+}
+
+/** How many events have the same fields. */
+export type EventCount = Readonly<Partial<Record<EventField, string | null>>> & { readonly count: number };
+
+const columns: Readonly<Record<EventField, Sql>> = {
+  op: sql`e.op`,
+  node: eventPart,
+  step: eventStep,
+  status: sql`e.status`,
+  category: sql`e.category`,
+  detail: sql`e.detail`,
+  day: sql`to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
+};
+
+/** Counts of the selected events by `fields`, most frequent first. */
+async function countEvents(
+  db: Connection,
+  { fields, ...selection }: EventSelection & { fields: readonly EventField[] },
+): Promise<EventCount[]> {
+  const values = join(
+    fields.map((field) => columns[field]),
+    ", ",
+  );
+  const rows = await db.query<{ values: (string | null)[]; count: number }>(sql`
+    select values, count(*)::int as count
+    from (select array[${values}]::text[] as values from ${db.schema}.event e where ${selected(selection)}) e
+    group by values order by count(*) desc, values`);
+  return rows.map(
+    (row) =>
+      ({
+        ...Object.fromEntries(fields.map((field, index) => [field, row.values[index]])),
+        count: row.count,
+      }) as EventCount,
+  );
+}
+
+/** Whether the event `e` is selected. A scope without an id has that of any. */
+function selected(selection: EventSelection): Sql {
+  const { scope, threadId, agentId, runId, since, until, op, node, step, status } = selection;
+  return join(
+    [
+      scope ? withinScope(scopeColumns(scope), "e") : sql`true`,
+      ...(threadId === undefined ? [] : [sql`e.thread_id = ${threadId}`]),
+      ...(agentId === undefined ? [] : [sql`e.agent_id = ${agentId}`]),
+      ...(runId === undefined ? [] : [sql`e.run_id = ${runId}`]),
+      ...(since ? [sql`e.created_at >= ${since}::timestamptz`] : []),
+      ...(until ? [sql`e.created_at < ${until}::timestamptz`] : []),
+      ...(op === undefined ? [] : [sql`e.op = ${op}`]),
+      ...(node === undefined ? [] : [sql`${eventPart} = ${node}`]),
+      ...(step === undefined ? [] : [sql`${eventStep} = ${step}`]),
+      ...(status === undefined ? [] : [sql`e.status = ${status}`]),
+    ],
+    " and ",
+  );
+}
+
+/** What happened, without content. */
+export interface RecordedEvent {
+  readonly id: number;
+  readonly scope: Scope | null;
+  readonly threadId: string | null;
+  /** The agent and the run that it happened in, where they are known. */
+  readonly agentId: string | null;
+  readonly runId: string | null;
+  /** "context", "hotpath", "episodic", "worker" or "governance". */
+  readonly node: string;
+  readonly step: string;
+  readonly op: string;
+  readonly status: "ok" | "error" | "skipped";
+  /** An error code or a reason. */
+  readonly detail: string | null;
+  readonly memoryId: string | null;
+  readonly category: string | null;
+  readonly similarity: number | null;
+  readonly at: Date;
+}
+
+type Row = Omit<RecordedEvent, "id" | "scope"> & {
+  id: string;
+  tenant_id: string;
+  user_id: string;
+  app_id: string;
+};
+
+/** The selected events, latest first; those before the event `before`. */
+async function listEvents(
+  db: Connection,
+  { limit, before, ...selection }: EventSelection & { limit: number; before?: number | undefined },
+): Promise<RecordedEvent[]> {
+  const rows = await db.query<Row>(sql`
+    select e.id, e.tenant_id, e.user_id, e.app_id, e.thread_id as "threadId", e.agent_id as "agentId",
+      e.run_id as "runId", ${eventPart} as node, ${eventStep} as step,
+      e.op, e.status, e.detail, e.memory_id as "memoryId", e.category, e.similarity, e.created_at as at
+    from ${db.schema}.event e
+    where ${selected(selection)} and e.id < coalesce(${before ?? null}::bigint, 9223372036854775807)
+    order by e.id desc limit ${limit}`);
+  return rows.map(({ id, tenant_id, user_id, app_id, ...event }) => ({
+    ...event,
+    id: Number(id),
+    scope: user_id === "" && app_id === "" ? null : scopeOf({ tenant_id, user_id, app_id }),
+  }));
+}
+
+/**
+ * What happened in memory, without content: every search, write and decision, and what failed or was skipped.
+ *
+ * `node` is the part of the system: "context" (what a turn is told), "hotpath" (what becomes of what was said),
+ * "episodic" (stretches of turns), "worker" (upkeep), "governance" (decisions). `step` says what did it within that.
+ */
+export interface EventsApi {
+  /**
+   * How many events there are by one or more fields, most frequent first: `{ op: "create", node: "hotpath", count }`.
+   *
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  count(
+    selection: EventSelection & { readonly by: EventField | readonly EventField[] },
+  ): Promise<EventCount[]>;
+  /**
+   * The events themselves, latest first.
+   *
+   * @param selection.limit 1 to 1,000. @default 100
+   * @param selection.before only those before this id: the last of the page before.
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  list(
+    selection?: EventSelection & {
+      readonly limit?: number | undefined;
+      readonly before?: number | undefined;
+    },
+  ): Promise<RecordedEvent[]>;
+}
+
+const selectionFields = {
+  scope: scopeField,
+  threadId: storableText.optional(),
+  agentId: storableText.optional(),
+  runId: storableText.optional(),
+  since: storableDate.optional(),
+  until: storableDate.optional(),
+  op: storableText.optional(),
+  node: storableText.optional(),
+  step: storableText.optional(),
+  status: z.enum(["ok", "error", "skipped"]).optional(),
+};
+const field = z.enum(eventFields);
+const countSchema = z.strictObject({
+  ...selectionFields,
+  by: z.union([field.transform((name) => [name]), z.array(field).min(1)]),
+});
+const listSchema = z.strictObject({
+  ...selectionFields,
+  limit: pageRows,
+  before: z.int().min(0).optional(),
+});
+
+/** The `EventsApi` on `db`. */
+export function createEventsApi(db: Connection): EventsApi {
+  return {
+    async count(selection) {
+      const { by, scope: _, ...rest } = parseInput(countSchema, selection, "selection of events");
+      const within = parseScopeIn(selection);
+      return countEvents(db, { ...rest, fields: by, ...(within && { scope: within }) });
+    },
+    async list(selection = {}) {
+      const { scope: _, ...rest } = parseInput(listSchema, selection, "selection of events");
+      const within = parseScopeIn(selection);
+      return listEvents(db, { ...rest, ...(within && { scope: within }) });
+    },
+  };
+}

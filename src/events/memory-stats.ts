@@ -1,0 +1,89 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../postgres/connection.js";
+import type { Scope } from "../scope/scope.js";
+import { scopeColumns, withinScope } from "../scope/scope-predicates.js";
+
+/** How memory has worked over the last 30 days. */
+export interface MemoryStats {
+  /**
+   * Share of what models proposed that met the writing constraints as it came, neither cut nor rejected for its
+   * form; null when nothing was proposed. Healthy: from 0.95.
+   */
+  readonly firstPassRate: number | null;
+  /** Proposals that became, changed or confirmed a memory. */
+  readonly written: number;
+  /** Proposals that were not written, for whatever reason but that what holds their slot is believed more. */
+  readonly rejected: number;
+  /** Background work that was given up. */
+  readonly deadLetters: number;
+  /** Share of turns in which an agent searched memory by the tool; null without turns. Healthy: below 0.1. */
+  readonly recallToolShare: number | null;
+}
+
+const formProblems = ["empty", "too_long", "pronoun_subject", "instruction", "not_steps"];
+
+/**
+ * The statistics of a scope's user or app, or of all.
+ *
+ * A search belongs to the turn that is recorded next in its thread.
+ */
+export async function memoryStats(db: Connection, scope: Scope | null): Promise<MemoryStats> {
+  const { schema } = db;
+  const since = sql`(${db.now()} - interval '30 days')`;
+  const within = (row: "e" | "t") => (scope ? withinScope(scopeColumns(scope), row) : sql`true`);
+  const [row] = await db.query<{
+    accepted: number;
+    untouched: number;
+    malformed: number;
+    written: number;
+    rejected: number;
+    dead_letters: number;
+    turns: number;
+    searched_turns: number;
+  }>(sql`
+    with classified as (
+      select e.status, coalesce(e.detail, '') as detail
+      from ${schema}.event e
+      where ${within("e")} and e.created_at >= ${since} and e.op = 'classify'
+        and coalesce(e.step, e.node) in ('extract', 'compress', 'procedure')
+    ),
+    spoken as (
+      select t.id, t.tenant_id, t.thread_id from ${schema}.thread t
+      where ${within("t")} and t.last_activity_at >= ${since}
+    ),
+    searched as (
+      select distinct s.id, m.seq
+      from ${schema}.event e join spoken s on s.tenant_id = e.tenant_id and s.thread_id = e.thread_id
+      cross join lateral (
+        select m.seq from ${schema}.message m
+        where m.thread_ref = s.id and m.role = 'user' and m.created_at >= e.created_at order by m.seq limit 1
+      ) m
+      where ${within("e")} and e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool'
+    )
+    select
+      count(*) filter (where status = 'ok')::int as accepted,
+      count(*) filter (where status = 'ok' and detail not like '%, %')::int as untouched,
+      count(*) filter (where status = 'skipped' and detail = any (${formProblems}::text[]))::int as malformed,
+      count(*) filter (where status = 'ok' and detail not like all (array['kept%', 'proposed%', 'refused%']))::int
+        as written,
+      count(*) filter (where status = 'skipped')::int as rejected,
+      (
+        select count(*) from ${schema}.dead_letter d join ${schema}.thread t on t.id = d.thread_ref
+        where ${within("t")} and d.created_at >= ${since}
+      )::int as dead_letters,
+      (
+        select count(*) from spoken s join ${schema}.message m on m.thread_ref = s.id and m.role = 'user'
+        where m.created_at >= ${since}
+      )::int as turns,
+      (select count(*) from searched)::int as searched_turns
+    from classified`);
+  const { accepted = 0, untouched = 0, malformed = 0, turns = 0, searched_turns: searched = 0 } = row ?? {};
+  const proposed = accepted + malformed;
+  return {
+    firstPassRate: proposed === 0 ? null : untouched / proposed,
+    written: row?.written ?? 0,
+    rejected: row?.rejected ?? 0,
+    deadLetters: row?.dead_letters ?? 0,
+    recallToolShare: turns === 0 ? null : searched / turns,
+  };
+}

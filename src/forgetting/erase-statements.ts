@@ -1,0 +1,145 @@
+import sql from "sql-template-tag";
+import { wordlessLine } from "../memories/write/memory-states.js";
+import type { Connection } from "../postgres/connection.js";
+import { type ErasureScope, hasMemory, hasScope, threadsOf } from "../scope/erasure-scope.js";
+
+/** A memory that is about to go. */
+export interface ErasableMemory {
+  readonly ref: string;
+  readonly id: string;
+  readonly category: string;
+  readonly importance: number;
+  readonly active: boolean;
+}
+
+/** Up to `limit` of the scope's memories, in whatever state. */
+export async function findErasableMemories(
+  tx: Connection,
+  scope: ErasureScope,
+  limit: number,
+): Promise<ErasableMemory[]> {
+  return tx.query<ErasableMemory & Record<string, unknown>>(sql`
+    select x.ref::text as ref, x.id, x.category, x.importance, x.state = 'active' as active
+    from ${tx.schema}.memory x where ${hasMemory(tx, scope)} order by x.ref limit ${limit}`);
+}
+
+/** Takes the words of memories that are about to go out of the news. */
+export async function forgetNews(
+  tx: Connection,
+  { ownerRef, ids }: { ownerRef: string; ids: readonly string[] },
+): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.change_log c set line = ${wordlessLine}
+    where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
+}
+
+/** Takes from the owner's memories that stay what says where they were learned, and in which words. */
+export async function forgetSources(tx: Connection, scope: ErasureScope): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.memory x set thread_ref = null, source_seqs = '{}', evidence = null
+    where x.thread_ref in (${threadsOf(tx, scope)})`);
+}
+
+/** The same of proposals, and the words that decisions rest on. @param threadId whose words. */
+export async function forgetConsentSources(
+  tx: Connection,
+  { ownerRef, threadId }: { ownerRef: string; threadId: string },
+): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.consent_request c
+    set draft = case when draft #>> '{source,threadId}' = ${threadId} then draft - 'source' else draft end,
+      evidence = case when evidence ->> 'threadId' = ${threadId} then null else evidence end
+    where c.owner_ref = ${ownerRef}::bigint
+      and ${threadId} in (draft #>> '{source,threadId}', evidence ->> 'threadId')`);
+}
+
+/** The same of the audit trail, which keeps who decided and what. @param threadId whose words. */
+export async function forgetAuditedWords(
+  tx: Connection,
+  { ownerRef, threadId }: { ownerRef: string; threadId: string },
+): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.history h set new = jsonb_set(h.new, '{evidence}', 'null')
+    where h.owner_ref = ${ownerRef}::bigint and h.event = 'CONSENT' and h.new #>> '{evidence,threadId}' = ${threadId}`);
+}
+
+/** Takes memories that are about to go out of their locked owner's counts. One statement. */
+export async function discountMemories(
+  tx: Connection,
+  { ownerRef, memories }: { ownerRef: string; memories: readonly string[] },
+): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.owner o
+    set memory_count = o.memory_count - gone.count, memory_length = o.memory_length - gone.length
+    from (
+      select count(*) as count, coalesce(sum(t.length), 0) as length
+      from ${tx.schema}.memory m
+      left join lateral (
+        select max(t.length) as length from ${tx.schema}.memory_term t where t.memory_ref = m.ref
+      ) t on true
+      where m.ref = any (${memories}::bigint[]) and m.state = 'active'
+    ) gone
+    where o.id = ${ownerRef}`);
+}
+
+/**
+ * Deletes at most `limit` messages of locked threads with their terms, and takes them out of their owner's counts.
+ * One statement.
+ */
+export async function eraseMessages(
+  tx: Connection,
+  { threads, limit }: { threads: readonly string[]; limit: number },
+): Promise<{ message: number; message_term: number }> {
+  const { schema } = tx;
+  const [row] = await tx.query<{ message: number; message_term: number }>(sql`
+    with doomed as (
+      select thread_ref, seq from ${schema}.message
+      where thread_ref = any (${threads}::bigint[]) order by thread_ref, seq limit ${limit}
+    ),
+    term as (
+      delete from ${schema}.message_term t using doomed d where t.thread_ref = d.thread_ref and t.seq = d.seq
+      returning t.owner_ref, t.thread_ref, t.seq, t.lexeme, t.frequency
+    ),
+    gone as (
+      delete from ${schema}.message m using doomed d where m.thread_ref = d.thread_ref and m.seq = d.seq
+      returning 1
+    ),
+    -- Speakers' names, which are marked with "@", are in the index but not in the counts.
+    counted as (
+      update ${schema}.owner o
+      set message_count = o.message_count - c.count, message_length = o.message_length - c.length
+      from (
+        select owner_ref, count(distinct (thread_ref, seq)) as count, sum(frequency) as length
+        from term where left(lexeme, 1) <> '@' group by owner_ref
+      ) c
+      where o.id = c.owner_ref
+    )
+    select (select count(*) from gone)::int as message, (select count(*) from term)::int as message_term`);
+  return { message: row?.message ?? 0, message_term: row?.message_term ?? 0 };
+}
+
+/** Locks an owner's row, so that no memory of it is written until the transaction ends. False when there is none. */
+export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<boolean> {
+  const rows = await tx.query(sql`select from ${tx.schema}.owner where id = ${ownerRef} for update`);
+  return rows.length > 0;
+}
+
+/** Whether the scope has neither memories nor threads: none again that were written while others of it went. */
+export async function isErased(tx: Connection, scope: ErasureScope): Promise<boolean> {
+  const [row] = await tx.query<{ left: boolean }>(sql`
+    select exists (select from ${tx.schema}.memory x where ${hasMemory(tx, scope)})
+      or exists (select from ${tx.schema}.thread x where ${hasScope(scope)}) as left`);
+  return row?.left === false;
+}
+
+/** Deletes the locked owner of a scope that is all of it, and has neither memories nor threads. Returns how many that were. */
+export async function eraseOwner(tx: Connection, { ownerRef, whole }: ErasureScope): Promise<number> {
+  if (!whole) return 0;
+  const rows = await tx.query(sql`
+    delete from ${tx.schema}.owner o
+    where o.id = ${ownerRef}::bigint
+      and not exists (select from ${tx.schema}.memory m where m.owner_ref = o.id)
+      and not exists (select from ${tx.schema}.thread t where t.owner_ref = o.id)
+    returning o.id`);
+  return rows.length;
+}

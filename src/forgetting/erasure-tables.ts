@@ -1,0 +1,119 @@
+import sql, { join, raw, type Sql } from "sql-template-tag";
+import { checkpointTableNames } from "../checkpoints/checkpoint-statements.js";
+import type { Connection } from "../postgres/connection.js";
+import { type ErasureScope, hasOwner, hasScope } from "../scope/erasure-scope.js";
+
+/** The rows that others hang on, as expressions of arrays: a scope's, or those of one batch. */
+export interface ErasureKeys {
+  /** `memory.ref`, bigint[]. */
+  readonly memories: Sql;
+  /** Their `memory.id`, uuid[]. */
+  readonly memoryIds: Sql;
+  /** `thread.id`, bigint[]. */
+  readonly threads: Sql;
+  /** Ids of threads in LangGraph's checkpoints, text[]. */
+  readonly checkpointThreads: Sql;
+}
+
+/** A table and which of its rows, called `x`, are erased. */
+export interface ErasureTable {
+  readonly table: string;
+  readonly rows: (keys: ErasureKeys, scope: ErasureScope) => Sql;
+}
+
+const ofMemory = (table: string): ErasureTable => ({
+  table,
+  rows: ({ memories }) => sql`x.memory_ref = any (${memories})`,
+});
+const ofThread = (table: string): ErasureTable => ({
+  table,
+  rows: ({ threads }) => sql`x.thread_ref = any (${threads})`,
+});
+const ofCheckpoints = (table: string): ErasureTable => ({
+  table,
+  rows: ({ checkpointThreads }) => sql`x.thread_id = any (${checkpointThreads})`,
+});
+const ofOwner = (table: string): ErasureTable => ({ table, rows: (_, scope) => hasOwner(scope) });
+
+/** What was written down of memories; the news of them stays without its words, since each revision is one. */
+export const memoryRecordTables: readonly ErasureTable[] = [
+  {
+    table: "history",
+    rows: ({ memoryIds }, { ownerRef }) =>
+      sql`x.owner_ref = ${ownerRef}::bigint and x.memory_id = any (${memoryIds})`,
+  },
+];
+
+/** What hangs on memories, and then they themselves. */
+export const memoryTables: readonly ErasureTable[] = [
+  ofMemory("memory_embedding"),
+  ofMemory("memory_term"),
+  {
+    table: "relation",
+    rows: ({ memories }) => sql`(x.from_ref = any (${memories}) or x.to_ref = any (${memories}))`,
+  },
+  { table: "memory", rows: ({ memories }) => sql`x.ref = any (${memories})` },
+];
+
+/** LangGraph's. */
+export const checkpointTables: readonly ErasureTable[] = checkpointTableNames.map(ofCheckpoints);
+
+/** What was said. */
+export const messageTables: readonly ErasureTable[] = [ofThread("message_term"), ofThread("message")];
+
+/** What was made of it. */
+export const threadTables: readonly ErasureTable[] = [
+  ofThread("summary"),
+  ofThread("thread_task"),
+  ofThread("dead_letter"),
+];
+
+/** What is counted of the scope. */
+export const eventTables: readonly ErasureTable[] = [{ table: "event", rows: (_, scope) => hasScope(scope) }];
+
+/** What is kept about the scope's memories, and about the scope itself. */
+export const recordTables: readonly ErasureTable[] = [
+  ofOwner("history"),
+  ofOwner("change_log"),
+  ofOwner("consent_request"),
+  ...eventTables,
+];
+
+/** How many rows of each table. */
+export type RowCounts = Record<string, number>;
+
+/** Deletes at most `limit` rows of each of `tables`, in their order. One statement for each. */
+export async function eraseRows(
+  tx: Connection,
+  tables: readonly ErasureTable[],
+  { keys, scope, limit }: { keys: ErasureKeys; scope: ErasureScope; limit: number },
+): Promise<RowCounts> {
+  const counts: RowCounts = {};
+  for (const { table, rows } of tables) {
+    const name = sql`${tx.schema}.${raw(table)}`;
+    const [row] = await tx.query<{ erased: number }>(sql`
+      with erased as (
+        delete from ${name} d
+        where d.ctid = any (array(select x.ctid from ${name} x where ${rows(keys, scope)} limit ${limit}))
+        returning 1
+      )
+      select count(*)::int as erased from erased`);
+    counts[table] = row?.erased ?? 0;
+  }
+  return counts;
+}
+
+/** Counts the rows of `tables` that belong to `scope`, in one statement. */
+export async function countRows(
+  db: Connection,
+  tables: readonly ErasureTable[],
+  { keys, scope }: { keys: ErasureKeys; scope: ErasureScope },
+): Promise<RowCounts> {
+  const counts = tables.map(
+    ({ table, rows }): Sql =>
+      sql`select ${table}::text as name,
+        (select count(*) from ${db.schema}.${raw(table)} x where ${rows(keys, scope)})::int as count`,
+  );
+  const found = await db.query<{ name: string; count: number }>(join(counts, " union all "));
+  return Object.fromEntries(found.map(({ name, count }) => [name, count]));
+}

@@ -1,0 +1,129 @@
+import sql from "sql-template-tag";
+import { z } from "zod";
+import { existingTables } from "../checkpoints/checkpoint-statements.js";
+import { checkpointNamesOf } from "../checkpoints/checkpoint-threads.js";
+import { findErasableThreads } from "../conversation/erasable-threads.js";
+import { MemoryError } from "../errors.js";
+import type { Database } from "../postgres/database.js";
+import { type ErasedThread, findErasureScope, hasMemory, threadsOf } from "../scope/erasure-scope.js";
+import { parseScope, parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { parseThreadId } from "../scope/thread-id.js";
+import { abortSignal, listener, parseInput } from "../text/parse-input.js";
+import { createEraser, type ForgetOptions, type ForgetProgress, type Forgotten } from "./erase-scope.js";
+import {
+  checkpointTables,
+  countRows,
+  eventTables,
+  memoryRecordTables,
+  memoryTables,
+  messageTables,
+  recordTables,
+  threadTables,
+} from "./erasure-tables.js";
+
+/** What forgetting `scope`, or one thread of it, would remove now. */
+async function previewForget(db: Database, scope: Scope, thread: ErasedThread | null): Promise<Forgotten> {
+  const erasure = await findErasureScope(db, scope, thread);
+  const threads = await findErasableThreads(db, erasure);
+  const names = await checkpointNamesOf(db, { tenantId: erasure.tenantId, threads });
+  const keys = {
+    memories: sql`array(select x.ref from ${db.schema}.memory x where ${hasMemory(db, erasure)})`,
+    memoryIds: sql`array(select x.id from ${db.schema}.memory x where ${hasMemory(db, erasure)})`,
+    threads: sql`array(${threadsOf(db, erasure)})`,
+    checkpointThreads: sql`${names.own}::text[]`,
+  };
+  const tables = await existingTables(db, [
+    ...memoryTables,
+    ...checkpointTables,
+    ...messageTables,
+    ...threadTables,
+    ...(thread ? [...memoryRecordTables, ...eventTables] : recordTables),
+  ]);
+  const counts = await countRows(db, tables, { keys, scope: erasure });
+  const owner = erasure.ownerRef !== null && erasure.whole ? 1 : 0;
+  const removed = Object.fromEntries(
+    Object.entries({ ...counts, thread: threads.length, owner }).filter(([, count]) => count > 0),
+  );
+  const total = Object.values(removed).reduce((sum, count) => sum + count, 0);
+  return { removed, total, sharedThreads: names.shared.toSorted(), complete: total === 0 };
+}
+
+/** Which thread to remove, and how. */
+export interface RemoveThread extends ForgetOptions {
+  readonly scope: Scope;
+  readonly threadId: string;
+  /**
+   * "keep": what was learned there stays, without where and in which words it was said. "remove": it goes as well.
+   * Episodes, which are the conversation in short, go either way. @default "keep"
+   */
+  readonly memories?: "keep" | "remove" | undefined;
+}
+
+const optionsSchema = z.strictObject({
+  dryRun: z.boolean().default(false),
+  batchSize: z.int().min(1).max(10_000).default(500),
+  onProgress: listener<(progress: ForgetProgress) => void>().optional(),
+  signal: abortSignal.optional(),
+});
+
+const removeThreadSchema = optionsSchema.extend({
+  ...{ scope: scopeField, threadId: z.unknown() },
+  memories: z.enum(["keep", "remove"]).default("keep"),
+});
+
+/** A writer that never rests must not keep this from ending. */
+const mostPasses = 3;
+
+/**
+ * Deletes everything that belongs to `scope`, in every table, and the checkpoints of its threads.
+ *
+ * Of `{ userId }` all of the user, in every app; of `{ userId, appId }` the user's memories and threads in that app;
+ * of `{ appId }` what the app has of its own. In transactions of bounded size; what makes the rest findable goes last,
+ * so that a run that was interrupted is finished by the next. One event without content or user is left, in the
+ * tenant. What others write to the scope after the last transaction is new and stays. A graph's run that is under way
+ * does not write its state again to `memory.checkpointer()`: it fails.
+ *
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+ */
+export async function forget(
+  db: Database,
+  requested: Scope,
+  options: ForgetOptions = {},
+): Promise<Forgotten> {
+  const scope = parseScope(requested);
+  return erase(db, scope, null, parseInput(optionsSchema, options, "forgetting"));
+}
+
+/**
+ * Deletes one thread with all that hangs on it: messages, summaries, work that waits, checkpoints, episodes, its events;
+ * with `memories: "remove"` also what was learned there, which other threads are told is gone. As `forget` does it, and
+ * finished by another call when it was interrupted.
+ *
+ * @throws MemoryError `NOT_FOUND` when the scope has no such thread; `SCOPE_REQUIRED`, `INVALID_INPUT`
+ */
+export async function removeThread(db: Database, input: RemoveThread): Promise<Forgotten> {
+  const asked = parseScoped(removeThreadSchema, input, "thread to remove");
+  const { scope, threadId, memories, ...options } = asked;
+  const thread: ErasedThread = {
+    threadId: parseThreadId(threadId),
+    memories: memories === "remove" ? "all" : "episodes",
+  };
+  const [found] = await findErasableThreads(db, await findErasureScope(db, scope, thread), { limit: 1 });
+  if (found) return erase(db, scope, thread, options);
+  throw new MemoryError("NOT_FOUND", `This scope has no thread "${thread.threadId}".`);
+}
+
+async function erase(
+  db: Database,
+  scope: Scope,
+  thread: ErasedThread | null,
+  { dryRun, batchSize, ...watched }: z.output<typeof optionsSchema>,
+): Promise<Forgotten> {
+  const preview = await previewForget(db, scope, thread);
+  if (dryRun) return preview;
+  const eraser = createEraser(db, { ...watched, limit: batchSize, expected: preview.total });
+  let complete = false;
+  for (let pass = 0; pass < mostPasses && !complete; pass++) complete = await eraser.pass(scope, thread);
+  if (!complete) await eraser.leaveTombstone(scope);
+  return { ...eraser.result(), complete };
+}

@@ -1,0 +1,209 @@
+import { type BaseMessage, isBaseMessage } from "@langchain/core/messages";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { BaseCheckpointSaver, CheckpointTuple, PendingWrite } from "@langchain/langgraph-checkpoint";
+import {
+  isBlockText,
+  isLeftOut,
+  isMemoryBlock,
+  isRecalled,
+  leftOutMessage,
+} from "../../conversation/recalled-mark.js";
+
+/** A message in whatever form nodes write it: LangChain's own, as a plain object, or as it is serialised. */
+interface AnyMessage {
+  readonly id: string | undefined;
+  readonly content: unknown;
+  /** Null where it is a plain object. */
+  readonly message: BaseMessage | null;
+}
+
+/** What takes the place of each of the messages that stand in one list; undefined for the message itself. */
+type RewriteList = (
+  list: readonly AnyMessage[],
+) => (message: AnyMessage) => readonly BaseMessage[] | undefined;
+
+/** Deepest nesting looked into: nothing that a graph holds is nested deeper. */
+const mostDepth = 100;
+
+/** `value` with every message rewritten that is in it, at any depth. Copied only as far as something changes. */
+function rewriteMessages<Value>(value: Value, rewrite: RewriteList): Value {
+  return rewriteWithin(value, rewrite, new Set()) as Value;
+}
+
+function rewriteWithin(value: unknown, rewrite: RewriteList, around: Set<object>): unknown {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
+  if (around.has(value) || around.size > mostDepth) return value;
+  around.add(value);
+  try {
+    const within = (inner: unknown) => rewriteWithin(inner, rewrite, around);
+    if (Array.isArray(value)) return rewriteArray(value, rewrite, within);
+    const message = asMessage(value);
+    // What stands alone cannot be left out.
+    if (message) return rewrite([message])(message)?.[0] ?? value;
+    if (value instanceof Map) return changed(value, [...value], within, (entries) => new Map(entries));
+    if (value instanceof Set) return changed(value, [...value], within, (items) => new Set(items));
+    return rewriteObject(value, within);
+  } finally {
+    around.delete(value);
+  }
+}
+
+function rewriteArray(
+  items: readonly unknown[],
+  rewrite: RewriteList,
+  within: (item: unknown) => unknown,
+): unknown {
+  const messages = new Map(
+    items.flatMap((item) => {
+      const message = asMessage(item);
+      return message ? [[item, message] as const] : [];
+    }),
+  );
+  const of = messages.size === 0 ? undefined : rewrite([...messages.values()]);
+  const next: unknown[] = items.flatMap((item): unknown[] => {
+    const message = messages.get(item);
+    return message ? [...(of?.(message) ?? [item])] : [within(item)];
+  });
+  return next.length === items.length && next.every((item, index) => item === items[index]) ? items : next;
+}
+
+function changed<Item, Collection>(
+  collection: Collection,
+  items: Item[],
+  within: (item: unknown) => unknown,
+  make: (items: Item[]) => Collection,
+): Collection {
+  const next = within(items) as Item[];
+  return next === items ? collection : make(next);
+}
+
+function rewriteObject(object: object, within: (inner: unknown) => unknown): object {
+  const changes = Object.entries(object).flatMap(([key, inner]) => {
+    const next = within(inner);
+    return next === inner ? [] : [[key, next] as const];
+  });
+  if (changes.length === 0) return object;
+  const copy: object = Object.assign(Object.create(Object.getPrototypeOf(object)), object);
+  return Object.assign(copy, Object.fromEntries(changes));
+}
+
+/** Undefined for what is no message. */
+function asMessage(value: unknown): AnyMessage | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (isBaseMessage(value)) return { id: value.id, content: value.content, message: value };
+  const holder = value as { kwargs?: unknown; data?: unknown };
+  for (const fields of [value, holder.kwargs, holder.data]) {
+    if (typeof fields !== "object" || fields === null || !("content" in fields)) continue;
+    const { id, content } = fields as { id?: unknown; content: unknown };
+    return { id: typeof id === "string" ? id : undefined, content, message: null };
+  }
+  return undefined;
+}
+
+/** What an agent is shown, and the messages of the graph around it, some of which stand there with memory in front. */
+export interface ShownView {
+  readonly state: readonly BaseMessage[];
+  readonly view: readonly BaseMessage[];
+}
+
+/** A saver for one call of an agent. */
+export interface ForgetfulSaver {
+  readonly saver: BaseCheckpointSaver;
+  /** Whether the agent went on from a checkpoint of its own. */
+  hasLoaded(): boolean;
+  /** Ids of the recalled messages that were put back into what was loaded. */
+  readonly putBack: ReadonlySet<string>;
+}
+
+const behind = new WeakMap<object, object>();
+
+/** The saver that `saver` writes to: itself, or that behind a forgetful one. */
+export function saverBehind(saver: unknown): unknown {
+  return (typeof saver === "object" && saver !== null && behind.get(saver)) || saver;
+}
+
+/**
+ * `saver`, in which nothing recalled of `shown` is kept: forgetting must reach everything stored.
+ *
+ * Where a recalled message would stand, stands that it was left out; where the current message has memory in front of
+ * it, stands the user's own. What is loaded gets back what is recalled by then.
+ */
+export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView): ForgetfulSaver {
+  let hasLoaded = false;
+  const putBack = new Set<string>();
+  const keep = <Value>(value: Value): Value => leaveOut(value, shown);
+  const load = <Value>(value: Value): Value => putInAnew(value, shown, putBack);
+  const loadTuple = (tuple: CheckpointTuple): CheckpointTuple => ({
+    ...tuple,
+    checkpoint: { ...tuple.checkpoint, channel_values: load(tuple.checkpoint.channel_values) },
+    ...(tuple.pendingWrites && { pendingWrites: load(tuple.pendingWrites) }),
+  });
+  const own: Partial<BaseCheckpointSaver> = {
+    put: (config, checkpoint, metadata, versions) =>
+      saver.put(
+        config,
+        { ...checkpoint, channel_values: keep(checkpoint.channel_values) },
+        metadata,
+        versions,
+      ),
+    putWrites: (config, writes: PendingWrite[], taskId) => saver.putWrites(config, keep(writes), taskId),
+    async getTuple(config: RunnableConfig) {
+      const tuple = await saver.getTuple(config);
+      if (!tuple) return undefined;
+      hasLoaded = true;
+      return loadTuple(tuple);
+    },
+    async get(config: RunnableConfig) {
+      return (await own.getTuple?.(config))?.checkpoint;
+    },
+    async *list(config: RunnableConfig, options) {
+      for await (const tuple of saver.list(config, options)) {
+        hasLoaded = true;
+        yield loadTuple(tuple);
+      }
+    },
+    getDeltaChannelHistory: async (options) => load(await saver.getDeltaChannelHistory(options)),
+  };
+  // A saver may have private fields, which only it can be asked for.
+  const forgetful = new Proxy(saver, {
+    get(target, name) {
+      const member: unknown = Reflect.get(Object.hasOwn(own, name) ? own : target, name);
+      return typeof member === "function" && !Object.hasOwn(own, name) ? member.bind(target) : member;
+    },
+  });
+  behind.set(forgetful, saverBehind(saver) as object);
+  return { saver: forgetful, hasLoaded: () => hasLoaded, putBack };
+}
+
+/** `value`, in which what was recalled for `shown` is left out, at any depth. */
+export function leaveOut<Value>(value: Value, { state, view }: ShownView): Value {
+  const own = new Map(state.map((message) => [message.id, message]));
+  const recalled = new Set(view.filter(isRecalled).flatMap(({ id }) => id ?? []));
+  const isKept = ({ id, content, message }: AnyMessage) =>
+    !(message ? isRecalled(message) : isBlockText(content)) && (id === undefined || !recalled.has(id));
+  return rewriteMessages(value, () => (message) => {
+    if (isKept(message)) return undefined;
+    return [own.get(message.id) ?? leftOutMessage(message.id)];
+  });
+}
+
+/** `value`, in which what `shown` recalls stands where it was left out. Of what is not recalled any more nothing does. */
+export function putInAnew<Value>(value: Value, { view }: ShownView, putBack = new Set<string>()): Value {
+  const recalled = new Map(view.filter(isRecalled).map((message) => [message.id, message]));
+  recalled.delete(undefined);
+  const block = view.find(isMemoryBlock);
+  return rewriteMessages(value, (list) => {
+    let other = block && !list.some(({ id }) => id === block.id) ? block : undefined;
+    const anewOf = (known: BaseMessage | undefined) => {
+      // What stood here is part of the summary by now, and the summary of the block.
+      const anew = known ?? other;
+      if (anew === other) other = undefined;
+      if (anew?.id !== undefined) putBack.add(anew.id);
+      return anew ? [anew] : [];
+    };
+    return ({ id, message }) => {
+      const known = recalled.get(id);
+      return known || (message && isLeftOut(message)) ? anewOf(known) : undefined;
+    };
+  });
+}

@@ -1,0 +1,257 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointListOptions,
+  CheckpointMetadata,
+  CheckpointTuple,
+  PendingWrite,
+  SerializerProtocol,
+} from "@langchain/langgraph-checkpoint";
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import type { ClientBase, Pool } from "pg";
+import type { Database } from "../../postgres/database.js";
+import { parseScope, type Scope } from "../../scope/scope.js";
+import { parseThreadId, threadForbidden } from "../../scope/thread-id.js";
+import { findRunScope, identityKeys } from "../run/run-identity.js";
+import { type CheckpointPlace, claimPlace, findPlace, guardedPool } from "./checkpoint-place.js";
+
+type Configurable = Readonly<Record<string, unknown>>;
+
+/** Reads of LangGraph's own that name nobody and follow one that did, remembered for as many threads. */
+const mostRemembered = 10_000;
+
+/**
+ * LangGraph's Postgres checkpointer, which gives the checkpoints of a thread to their owner only.
+ *
+ * A run's thread is claimed before anything of it is read or written, and checked at every later call: whose it is
+ * says the config, as `runIdentity` reads it. A run that names nobody has threads of its own. The same thread id in
+ * another tenant is another thread. What is forgotten while a run is under way, the run does not write again.
+ *
+ * @throws MemoryError `THREAD_FORBIDDEN`, `THREAD_REQUIRED`, `SCOPE_REQUIRED` for an identity that cannot be.
+ */
+export class OwnedPostgresSaver extends PostgresSaver {
+  readonly #db: Database;
+  /** What each run has claimed, so that its later calls need not ask again. */
+  readonly #claimed = new WeakMap<object, Map<string, Promise<CheckpointPlace>>>();
+  /** By thread id, the places that were read last. */
+  readonly #read = new Map<string, CheckpointPlace[]>();
+  /** By thread id, the places where runs have begun that travel back, and are about to ask for the latest checkpoint. */
+  readonly #travelled = new Map<string, CheckpointPlace[]>();
+
+  constructor(db: Database, serde?: SerializerProtocol) {
+    super(db.pool, serde, { schema: db.schemaName });
+    this.#db = db;
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const configurable: Configurable = config.configurable ?? {};
+    if (configurable.thread_id === undefined) return undefined;
+    const threadId = parseThreadId(configurable.thread_id);
+    if (isPartOfRead(config, this)) return this.#getOfRead(config, threadId);
+    if (isAfterTravel(config)) {
+      const place = take(this.#travelled, threadId);
+      if (place) return withoutValues(await this.#get(config, place), place);
+    }
+    const place = await this.#placeOf(config, findPlace);
+    if (!place) return undefined;
+    if (isRun(config) && configurable.checkpoint_id) remember(this.#travelled, threadId, place);
+    if (!isRun(config)) remember(this.#read, threadId, place);
+    return this.#get(config, place);
+  }
+
+  override async *list(
+    config: RunnableConfig,
+    options?: CheckpointListOptions,
+  ): AsyncGenerator<CheckpointTuple> {
+    if (config?.configurable?.thread_id === undefined) return yield* this.#listUnowned(config, options);
+    const place = await this.#placeOf(config, findPlace);
+    if (!place) return;
+    for await (const tuple of super.list(at(config, place), options)) yield seenFrom(place, tuple);
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const place = await this.#requirePlace(config);
+    const next = await this.#holding(place).put(at(config, place), checkpoint, metadata, newVersions);
+    return { ...next, configurable: configurableFrom(place, next) };
+  }
+
+  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    const place = await this.#requirePlace(config);
+    await this.#holding(place).putWrites(at(config, place), writes, taskId);
+  }
+
+  /**
+   * Deletes a thread's checkpoints; its transcript and memories stay.
+   *
+   * @param scope whose thread it is. @default nobody's: that of a graph without memory
+   */
+  override async deleteThread(threadId: string, scope?: Scope): Promise<void> {
+    const id = parseThreadId(threadId);
+    const place = await findPlace(this.#db, { scope: scope ? parseScope(scope) : null, threadId: id });
+    if (place) await super.deleteThread(place.name);
+  }
+
+  #get(config: RunnableConfig, place: CheckpointPlace): Promise<CheckpointTuple | undefined> {
+    return super.getTuple(at(config, place)).then((tuple) => tuple && seenFrom(place, tuple));
+  }
+
+  /** A subgraph's state, which LangGraph reads within a read that said who asks; the namespace tells whose it is. */
+  async #getOfRead(config: RunnableConfig, threadId: string): Promise<CheckpointTuple | undefined> {
+    for (const place of this.#read.get(threadId) ?? []) {
+      const tuple = await this.#get(config, place);
+      if (tuple) return tuple;
+    }
+    return undefined;
+  }
+
+  /** Without a thread, as operators ask: only threads that nobody has claimed are shown. */
+  async *#listUnowned(
+    config: RunnableConfig,
+    options?: CheckpointListOptions,
+  ): AsyncGenerator<CheckpointTuple> {
+    const unowned = new Map<string, boolean>();
+    for await (const tuple of super.list(config, options)) {
+      const threadId = String(tuple.config.configurable?.thread_id);
+      if (!unowned.has(threadId)) {
+        const place = await findPlace(this.#db, { scope: null, threadId }).catch(() => null);
+        unowned.set(threadId, place?.name === threadId);
+      }
+      if (unowned.get(threadId)) yield tuple;
+    }
+  }
+
+  /** @throws MemoryError `THREAD_FORBIDDEN` also when the thread was forgotten since the run began. */
+  async #requirePlace(config: RunnableConfig): Promise<CheckpointPlace> {
+    const place = await this.#placeOf(config, claimPlace);
+    if (place) return place;
+    throw threadForbidden(parseThreadId(config.configurable?.thread_id));
+  }
+
+  /**
+   * A run claims its thread at its first call, whatever that is; what it has claimed stays claimed for it, and is not
+   * claimed again when it was forgotten meanwhile.
+   *
+   * @param byHand how a call finds its thread that belongs to no run.
+   */
+  async #placeOf(
+    config: RunnableConfig,
+    byHand: typeof claimPlace | typeof findPlace,
+  ): Promise<CheckpointPlace | null> {
+    const asked = { scope: findRunScope(config), threadId: parseThreadId(config.configurable?.thread_id) };
+    const run = runOf(config);
+    if (!run) return byHand(this.#db, asked);
+    const places = this.#claimed.get(run) ?? new Map<string, Promise<CheckpointPlace>>();
+    this.#claimed.set(run, places);
+    const key = JSON.stringify([asked.scope, asked.threadId]);
+    const known = places.get(key);
+    if (known) return known;
+    const sought = claimPlace(this.#db, asked);
+    places.set(key, sought);
+    sought.catch(() => places.delete(key));
+    return sought;
+  }
+
+  /** A saver whose transactions begin by holding the thread, so that it cannot be forgotten meanwhile. */
+  #holding(place: CheckpointPlace): PostgresSaver {
+    const pool = guardedPool(this.#db, place) as unknown as Pool;
+    return new PostgresSaver(pool, this.serde, { schema: this.#db.schemaName });
+  }
+}
+
+/** The object that all configs of a run share; undefined for reads and updates by hand. */
+function runOf(config: RunnableConfig): object | undefined {
+  const { control } = config as { control?: unknown };
+  return typeof control === "object" && control !== null ? control : undefined;
+}
+
+const isRun = (config: RunnableConfig) => runOf(config) !== undefined;
+
+/** LangGraph gives `getState` of a subgraph the saver itself; nobody outside this process can. */
+function isPartOfRead(config: RunnableConfig, saver: OwnedPostgresSaver): boolean {
+  const configurable: Configurable = config.configurable ?? {};
+  const names = Object.keys(configurable).sort().join();
+  return (
+    names === "__pregel_checkpointer,checkpoint_ns,thread_id" && configurable.__pregel_checkpointer === saver
+  );
+}
+
+/** After a run was given a checkpoint to begin with, LangGraph up to 1.6 asks whether it is the latest, of nobody's. */
+function isAfterTravel(config: RunnableConfig): boolean {
+  const names = Object.keys(config.configurable ?? {})
+    .sort()
+    .join();
+  return Object.keys(config).join() === "configurable" && names === "checkpoint_ns,thread_id";
+}
+
+/** All that it is asked for is which checkpoint is the latest. */
+function withoutValues(
+  tuple: CheckpointTuple | undefined,
+  place: CheckpointPlace,
+): CheckpointTuple | undefined {
+  if (!tuple) return undefined;
+  const { checkpoint, config } = tuple;
+  return {
+    config: { configurable: { ...config.configurable, thread_id: place.threadId } },
+    checkpoint: { ...checkpoint, channel_values: {}, channel_versions: {}, versions_seen: {} },
+  };
+}
+
+function remember(places: Map<string, CheckpointPlace[]>, threadId: string, place: CheckpointPlace): void {
+  const others = (places.get(threadId) ?? []).filter(({ name }) => name !== place.name);
+  places.delete(threadId);
+  places.set(threadId, [place, ...others]);
+  const [oldest] = places.keys();
+  if (places.size > mostRemembered && oldest !== undefined) places.delete(oldest);
+}
+
+function take(places: Map<string, CheckpointPlace[]>, threadId: string): CheckpointPlace | undefined {
+  const [place, ...others] = places.get(threadId) ?? [];
+  if (others.length > 0) places.set(threadId, others);
+  else places.delete(threadId);
+  return place;
+}
+
+/** `config` as `PostgresSaver` is to see it. */
+function at(config: RunnableConfig, { name }: CheckpointPlace): RunnableConfig {
+  return { ...config, configurable: { ...config.configurable, thread_id: name } };
+}
+
+/** `tuple` as LangGraph is to see it: its configs name the thread and who asked, so that they can be run. */
+function seenFrom(place: CheckpointPlace, tuple: CheckpointTuple): CheckpointTuple {
+  const { config, parentConfig } = tuple;
+  return {
+    ...tuple,
+    config: { ...config, configurable: configurableFrom(place, config) },
+    ...(parentConfig && {
+      parentConfig: { ...parentConfig, configurable: configurableFrom(place, parentConfig) },
+    }),
+  };
+}
+
+function configurableFrom({ threadId, scope }: CheckpointPlace, { configurable }: RunnableConfig) {
+  return { ...configurable, thread_id: threadId, ...(scope && identityKeys(scope)) };
+}
+
+/**
+ * Creates the checkpointer's tables on `client`.
+ *
+ * `PostgresSaver.setup` takes its connection from a pool and has no lock, so two processes starting together
+ * fail. Here it gets the one connection that holds the set-up lock.
+ */
+export async function setUpCheckpointer(client: ClientBase, schemaName: string): Promise<void> {
+  const pool = {
+    connect: async () => ({
+      // It asks for a schema that is there by now; asking would demand CREATE on the whole database.
+      query: async (text: string, values?: unknown[]) =>
+        text.startsWith("CREATE SCHEMA") ? { rows: [] } : client.query(text, values),
+      release: () => {},
+    }),
+  };
+  await new PostgresSaver(pool as unknown as Pool, undefined, { schema: schemaName }).setup();
+}

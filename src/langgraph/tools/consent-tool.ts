@@ -1,0 +1,151 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import { type DynamicStructuredTool, tool } from "@langchain/core/tools";
+import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { z } from "zod";
+import { consentLine } from "../../consents/consent-lines.js";
+import { isRecalled, withoutContext } from "../../conversation/recalled-mark.js";
+import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import type { ConsentRequest } from "../../memories/guard/consent-request.js";
+import type { Memory } from "../../memory.js";
+import { messageText } from "../../text/message-text.js";
+import { shownAs, wasShown } from "../run/memory-state.js";
+import { checkOptions } from "../run/node-options.js";
+import { isDelegated, runIdentity, runOrigin } from "../run/run-identity.js";
+import { requireToolName, toolMessages } from "./tool-message.js";
+
+/** A user's message. */
+interface UserWords {
+  readonly messageId?: string | undefined;
+  readonly text: string;
+}
+
+/**
+ * What the user wrote at the beginning of the round under way: the last human messages of a graph's state.
+ *
+ * What memory put there, and tasks that one agent gave another, are nobody's words.
+ */
+function currentUserWords(messages: readonly BaseMessage[]): UserWords[] {
+  const last = messages.findLastIndex((message) => message.getType() === "human");
+  const before = messages.findLastIndex((message, index) => index < last && message.getType() !== "human");
+  return messages.slice(before + 1, last + 1).flatMap((message, index, round) => {
+    const text = ownText(message, index === round.length - 1);
+    return text === null ? [] : [{ messageId: message.id, text }];
+  });
+}
+
+/** Null where the message is not of this round, or not the user's. */
+function ownText(message: BaseMessage, isCurrent: boolean): string | null {
+  if (isDelegated(message)) return null;
+  const text = messageText(message);
+  const own = withoutContext(text);
+  // Only the current message has memory in front of it; others so marked come from the transcript.
+  if (isRecalled(message) && !(isCurrent && own !== text)) return null;
+  // After a restart the mark is not known any more, and the context no less memory's.
+  return own;
+}
+
+/** How a consent tool is bound. */
+export interface ConsentToolOptions {
+  /** Name on the wire. @default "memory_consent" */
+  readonly name?: string;
+}
+
+const optionsSchema = z.strictObject({ name: z.string().optional() });
+
+const argumentsSchema = z.object({
+  proposal: z
+    .string()
+    .min(1)
+    .describe('Which proposal: its number in the memory block ("1"), or its id, the letters in brackets.'),
+  decision: z.enum(["approve", "refuse"]).describe("What the user said to it."),
+  quote: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .describe("The user's exact words that say so, from the user's own message."),
+});
+
+/** Shorter beginnings of an id could mean another one. */
+const shortestId = 8;
+
+/** What a model can do something about. */
+const refusals: ReadonlySet<MemoryErrorCode> = new Set([
+  "CONSENT_DECIDED",
+  "CONSENT_EXPIRED",
+  "CONSENT_SUPERSEDED",
+  "INVALID_INPUT",
+  "NOT_FOUND",
+]);
+
+/**
+ * The tool that an agent calls when the user plainly agreed to, or refused, what waits for consent.
+ *
+ * Whose proposals these are is fixed by the run. The quote must stand in a message that the user wrote after the
+ * proposal was made; what assistants and tools say is no evidence. Refusals are messages that the model can act on.
+ *
+ * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
+ */
+export function consentTool(memory: Memory, options: ConsentToolOptions = {}): DynamicStructuredTool {
+  checkOptions(memory, optionsSchema, options, "consentTool");
+  const name = requireToolName(options.name ?? "memory_consent");
+  return tool(
+    async (input: z.output<typeof argumentsSchema>, config: LangGraphRunnableConfig) => {
+      const identity = runIdentity(config);
+      try {
+        const { decision, quote } = input;
+        const { id } = await findProposal(memory, input.proposal, config);
+        const decided = await memory.consents.acknowledge({
+          ...identity,
+          ...{ id, decision, quote },
+          said: currentUserWords(toolMessages(config)),
+          shown: wasShown(config, id),
+        });
+        return decided.status === "approved"
+          ? `Remembered with the user's consent: ${decided.text}`
+          : `The user refused; this is not remembered and not to be asked again: ${consentLine(decided)}`;
+      } catch (error) {
+        if (!MemoryError.is(error) || !refusals.has(error.code)) throw error;
+        await memory.emit({
+          ...identity,
+          ...runOrigin(config),
+          step: "tool",
+          op: "approve",
+          status: "error",
+          detail: error.code,
+        });
+        return `Refused: ${error.message}`;
+      }
+    },
+    {
+      name,
+      description:
+        'Records what the user decided about a proposal under "Waiting for the User\'s Consent" in the memory block. ' +
+        "Call it only when the user plainly said yes or no to that proposal, after being asked about it. Never call it " +
+        "for silence, for a change of subject, or for what you or a tool said.",
+      schema: argumentsSchema,
+      metadata: { memoryTool: "memory.consent" },
+    },
+  ) as unknown as DynamicStructuredTool;
+}
+
+async function findProposal(
+  memory: Memory,
+  named: string,
+  config: LangGraphRunnableConfig,
+): Promise<Pick<ConsentRequest, "id">> {
+  const wanted = named
+    .trim()
+    .toLowerCase()
+    .replace(/^[#(]+|\)+$/g, "");
+  const numbered = /^\d{1,2}$/.test(wanted) ? shownAs(config, Number(wanted)) : null;
+  if (numbered !== null) return { id: numbered };
+  const { scope } = runIdentity(config);
+  const waiting = await memory.consents.list({ scope, rule: "consent", limit: 1_000 });
+  const fitting = waiting.filter(({ id }) => wanted.length >= shortestId && id.startsWith(wanted));
+  if (fitting.length === 1 && fitting[0]) return fitting[0];
+  const list = waiting.slice(0, 10).map((request) => `${request.id}: ${consentLine(request)}`);
+  throw new MemoryError(
+    "NOT_FOUND",
+    `No proposal "${named}" waits for consent. ${list.length > 0 ? `These do:\n${list.join("\n")}` : "None does."}`,
+  );
+}

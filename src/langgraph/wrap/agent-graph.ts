@@ -1,0 +1,129 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { type LangGraphRunnableConfig, Overwrite } from "@langchain/langgraph";
+import { MemoryError } from "../../errors.js";
+import { memoryKey } from "../run/memory-state.js";
+
+/** A state definition: names of keys and their channels. */
+type Definition = Readonly<Record<string, unknown>>;
+
+/** What is read of the builder behind a compiled graph; it is not part of LangGraph's typed interface. */
+export interface AgentBuilder {
+  readonly channels: Readonly<Record<string, AgentChannel>>;
+  readonly _inputDefinition: Definition;
+  readonly _outputDefinition: Definition;
+  readonly _schemaDefinitions: ReadonlyMap<Definition, Definition>;
+  readonly _schemaRuntimeDefinition?: unknown;
+  readonly _inputRuntimeDefinition?: unknown;
+  readonly _outputRuntimeDefinition?: unknown;
+  readonly _configRuntimeSchema?: unknown;
+  compile(options: Record<string, unknown>): AgentGraph;
+}
+
+/** A channel of any kind. Told apart by name, since a second copy of LangGraph has other classes. */
+interface AgentChannel {
+  readonly lc_graph_name: string;
+  readonly operator?: (left: unknown, right: unknown) => unknown;
+  readonly reducer?: (left: unknown, writes: unknown[]) => unknown;
+}
+
+/** What is read of a compiled graph to build another around it. */
+export interface AgentGraph {
+  readonly name?: string | undefined;
+  readonly builder: AgentBuilder;
+  readonly config?: LangGraphRunnableConfig | undefined;
+  readonly streamTransformers?: unknown;
+  readonly [compileOption: string]: unknown;
+  withConfig(config: LangGraphRunnableConfig): AgentGraph;
+  invoke(input: unknown, config: LangGraphRunnableConfig): Promise<Record<string, unknown>>;
+}
+
+/**
+ * The graph of `agent`: itself, or that of what `createAgent` returns.
+ *
+ * @throws MemoryError `INVALID_INPUT` when it is not a compiled graph with `messages` that merge by id, or
+ *   has memory already.
+ */
+export function agentGraph(agent: object): AgentGraph {
+  const graph = ("graph" in agent ? agent.graph : agent) as Partial<AgentGraph>;
+  const channels = graph.builder?.channels;
+  if (channels === undefined || typeof graph.invoke !== "function") {
+    throw invalid("a compiled LangGraph graph: call .compile() first, or pass what createAgent returns");
+  }
+  if (!("messages" in channels)) {
+    throw invalid("`messages` in the agent's state: use MessagesAnnotation, MessagesValue or createAgent");
+  }
+  if (!mergesById(channels.messages)) {
+    throw invalid("`messages` that merge by id: give the key messagesStateReducer, or use MessagesValue");
+  }
+  if (memoryKey in channels) {
+    throw invalid(`an agent without memory: this one has the state key \`${memoryKey}\` already`);
+  }
+  return graph as AgentGraph;
+}
+
+function invalid(needed: string): MemoryError {
+  return new MemoryError("INVALID_INPUT", `withMemory needs ${needed}.`);
+}
+
+/** Without merging by id, messages could be neither replaced nor told apart from those already recorded. */
+function mergesById(channel: AgentChannel | undefined): boolean {
+  const [before, after] = ["before", "after"].map((text) => new HumanMessage({ id: "same", content: text }));
+  try {
+    const merged = channel?.operator?.([before], [after]) ?? channel?.reducer?.([before], [[after]]);
+    return Array.isArray(merged) && merged.length === 1 && merged[0] === after;
+  } catch {
+    return false;
+  }
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * `agent`, taking and giving every key of its state.
+ *
+ * As a subgraph LangGraph would hand it the keys of its input schema only, and so it would forget the others
+ * from turn to turn. The graph around it validates what the caller sends.
+ */
+export function wholeStateAgent(agent: AgentGraph): AgentGraph {
+  const { builder } = agent;
+  const state = builder.channels;
+  const open: AgentBuilder = Object.assign(Object.create(Object.getPrototypeOf(builder)), builder, {
+    _schemaDefinitions: new Map(builder._schemaDefinitions).set(state, state),
+    _inputDefinition: state,
+    _inputRuntimeDefinition: undefined,
+    _outputDefinition: state,
+  });
+  const options = [
+    "checkpointer",
+    "store",
+    "cache",
+    "interruptBefore",
+    "interruptAfter",
+    "name",
+    "description",
+  ];
+  const graph = open.compile({
+    ...Object.fromEntries(options.map((option) => [option, agent[option]])),
+    transformers: agent.streamTransformers,
+  });
+  return agent.config === undefined ? graph : graph.withConfig(agent.config);
+}
+
+/** `state` as input that becomes the agent's state as it is, past its reducers: they ran when it came about. */
+export function wholeStateInput(builder: AgentBuilder, state: Values): Values {
+  return mapValues(state, (key, value) => (isReduced(builder.channels[key]) ? new Overwrite(value) : value));
+}
+
+/** What is new in `after`, as an update that becomes the state as it is. */
+export function wholeStateUpdate(builder: AgentBuilder, before: Values, after: Values): Values {
+  const changed = Object.entries(after).filter(([key, value]) => value !== before[key]);
+  return wholeStateInput(builder, Object.fromEntries(changed));
+}
+
+function isReduced(channel: AgentChannel | undefined): boolean {
+  return channel?.lc_graph_name === "BinaryOperatorAggregate" || channel?.lc_graph_name === "DeltaChannel";
+}
+
+function mapValues(values: Values, map: (key: string, value: unknown) => unknown): Values {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(key, value)]));
+}

@@ -1,0 +1,131 @@
+import { type BaseMessage, type RemoveMessage, SystemMessage } from "@langchain/core/messages";
+import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
+import { isMemoryBlock } from "../../conversation/recalled-mark.js";
+import type { Memory } from "../../memory.js";
+import type { RecallMode } from "../../options.js";
+import type { Recalled } from "../../rounds/recalled.js";
+import { modelView } from "../nodes/model-view.js";
+import { recallNode } from "../nodes/recall-node.js";
+import { rememberNode, type SessionMode } from "../nodes/remember-node.js";
+import { memoryKey } from "../run/memory-state.js";
+import { checkOptions, type InjectAs, type OnError, sharedOptions } from "../run/node-options.js";
+import { runIdentity } from "../run/run-identity.js";
+
+/** How the middleware works. */
+export interface MemoryMiddlewareOptions {
+  /** "bounded" removes summarised messages from the agent's state; the transcript keeps them. @default "full" */
+  readonly session?: SessionMode | undefined;
+  /** Where the memory block goes: to the end of the agent's system message, or in front of the current user message. @default "system" */
+  readonly injectAs?: InjectAs | undefined;
+  /** Whether a failed recall or remember ends the turn. @default "continue" */
+  readonly onError?: OnError | undefined;
+  /** The agent that reads what is recalled: only categories of its allowlist. @default all */
+  readonly agent?: string | undefined;
+  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
+  readonly memoryMode?: RecallMode | undefined;
+}
+
+/** A middleware for `createAgent` of `langchain`. Its types are written out, since that package is optional. */
+export interface MemoryMiddleware {
+  readonly name: "memory";
+  beforeAgent(state: AgentState): Promise<{ messages: RemoveMessage[] } | undefined>;
+  wrapModelCall<Request extends ModelRequest, Answer>(
+    request: Request,
+    handler: (request: Request) => Answer | Promise<Answer>,
+  ): Promise<Answer>;
+  afterAgent(state: AgentState): Promise<{ messages?: BaseMessage[] } | undefined>;
+}
+
+interface AgentState {
+  messages: BaseMessage[];
+}
+interface ModelRequest extends AgentState {
+  systemMessage: SystemMessage;
+}
+
+/** How `langchain` tells a middleware from other objects: `createMiddleware` sets it and copies the hooks. */
+const brand = Symbol.for("AgentMiddleware");
+
+/**
+ * Memory for an agent made by `createAgent`: recall before it, remember after it.
+ *
+ * Every model call of a run is shown the summary, what came after it, and the messages of the run; the agent's
+ * own state stays as it is. Put it first in the list: then it records what the others leave.
+ *
+ * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `THREAD_REQUIRED`,
+ *   `THREAD_FORBIDDEN` whatever `onError` says.
+ */
+export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
+  checkOptions(memory, sharedOptions, options, "memoryMiddleware");
+  const { session, onError, agent, memoryMode } = options;
+  const recall = recallNode(memory, { onError, agent, memoryMode });
+  const remember = rememberNode(memory, { session, onError, agent });
+  const runs = recalledByRun();
+  const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
+    const { [memoryKey]: recalled = null, messages } = await recall(state, config);
+    runs.set(config, recalled);
+    return { recalled, removals: messages };
+  };
+
+  const middleware: MemoryMiddleware = {
+    name: "memory",
+    async beforeAgent(state) {
+      const { removals } = await recallNow(state, getConfig());
+      return removals && { messages: removals };
+    },
+    async wrapModelCall(request, handler) {
+      const config = getConfig();
+      const known = runs.get(config);
+      // A run resumed after an interrupt begins here.
+      const recalled = known === undefined ? (await recallNow(request, config)).recalled : known;
+      return await handler({ ...request, ...shown(request, recalled, options.injectAs ?? "system") });
+    },
+    async afterAgent(state) {
+      const config = getConfig();
+      const { messages } = await remember({ ...state, [memoryKey]: runs.get(config) }, config);
+      return messages && { messages };
+    },
+  };
+  return Object.assign(middleware, { [brand]: true });
+}
+
+/** The request's messages as memory shows them; the block becomes part of the one system message agents have. */
+function shown(request: ModelRequest, recalled: Recalled | null, injectAs: InjectAs): Partial<ModelRequest> {
+  const view = modelView(request.messages, recalled, injectAs);
+  const block = view.find(isMemoryBlock);
+  if (block === undefined) return { messages: view };
+  const { systemMessage } = request;
+  const text = systemMessage.text === "" ? block.text : `\n\n${block.text}`;
+  return {
+    systemMessage:
+      typeof systemMessage.content === "string"
+        ? new SystemMessage({ ...systemMessage, content: systemMessage.content + text })
+        : new SystemMessage({
+            ...systemMessage,
+            content: [...systemMessage.content, { type: "text", text }],
+          }),
+    messages: view.filter((message) => message !== block),
+  };
+}
+
+/**
+ * What was recalled in each run, as long as the run is referred to.
+ *
+ * It cannot be agent state: that of middleware is always checkpointed, and forgetting must reach everything stored.
+ */
+function recalledByRun() {
+  const runs = new WeakMap<object, Map<string, Recalled | null>>();
+  const keyOf = (config: LangGraphRunnableConfig) => {
+    const { scope, threadId } = runIdentity(config);
+    return JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId]);
+  };
+  return {
+    /** Undefined when nothing was recalled in this run. */
+    get: (config: LangGraphRunnableConfig) => config.control && runs.get(config.control)?.get(keyOf(config)),
+    set(config: LangGraphRunnableConfig, recalled: Recalled | null) {
+      if (!config.control) return;
+      const run = runs.get(config.control) ?? new Map<string, Recalled | null>();
+      runs.set(config.control, run.set(keyOf(config), recalled));
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import {
+  Annotation,
+  type BaseChannel,
+  type CompiledStateGraph,
+  END,
+  type MessagesAnnotation,
+  START,
+  type StateDefinitionInit,
+  StateGraph,
+} from "@langchain/langgraph";
+import { z } from "zod";
+import { MemoryError } from "../../errors.js";
+import type { Memory } from "../../memory.js";
+import type { RecallMode } from "../../options.js";
+import { consentNode } from "../nodes/consent-node.js";
+import { recallNode } from "../nodes/recall-node.js";
+import { rememberNode, type SessionMode } from "../nodes/remember-node.js";
+import { memoryAnnotation } from "../run/memory-state.js";
+import { checkOptions, type InjectAs, type OnError, sharedOptions } from "../run/node-options.js";
+import { type AgentGraph, agentGraph, wholeStateAgent } from "./agent-graph.js";
+import { callAgent, removedKey } from "./call-agent.js";
+
+/** How `withMemory` wraps an agent. */
+export interface WithMemoryOptions {
+  /**
+   * "bounded" removes summarised messages from the graph's state, so that checkpoints stop growing with the
+   * square of the conversation. In a bigger graph that has this one as a subgraph, the bigger graph's own
+   * `messages` keep everything. @default "full"
+   */
+  readonly session?: SessionMode | undefined;
+  /** Where the memory block goes; "user" is for providers that take one system message only. @default "system" */
+  readonly injectAs?: InjectAs | undefined;
+  /** Whether a failed recall or remember ends the turn. @default "continue" */
+  readonly onError?: OnError | undefined;
+  /**
+   * "interrupt" asks the user about what waits for consent before the agent's turn; needs a checkpointer. See
+   * `consentNode`. @default "none"
+   */
+  readonly consent?: "interrupt" | "none" | undefined;
+  /** Name of the agent's node. @default the agent's own name, else "agent" */
+  readonly agentNode?: string | undefined;
+  /** Who the agent is in the configured allowlists: only those categories are recalled. @default no restriction */
+  readonly agent?: string | undefined;
+  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
+  readonly memoryMode?: RecallMode | undefined;
+}
+
+/** What `withMemory` takes. */
+export const withMemoryOptions = sharedOptions.extend({
+  consent: z.enum(["interrupt", "none"]).optional(),
+  agentNode: z.string().optional(),
+});
+
+/** What `createAgent` of `langchain` returns, as far as `withMemory` uses it. */
+export interface CreatedAgent<State extends object> {
+  readonly graph: object;
+  invoke(...input: never[]): Promise<State>;
+}
+
+type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
+type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
+
+/**
+ * `agent` with memory: an uncompiled graph recall → agent → remember, to compile with a checkpointer. With
+ * `consent: "interrupt"` a node after recall asks about what waits for the user's consent.
+ *
+ * The agent is shown the summary of the conversation, what came after it, and the current message. It stays
+ * visible as a subgraph, streams and interrupts as before, and its own state and context pass through. What it
+ * removes from its messages stays removed.
+ *
+ * @param agent any compiled graph whose state has `messages`, or what `createAgent` returns.
+ * @throws MemoryError `INVALID_INPUT` when the agent is not such a graph, `agentNode` cannot be its name, or an option is
+ *   none.
+ */
+export function withMemory<
+  S,
+  U,
+  N extends string,
+  I extends StateDefinitionInit,
+  O extends StateDefinitionInit,
+  C extends StateDefinitionInit,
+  Returned,
+  Interrupt,
+  Written,
+>(
+  agent: CompiledStateGraph<S, U, N, I, O, C, Returned, Interrupt, Written>,
+  memory: Memory,
+  options?: WithMemoryOptions,
+): StateGraph<unknown, S, U, string, I, O, C, Returned, Interrupt, Written>;
+export function withMemory<State extends object>(
+  agent: CreatedAgent<State>,
+  memory: Memory,
+  options?: WithMemoryOptions,
+): StateGraph<unknown, State, Partial<State>, string, InputChannels<State>, Channels<State>>;
+export function withMemory(agent: object, memory: Memory, options: WithMemoryOptions = {}): unknown {
+  checkOptions(memory, withMemoryOptions, options, "withMemory");
+  const graph = agentGraph(agent);
+  const { builder } = graph;
+  const wrapped = new StateGraph({
+    state: { ...builder.channels, ...memoryAnnotation.spec, [removedKey]: Annotation<string[]>() },
+    input: builder._inputDefinition,
+    output: builder._outputDefinition,
+    context: builder._configRuntimeSchema,
+  } as unknown as ConstructorParameters<typeof StateGraph>[0]) as unknown as LooseGraph;
+  // What a caller may send and what Studio shows are the agent's own schemas, not just their channels.
+  wrapped._schemaRuntimeDefinition = builder._schemaRuntimeDefinition;
+  wrapped._inputRuntimeDefinition = builder._inputRuntimeDefinition;
+  wrapped._outputRuntimeDefinition = builder._outputRuntimeDefinition;
+
+  const { session, injectAs, onError, agent: reader, memoryMode } = options;
+  const nodes = nodeNames(graph, options.agentNode);
+  const inner = wholeStateAgent(graph);
+  wrapped
+    .addNode(nodes.recall, recallNode(memory, { onError, agent: reader, memoryMode }))
+    .addNode(
+      nodes.agent,
+      callAgent(inner, builder, memory, { onError, agent: reader, injectAs, memoryMode }),
+      {
+        subgraphs: [inner],
+      },
+    )
+    .addNode(nodes.remember, rememberNode(memory, { session, onError, agent: reader }));
+  if (options.consent === "interrupt") {
+    wrapped.addNode(nodes.consent, consentNode(memory, { onError }));
+    wrapped.addEdge(nodes.recall, nodes.consent).addEdge(nodes.consent, nodes.agent);
+  } else {
+    wrapped.addEdge(nodes.recall, nodes.agent);
+  }
+  return wrapped
+    .addEdge(START, nodes.recall)
+    .addEdge(nodes.agent, nodes.remember)
+    .addEdge(nodes.remember, END);
+}
+
+/** The builder without the state's types, which only the caller knows. */
+interface LooseGraph {
+  _schemaRuntimeDefinition: unknown;
+  _inputRuntimeDefinition: unknown;
+  _outputRuntimeDefinition: unknown;
+  addNode(name: string, node: unknown, options?: { subgraphs: unknown[] }): LooseGraph;
+  addEdge(from: string, to: string): LooseGraph;
+}
+
+/** Names that LangGraph takes: no state key, no other node, and none of the characters of its namespaces. */
+function nodeNames(graph: AgentGraph, wanted: string | undefined) {
+  const taken = new Set(Object.keys(graph.builder.channels));
+  const free = (name: string): string => {
+    const candidate = taken.has(name) ? free(`${name}_`) : name;
+    taken.add(candidate);
+    return candidate;
+  };
+  const [recall, remember] = [free("memory.recall"), free("memory.remember")];
+  const consent = free("memory.consent");
+  if (wanted !== undefined && (taken.has(wanted) || /^$|[|:]|^__(start|end)__$/.test(wanted))) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `agentNode "${wanted}" is taken or reserved: choose another name.`,
+    );
+  }
+  // "LangGraph" is what LangGraph calls a graph compiled without a name.
+  const own = graph.name === undefined || graph.name === "LangGraph" ? "" : graph.name;
+  return { recall, consent, remember, agent: wanted ?? free(own.replace(/[|:]/g, "_") || "agent") };
+}

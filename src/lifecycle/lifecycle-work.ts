@@ -1,0 +1,141 @@
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { MemoryItem } from "../memories/item/memory.js";
+import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
+import type { LifecycleOptions } from "../options.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Scope } from "../scope/scope.js";
+import { ownerColumns, ownerIs, scopeOf } from "../scope/scope-predicates.js";
+
+/** An owner with memories to forget or to purge. */
+export interface LifecycleOwner {
+  readonly ref: number;
+  readonly scope: Scope;
+}
+
+/** Rows looked at for each owner wanted: the memories of one owner tend to age together. */
+const rowsPerOwner = 50;
+
+/**
+ * Owners some of whose memories are to be forgotten by age or purged now, at most `limit`.
+ *
+ * In the order of the indexes: without it, a planner that expects many rows reads the table until it has a page.
+ *
+ * @param input.scope only its user, or its app where there is no user.
+ */
+export async function findLifecycleOwners(
+  db: Connection,
+  input: { options: LifecycleOptions; limit: number; scope?: Scope | undefined },
+): Promise<LifecycleOwner[]> {
+  const { schema } = db;
+  const rows = await db.query<{ ref: string; tenant_id: string; user_id: string; app_id: string }>(sql`
+    with due as (
+      (select m.owner_ref from ${schema}.memory m where ${isAged(db, input.options)} ${ofOwner(db, input.scope)}
+        order by m.importance, m.accessed_on limit ${input.limit * rowsPerOwner})
+      union all
+      (select m.owner_ref from ${schema}.memory m where ${isDueForPurge(db)} ${ofOwner(db, input.scope)}
+        order by m.purge_at limit ${input.limit * rowsPerOwner})
+    )
+    select o.id as ref, o.tenant_id, o.user_id, o.app_id
+    from (select distinct owner_ref from due limit ${input.limit}) d
+    cross join lateral (select * from ${schema}.owner where id = d.owner_ref limit 1) o`);
+  return rows.map((row) => ({ ref: Number(row.ref), scope: scopeOf(row) }));
+}
+
+/**
+ * Whether the memory `m` is to be forgotten by age: neither said nor recalled for long, not important, not pinned.
+ *
+ * Notes are bounded by their number, and procedures were asked for: neither is forgotten by age.
+ */
+function isAged(db: Connection, { unusedAfterMs, importanceBelow }: LifecycleOptions): Sql {
+  const since = sql`(${db.now()} - ${unusedAfterMs}::float8 * interval '1 millisecond')`;
+  // The day is what is indexed; the time decides.
+  return sql`m.state = 'active' and not m.pinned and m.kind in ('fact', 'insight', 'episode')
+    and m.importance < ${importanceBelow}::real
+    and m.accessed_on <= (${since} at time zone 'UTC')::date and m.last_accessed_at < ${since}`;
+}
+
+/** Whether the memory `m` can no longer be restored. */
+function isDueForPurge(db: Connection): Sql {
+  return sql`m.state = 'soft_deleted' and m.purge_at <= ${db.now()}`;
+}
+
+function ofOwner(db: Connection, scope: Scope | undefined): Sql {
+  if (!scope) return empty;
+  return sql`and m.owner_ref = (select o.id from ${db.schema}.owner o where ${ownerIs(ownerColumns(scope))})`;
+}
+
+/** Memories of a locked owner that are to be forgotten by age now, at most a batch. */
+export function findAgedMemories(
+  tx: Connection,
+  { ownerRef, options }: { ownerRef: number; options: LifecycleOptions },
+): Promise<MemoryItem[]> {
+  return find(tx, ownerRef, isAged(tx, options), options.batchSize);
+}
+
+/** Memories of a locked owner that are to be purged now, at most a batch. */
+export function findMemoriesToPurge(
+  tx: Connection,
+  { ownerRef, options }: { ownerRef: number; options: LifecycleOptions },
+): Promise<MemoryItem[]> {
+  return find(tx, ownerRef, isDueForPurge(tx), options.batchSize);
+}
+
+/** Locked: access times are written without the owner's lock. */
+async function find(tx: Connection, ownerRef: number, which: Sql, limit: number): Promise<MemoryItem[]> {
+  const rows = await tx.query<{ memory: MemoryJson }>(sql`
+    select ${memoryJson(tx)} as memory
+    from ${tx.schema}.memory m
+    where m.owner_ref = ${ownerRef} and ${which}
+    order by m.ref limit ${limit}
+    for update of m`);
+  return rows.map((row) => memoryOf(row.memory));
+}
+
+/** Owners with news older than `keepMs`, as refs, at most `limit`. @param input.scope only its owner. */
+export async function findOwnersToTrim(
+  db: Connection,
+  { keepMs, limit, scope }: { keepMs: number; limit: number; scope?: Scope | undefined },
+): Promise<string[]> {
+  const { schema } = db;
+  const ofScope = scope
+    ? sql`and c.owner_ref = (select o.id from ${schema}.owner o where ${ownerIs(ownerColumns(scope))})`
+    : sql``;
+  const rows = await db.query<{ ref: string }>(sql`
+    select distinct c.owner_ref::text as ref from ${schema}.change_log c where ${isOld(db, keepMs)} ${ofScope}
+    limit ${limit}`);
+  return rows.map(({ ref }) => ref);
+}
+
+/**
+ * Deletes the oldest of a locked owner's news that are older than `keepMs`, at most `limit`, and notes how far. One
+ * statement. Returns how many.
+ */
+export async function trimChanges(
+  tx: Connection,
+  { ownerRef, keepMs, limit }: { ownerRef: string; keepMs: number; limit: number },
+): Promise<number> {
+  const { schema } = tx;
+  const [row] = await tx.query<{ trimmed: number }>(sql`
+    with last as (
+      select max(rev) as rev from (
+        select c.rev from ${schema}.change_log c
+        where c.owner_ref = ${ownerRef}::bigint and ${isOld(tx, keepMs)} order by c.rev limit ${limit}
+      ) oldest
+    ),
+    -- All up to there, so that no revision is missing between two that are kept.
+    gone as (
+      delete from ${schema}.change_log c using last
+      where c.owner_ref = ${ownerRef}::bigint and c.rev <= last.rev
+      returning 1
+    ),
+    noted as (
+      update ${schema}.owner o set changes_trimmed_to = greatest(o.changes_trimmed_to, last.rev)
+      from last where o.id = ${ownerRef}::bigint and last.rev is not null
+    )
+    select count(*)::int as trimmed from gone`);
+  return row?.trimmed ?? 0;
+}
+
+function isOld(db: Connection, keepMs: number): Sql {
+  return sql`c.created_at < ${db.now()} - ${keepMs}::float8 * interval '1 millisecond'`;
+}

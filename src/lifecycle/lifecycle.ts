@@ -1,0 +1,200 @@
+import { z } from "zod";
+import { lockOwnerRow } from "../forgetting/erase-statements.js";
+import type { Work, WorkKind } from "../jobs/background-work.js";
+import { changeLine } from "../memories/changes/change-line.js";
+import { type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
+import { type MemoryItem, versionOf } from "../memories/item/memory.js";
+import { deactivateMemories, purgeMemories } from "../memories/write/memory-states.js";
+import type { WriteDeps } from "../memories/write/write-memories.js";
+import type { Connection } from "../postgres/connection.js";
+import { parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
+import { parseInput } from "../text/parse-input.js";
+import {
+  findAgedMemories,
+  findLifecycleOwners,
+  findMemoriesToPurge,
+  findOwnersToTrim,
+  type LifecycleOwner,
+  trimChanges,
+} from "./lifecycle-work.js";
+
+/** What a run of the lifecycle did. */
+export interface LifecycleResult {
+  /** Memories hidden because nobody used them; they can be restored for a time. */
+  readonly softDeleted: number;
+  /** Memories deleted for good. */
+  readonly purged: number;
+}
+
+/** Forgetting what nobody uses. */
+export interface LifecycleApi {
+  /**
+   * Hides what was not used for long and is not important, and deletes what was hidden or removed long ago, now:
+   * of the scope's user or app, or of all; old news goes with it. Background work does the same from time to time.
+   *
+   * Superseded values stay: they are the trail of what was true when.
+   */
+  run(of?: { readonly scope?: Scope }): Promise<LifecycleResult>;
+}
+
+const runSchema = z.strictObject({ scope: scopeField });
+
+/** How the audit trail names who forgets by age. */
+const actor = "worker:lifecycle";
+
+/** Owners taken on at a time. */
+const ownersAtOnce = 20;
+
+/** The lifecycle as background work, and to be run by hand. Needs no model. */
+export function createLifecycle(deps: WriteDeps): {
+  readonly api: LifecycleApi;
+  readonly work: WorkKind;
+  /** Deletes news that is older than anybody needs. */
+  readonly trimming: WorkKind;
+} {
+  const options = deps.config.lifecycle;
+  return {
+    api: {
+      async run(requested = {}) {
+        parseInput(runSchema, requested, "run of the lifecycle");
+        const of = parseScopeIn(requested);
+        const total = { softDeleted: 0, purged: 0 };
+        for (;;) {
+          const owners = await findLifecycleOwners(deps.db, { options, limit: ownersAtOnce, scope: of });
+          let changed = 0;
+          for (const owner of owners) {
+            const { softDeleted, purged } = await ageOwner(deps, owner);
+            total.softDeleted += softDeleted;
+            total.purged += purged;
+            changed += softDeleted + purged;
+          }
+          // Nothing changed where another process was faster.
+          if (changed === 0) break;
+        }
+        await trimAll(deps, of);
+        return total;
+      },
+    },
+    work: {
+      intervalMs: options.intervalMs,
+      async due(limit) {
+        const owners = await findLifecycleOwners(deps.db, { options, limit });
+        return owners.map(
+          (owner): Work => ({
+            name: `Lifecycle of owner ${owner.ref}`,
+            run: async () => void (await ageOwner(deps, owner)),
+          }),
+        );
+      },
+    },
+    trimming: {
+      intervalMs: options.intervalMs,
+      counted: false,
+      async due(limit) {
+        const owners = await findOwnersToTrim(deps.db, { keepMs: options.keepChangesMs, limit });
+        return owners.map(
+          (ownerRef): Work => ({
+            name: `Old changes of owner ${ownerRef}`,
+            run: async () => void (await inBatches(deps, ownerRef, trim)),
+          }),
+        );
+      },
+    },
+  };
+}
+
+async function trimAll(deps: WriteDeps, scope: Scope | undefined): Promise<void> {
+  const { keepChangesMs: keepMs } = deps.config.lifecycle;
+  for (;;) {
+    const owners = await findOwnersToTrim(deps.db, { keepMs, limit: ownersAtOnce, scope });
+    let trimmed = 0;
+    for (const owner of owners) trimmed += await inBatches(deps, owner, trim);
+    if (trimmed === 0) return;
+  }
+}
+
+/** All that is due of one owner, a batch in each transaction. */
+async function ageOwner(deps: WriteDeps, owner: LifecycleOwner): Promise<LifecycleResult> {
+  const ref = String(owner.ref);
+  return {
+    softDeleted: await inBatches(deps, ref, (_, tx) => softDelete(deps, tx, owner)),
+    purged: await inBatches(deps, ref, (_, tx) => purge(deps, tx, owner)),
+  };
+}
+
+type Batch = (deps: WriteDeps, tx: Connection, ownerRef: string) => Promise<number>;
+
+async function inBatches(deps: WriteDeps, ownerRef: string, batch: Batch): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const done = await deps.db.transaction(async (tx) => {
+      // One process at a time; the next finds what this one left.
+      // Not `lockOwner`, which would make the owner anew that was forgotten meanwhile.
+      return (await lockOwnerRow(tx, ownerRef)) ? batch(deps, tx, ownerRef) : 0;
+    });
+    total += done;
+    if (done < deps.config.lifecycle.batchSize) return total;
+  }
+}
+
+async function softDelete(
+  deps: WriteDeps,
+  tx: Connection,
+  { ref: ownerRef, scope }: LifecycleOwner,
+): Promise<number> {
+  const options = deps.config.lifecycle;
+  const { purgeAfterMs } = options;
+  const memories = await findAgedMemories(tx, { ownerRef, options });
+  if (memories.length === 0) return 0;
+  await deactivateMemories(tx, {
+    ownerRef,
+    changes: memories.map(({ id }) => ({
+      ...{ id, state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs },
+    })),
+    vectors: deps.embedder !== null,
+  });
+  await recordChanges(tx, {
+    ...{ ownerRef, scope, actor, step: "lifecycle" },
+    changes: memories.map((memory) => ({
+      ...changeOf(memory),
+      event: "TTL",
+      new: { state: "soft_deleted", lastAccessedAt: memory.lastAccessedAt },
+      news: {
+        event: "soft_deleted",
+        line: changeLine("soft_deleted", memory),
+        importance: memory.importance,
+      },
+    })),
+  });
+  return memories.length;
+}
+
+async function purge(
+  deps: WriteDeps,
+  tx: Connection,
+  { ref: ownerRef, scope }: LifecycleOwner,
+): Promise<number> {
+  const memories = await findMemoriesToPurge(tx, { ownerRef, options: deps.config.lifecycle });
+  if (memories.length === 0) return 0;
+  await recordChanges(tx, {
+    ...{ ownerRef, scope, actor, step: "lifecycle" },
+    changes: memories.map((memory) => ({
+      ...changeOf(memory),
+      event: "DELETE",
+      new: { state: "purged" },
+      news: { event: "deleted", line: changeLine("deleted", memory), importance: memory.importance },
+    })),
+  });
+  await purgeMemories(tx, { ownerRef, ids: memories.map(({ id }) => id) });
+  return memories.length;
+}
+
+function trim(deps: WriteDeps, tx: Connection, ownerRef: string): Promise<number> {
+  const { keepChangesMs: keepMs, batchSize: limit } = deps.config.lifecycle;
+  return trimChanges(tx, { ownerRef, keepMs, limit });
+}
+
+function changeOf(memory: MemoryItem): Pick<MemoryChange, "memoryId" | "old" | "category" | "similarity"> {
+  const old = { ...versionOf(memory), state: memory.state };
+  return { memoryId: memory.id, old, category: memory.category, similarity: null };
+}

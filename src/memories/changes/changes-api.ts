@@ -1,0 +1,86 @@
+import sql from "sql-template-tag";
+import { z } from "zod";
+import type { Connection } from "../../postgres/connection.js";
+import { parseScoped, type Scope, scopeField } from "../../scope/scope.js";
+import { ownerColumns, ownerIs, scopeColumns } from "../../scope/scope-predicates.js";
+import { pageRows, parseInput } from "../../text/parse-input.js";
+import type { ChangeEvent } from "./change-line.js";
+
+/** One change to an owner's memories, as agents are told of it. */
+export interface Change {
+  /** The revision it made. */
+  readonly rev: number;
+  readonly event: ChangeEvent;
+  readonly memoryId: string;
+  readonly category: string;
+  /** The line of the delta header, without its sign. */
+  readonly line: string;
+  readonly at: Date;
+}
+
+/** Changes in their order, and how far the counter has come. */
+export interface Changes {
+  /** Revision of the owner's memories; 0 before the first change. */
+  readonly revision: number;
+  /** Set where changes asked for are no longer kept: those up to this revision. See `lifecycle.keepChangesMs`. */
+  readonly trimmedTo?: number;
+  readonly changes: readonly Change[];
+}
+
+/**
+ * The changes after revision `since` to the memories of the scope's user, or of its app where there is no user,
+ * oldest first. Within an app only those that can be seen in it.
+ */
+async function listChanges(
+  db: Connection,
+  { scope, since, limit }: { scope: Scope; since: number; limit: number },
+): Promise<Changes> {
+  const { appId } = scopeColumns(scope);
+  const rows = await db.query<
+    Omit<Change, "rev"> & { rev: number | null; revision: number; trimmedTo: number }
+  >(sql`
+    select o.revision::float8 as revision, o.changes_trimmed_to::float8 as "trimmedTo", c.rev::float8 as rev, c.event, c.memory_id as "memoryId", c.category, c.line,
+      c.created_at as at
+    from ${db.schema}.owner o
+    left join lateral (
+      select * from ${db.schema}.change_log c
+      where c.owner_ref = o.id and c.rev > ${since} and (${appId} = '' or c.app_id in ('', ${appId}))
+      order by c.rev limit ${limit}
+    ) c on true
+    where ${ownerIs(ownerColumns(scope))}
+    order by c.rev`);
+  const { revision = 0, trimmedTo = 0 } = rows[0] ?? {};
+  return {
+    revision,
+    ...(trimmedTo > since && { trimmedTo }),
+    changes: rows.flatMap(({ rev, event, memoryId, category, line, at }) =>
+      rev === null ? [] : [{ rev, event, memoryId, category, line, at }],
+    ),
+  };
+}
+
+/** What changed in an owner's memories. */
+export interface ChangesApi {
+  /**
+   * The changes after revision `rev`, oldest first, whoever made them; every revision is one change.
+   *
+   * @param options.limit rows, 1 to 1,000: the next page begins after the last row's revision. @default 100
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  since(
+    rev: number,
+    options: { readonly scope: Scope; readonly limit?: number | undefined },
+  ): Promise<Changes>;
+}
+
+const pageSchema = z.strictObject({ scope: scopeField, limit: pageRows });
+
+/** The `ChangesApi` on `db`. */
+export function createChangesApi(db: Connection): ChangesApi {
+  return {
+    async since(rev, options) {
+      const since = parseInput(z.int().min(0), rev, "revision");
+      return listChanges(db, { ...parseScoped(pageSchema, options, "page of changes"), since });
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import sql from "sql-template-tag";
+import { type EventPlace, type EventStep, eventNode } from "../../events/event-log.js";
+import type { Connection } from "../../postgres/connection.js";
+import type { Scope } from "../../scope/scope.js";
+import { scopeColumns } from "../../scope/scope-predicates.js";
+import type { ChangeEvent } from "./change-line.js";
+
+/** Kinds of audit entries. */
+export type HistoryEvent = "ADD" | "UPDATE" | "DELETE" | "MERGE" | "LINK" | "TTL" | "RESTORE" | "CONSENT";
+
+/** One change to one memory, as it is remembered. */
+export interface MemoryChange extends EventPlace {
+  readonly memoryId: string;
+  readonly event: HistoryEvent;
+  readonly old: unknown;
+  readonly new: unknown;
+  /** The line in the delta header; null for changes that are not news. */
+  readonly news: { readonly event: ChangeEvent; readonly line: string; readonly importance: number } | null;
+  readonly category: string;
+  readonly similarity: number | null;
+}
+
+/**
+ * Records changes to an owner's memories: audit trail, news, events, and one revision each for the news.
+ *
+ * Belongs in the transaction of the changes, after `lockOwner`. One statement. Returns the new revision.
+ */
+export async function recordChanges(
+  tx: Connection,
+  input: {
+    ownerRef: number;
+    scope: Scope;
+    actor: string;
+    /** What its events are counted under. */
+    step: EventStep;
+    /** Similarity of the best memory that was compared before writing, null for none; unset when none were looked for. */
+    searched?: number | null | undefined;
+    /** Where the search belongs; each change says for itself where it does. */
+    place?: EventPlace | undefined;
+    changes: readonly MemoryChange[];
+  },
+): Promise<number> {
+  const { tenantId, userId, appId } = scopeColumns(input.scope);
+  const { threadId = null, agentId = null, runId = null } = input.place ?? {};
+  const changes = JSON.stringify(input.changes.map((change, position) => ({ ...change, position })));
+  const [row] = await tx.query<{ revision: string }>(sql`
+    with input as (
+      select i.*, o.revision + count(i.news) over (order by i.position) as rev, coalesce(m.app_id, ${appId}) as app, m.revision as memory_revision
+      from ${tx.schema}.owner o, json_to_recordset(${changes}::json) as i (
+        position integer, "memoryId" uuid, event text, old jsonb, new jsonb, news json, category text, similarity real,
+        "threadId" text, "agentId" text, "runId" text
+      )
+      left join lateral (select app_id, revision from ${tx.schema}.memory where id = i."memoryId" limit 1) m on true
+      where o.id = ${input.ownerRef}
+    ),
+    audit as (
+      insert into ${tx.schema}.history (owner_ref, app_id, memory_id, event, old, new, actor, rev, memory_revision, created_at)
+      select ${input.ownerRef}, app, "memoryId", event, old, new, ${input.actor}, rev, memory_revision, ${tx.now()}
+      from input order by position
+    ),
+    news as (
+      insert into ${tx.schema}.change_log 
+        (owner_ref, app_id, rev, memory_id, event, category, line, importance, created_at)
+      select ${input.ownerRef}, app, rev, "memoryId", news ->> 'event', category, news ->> 'line', (news ->> 'importance')::real,
+        ${tx.now()}
+      from input where news is not null
+    ),
+    event as (
+      insert into ${tx.schema}.event
+        (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, memory_id, category,
+          similarity, created_at)
+      select ${tenantId}, ${userId}, ${appId}, "threadId", "agentId", "runId", ${eventNode(input.step)}, ${input.step},
+        case event when 'ADD' then case new ->> 'state' when 'quarantined' then 'quarantine' else 'create' end
+          when 'MERGE' then 'merge' when 'DELETE' then 'delete' when 'LINK' then 'link' when 'TTL' then 'ttl'
+          when 'RESTORE' then 'restore' when 'CONSENT' then new ->> 'decision' else 'update' end,
+        'ok', "memoryId", category, similarity, ${tx.now()}
+      from input
+      union all
+      select ${tenantId}, ${userId}, ${appId}, ${threadId}::text, ${agentId}::text, ${runId}::text,
+        ${eventNode(input.step)}, ${input.step}, 'search', 'ok', null, null,
+        ${input.searched ?? null}::real, ${tx.now()}
+      where ${input.searched !== undefined}
+    )
+    update ${tx.schema}.owner o set revision = o.revision + (select count(news) from input)
+    where o.id = ${input.ownerRef}
+    returning revision`);
+  return Number(row?.revision);
+}

@@ -1,0 +1,203 @@
+import { plainWords } from "../../text/plain-words.js";
+import { type DetailReading, detailVocabulary } from "./detail-readings.js";
+import { negatedForms, negatingPrefixes, negatingSuffixes } from "./detail-words.js";
+import { numberAt, type StatementWord, statementWords } from "./statement-numbers.js";
+
+/** A word of a statement, and what it may mean. */
+interface ReadWord extends StatementWord {
+  readonly readings: readonly DetailReading[];
+}
+
+/** A statement as it is compared, for one that is compared with many. */
+export interface Statement {
+  readonly words: readonly ReadWord[];
+  readonly negations: number;
+}
+
+/** `text`, read. */
+export function statementOf(text: string | Statement): Statement {
+  if (typeof text !== "string") return text;
+  const words = readWords(text);
+  return { words, negations: negationsIn(text, words) };
+}
+
+const nothing: readonly DetailReading[] = [];
+
+/** The words of `text`: phrases and numbers of several words are one. */
+function readWords(text: string): ReadWord[] {
+  const said = statementWords(text);
+  const words: ReadWord[] = [];
+  for (let at = 0; at < said.length; at++) {
+    const word = said[at] as StatementWord;
+    const next = said[at + 1];
+    const numbered = numberAt(said, at);
+    if (numbered) {
+      words.push({ ...word, plain: numbered.plain, readings: numbered.readings });
+      at += numbered.length - 1;
+    } else {
+      const phrase = next && `${word.plain}_${next.plain}`;
+      const known = phrase === undefined ? nothing : readingsOf(phrase);
+      if (phrase !== undefined && known.length > 0) {
+        words.push({ ...word, plain: phrase, readings: known });
+        at++;
+      } else words.push({ ...word, readings: inPlace(readingsOf(word.plain), word, words.at(-1)) });
+    }
+  }
+  return words;
+}
+
+/** `readings` of a word where it stands: a unit follows a number, and "May" within a sentence is the month. */
+function inPlace(
+  readings: readonly DetailReading[],
+  { capital, initial, kind }: StatementWord,
+  before: ReadWord | undefined,
+): readonly DetailReading[] {
+  if (readings.length === 0) return readings;
+  const counted = before?.readings.some((reading) => reading.kind === "number" || reading.kind === "part");
+  return readings.map((reading) => {
+    if (reading.kind === "unit") return { ...reading, weak: !counted && kind !== "sign" };
+    const dated = reading.kind === "day" || reading.kind === "month";
+    return dated && capital && !initial ? { ...reading, weak: false } : reading;
+  });
+}
+
+function readingsOf(plain: string): readonly DetailReading[] {
+  const { readings, stems } = detailVocabulary();
+  const known = readings.get(plain);
+  if (known) return known;
+  const begun = stems.get(plain.slice(0, 3));
+  return begun?.flatMap(([stem, reading]) => (plain.startsWith(stem) ? [reading] : [])) ?? nothing;
+}
+
+/** How often a statement negates; several words that make one negation count once. */
+function negationsIn(text: string, words: readonly ReadWord[]): number {
+  const { negating, alsoNegating } = detailVocabulary();
+  let count = [...plainWords(text.slice(0, 10_000)).matchAll(joinedNegation)].length;
+  let besides = false;
+  let cancels = false;
+  for (const { plain } of words) {
+    besides ||= alsoNegating.has(plain);
+    const negates = negating.has(plain);
+    count += negates ? (cancels ? -1 : 1) : 0;
+    cancels = negates && !cancels;
+  }
+  return besides ? Math.max(1, count) : count;
+}
+
+const joinedNegation = new RegExp(negatedForms, "gu");
+
+/**
+ * In which detail two statements differ that similarity does not see: "figures" for a number in figures or words, an
+ * ordinal, a date, a unit or a negation; "words" for a name, an address, a direction, a comparison or another contrary,
+ * or that one tells of something besides; null for none.
+ *
+ * Only words that one statement has and the other has not are looked at, in whatever order, and what is written in
+ * two ways ("two" and "2", "Tue" and "Tuesday") is one. In scripts without capitals any word that stands for another counts.
+ */
+export function detailDifference(
+  first: string | Statement,
+  second: string | Statement,
+): "figures" | "words" | null {
+  if (first === second) return null;
+  const [said, known] = [statementOf(first), statementOf(second)];
+  const [one, other] = [said.words, known.words];
+  if (said.negations !== known.negations || areSwapped(one, other)) return "figures";
+  const [left, right] = withoutShared(one, other, ({ plain }) => [plain]);
+  const unlike = withoutShared(left, right, ({ readings }) =>
+    readings.map(({ kind, value }) => `${kind} ${value}`),
+  );
+  if (differIn(unlike, isFigure) || isNegated(left, right) || isNegated(right, left)) return "figures";
+  return differIn(unlike, (kind) => !isFigure(kind)) || differInNames(...unlike) ? "words" : null;
+}
+
+const figureKinds: ReadonlySet<string> = new Set(["number", "ordinal", "part", "day", "month", "unit"]);
+const isFigure = (kind: DetailReading["kind"]) => figureKinds.has(kind);
+
+/** Whether one has a reading that is sure, or both have readings of one kind. */
+function differIn(
+  [one, other]: readonly [readonly ReadWord[], readonly ReadWord[]],
+  concerns: (kind: DetailReading["kind"]) => boolean,
+): boolean {
+  const kindsOf = (words: readonly ReadWord[], sure: boolean) =>
+    words.flatMap(({ readings }) =>
+      readings.filter(({ kind, weak }) => concerns(kind) && !(sure && weak)).map(({ kind }) => kind),
+    );
+  if (kindsOf([...one, ...other], true).length > 0) return true;
+  const kinds = new Set(kindsOf(one, false));
+  return kindsOf(other, false).some((kind) => kinds.has(kind));
+}
+
+/** Names: of words with a capital those within a sentence, or at its beginning in both. */
+function differInNames(one: readonly ReadWord[], other: readonly ReadWord[]): boolean {
+  const begins = (words: readonly ReadWord[]) => words.some(({ capital, initial }) => capital && initial);
+  const bothBegin = begins(one) && begins(other);
+  const named = ({ kind, capital, initial }: ReadWord) =>
+    kind === "address" || (capital && (!initial || bothBegin));
+  const uncased = ({ kind, plain }: ReadWord) => kind === "word" && plain.toUpperCase() === plain;
+  return [...one, ...other].some(named) || (one.some(uncased) && other.some(uncased));
+}
+
+/** The words of each that the other has not: a word of one takes away a word of the other that has a key in common. */
+function withoutShared(
+  one: readonly ReadWord[],
+  other: readonly ReadWord[],
+  keysOf: (word: ReadWord) => readonly string[],
+): [ReadWord[], ReadWord[]] {
+  const places = new Map<string, number[]>();
+  for (const [place, word] of other.entries()) {
+    for (const key of keysOf(word)) {
+      const known = places.get(key);
+      if (known) known.push(place);
+      else places.set(key, [place]);
+    }
+  }
+  const taken = new Set<number>();
+  const left = one.filter((word) => {
+    for (const key of keysOf(word)) {
+      const free = places.get(key);
+      let place = free?.shift();
+      while (place !== undefined && taken.has(place)) place = free?.shift();
+      if (place === undefined) continue;
+      taken.add(place);
+      return false;
+    }
+    return true;
+  });
+  return [left, other.filter((_, place) => !taken.has(place))];
+}
+
+/** Whether two numbers have changed places: "2 cats and 3 dogs" and "3 cats and 2 dogs". */
+function areSwapped(one: readonly ReadWord[], other: readonly ReadWord[]): boolean {
+  const counted = (words: readonly ReadWord[]) => {
+    const pairs = new Map<string, Set<string>>();
+    for (const [at, { plain }] of words.entries()) {
+      const before = words[at - 1]?.readings.find(({ kind, weak }) => kind === "number" && !weak);
+      if (before) pairs.set(plain, (pairs.get(plain) ?? new Set()).add(before.value));
+    }
+    return pairs;
+  };
+  const pairs = counted(other);
+  return [...counted(one)].some(([thing, numbers]) => {
+    const others = pairs.get(thing);
+    return others !== undefined && [...numbers].every((number) => !others.has(number));
+  });
+}
+
+const prefixes = negatingPrefixes.split(" ").map((prefix) => plainWords(prefix.replaceAll("_", "")));
+const suffixes = negatingSuffixes.split(" ").map((suffix) => plainWords(suffix));
+
+/** Whether a word of one is a word of the other with a beginning or an end that makes it the contrary. */
+function isNegated(one: readonly ReadWord[], other: readonly ReadWord[]): boolean {
+  const plain = new Set(other.map((word) => word.plain));
+  return one.some(
+    ({ plain: word }) =>
+      prefixes.some(
+        (part) =>
+          word.length >= part.length + 2 && word.startsWith(part) && plain.has(word.slice(part.length)),
+      ) ||
+      suffixes.some(
+        (part) =>
+          word.length >= part.length + 3 && word.endsWith(part) && plain.has(word.slice(0, -part.length)),
+      ),
+  );
+}

@@ -1,0 +1,219 @@
+import { plainWords } from "../../text/plain-words.js";
+import { additions, contrasts, fractions, negations, numerals, units } from "./detail-words.js";
+
+/** One thing that a word may mean where it makes two statements different. */
+export interface DetailReading {
+  readonly kind: "number" | "ordinal" | "part" | "day" | "month" | "unit" | "addition" | `contrast${number}`;
+  /** Words with one value mean the same. */
+  readonly value: string;
+  /** Whether it is as often another word: then it counts only against another of its kind. */
+  readonly weak: boolean;
+}
+
+/** A numeral of one language, for numbers that are said in several words. */
+interface Numeral {
+  readonly language: string;
+  readonly value: number;
+}
+
+/** What words mean where it makes two statements different. */
+export interface DetailVocabulary {
+  readonly readings: ReadonlyMap<string, readonly DetailReading[]>;
+  /** The same for beginnings of words, by their first three letters. */
+  readonly stems: ReadonlyMap<string, readonly (readonly [stem: string, reading: DetailReading])[]>;
+  readonly numerals: ReadonlyMap<string, readonly Numeral[]>;
+  /** Words that negate by themselves, and words that only come with those or stand for them. */
+  readonly negating: ReadonlySet<string>;
+  readonly alsoNegating: ReadonlySet<string>;
+}
+
+/** Languages whose days and months are looked for: those that PostgreSQL indexes and the most spoken others. */
+const calendars =
+  "en de nl af fr es pt gl it ca ro sv da nb nn is fi et hu pl cs sk sl hr sr bg mk ru uk be lt lv el tr az sq eu ga cy hy ka yi ar he fa ur hi mr ne bn ta te kn ml gu pa id ms fil vi sw ko ja zh th";
+
+let vocabulary: DetailVocabulary | undefined;
+
+/** The vocabulary of all languages, made when it is first needed. */
+export function detailVocabulary(): DetailVocabulary {
+  vocabulary ??= makeVocabulary();
+  return vocabulary;
+}
+
+function makeVocabulary(): DetailVocabulary {
+  const readings = new Map<string, DetailReading[]>();
+  const stems = new Map<string, [string, DetailReading][]>();
+  const numbers = new Map<string, Numeral[]>();
+  const add = (name: string, kind: DetailReading["kind"], value: string, weak = false) => {
+    const word = wordOf(name);
+    const reading = { kind, value, weak: weak || name.startsWith("~") };
+    if (word.endsWith("*")) push(stems, word.slice(0, 3), [word.slice(0, -1), reading]);
+    else if (word !== "" && word !== "-") push(readings, word, reading);
+  };
+  addNumerals(add, (word, numeral) => push(numbers, wordOf(word), numeral));
+  for (const line of lines(fractions)) {
+    const at = line.lastIndexOf(" ");
+    for (const word of line.slice(0, at).split("/")) add(word, "part", line.slice(at + 1));
+  }
+  for (const [index, line] of lines(units).entries()) {
+    for (const word of line.split("/")) add(word, "unit", String(index));
+  }
+  for (const word of words(additions)) add(word, "addition", "also");
+  for (const [index, group] of contrasts.split("|").entries()) {
+    const weak = group.trim().startsWith("~ ");
+    for (const [side, names] of words(group).entries()) {
+      for (const word of names.split("/")) add(word, `contrast${index}`, String(side), weak);
+    }
+  }
+  addCalendars(add);
+  const [negating = "", alsoNegating = ""] = negations.split("|");
+  return {
+    ...{ readings, stems, numerals: numbers },
+    negating: new Set(words(negating).map(wordOf)),
+    alsoNegating: new Set(words(alsoNegating).map(wordOf)),
+  };
+}
+
+type Add = (name: string, kind: DetailReading["kind"], value: string, weak?: boolean) => void;
+
+function addNumerals(add: Add, addNumeral: (word: string, numeral: Numeral) => void): void {
+  for (const line of lines(numerals)) {
+    const [language = "", ones = "", tens = "", large = "", ordinals = "", joined = ""] = line
+      .split("|")
+      .map((part) => part.trim());
+    const known: { word: string; value: number }[] = [
+      ...valuesOf(ones, (index) => index),
+      ...valuesOf(tens, (index) => (index + 2) * 10),
+      ...valuesOf(large, (index) => [100, 1_000, 1_000_000][index] ?? 0),
+    ];
+    for (const { word, value } of [...known, ...compounds(known, joined)]) {
+      add(word, "number", String(value));
+      addNumeral(word, { language, value });
+    }
+    for (const { word, value } of valuesOf(ordinals, (index) => index + 1))
+      add(word, "ordinal", String(value));
+  }
+}
+
+function valuesOf(list: string, valueAt: (index: number) => number): { word: string; value: number }[] {
+  return words(list).flatMap((forms, index) =>
+    forms === "-" ? [] : forms.split("/").map((word) => ({ word, value: valueAt(index) })),
+  );
+}
+
+/** Numbers that a language writes as one word, "einundzwanzig" and "ventuno", by the order of their parts: "u und t". */
+function compounds(
+  known: readonly { word: string; value: number }[],
+  joined: string,
+): { word: string; value: number }[] {
+  if (joined === "") return [];
+  const [first, ...rest] = joined.split(" ");
+  const between = rest.length > 1 ? (rest[0] ?? "") : "";
+  const plain = known.map(({ word, value }) => ({ word: wordOf(word), value }));
+  const units = plain.filter(({ value }) => value > 0 && value < 10);
+  const tens = plain.filter(({ value }) => value >= 20 && value < 100);
+  const tied = tens.flatMap((ten) =>
+    units.flatMap((unit) => {
+      const value = ten.value + unit.value;
+      const elided =
+        /[aeiou]$/.test(ten.word) && /^[aeiou]/.test(unit.word) ? [ten.word.slice(0, -1) + unit.word] : [];
+      const names = first === "u" ? [unit.word + between + ten.word] : [ten.word + unit.word, ...elided];
+      return names.map((word) => ({ word, value }));
+    }),
+  );
+  const hundreds = plain.filter(({ value }) => value === 100 || value === 1_000);
+  const multiplied = hundreds.flatMap(({ word, value }) =>
+    units.map((unit) => ({ word: unit.word + word, value: unit.value * value })),
+  );
+  return [...tied, ...multiplied];
+}
+
+function addCalendars(add: Add): void {
+  for (const form of words(shortMonths)) add(form, "month", "4");
+  for (const locale of words(calendars)) {
+    const named = (options: Intl.DateTimeFormatOptions) => {
+      const format = new Intl.DateTimeFormat(`${locale}-u-ca-gregory`, { ...options, timeZone: "UTC" });
+      return (date: number, type: "weekday" | "month") =>
+        format.formatToParts(date).find((part) => part.type === type)?.value ?? "";
+    };
+    const inDate = named({ weekday: "long", month: "long", day: "numeric" });
+    const alone = named({ month: "long" });
+    const short = named({ weekday: "short", month: "short" });
+    for (let index = 0; index < 7; index++) {
+      const date = Date.UTC(2023, 0, 1 + index);
+      addName(add, locale, inDate(date, "weekday"), ["day", index]);
+      add(nameOf(short(date, "weekday")), "day", String(index), true);
+    }
+    for (let index = 0; index < 12; index++) {
+      const date = Date.UTC(2023, index, 15);
+      for (const form of [inDate, alone]) addName(add, locale, form(date, "month"), ["month", index]);
+      add(nameOf(short(date, "month")), "month", String(index), true);
+    }
+  }
+}
+
+/** Adds the name of a day or a month, its plural, and what its cases and particles leave of it. */
+function addName(add: Add, locale: string, said: string, [kind, value]: ["day" | "month", number]): void {
+  const word = nameOf(said);
+  if (word === "") return;
+  const weak = ambiguous.has(word);
+  add(word, kind, String(value), weak);
+  add(`${word}s`, kind, String(value), weak);
+  if (/\p{Script=Hangul}{3}/u.test(word)) add(`${word}*`, kind, String(value));
+  const stem = [...word].slice(0, word.length > 7 ? -2 : -1).join("");
+  if (stem.length >= 4 && !plainlyWritten.has(locale)) add(`${stem}*`, kind, String(value), true);
+}
+
+/** A name as it is looked up; "" where the language has but a number. */
+function nameOf(said: string): string {
+  const word = said
+    .toLowerCase()
+    .replace(/[\s-]+/g, "_")
+    .replace(/[.'’]/g, "");
+  return /\p{L}/u.test(word) && [...word].length > 1 ? word : "";
+}
+
+/** Cases of May, which is too short a name for its beginning to say what it is. */
+const shortMonths = "мая мае маем маю maja maju majem majo";
+/** Names of days and months that are other words as well. */
+const ambiguous: ReadonlySet<string> = new Set([
+  "may",
+  "march",
+  "mars",
+  "mart",
+  "marts",
+  "august",
+  "ocak",
+  "ekim",
+  "pazar",
+]);
+/** Languages whose names of days and months have no cases. */
+const plainlyWritten: ReadonlySet<string> = new Set([
+  "en",
+  "de",
+  "nl",
+  "af",
+  "fr",
+  "es",
+  "pt",
+  "gl",
+  "it",
+  "ca",
+]);
+
+function wordOf(name: string): string {
+  return plainWords(name.replace(/^~/, "")).trim();
+}
+
+function words(list: string): string[] {
+  return list.split(/\s+/).filter((word) => word !== "" && word !== "~");
+}
+
+function lines(table: string): string[] {
+  return table.trim().split("\n");
+}
+
+function push<Item>(map: Map<string, Item[]>, key: string, item: Item): void {
+  const known = map.get(key);
+  if (known) known.push(item);
+  else map.set(key, [item]);
+}

@@ -1,0 +1,185 @@
+import { normalForm, withPlainFigures } from "../../text/normal-value.js";
+import { plainWords } from "../../text/plain-words.js";
+import { visibleText } from "../../text/storable-text.js";
+import { type DetailReading, detailVocabulary } from "./detail-readings.js";
+import { joiners } from "./detail-words.js";
+
+/** A word, a number or a sign of a statement. */
+export interface StatementWord {
+  /** As words are compared: see `plainWords`. */
+  readonly plain: string;
+  readonly kind: "word" | "number" | "sign" | "address";
+  /** Whether it is written with a capital, as names are. */
+  readonly capital: boolean;
+  /** Whether it begins a sentence, where a capital says little. */
+  readonly initial: boolean;
+  /** Whether it follows what is before it without anything in between, as "th" in "5th". */
+  readonly joined: boolean;
+}
+
+/** Characters of a statement that are compared: memories have fewer. */
+const mostCharacters = 10_000;
+
+const pattern = new RegExp(
+  [
+    // An address says who or where: no part of it is a word.
+    "(?<address>[^\\s@<>()\"']{1,64}@[^\\s@<>()\"']{1,255}|[a-z][a-z0-9+.-]{1,9}://[^\\s<>()\"']{1,500})",
+    "(?<number>(?:(?<![\\p{L}\\p{N}.,:/'-])[-−])?(?:[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|[0-9]+(?:[.,:/'\\-–][0-9]+)*))",
+    "(?<word>[\\p{L}\\p{M}]+(?:['’ʼ][\\p{L}\\p{M}]+)*['’ʼ]?)",
+    "(?<sign>[%‰°$€£¥₹₩₽₺₴฿₫₪#^½])",
+  ].join("|"),
+  "giu",
+);
+
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]{2,}/u;
+let segmenter: Intl.Segmenter | undefined;
+
+/** The words of `text`, in order, as far as two statements are told apart by them. */
+export function statementWords(text: string): StatementWord[] {
+  const visible = visibleText(text.slice(0, mostCharacters));
+  const clean = normalForm(withPlainFigures(visible), "NFKC").replace(/\b([ap])\.\s?m\b\.?/gi, "$1m");
+  const words: StatementWord[] = [];
+  let end = 0;
+  for (const match of clean.matchAll(pattern)) {
+    const [said] = match;
+    const between = clean.slice(end, match.index);
+    end = match.index + said.length;
+    const place = {
+      joined: words.length > 0 && between === "",
+      initial: words.length === 0 || /[.!?。！？:;\n]\s*["'“«(]*$/u.test(between),
+    };
+    words.push(...wordsOf(said, kinds.find((name) => match.groups?.[name]) ?? "word", place));
+  }
+  return words;
+}
+
+const kinds = ["address", "number", "word", "sign"] as const;
+
+function wordsOf(
+  said: string,
+  kind: StatementWord["kind"],
+  place: Pick<StatementWord, "joined" | "initial">,
+): StatementWord[] {
+  return partsOf(said, kind).flatMap((part, index) => {
+    const plain = kind === "number" ? part : plainWords(part).trim();
+    const capital = kind === "word" && /^\p{Lu}/u.test(part);
+    const where = index === 0 ? place : { joined: true, initial: false };
+    return plain === "" ? [] : [{ plain, kind, capital, ...where }];
+  });
+}
+
+/** What one run of letters is made of: a word and what is written as one with it, or the words of a script without spaces. */
+function partsOf(said: string, kind: StatementWord["kind"]): string[] {
+  if (kind !== "word") return [said];
+  if (unspaced.test(said)) {
+    segmenter ??= new Intl.Segmenter(undefined, { granularity: "word" });
+    return [...segmenter.segment(said)].map(({ segment }) => segment);
+  }
+  const plain = said.replace(/[’ʼ]/g, "'").replace(/'$/, "");
+  const [whole = "", before = "", after = ""] = /^([^']+)'([^']+)$/u.exec(plain) ?? [];
+  if (whole === "") return [plain];
+  const end = after.toLowerCase();
+  if (end === "t" && /n$/i.test(before))
+    return [contracted.get(before.toLowerCase()) ?? before.slice(0, -1), "not"];
+  if (end === "s") return [before];
+  return before.length <= 2 ? [`${before}'`, after] : [plain];
+}
+
+/** What stands before "n't" where that is not its own word. */
+const contracted = new Map([
+  ["can", "can"],
+  ["won", "will"],
+  ["shan", "shall"],
+]);
+
+const ordinalEnds = /^(?:st|nd|rd|th|er|re|e|eme|ere|ste|de|o|a|os|as|й|я|е|го|ый|ая|ος|η)$/u;
+const joining = new Set(joiners.split(/\s+/).map((word) => plainWords(word)));
+
+/** The number that begins at `at`, in figures or in words, and how many words it takes; null where there is none. */
+export function numberAt(
+  said: readonly StatementWord[],
+  at: number,
+): { plain: string; readings: readonly DetailReading[]; length: number } | null {
+  const { plain, kind } = said[at] as StatementWord;
+  const next = said[at + 1];
+  if (kind === "number") {
+    const number = (value: string) => ({ kind: "number", value, weak: false }) as const;
+    if (next?.joined && ordinalEnds.test(next.plain)) {
+      const ordinal = { kind: "ordinal", value: plain, weak: false } as const;
+      return { plain: `${plain}.`, readings: [ordinal, number(plain)], length: 2 };
+    }
+    const scale =
+      next &&
+      detailVocabulary()
+        .numerals.get(next.plain)
+        ?.find(({ value }) => value >= 1_000);
+    const values = numericValues(plain);
+    return scale
+      ? {
+          plain: `${plain} ${next.plain}`,
+          readings: values.map((one) => number(String(Number(one) * scale.value))),
+          length: 2,
+        }
+      : { plain, readings: values.map(number), length: 1 };
+  }
+  const { numerals } = detailVocabulary();
+  let longest = { length: 1, value: 0 };
+  for (const { language } of numerals.get(plain) ?? []) {
+    const found = numeralAt(said, at, language);
+    if (found.length > longest.length) longest = found;
+  }
+  if (longest.length === 1) return null;
+  const value = String(longest.value);
+  const names = said.slice(at, at + longest.length).map((word) => word.plain);
+  return {
+    plain: names.join("_"),
+    readings: [{ kind: "number", value, weak: false }],
+    length: longest.length,
+  };
+}
+
+/** The number in the words of one language from `at` on: "two hundred and five", "treinta y cinco". */
+function numeralAt(
+  said: readonly StatementWord[],
+  at: number,
+  language: string,
+): { length: number; value: number } {
+  const { numerals } = detailVocabulary();
+  const valueAt = (place: number) =>
+    numerals.get(said[place]?.plain ?? "")?.find((numeral) => numeral.language === language)?.value;
+  const first = valueAt(at) ?? 0;
+  let sum = { total: 0, current: first, last: first };
+  let length = 1;
+  for (let place = at + 1; place < said.length; place++) {
+    if (joining.has(said[place]?.plain ?? "") && sum.last >= 20) place++;
+    const value = valueAt(place);
+    const next = value === undefined ? null : plus(sum, value);
+    if (next === null) break;
+    sum = next;
+    length = place - at + 1;
+  }
+  return { length, value: sum.total + sum.current };
+}
+
+/** A number that goes on with `value`; null where another one begins there. */
+function plus(
+  { total, current, last }: { total: number; current: number; last: number },
+  value: number,
+): { total: number; current: number; last: number } | null {
+  if (value >= 1_000) {
+    return current < value ? { total: total + Math.max(1, current) * value, current: 0, last: value } : null;
+  }
+  if (value === 100 && current > 0 && current < 100) return { total, current: current * value, last: value };
+  return last >= 20 && value < last && value > 0 ? { total, current: current + value, last: value } : null;
+}
+
+/** The values that figures may have: "1,000" and "1.000" are a thousand in one country and one in another. */
+function numericValues(figures: string): string[] {
+  const plain = figures.replace(/−/g, "-").replace(/–/g, "-");
+  const short = /^0\d$/.test(plain) ? [plain.slice(1)] : [];
+  const grouped = /^-?\d{1,3}(?:[ ,.']\d{3})+$/.test(plain) ? [plain.replace(/[ ,.']/g, "")] : [];
+  const decimal = /^-?\d+,\d+$/.test(plain) ? [plain.replace(",", ".")] : [];
+  const both = /^-?\d{1,3}(?:,\d{3})+\.\d+$/.test(plain) ? [plain.replaceAll(",", "")] : [];
+  return [...new Set([...grouped, ...decimal, ...both, ...short, plain])];
+}

@@ -1,0 +1,106 @@
+import { z } from "zod";
+import { parseInput } from "../../text/parse-input.js";
+import { visibleText } from "../../text/storable-text.js";
+import { type MemoryItem, versionOf } from "../item/memory.js";
+import { deactivateMemories } from "../write/memory-states.js";
+import type { WriteDeps } from "../write/write-memories.js";
+import { type ChangeInput, editMemory } from "./edit-memory.js";
+import { requireMemory } from "./require-memory.js";
+import { rewriteContent } from "./rewrite-content.js";
+
+/** What of a memory may be changed by hand. */
+export interface MemoryPatch {
+  readonly text?: string;
+  readonly value?: string;
+  readonly category?: string;
+  readonly importance?: number;
+  readonly confidence?: number;
+  readonly pinned?: boolean;
+  readonly tags?: readonly string[];
+}
+
+/**
+ * Changes a memory in place.
+ *
+ * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT` when the new text breaks the writing constraints or reads as
+ *   instructions to a model, and all that `editMemory` throws.
+ */
+export async function updateMemory(
+  deps: WriteDeps,
+  input: ChangeInput & { patch: MemoryPatch },
+): Promise<MemoryItem> {
+  const patch = await redactPatch(deps, parsePatch(input.patch));
+  const embedded = patch.text === undefined ? null : ((await deps.embedder?.documents([patch.text])) ?? null);
+  const words = [patch.text, patch.value, patch.tags].some((part) => part !== undefined);
+  return editMemory(deps, { ...input, states: ["active"] }, async (tx, owner, memory) => {
+    const next = { ...memory, ...patch };
+    const vouched = !words || memory.trust === "operator";
+    const relink = next.text !== memory.text;
+    const moves = next.category !== memory.category;
+    const also = await rewriteContent(deps, tx, owner, next, { embedded, vouched, relink, moves });
+    const news = patch.text === undefined ? null : "updated";
+    return { event: "UPDATE", news, old: versionOf(memory), new: versionOf(next), also };
+  });
+}
+
+/**
+ * Hides a memory from every search at once; it can be restored until it is purged.
+ *
+ * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is not active.
+ */
+export async function removeMemory(deps: WriteDeps, input: ChangeInput): Promise<MemoryItem> {
+  const { purgeAfterMs } = deps.config.lifecycle;
+  return editMemory(deps, { ...input, states: ["active"] }, async (tx, owner, memory) => {
+    await deactivateMemories(tx, {
+      ownerRef: owner.ref,
+      changes: [{ id: memory.id, state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs }],
+      vectors: deps.embedder !== null,
+    });
+    const old = { ...versionOf(memory), state: memory.state };
+    return { event: "DELETE", news: "soft_deleted", old, new: { state: "soft_deleted" } };
+  });
+}
+
+/**
+ * Brings a removed memory back, whether a person removed it or it was forgotten by age.
+ *
+ * @throws MemoryError `NOT_FOUND`, also when it was purged; `WRONG_STATE` when it was not removed, and all that
+ *   `editMemory` throws.
+ */
+export async function restoreMemory(deps: WriteDeps, input: ChangeInput): Promise<MemoryItem> {
+  const known = await requireMemory(deps.db, input, ["soft_deleted"]);
+  const embedded = (await deps.embedder?.documents([known.text])) ?? null;
+  return editMemory(deps, { ...input, states: ["soft_deleted"] }, async (tx, owner, memory) => {
+    // Its links stand: they were made of the same text, and are hidden as long as it is.
+    await rewriteContent(deps, tx, owner, memory, {
+      ...{ embedded, vouched: true, relink: false, moves: true },
+    });
+    return { event: "RESTORE", news: "restored", old: { state: memory.state }, new: versionOf(memory) };
+  });
+}
+
+async function redactPatch({ redactor }: WriteDeps, patch: MemoryPatch): Promise<MemoryPatch> {
+  const { text, value, tags } = patch;
+  const said = await redactor.json({ text, value, tags });
+  return {
+    ...patch,
+    ...(Object.fromEntries(Object.entries(said).filter(([, each]) => each !== undefined)) as MemoryPatch),
+  };
+}
+
+const patchSchema = z.strictObject({
+  text: z.string().transform(visibleText).optional(),
+  value: z.string().transform(visibleText).optional(),
+  category: z.string().optional(),
+  importance: z.number().min(1).max(5).optional(),
+  confidence: z.number().min(0).max(1).optional(),
+  pinned: z.boolean().optional(),
+  tags: z.array(z.string().transform(visibleText)).optional(),
+});
+
+/** Only what is set: an unset field must not overwrite. */
+function parsePatch(patch: MemoryPatch): MemoryPatch {
+  return Object.fromEntries(
+    Object.entries(parseInput(patchSchema, patch, "change")).filter(([, value]) => value !== undefined),
+  );
+}

@@ -1,0 +1,132 @@
+import { z } from "zod";
+import { spanMs } from "../../text/parse-input.js";
+import { type CategoryPolicy, requireCategory } from "../item/category.js";
+import type { MemoryKind } from "../item/memory.js";
+import {
+  isMachineLanguage,
+  type PersonalField,
+  personalKey,
+  personalStatement,
+} from "../item/personal-fields.js";
+import { slotKey } from "../item/slot-key.js";
+
+/** Fields of a user: a slot of one category, a slot of any category, or all of a category. */
+interface FieldPattern {
+  /** Null: any. */
+  readonly category: string | null;
+  /** Null: all of the category, with a key or without. */
+  readonly key: string | null;
+}
+
+/** What a change waits for: the user's consent, or being said twice. */
+export type ConsentRule = "consent" | "signals";
+
+const field = z
+  .string()
+  .regex(
+    /^[^/*\s][^/*]*$|^(?:\*|[^/*\s][^/*]*)\/[^/]*[\p{L}\p{N}][^/]*$/u,
+    'a field is "category/key", "*/key" or "category"',
+  );
+
+const dayMs = 86_400_000;
+
+/** What is asked about before it is remembered, as the user writes it. */
+export const consentConfigSchema = z.strictObject({
+  /**
+   * Fields that change only with the user's consent, their first value included. Preferred name, pronouns, city and
+   * language under whatever name, and in sentences without a key, as far as a table of phrases tells.
+   */
+  sensitive: z
+    .array(field)
+    .default([
+      "*/preferred_name",
+      "*/pronouns",
+      "profile/city",
+      "profile/language",
+      "knowledge/city",
+      "knowledge/language",
+    ]),
+  /** Fields that change once two independent signals agree: one remark is not yet a habit or a goal. */
+  benign: z.array(field).default(["tone", "style", "goals", "*/tone"]),
+  /** How long a proposal waits. A week: long enough for the next conversation. */
+  pendingMs: spanMs
+    .int()
+    .min(1)
+    .default(7 * dayMs),
+  /** How long a refused value is not asked about again. */
+  refusedMs: spanMs
+    .int()
+    .min(0)
+    .default(30 * dayMs),
+  /** How long a question that was put off rests. */
+  askAgainMs: spanMs.int().default(dayMs),
+  /** Messages that must agree on a benign field. */
+  signals: z.int().min(1).default(2),
+  /** An insight into the user this sure counts as enough signals: it rests on many messages already. */
+  insightConfidence: z.number().min(0).max(1).default(0.8),
+});
+
+/** The same, with its fields read. */
+export type ConsentPolicy = Omit<z.output<typeof consentConfigSchema>, "sensitive" | "benign"> & {
+  readonly sensitive: readonly FieldPattern[];
+  readonly benign: readonly FieldPattern[];
+};
+
+/**
+ * `config` with its fields under the names that categories and keys are kept under.
+ *
+ * @throws MemoryError `INVALID_INPUT` for a category that is not configured.
+ */
+export function consentPolicy(
+  config: z.output<typeof consentConfigSchema>,
+  categories: CategoryPolicy,
+): ConsentPolicy {
+  const read = (text: string): FieldPattern => {
+    const [name = "", key] = text.split("/");
+    const category = name === "*" ? null : requireCategory(categories, name.trim()).name;
+    return { category, key: key === undefined ? null : slotKey(category ?? "", key) };
+  };
+  return { ...config, sensitive: config.sensitive.map(read), benign: config.benign.map(read) };
+}
+
+/** A memory as far as it tells what writing it waits for. */
+interface ConsentSubject {
+  readonly kind: MemoryKind;
+  readonly category: string;
+  readonly key?: string | null | undefined;
+  readonly value?: string | null | undefined;
+  readonly text: string;
+  /** Who said it, by name. */
+  readonly actorId?: string | null | undefined;
+}
+
+/** Where a key, and a sentence, are about the user: a task has a place and a language as well. */
+const ofTheUser: ReadonlySet<string> = new Set(["profile", "knowledge", "preferences"]);
+
+/**
+ * The personal field that `memory` is about, whatever its key is called and however it is put. Episodes, notes and steps
+ * are records of what was said; instructions say what is to be done.
+ */
+function personalFieldOf(memory: ConsentSubject): PersonalField | null {
+  const { kind, category, key = null, value = null, text, actorId } = memory;
+  if ((kind !== "fact" && kind !== "insight") || category === "instructions") return null;
+  if (key !== null && !ofTheUser.has(category)) return null;
+  const field = (key === null ? null : personalKey(key)) ?? personalStatement(text, actorId);
+  return field === "language" && isMachineLanguage(value ?? text) ? null : field;
+}
+
+/**
+ * What writing `memory` waits for; null when for nothing. A field that is sensitive is so under every name, and in a
+ * sentence without a key: see `personalStatement`.
+ */
+export function consentRule(policy: ConsentPolicy, memory: ConsentSubject): ConsentRule | null {
+  const fits = (pattern: FieldPattern) =>
+    (pattern.category === null || pattern.category === memory.category) &&
+    (pattern.key === null || pattern.key === memory.key);
+  if (policy.sensitive.some(fits)) return "consent";
+  const personal = personalFieldOf(memory);
+  if (personal !== null && policy.sensitive.some(({ key }) => key === personal)) return "consent";
+  // Episodes, notes and steps are records, not traits of a user.
+  const isTrait = memory.kind === "fact" || memory.kind === "insight";
+  return isTrait && policy.benign.some(fits) ? "signals" : null;
+}

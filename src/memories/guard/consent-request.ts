@@ -1,0 +1,115 @@
+import type { Scope } from "../../scope/scope.js";
+import type { MemoryChange } from "../changes/record-changes.js";
+import type { MemorySource } from "../item/memory.js";
+import type { ConsentRule } from "./consent-policy.js";
+
+/** How proposals stand. "superseded": another value was proposed since. */
+export const consentStatuses = ["pending", "approved", "refused", "superseded", "expired"] as const;
+
+/** How a proposal stands. */
+export type ConsentStatus = (typeof consentStatuses)[number];
+
+/** How a decision came about. "signals": enough of them agreed. */
+export type ConsentVia = "interrupt" | "chat" | "code" | "cli" | "http" | "signals";
+
+/** What a decision rests on. */
+export interface ConsentEvidence {
+  /** The user's words, as they stand in the message. */
+  readonly quote: string;
+  /** All of the message. */
+  readonly message?: string | undefined;
+  readonly threadId?: string | undefined;
+  readonly messageId?: string | undefined;
+}
+
+/** A change that waits or waited to be made. */
+export interface ConsentRequest {
+  readonly id: string;
+  readonly scope: Scope;
+  /** What it waits for: the user's consent, or another signal. */
+  readonly rule: ConsentRule;
+  readonly category: string;
+  readonly key: string | null;
+  readonly value: string | null;
+  /** The memory it would become. */
+  readonly text: string;
+  /** What holds the slot now; null when nothing does. */
+  readonly current: string | null;
+  readonly status: ConsentStatus;
+  /** How often it was proposed. */
+  readonly seenCount: number;
+  /** How many independent signals there are for it. */
+  readonly signals: number;
+  /** Null, as `decidedBy`, for users of the app that the request is for. */
+  readonly proposedBy: string | null;
+  /** Where it was learned. */
+  readonly source: MemorySource | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** Until then nobody is asked. */
+  readonly askAt: Date;
+  readonly decidedAt: Date | null;
+  readonly decidedBy: string | null;
+  readonly decidedVia: ConsentVia | null;
+  readonly evidence: ConsentEvidence | null;
+  /** The memory that came of it. */
+  readonly memoryId: string | null;
+  /** Rises when it is proposed again or decided: see `ifRevision`. */
+  readonly revision: number;
+}
+
+/** The user's consent to a change, as whoever makes it vouches for it. */
+export interface ConsentGiven {
+  readonly via: ConsentVia;
+  readonly evidence?: ConsentEvidence | undefined;
+  /** The request that it answers. */
+  readonly requestId?: string | undefined;
+}
+
+/** One time that something was said. */
+export interface ConsentSignal {
+  /** The owner's turn. */
+  readonly turn: number;
+  /** The message, where it is known. */
+  readonly threadId?: string | undefined;
+  readonly seq?: number | undefined;
+  /** The program's call that brought it, where the words are the program's own or its user's. */
+  readonly call?: string | undefined;
+}
+
+/**
+ * Those of `signals` that are independent of all before them: two messages; two calls of a program that names none; or
+ * else two turns. An agent that repeats what one message said adds nothing.
+ */
+export function independentSignals(signals: readonly ConsentSignal[]): ConsentSignal[] {
+  const kept: ConsentSignal[] = [];
+  for (const signal of signals) if (kept.every((other) => areIndependent(other, signal))) kept.push(signal);
+  return kept;
+}
+
+function areIndependent(one: ConsentSignal, other: ConsentSignal): boolean {
+  if (one.seq !== undefined && other.seq !== undefined)
+    return one.seq !== other.seq || one.threadId !== other.threadId;
+  if (one.seq === undefined && other.seq === undefined && one.call !== undefined && other.call !== undefined)
+    return one.call !== other.call;
+  return one.turn !== other.turn;
+}
+
+/** A decision about a change that needed consent, as the audit trail keeps it. */
+export interface ConsentAudit {
+  readonly decision: "approve" | "refuse";
+  readonly via: ConsentVia;
+  /** The request that it answers; null when it was given with the change. */
+  readonly request: string | null;
+  readonly key: string | null;
+  /** What was decided about. */
+  readonly value: string;
+  readonly evidence: ConsentEvidence | null;
+  /** How many independent signals agreed, where these decided. */
+  readonly signals?: number;
+}
+
+/** The entry of the audit trail for a decision. */
+export function consentChange(memoryId: string, category: string, audit: ConsentAudit): MemoryChange {
+  return { memoryId, event: "CONSENT", old: null, new: audit, news: null, category, similarity: null };
+}

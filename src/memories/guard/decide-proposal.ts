@@ -1,0 +1,104 @@
+import { normalForm } from "../../text/normal-value.js";
+import { differsInDetail } from "../compare/merge-band.js";
+import type { MemoryKind } from "../item/memory.js";
+import type { ConsentPolicy, ConsentRule } from "./consent-policy.js";
+import { type ConsentSignal, independentSignals } from "./consent-request.js";
+
+/** Characters of a text that are compared: memories have fewer. */
+const mostCharacters = 10_000;
+
+/** How many of two texts' words are shared, 0 to 1: twice the shared ones over all (Dice's coefficient). */
+export function sharedWords(first: string, second: string): number {
+  const [one, other] = [wordsOf(first), wordsOf(second)];
+  const shared = [...one].filter((word) => other.has(word)).length;
+  return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size);
+}
+
+function wordsOf(text: string): Set<string> {
+  return new Set(
+    normalForm(text.slice(0, mostCharacters), "NFKC")
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [],
+  );
+}
+
+/** A change that waits, or was refused not long ago. */
+export interface StandingConsent {
+  readonly id: string;
+  readonly status: "pending" | "refused";
+  /** Its time is over: it counts as expired, though the row does not say so yet. */
+  readonly expired: boolean;
+  readonly normalValue: string;
+  readonly contentHash: string;
+  readonly text: string;
+  /** Null: it was said to hold since it was proposed. */
+  readonly validFrom: Date | null;
+  readonly signals: readonly ConsentSignal[];
+}
+
+/** A change that somebody wants to make. */
+export interface ProposedChange {
+  readonly rule: ConsentRule;
+  readonly kind: MemoryKind;
+  /** Null: a statement, which there can be several of. */
+  readonly key: string | null;
+  readonly normalValue: string;
+  readonly contentHash: string;
+  readonly text: string;
+  readonly confidence: number;
+  readonly validFrom: Date | null;
+  readonly signals: readonly ConsentSignal[];
+}
+
+/** What becomes of a proposed change. */
+export type ProposalDecision =
+  /** It waits; `supersedes` does so no longer. */
+  | { readonly action: "ask"; readonly supersedes: string | null }
+  /** It waits already. */
+  | { readonly action: "repeat"; readonly id: string; readonly signals: readonly ConsentSignal[] }
+  /** It was refused, and is not asked about again yet. */
+  | { readonly action: "refused"; readonly id: string }
+  /** A later word on the slot waits already. */
+  | { readonly action: "outdated"; readonly id: string }
+  /** Enough signals agree: it is written. `id` is the one that waited for it. */
+  | { readonly action: "apply"; readonly id: string | null; readonly signals: readonly ConsentSignal[] };
+
+/**
+ * What becomes of `change`, given what stands for its slot (or, without a key, for the statements of its category).
+ *
+ * @param similarity from which two statements are the same; those that differ in a detail never are.
+ */
+export function decideProposal(
+  change: ProposedChange,
+  standing: readonly StandingConsent[],
+  policy: Pick<ConsentPolicy, "signals" | "insightConfidence">,
+  similarity: number,
+): ProposalDecision {
+  const same = standing.filter((other) => isSame(change, other, similarity));
+  const refused = same.find(({ status }) => status === "refused");
+  if (refused) return { action: "refused", id: refused.id };
+
+  const waits = ({ status, expired }: StandingConsent) => status === "pending" && !expired;
+  const known = same.find(waits);
+  const signals = independentSignals([...(known?.signals ?? []), ...change.signals]);
+  const sure = change.kind === "insight" && change.confidence >= policy.insightConfidence;
+  if (change.rule === "signals" && (sure || signals.length >= policy.signals)) {
+    return { action: "apply", id: known?.id ?? null, signals };
+  }
+  if (known) return { action: "repeat", id: known.id, signals };
+
+  const rival = change.key === null ? undefined : standing.find(waits);
+  if (rival && isBefore(change.validFrom, rival.validFrom)) return { action: "outdated", id: rival.id };
+  return { action: "ask", supersedes: rival?.id ?? null };
+}
+
+function isSame(change: ProposedChange, other: StandingConsent, similarity: number): boolean {
+  if (change.contentHash === other.contentHash) return true;
+  if (change.key !== null) return change.normalValue === other.normalValue;
+  return !differsInDetail(change.text, other.text) && sharedWords(change.text, other.text) >= similarity;
+}
+
+/** Without a time it was said now. */
+function isBefore(one: Date | null, other: Date | null): boolean {
+  return one !== null && other !== null && one < other;
+}

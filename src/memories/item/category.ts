@@ -1,0 +1,137 @@
+import { z } from "zod";
+import { MemoryError } from "../../errors.js";
+import { nearestName } from "../../text/parse-input.js";
+import type { MemoryKind } from "./memory.js";
+
+const categorySchema = z.strictObject({
+  name: z.string().regex(/^[\p{L}\p{N}_-]+$/u, "a category name is one word of letters, digits, _ and -"),
+  /** "all": every memory of it is shown. "rag": only those that fit the question. */
+  context: z.enum(["all", "rag"]).default("rag"),
+  /** Most memories of it that one recall shows, where `context` is "rag". */
+  rag_length: z.int().min(1).optional(),
+  /** "user": known in every app. "app": stays within the app it was learned in. */
+  level: z.enum(["user", "app"]).default("user"),
+});
+
+/** Categories and allowlists, as in YAML. */
+export const categoryConfigSchema = z.strictObject({
+  system: z.array(categorySchema).default([]),
+  custom: z.array(categorySchema).default([]),
+});
+
+/** A label that decides how memories are shown and which agents may read them. */
+export type Category = z.output<typeof categorySchema>;
+
+const category = (name: string, context: Category["context"]): Category => ({ name, context, level: "user" });
+
+/** Four that are always shown, and those that are found when they fit. */
+export const defaultCategories: readonly Category[] = [
+  ...["profile", "preferences", "constraints", "instructions"].map((name) => category(name, "all")),
+  { name: "event", context: "rag", rag_length: 30, level: "user" },
+  { name: "activity", context: "rag", rag_length: 50, level: "user" },
+  ...[
+    "goals",
+    "projects",
+    "tasks",
+    "relationships",
+    "knowledge",
+    "interests",
+    "history",
+    "tone",
+    "style",
+    "recent_activity",
+    "relationship_dynamic",
+    "app_notes",
+    "procedural",
+  ].map((name) => category(name, "rag")),
+];
+
+/** Other names of the four that are always shown. */
+const aliases: ReadonlyMap<string, string> = new Map([
+  ["identity", "profile"],
+  ["preference", "preferences"],
+  ["constraint", "constraints"],
+  ["instruction", "instructions"],
+]);
+
+/** Where memories of a kind go when nothing is said. */
+export const categoryOfKind: Readonly<Record<MemoryKind, string>> = {
+  fact: "knowledge",
+  episode: "activity",
+  note: "app_notes",
+  insight: "relationship_dynamic",
+  procedure: "procedural",
+};
+
+/**
+ * Written for whoever answers, and mentioned by no allowlist that was made for what users say of themselves: standing
+ * rules, lessons of an app, steps, and insights into the user.
+ */
+const forEveryAgent: readonly string[] = [
+  "instructions",
+  categoryOfKind.note,
+  categoryOfKind.procedure,
+  categoryOfKind.insight,
+];
+
+/** What categories there are, and which agents may read which. */
+export interface CategoryPolicy {
+  readonly categories: ReadonlyMap<string, Category>;
+  /** Null: every agent may read everything. */
+  readonly allowlists: ReadonlyMap<string, ReadonlySet<string>> | null;
+}
+
+/** `name` or the category that it is an alias of; null when there is no such category. */
+export function findCategory(policy: CategoryPolicy, name: string): Category | null {
+  return policy.categories.get(name) ?? policy.categories.get(aliases.get(name) ?? "") ?? null;
+}
+
+/**
+ * The category called `name`.
+ *
+ * @throws MemoryError `INVALID_INPUT` that lists the configured ones.
+ */
+export function requireCategory(policy: CategoryPolicy, name: string): Category {
+  const found = findCategory(policy, name);
+  if (found) return found;
+  const known = [...policy.categories.keys()];
+  const nearest = nearestName(name, known);
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `There is no category "${name}"${nearest === null ? "" : `; did you mean "${nearest}"?`}. ` +
+      `Configured: ${known.join(", ")}.`,
+  );
+}
+
+/**
+ * The categories that `agent` may read: all when no allowlists are configured, or nobody is named.
+ *
+ * Once there are allowlists, those that its own names, and of "instructions", "app_notes", "procedural" and
+ * "relationship_dynamic" those that none names: a list that does keeps the category to its agents. Every other category
+ * is closed to whom no list opens it, so that an agent without a list reads only these.
+ */
+export function readableCategories(policy: CategoryPolicy, agent: string | null): ReadonlySet<string> {
+  const { categories, allowlists } = policy;
+  if (allowlists === null || agent === null) return new Set(categories.keys());
+  const named = (name: string) => [...allowlists.values()].some((list) => list.has(name));
+  return new Set([...(allowlists.get(agent) ?? []), ...forEveryAgent.filter((name) => !named(name))]);
+}
+
+/**
+ * A count of what is taken of each category: whether one more memory may be, which then counts. Only categories with
+ * context "rag" and a `rag_length` are ever full.
+ */
+export function categoryRoom({
+  categories,
+}: CategoryPolicy): (memory: { readonly category: string }) => boolean {
+  const taken = new Map<string, number>();
+  return ({ category: name }) => {
+    const found = categories.get(name);
+    const most =
+      found?.context === "rag" ? (found.rag_length ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+    const count = taken.get(name) ?? 0;
+    if (count >= most) return false;
+    taken.set(name, count + 1);
+    return true;
+  };
+}

@@ -1,0 +1,147 @@
+import type { Scope } from "../../scope/scope.js";
+import { contentHash } from "../../text/normal-value.js";
+import { searchText } from "../../text/search-text.js";
+import type { MemoryOrigin, MemoryTrust } from "./trust.js";
+
+/** Similarity of the best of `hits`; null without any. */
+export function bestSimilarity(hits: readonly { readonly similarity: number }[]): number | null {
+  return hits.reduce<number | null>((best, { similarity }) => Math.max(best ?? similarity, similarity), null);
+}
+
+/** What a version of a memory is made of: what can be changed by hand, and brought back. */
+export type MemoryVersion = Pick<
+  MemoryItem,
+  "text" | "category" | "value" | "importance" | "confidence" | "pinned" | "tags"
+>;
+
+/** `memory` as the audit trail keeps its versions. */
+export function versionOf(memory: MemoryVersion): MemoryVersion {
+  const { text, category, value, importance, confidence, pinned, tags } = memory;
+  return { text, category, value, importance, confidence, pinned, tags };
+}
+
+/**
+ * A digest that two memories of an owner share when they say the same. Two stretches of turns stay two episodes, even
+ * when they read alike.
+ */
+export function memoryHash(memory: {
+  readonly kind: MemoryKind;
+  readonly text: string;
+  readonly threadId?: string | null | undefined;
+  readonly turnStart?: number | null | undefined;
+}): string {
+  const { kind, text, threadId, turnStart } = memory;
+  const episode = kind === "episode" && threadId != null && turnStart != null;
+  return contentHash(episode ? JSON.stringify([threadId, turnStart, text]) : text);
+}
+
+/** What of a memory is searched, prepared for `to_tsvector`. */
+export function memoryTerms(
+  { key, text }: { readonly key?: string | null | undefined; readonly text: string },
+  language: string,
+): string {
+  return searchText([key?.replaceAll("_", " "), text].filter(Boolean).join(" "), language);
+}
+
+/** What memories are: a fact, a compressed stretch of turns, an app's lesson, an insight, or numbered steps. */
+export const memoryKinds = ["fact", "episode", "note", "insight", "procedure"] as const;
+
+/** What a memory is. */
+export type MemoryKind = (typeof memoryKinds)[number];
+
+/** Only active memories are ever recalled. "quarantined": waits for an operator, see `MemoryDraft.origin`. */
+export const memoryStates = ["active", "superseded", "merged", "soft_deleted", "quarantined"] as const;
+
+/** How a memory stands. */
+export type MemoryLifecycle = (typeof memoryStates)[number];
+
+/** Where a memory was learned. */
+export interface MemorySource {
+  readonly threadId: string;
+  /** Seqs of the messages it was learned from, ascending. */
+  readonly seqs: readonly number[];
+  /** The words it rests on, as they were said. */
+  readonly quote?: string | undefined;
+}
+
+/** A memory to be written. Unset fields get the defaults named. */
+export interface MemoryDraft {
+  /** One self-contained sentence or two, third person. */
+  readonly text: string;
+  /** @default "fact" */
+  readonly kind?: MemoryKind | undefined;
+  /** A configured category. @default by kind */
+  readonly category?: string | undefined;
+  /** With a key the memory is a slot: one active value for each category and key. Kept in lower snake case. */
+  readonly key?: string | undefined;
+  readonly value?: string | undefined;
+  /** 1 (trivia) to 5 (vital). @default 3 */
+  readonly importance?: number | undefined;
+  /**
+   * 0 to 1. @default by whose word it is: 1 for an operator's, 0.9 for a user's, 0.8 for code's and a tool's, 0.7 for a
+   * document's, 0.6 for what was inferred, 0.5 for what was imported
+   */
+  readonly confidence?: number | undefined;
+  /** Pinned memories are never forgotten by age. @default false */
+  readonly pinned?: boolean | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly actorId?: string | undefined;
+  readonly role?: string | undefined;
+  /**
+   * Whose words it is made of. Where two memories of a slot contradict each other, the user's own word (or an
+   * operator's) counts more than what code, a tool or a document gave ("unknown", "tool", "document"), and that more than
+   * what was inferred or imported; only then do confidence and time decide. What reads as instructions to a model is put in quarantine, unless an operator wrote
+   * it. @default by `role`: "user", "assistant" and "tool" are meant as such, anything else is "unknown"
+   */
+  readonly origin?: MemoryOrigin | undefined;
+  readonly source?: MemorySource | undefined;
+  /** First and last turn of an episode, counted from 1. */
+  readonly turns?: { readonly start: number; readonly end: number } | undefined;
+  /** Since when it holds: a value of a slot finds its place in time, whenever it is told. @default now */
+  readonly validFrom?: Date | undefined;
+  /**
+   * What was known was plainly corrected: wins whatever the confidences, against the word of one's like. What is told of
+   * an earlier time stays there, and the user's word is corrected by the user or an operator only. @default false
+   */
+  readonly correction?: boolean | undefined;
+}
+
+/** A stored memory. */
+export interface MemoryItem {
+  readonly id: string;
+  readonly scope: Scope;
+  readonly kind: MemoryKind;
+  readonly category: string;
+  readonly key: string | null;
+  readonly value: string | null;
+  readonly text: string;
+  readonly importance: number;
+  readonly confidence: number;
+  readonly pinned: boolean;
+  readonly state: MemoryLifecycle;
+  readonly tags: readonly string[];
+  readonly agentId: string | null;
+  readonly runId: string | null;
+  readonly actorId: string | null;
+  readonly role: string | null;
+  /** Whose words it is made of. */
+  readonly origin: MemoryOrigin;
+  /** How far they may be relied on; "operator" once a person approved them. */
+  readonly trust: MemoryTrust;
+  readonly source: MemorySource | null;
+  readonly turns: { readonly start: number; readonly end: number } | null;
+  /** How often it was said. */
+  readonly seenCount: number;
+  readonly validFrom: Date;
+  readonly validTo: Date | null;
+  /** Id of the memory that took its place. */
+  readonly supersededBy: string | null;
+  readonly lastAccessedAt: Date;
+  readonly purgeAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** Rises with each change of this memory, whoever makes it, and not when it is only used: see `ifRevision`. */
+  readonly revision: number;
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { pageRows, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
+import { type HistoryEntry, listHistory } from "./changes/list-history.js";
+import { type MemoryPatch, removeMemory, restoreMemory, updateMemory } from "./edit/change-memory.js";
+import type { ChangeInput } from "./edit/edit-memory.js";
+import { revertMemory } from "./edit/revert-memory.js";
+import type { ConsentGiven } from "./guard/consent-request.js";
+import { requireCategory } from "./item/category.js";
+import { findMemory, listMemories, type MemoryListing } from "./item/find-memories.js";
+import { type MemoryDraft, type MemoryItem, memoryKinds, memoryStates } from "./item/memory.js";
+import { type WriteDeps, type WriteOutcome, writeMemories } from "./write/write-memories.js";
+
+/** Whose memory, and who acts, for the audit trail. */
+export interface MemoryAccess {
+  readonly scope: Scope;
+  /** @default "api" */
+  readonly actor?: string | undefined;
+  /**
+   * "given": the user agreed to this very change, and the audit trail says so. Without it a change of a sensitive field
+   * becomes a request in `memory.consents`, and one of a benign field waits for a second signal.
+   */
+  readonly consent?: "given" | undefined;
+  /** The conversation in which it happens: events of changes carry it. @default that of a draft's `source` */
+  readonly threadId?: string | undefined;
+}
+
+/** Whose memory is changed, by whom, and in which version. */
+export interface MemoryChangeAccess extends MemoryAccess {
+  /**
+   * `revision` of the memory as it was read: when it has changed since, nothing is done, and the error
+   * `STALE_REVISION` has what it is in `details.current`. Changes of the owner's other memories do not matter. @default any
+   */
+  readonly ifRevision?: number | undefined;
+}
+
+/** Durable memories by hand. Every id is looked up within the scope: another scope's memory is not found. */
+export interface MemoriesApi {
+  /**
+   * Writes memories by the rules of slots and merging, in one transaction; outcomes in the order of the drafts.
+   * Sensitive fields (`consent.sensitive`) are proposed and not written, unless `consent: "given"`.
+   *
+   * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`, `EMBEDDING_FAILED`,
+   *   `DIMENSION_MISMATCH`
+   */
+  add(drafts: MemoryDraft | readonly MemoryDraft[], access: MemoryAccess): Promise<WriteOutcome[]>;
+  /** One memory in whatever state, or null. */
+  get(id: string, access: MemoryAccess): Promise<MemoryItem | null>;
+  /** Active memories (or those in `states`), newest first, in pages of `limit` (1 to 1,000) after the id `after`. @throws MemoryError `INVALID_INPUT` */
+  list(listing: MemoryListing): Promise<MemoryItem[]>;
+  /**
+   * Changes a memory in place.
+   *
+   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is not
+   *   active, `SLOT_TAKEN`, `DUPLICATE_MEMORY`
+   */
+  update(id: string, patch: MemoryPatch, access: MemoryChangeAccess): Promise<MemoryItem>;
+  /**
+   * Hides a memory; for 30 days it can be restored.
+   *
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is not active
+   */
+  remove(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
+  /**
+   * Brings a removed memory back.
+   *
+   * @throws MemoryError `NOT_FOUND`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it was not removed,
+   *   `SLOT_TAKEN`, `DUPLICATE_MEMORY`
+   */
+  restore(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
+  /** Pinned memories are never forgotten by age. @throws MemoryError as `update` */
+  pin(id: string, pinned: boolean, access: MemoryChangeAccess): Promise<MemoryItem>;
+  /**
+   * Gives a memory the content it had right after an entry of its history, and makes it active.
+   *
+   * @param access.to the entry's id.
+   * @throws MemoryError `NOT_FOUND`; `INVALID_INPUT` when the text breaks today's writing constraints;
+   *   `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is in quarantine, `SLOT_TAKEN`, `DUPLICATE_MEMORY`
+   */
+  revert(id: string, access: MemoryChangeAccess & { readonly to: number }): Promise<MemoryItem>;
+  /** Who changed what in a memory, newest first. */
+  history(id: string, access: MemoryAccess): Promise<HistoryEntry[]>;
+}
+
+const listingSchema = z.strictObject({
+  scope: scopeField,
+  kinds: z.array(z.enum(memoryKinds)).optional(),
+  categories: z.array(storableText).optional(),
+  states: z.array(z.enum(memoryStates)).optional(),
+  limit: pageRows,
+  after: z.string().optional(),
+});
+
+/** What is in a draft, `prepareMemory` looks at. */
+const draftsSchema = z.array(
+  z.custom<MemoryDraft>(
+    (draft) => typeof draft === "object" && draft !== null,
+    "is no memory: pass { text, … }",
+  ),
+);
+
+const accessSchema = z.strictObject({
+  scope: scopeField,
+  actor: storableText.default("api"),
+  consent: z.literal("given").optional(),
+  threadId: storableText.optional(),
+});
+const changeSchema = accessSchema.extend({ ifRevision: revisionNumber.optional() });
+const revertSchema = changeSchema.extend({ to: z.int().min(1) });
+
+/** The `MemoriesApi` on `deps`. */
+export function createMemoriesApi(deps: WriteDeps): MemoriesApi {
+  const { policy } = deps.config;
+  const changing = (id: string, access: MemoryChangeAccess): ChangeInput =>
+    vouched(id, parseScoped(changeSchema, access, "access"));
+  return {
+    add: async (drafts, access) => {
+      const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
+      return writeMemories(deps, {
+        ...{ scope, drafts: parseInput(draftsSchema, Array.isArray(drafts) ? drafts : [drafts], "memories") },
+        origin: { actor, step: "api", consent: given(consent), threadId, call: randomUUID() },
+      });
+    },
+    get: async (id, access) =>
+      findMemory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
+    list: async (listing) => {
+      const { categories, ...page } = parseScoped(listingSchema, listing, "listing");
+      const names = categories?.map((name) => requireCategory(policy, name).name);
+      return listMemories(deps.db, { ...page, categories: names });
+    },
+    update: async (id, patch, access) => updateMemory(deps, { ...changing(id, access), patch }),
+    remove: async (id, access) => removeMemory(deps, changing(id, access)),
+    restore: async (id, access) => restoreMemory(deps, changing(id, access)),
+    pin: async (id, pinned, access) => {
+      const patch = { pinned: parseInput(z.boolean(), pinned, "`pinned`") };
+      return updateMemory(deps, { ...changing(id, access), patch });
+    },
+    revert: async (id, access) => {
+      const { to, ...change } = parseScoped(revertSchema, access, "access");
+      return revertMemory(deps, { ...vouched(id, change), to });
+    },
+    history: async (id, access) =>
+      listHistory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
+  };
+}
+
+function requireId(id: unknown): string {
+  return parseInput(z.string(), id, "memory id");
+}
+
+function vouched(
+  id: unknown,
+  access: Omit<ChangeInput, "id" | "consent"> & { readonly consent?: "given" | undefined },
+): ChangeInput {
+  return { ...access, id: requireId(id), consent: given(access.consent) };
+}
+
+function given(consent: "given" | undefined): ConsentGiven | undefined {
+  return consent && { via: "code" };
+}

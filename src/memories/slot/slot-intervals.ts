@@ -1,0 +1,120 @@
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { Connection } from "../../postgres/connection.js";
+import { isId } from "../../scope/scope-predicates.js";
+import type { HeldInterval, IntervalMove, IntervalSplit } from "./slot-timeline.js";
+
+/** CTE `target`: the rows of the CTE `input` (id, …) that name active memories of the owner, each with the memory's `ref`. */
+export function activeTargets(db: Connection, ownerRef: number): Sql {
+  return ownTargets(db, ownerRef, sql`and state = 'active'`);
+}
+
+/** The same for memories of the owner in whatever state, or those of which `condition` holds. */
+export function ownTargets({ schema }: Connection, ownerRef: number, condition: Sql = empty): Sql {
+  return sql`target as materialized (
+    -- One by one: joined, they would be looked for among all of the owner's memories.
+    select m.ref, i.* from input i cross join lateral (
+      select ref from ${schema}.memory where id = i.id and owner_ref = ${ownerRef} ${condition} limit 1
+    ) m
+  )`;
+}
+
+/** A slot of an owner. */
+export interface Slot {
+  readonly appId: string;
+  readonly category: string;
+  readonly key: string;
+}
+
+/** A stretch of time for which a slot held a value. */
+export interface SlotInterval extends HeldInterval, Slot {
+  readonly active: boolean;
+}
+
+/**
+ * For which times the values of `slots` held that are, or were, believed; those of the memory `except` left out. Values
+ * that were removed, merged or never approved held for none.
+ *
+ * Belongs in the transaction of the write, after `lockOwner`. Reads all of the owner's memories: for edits and imports.
+ */
+export async function findSlotIntervals(
+  tx: Connection,
+  input: { ownerRef: number; slots: readonly Slot[]; except?: string | undefined },
+): Promise<SlotInterval[]> {
+  return tx.query<SlotInterval & Record<string, unknown>>(sql`
+    select m.app_id as "appId", m.category, m.key, m.state = 'active' as active, to_json(m.valid_from) #>> '{}' as "from",
+      case when m.state = 'superseded' then to_json(coalesce(m.valid_to, m.valid_from)) #>> '{}' end as "to"
+    from (
+      select distinct "appId", category, key
+      from json_to_recordset(${JSON.stringify(input.slots)}::json) as s ("appId" text, category text, key text)
+    ) s
+    join ${tx.schema}.memory m on m.owner_ref = ${input.ownerRef} and ${isId(sql`m.app_id`, sql`s."appId"`)}
+      and m.category = s.category and m.key = s.key and m.state in ('active', 'superseded')
+    where ${input.except ?? null}::uuid is null or m.id <> ${input.except ?? null}::uuid
+    order by m.ref`);
+}
+
+/** `IntervalMove`, and what comes after a value that ends earlier. */
+export interface MovedInterval extends IntervalMove {
+  readonly supersededBy?: string | undefined;
+}
+
+/** `IntervalSplit`, and what comes in between. */
+export interface SplitInterval extends IntervalSplit {
+  /** The id of the closed copy. */
+  readonly copyId: string;
+  readonly supersededBy: string;
+}
+
+/** Gives values of an owner's slots other times to begin or end, whether they hold still or not. One statement. */
+export async function moveIntervals(
+  tx: Connection,
+  { ownerRef, moves }: { ownerRef: number; moves: readonly MovedInterval[] },
+): Promise<void> {
+  if (moves.length === 0) return;
+  await tx.query(sql`
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(moves)}::json) as i (
+        id uuid, "validFrom" timestamptz, "validTo" timestamptz, "supersededBy" uuid
+      )
+    ),
+    ${ownTargets(tx, ownerRef)}
+    update ${tx.schema}.memory m
+    set asserted_at = coalesce(m.asserted_at, m.valid_from),
+      valid_from = coalesce(i."validFrom", m.valid_from),
+      valid_to = coalesce(i."validTo", m.valid_to),
+      superseded_by = coalesce(i."supersededBy", m.superseded_by),
+      updated_at = ${tx.now()}
+    from target i where m.ref = i.ref`);
+}
+
+/**
+ * Parts a value of an owner's slot that was said before and after another: a closed copy holds until that one, the value
+ * itself from when it was said again. One statement for each: there is seldom any.
+ */
+export async function splitIntervals(
+  tx: Connection,
+  { ownerRef, splits }: { ownerRef: number; splits: readonly SplitInterval[] },
+): Promise<void> {
+  for (const { id, copyId, until, from, supersededBy } of splits) {
+    await tx.query(sql`
+      with whole as (
+        select * from ${tx.schema}.memory where id = ${id} and owner_ref = ${ownerRef}
+      ),
+      earlier as (
+        insert into ${tx.schema}.memory (
+          id, owner_ref, tenant_id, user_id, app_id, kind, category, key, value, content, content_hash, importance,
+          confidence, pinned, state, tags, agent_id, run_id, actor_id, role, origin, trust, thread_ref, source_seqs,
+          evidence, turn_start, turn_end, asserted_turn, valid_from, valid_to, superseded_by, last_accessed_at, created_at,
+          updated_at
+        )
+        select ${copyId}, owner_ref, tenant_id, user_id, app_id, kind, category, key, value, content, content_hash,
+          importance, confidence, pinned, 'superseded', tags, agent_id, run_id, actor_id, role, origin, trust,
+          thread_ref, source_seqs, evidence, turn_start, turn_end, asserted_turn, valid_from, ${until.toISOString()},
+          ${supersededBy}, ${tx.now()}, ${tx.now()}, ${tx.now()}
+        from whole
+      )
+      update ${tx.schema}.memory m
+      set valid_from = ${from.toISOString()}, asserted_at = coalesce(m.asserted_at, m.valid_from), updated_at = ${tx.now()}
+      from whole where m.ref = whole.ref`);
+  }
+}

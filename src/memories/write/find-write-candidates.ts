@@ -1,0 +1,239 @@
+import type { QueryResultRow } from "pg";
+import sql, { type Sql } from "sql-template-tag";
+import type { EmbeddingSpace } from "../../models/embedding-space.js";
+import type { Connection } from "../../postgres/connection.js";
+import { isId } from "../../scope/scope-predicates.js";
+import type { MemoryKind } from "../item/memory.js";
+import type { MemoryOrigin, MemoryTrust } from "../item/trust.js";
+
+/** What is asked of the store before a memory is written. */
+export interface WriteProbe {
+  readonly appId: string;
+  readonly kind: MemoryKind;
+  readonly category: string;
+  readonly key: string | null;
+  /** Since when it holds, for finding its place among the closed values of its slot; unset: from now on. */
+  readonly validFrom?: Date | undefined;
+  readonly contentHash: string;
+  /** Text prepared for `to_tsvector`. */
+  readonly terms: string;
+  /** The vector as text; null without embeddings. */
+  readonly vector: string | null;
+  /** The memory that is about to be given this text, which is none of its own neighbours. */
+  readonly self?: string;
+}
+
+/** A memory that bears on a probe. */
+export interface WriteCandidate {
+  /**
+   * "slot": holds the same slot. "same": says the same. "near": is among the most similar. "before" and "after" are no
+   * longer active: the latest closed value of the slot that began by the probe's time, and the earliest since.
+   */
+  readonly relation: "slot" | "before" | "after" | "same" | "near";
+  readonly ref: number;
+  readonly id: string;
+  readonly kind: MemoryKind;
+  readonly category: string;
+  readonly keyed: boolean;
+  readonly text: string;
+  readonly value: string | null;
+  readonly origin: MemoryOrigin;
+  readonly trust: MemoryTrust;
+  readonly confidence: number;
+  readonly importance: number;
+  readonly turn: number;
+  readonly seenCount: number;
+  readonly pinned: boolean;
+  readonly tags: readonly string[];
+  readonly actorId: string | null;
+  readonly validFrom: Date;
+  readonly validTo: Date | null;
+  readonly assertedAt: Date;
+  readonly updatedAt: string;
+  /** 1 but for "near". */
+  readonly similarity: number;
+}
+
+/** Nearest memories looked at for merging and linking. */
+const neighbours = 5;
+
+/** Memories with rare words in common that are compared in full. */
+const hints = 20;
+
+/**
+ * Memories that have a word from which on it is not looked up: it says little of any one of them, and batches written
+ * to an owner of many thousands would take minutes.
+ */
+const common = 500;
+
+/** Probes of one statement: the exact search of that many vectors among 20,000 takes some seconds. */
+const mostProbes = 200;
+
+interface WriteSearch {
+  readonly ownerRef: number;
+  readonly probes: readonly WriteProbe[];
+  readonly language: string;
+  readonly space: EmbeddingSpace | null;
+}
+
+interface Row extends Omit<WriteCandidate, "ref" | "turn"> {
+  readonly probe: number;
+  readonly ref: string;
+  readonly turn: string;
+}
+
+/** `rows` by the probe that they answer, for each of `count` probes in order. */
+export function byProbe<Found extends { readonly probe: number }>(
+  rows: readonly Found[],
+  count: number,
+): Found[][] {
+  const groups = Array.from({ length: count }, (): Found[] => []);
+  for (const row of rows) groups[row.probe]?.push(row);
+  return groups;
+}
+
+/**
+ * The memories of an owner that bear on each of `probes`, by the probes' order: its slot with the closed values around
+ * its time, its double, its nearest. One statement for every 200 probes.
+ *
+ * Similarity is 1 − cosine distance with embeddings, else the share of terms that two texts have in common
+ * (Dice's coefficient on stemmed terms), in [0, 1]; then texts with no rare word in common are not near.
+ */
+export async function findWriteCandidates(db: Connection, input: WriteSearch): Promise<WriteCandidate[][]> {
+  const found: WriteCandidate[][] = [];
+  for (let from = 0; from < input.probes.length; from += mostProbes) {
+    const probes = input.probes.slice(from, from + mostProbes);
+    const rows = byProbe(await findRows(db, { ...input, probes }), probes.length);
+    for (const group of rows) {
+      found.push(
+        group.map(({ probe: _, ...row }) => ({ ...row, ref: Number(row.ref), turn: Number(row.turn) })),
+      );
+    }
+  }
+  return found;
+}
+
+async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
+  const { schema } = db;
+  const { ownerRef, language, space } = input;
+  const probes = JSON.stringify(input.probes.map((probe, index) => ({ ...probe, index })));
+  const near = space ? nearByVector(db, ownerRef, space) : nearByTerms(db, ownerRef, language);
+  return db.query<Row & QueryResultRow>(
+    sql`
+    with probe as materialized (
+      -- The vector is read once, and not for every memory that it is compared with.
+      select p.*, ${space ? sql`p.vector::${space.type}` : sql`null`} as embedding from json_to_recordset(${probes}::json) as p (
+        index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, vector text, self uuid,
+        "validFrom" timestamptz
+      )
+    ),
+    ${near},
+    candidate as materialized (
+      select p.index as probe, 'slot' as relation, m.ref, 1::float8 as similarity
+      from probe p cross join lateral (
+        select ref from ${schema}.memory
+        where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
+          and category = p.category and key = p.key and state = 'active'
+        limit 1
+      ) m
+      union all
+      select p.index, 'before', m.ref, 1
+      from probe p cross join lateral (
+        select ref from ${schema}.memory
+        where ${ofSlot(ownerRef)} and valid_from <= coalesce(p."validFrom", ${db.now()})
+        order by valid_from desc, valid_to desc nulls first limit 1
+      ) m
+      union all
+      select p.index, 'after', m.ref, 1
+      from probe p cross join lateral (
+        select ref from ${schema}.memory
+        where ${ofSlot(ownerRef)} and valid_from > coalesce(p."validFrom", ${db.now()})
+        order by valid_from limit 1
+      ) m
+      union all
+      select p.index, 'same', m.ref, 1
+      from probe p cross join lateral (
+        select ref from ${schema}.memory
+        where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
+          and kind = p.kind and content_hash = p."contentHash" and state = 'active'
+        limit 1
+      ) m
+      union all
+      select probe, 'near', ref, similarity from near
+    )
+    select c.probe, c.relation, m.ref, m.id, m.kind, m.category, m.key is not null as keyed, m.content as text,
+      m.value, m.origin, m.trust, m.pinned, m.tags, m.actor_id as "actorId",
+      m.confidence, m.importance, m.asserted_turn as turn, m.seen_count as "seenCount",
+      m.valid_from as "validFrom", m.valid_to as "validTo", coalesce(m.asserted_at, m.valid_from) as "assertedAt",
+      m.updated_at::text as "updatedAt", c.similarity
+    from candidate c cross join lateral (select * from ${schema}.memory where ref = c.ref limit 1) m
+    order by c.probe, c.relation, c.similarity desc`,
+    { prepare: true },
+  );
+}
+
+/** Whether a memory is a closed value of the slot of the row `p`. */
+const ofSlot = (ownerRef: number): Sql => sql`owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
+          and category = p.category and key = p.key and state = 'superseded'`;
+
+function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): Sql {
+  return sql`near as materialized (
+    select p.index as probe, n.ref, n.similarity
+    from probe p cross join lateral (
+      select m.ref, least(1, -e.product) as similarity
+      from (
+        select memory_ref, embedding ${space.product} p.embedding as product from ${db.schema}.memory_embedding
+        where owner_ref = ${ownerRef} and space_ref = ${space.ref} and active
+        order by product offset 0
+      ) e cross join lateral (select * from ${db.schema}.memory where ref = e.memory_ref limit 1) m
+      where m.app_id = p."appId" and m.state = 'active' and m.id is distinct from p.self
+      order by e.product limit ${neighbours}
+    ) n
+  )`;
+}
+
+function nearByTerms(db: Connection, ownerRef: number, language: string): Sql {
+  const { schema } = db;
+  return sql`term as materialized (
+    select p.index, v.lexeme, coalesce(cardinality(v.positions), 1) as frequency, (
+      select count(*) from (
+        select from ${schema}.memory_term t where t.owner_ref = ${ownerRef} and t.lexeme = v.lexeme limit ${common}
+      ) found
+    ) as memories
+    from probe p cross join lateral unnest(to_tsvector(${language}::regconfig, p.terms)) v
+  ),
+  said as materialized (
+    select index, sum(frequency) as length, array_agg(lexeme) as lexemes, array_agg(frequency) as frequencies,
+      array_agg(lexeme) filter (where memories between 1 and ${common - 1}) as rare,
+      array_agg(frequency) filter (where memories between 1 and ${common - 1}) as rare_frequencies
+    from term group by index
+  ),
+  near as materialized (
+    select p.index as probe, n.ref, n.similarity
+    from probe p join said s on s.index = p.index
+    cross join lateral (
+      select m.ref, (2.0 * o.shared / (s.length + o.length))::float8 as similarity
+      from (
+        select t.memory_ref
+        from unnest(s.rare, s.rare_frequencies) as q (lexeme, frequency)
+        cross join lateral (
+          select memory_ref, frequency from ${schema}.memory_term
+          where owner_ref = ${ownerRef} and lexeme = q.lexeme limit ${common}
+        ) t
+        group by t.memory_ref
+        order by sum(least(q.frequency, t.frequency)) desc, t.memory_ref desc limit ${hints}
+      ) hint
+      cross join lateral (
+        select sum(least(q.frequency, t.frequency)) as shared, max(t.length) as length
+        from unnest(s.lexemes, s.frequencies) as q (lexeme, frequency)
+        cross join lateral (
+          select frequency, length from ${schema}.memory_term
+          where owner_ref = ${ownerRef} and lexeme = q.lexeme and memory_ref = hint.memory_ref limit 1
+        ) t
+      ) o
+      cross join lateral (select * from ${schema}.memory where ref = hint.memory_ref limit 1) m
+      where m.app_id = p."appId" and m.id is distinct from p.self
+      order by similarity desc, m.ref desc limit ${neighbours}
+    ) n
+  )`;
+}

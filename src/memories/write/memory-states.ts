@@ -1,0 +1,127 @@
+import sql, { empty, type Sql } from "sql-template-tag";
+import { hasVectors } from "../../models/embedding-space.js";
+import type { Connection } from "../../postgres/connection.js";
+import type { MemoryLifecycle } from "../item/memory.js";
+import type { MemoryOrigin, MemoryTrust } from "../item/trust.js";
+import { activeTargets, ownTargets } from "../slot/slot-intervals.js";
+
+/** How a memory leaves the active ones. */
+export interface Deactivation {
+  readonly id: string;
+  readonly state: Exclude<MemoryLifecycle, "active">;
+  readonly supersededBy: string | null;
+  /** When it stopped being true; null keeps it open (it is only hidden). */
+  readonly validTo: string | null;
+  readonly purgeAfterMs: number | null;
+}
+
+/**
+ * Takes memories of an owner out of every search at once: state, lexical index, vectors and counts. One statement.
+ *
+ * @param input.vectors whether there surely are vectors; otherwise it is looked up.
+ */
+export async function deactivateMemories(
+  tx: Connection,
+  input: { ownerRef: number; changes: readonly Deactivation[]; vectors: boolean },
+): Promise<void> {
+  if (input.changes.length === 0) return;
+  const vectors = input.vectors || (await hasVectors(tx));
+  await tx.query(sql`
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(input.changes)}::json) as i (
+        id uuid, state text, "supersededBy" uuid, "validTo" timestamptz, "purgeAfterMs" float8
+      )
+    ),
+    ${activeTargets(tx, input.ownerRef)},
+    closed as (
+      update ${tx.schema}.memory m
+      set state = i.state, superseded_by = i."supersededBy", valid_to = greatest(i."validTo", case when i."validTo" is not null then m.valid_from end),
+        purge_at = ${tx.now()} + i."purgeAfterMs" * interval '1 millisecond', updated_at = ${tx.now()}
+      from target i where m.ref = i.ref
+      returning m.ref
+    ),
+    ${vectors ? vectorRows(tx) : empty}
+    term as (
+      delete from ${tx.schema}.memory_term t using closed where t.memory_ref = closed.ref
+      returning t.memory_ref, t.length
+    )
+    update ${tx.schema}.owner o
+    set memory_count = o.memory_count - (select count(*) from closed),
+      memory_length = o.memory_length
+        - coalesce((select sum(length) from (select max(length) as length from term group by memory_ref) d), 0)
+    where o.id = ${input.ownerRef}`);
+}
+
+function vectorRows(tx: Connection): Sql {
+  return sql`vector as (
+    update ${tx.schema}.memory_embedding e set active = false from closed where e.memory_ref = closed.ref
+  ),`;
+}
+
+/** A memory that was said again. */
+export interface Sighting {
+  readonly id: string;
+  /** How many more times. */
+  readonly times: number;
+  readonly confidence: number;
+  readonly importance: number;
+  readonly assertedTurn: number;
+  /** When it was said to hold; null where whoever says so is believed less than who said it before. */
+  readonly assertedAt: string | null;
+  /** Whose word it is from then on, where they are believed more; null: whose it was. */
+  readonly origin: MemoryOrigin | null;
+  readonly trust: MemoryTrust | null;
+  /** Of several who say it, the highest is taken for whose word it is. */
+  readonly rank: number;
+}
+
+/** Counts memories of an owner as seen again, closed ones as well; the higher confidence and importance stay. One statement. */
+export async function touchMemories(
+  tx: Connection,
+  input: { ownerRef: number; sightings: readonly Sighting[] },
+): Promise<void> {
+  if (input.sightings.length === 0) return;
+  await tx.query(sql`
+    with input as (
+      select id, sum(times) as times, max(confidence) as confidence, max(importance) as importance,
+        max("assertedTurn") as "assertedTurn", max("assertedAt") as "assertedAt",
+        (array_agg(origin order by rank desc))[1] as origin, (array_agg(trust order by rank desc))[1] as trust
+      from json_to_recordset(${JSON.stringify(input.sightings)}::json) as s (
+        id uuid, times integer, confidence real, importance real, "assertedTurn" bigint,
+        "assertedAt" timestamptz, origin text, trust text, rank integer
+      )
+      group by id
+    ),
+    ${ownTargets(tx, input.ownerRef)}
+    update ${tx.schema}.memory m
+    set seen_count = m.seen_count + i.times, confidence = greatest(m.confidence, i.confidence),
+      importance = greatest(m.importance, i.importance),
+      asserted_turn = greatest(m.asserted_turn, i."assertedTurn"),
+      asserted_at = greatest(m.asserted_at, m.valid_from, i."assertedAt"),
+      origin = coalesce(i.origin, m.origin), trust = coalesce(i.trust, m.trust),
+      last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
+    from target i where m.ref = i.ref`);
+}
+
+/** The line of the news `c`, as `changeLine` writes it of what is gone for good. */
+export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 (no longer kept)'))`;
+
+/**
+ * Deletes memories of a locked owner for good, with their vectors, terms and links, and takes their words out of the
+ * news. One statement; none of `ids` may be active.
+ *
+ * Until its owner is forgotten, the audit trail keeps what a memory was, and the transcript what was said.
+ */
+export async function purgeMemories(
+  tx: Connection,
+  { ownerRef, ids }: { ownerRef: number; ids: readonly string[] },
+): Promise<void> {
+  await tx.query(sql`
+    with purged as (
+      delete from ${tx.schema}.memory m
+      where m.owner_ref = ${ownerRef} and m.id = any (${ids}::uuid[]) and m.state <> 'active'
+      returning m.id
+    )
+    update ${tx.schema}.change_log c set line = ${wordlessLine}
+    from purged p where c.memory_id = p.id and c.owner_ref = ${ownerRef}`);
+}

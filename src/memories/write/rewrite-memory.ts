@@ -1,0 +1,148 @@
+import sql, { empty, type Sql } from "sql-template-tag";
+import { type EmbeddingSpace, hasVectors } from "../../models/embedding-space.js";
+import type { Connection } from "../../postgres/connection.js";
+import { isSourceThread } from "../../scope/scope-predicates.js";
+import type { MemoryLifecycle, MemorySource } from "../item/memory.js";
+import type { MemoryOrigin, MemoryTrust } from "../item/trust.js";
+import type { MemoryLink } from "./insert-memories.js";
+
+/** A memory's new content. */
+export interface MemoryRewrite {
+  readonly id: string;
+  readonly state: MemoryLifecycle;
+  readonly text: string;
+  readonly value: string | null;
+  readonly category: string;
+  readonly importance: number;
+  readonly confidence: number;
+  readonly pinned: boolean;
+  readonly tags: readonly string[];
+  readonly contentHash: string;
+  /** Text and actor's name prepared for `to_tsvector`. */
+  readonly terms: string;
+  readonly actorTerms: string;
+  /** The text's vector as text; null keeps the one there is. */
+  readonly vector: string | null;
+  /** Whose words they are now; unset keeps whose they were. */
+  readonly origin?: MemoryOrigin | undefined;
+  /** Who vouches for it now; unset keeps who did. */
+  readonly trust?: MemoryTrust | undefined;
+  /** Where the new text was learned; unset keeps the source there is. */
+  readonly source?: MemorySource | undefined;
+  /** Since when it holds, in ISO 8601; unset keeps since when it did. */
+  readonly heldSince?: string | undefined;
+  /** In place of all links that were made of the text before, in either direction; null keeps those there are. */
+  readonly links: readonly MemoryLink[] | null;
+}
+
+/**
+ * Gives a memory of a locked owner new content and indexes it anew; a hidden one becomes active by
+ * `state: "active"`. One statement.
+ */
+export async function rewriteMemory(
+  tx: Connection,
+  input: { ownerRef: number; rewrite: MemoryRewrite; language: string; space: EmbeddingSpace | null },
+): Promise<void> {
+  const { ownerRef, rewrite } = input;
+  const { source } = rewrite;
+  const { schema } = tx;
+  const vectors = await vectorRows(tx, input);
+  await tx.query(sql`
+    with target as (
+      select m.ref, m.state, m.content, (
+        select t.id from ${schema}.thread t
+        where ${isSourceThread({ tenantId: sql`m.tenant_id`, userId: sql`m.user_id`, appId: sql`m.app_id` }, source?.threadId ?? null)}
+      ) as source_ref
+      from ${schema}.memory m where m.id = ${rewrite.id} and m.owner_ref = ${ownerRef}
+    ),
+    rewritten as (
+      update ${schema}.memory m
+      set state = ${rewrite.state}, content = ${rewrite.text}, value = ${rewrite.value},
+        category = ${rewrite.category}, importance = ${rewrite.importance}, confidence = ${rewrite.confidence},
+        origin = coalesce(${rewrite.origin ?? null}::text, m.origin),
+        trust = coalesce(${rewrite.trust ?? null}::text, m.trust), pinned = ${rewrite.pinned}, tags = ${rewrite.tags}::text[], content_hash = ${rewrite.contentHash},
+        thread_ref = coalesce(target.source_ref, m.thread_ref),
+        source_seqs = case when target.source_ref is null then m.source_seqs else ${source?.seqs ?? null}::integer[] end,
+        evidence = case when target.source_ref is null then m.evidence else ${source?.quote ?? null}::text end,
+        purge_at = null, valid_from = coalesce(${rewrite.heldSince ?? null}::timestamptz, m.valid_from), valid_to = null,
+        superseded_by = null,
+        last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
+      from target where m.ref = target.ref
+      returning m.ref
+    ),
+    ${vectors}
+    ${linkRows(tx, rewrite)}
+    term as (
+      select v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
+        sum(coalesce(cardinality(v.positions), 1)) over () as length
+      from unnest(to_tsvector(${input.language}::regconfig, ${rewrite.terms})) v
+      union all
+      select distinct '@' || word, 1, 1 from regexp_split_to_table(${rewrite.actorTerms}, '\\s+') word where word <> ''
+    ),
+    stale as (
+      select coalesce(max(t.length), 0) as length
+      from target join ${schema}.memory_term t on t.memory_ref = target.ref
+    ),
+    dropped as (
+      delete from ${schema}.memory_term t using target
+      where t.memory_ref = target.ref and t.lexeme not in (select lexeme from term)
+    ),
+    indexed as (
+      insert into ${schema}.memory_term (owner_ref, lexeme, memory_ref, frequency, length)
+      select ${ownerRef}, term.lexeme, rewritten.ref, term.frequency, term.length from rewritten, term
+      on conflict (owner_ref, lexeme, memory_ref)
+        do update set frequency = excluded.frequency, length = excluded.length
+    )
+    update ${schema}.owner o
+    set memory_count = o.memory_count + (select count(*) from target where state <> 'active'),
+      memory_length = o.memory_length + (select coalesce(max(length), 0) from term) - (select length from stale)
+    where o.id = ${ownerRef}`);
+}
+
+function linkRows({ schema }: Connection, { links, text }: MemoryRewrite): Sql {
+  if (links === null) return empty;
+  return sql`link as (
+    select l.* from json_to_recordset(${JSON.stringify(links)}::json) as l (ref bigint, strength real)
+  ),
+  unlinked as (
+    delete from ${schema}.relation r using target
+    where r.from_ref = target.ref and r.relation_type = 'related_to' and r.to_ref not in (select ref from link)
+  ),
+  forsaken as (
+    delete from ${schema}.relation r using target
+    where r.to_ref = target.ref and r.relation_type = 'related_to' and target.content <> ${text}
+  ),
+  linked as (
+    insert into ${schema}.relation (from_ref, to_ref, strength)
+    select rewritten.ref, link.ref, link.strength from rewritten, link where link.ref <> rewritten.ref
+    on conflict (from_ref, to_ref, relation_type) do update set strength = excluded.strength
+  ),`;
+}
+
+/** The new vector where there is one; otherwise none that was made of other words may stay. */
+async function vectorRows(
+  tx: Connection,
+  { ownerRef, rewrite, space }: Parameters<typeof rewriteMemory>[1],
+): Promise<Sql> {
+  const { schema } = tx;
+  if (space && rewrite.vector !== null) {
+    return sql`vector as (
+      insert into ${schema}.memory_embedding (space_ref, memory_ref, owner_ref, embedding)
+      select ${space.ref}, ref, ${ownerRef}, ${rewrite.vector}::${space.type} from rewritten
+      on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
+    ),
+    outdated as (
+      delete from ${schema}.memory_embedding e using target
+      where e.memory_ref = target.ref and e.space_ref <> ${space.ref} and target.content <> ${rewrite.text}
+    ),`;
+  }
+  if (!(await hasVectors(tx))) return empty;
+  return sql`outdated as (
+    delete from ${schema}.memory_embedding e using target
+    where e.memory_ref = target.ref and target.content <> ${rewrite.text}
+  ),
+  kept as (
+    update ${schema}.memory_embedding e set active = ${rewrite.state} = 'active' from target
+    where e.memory_ref = target.ref and target.content = ${rewrite.text}
+  ),`;
+}

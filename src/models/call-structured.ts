@@ -1,0 +1,178 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage, BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import { errorKind } from "../logger.js";
+import { type FittedAnswer, fitAnswer } from "./fit-answer.js";
+import { answersIn, type GivenAnswers, rawText, requireWhole, stopError } from "./model-answer.js";
+import { malformed, withDeadline } from "./model-failure.js";
+
+/** A question to the model whose answer must fit a schema. */
+export interface StructuredCall<Output extends Record<string, unknown>> {
+  readonly model: BaseChatModel;
+  /** Name of the schema on the wire. */
+  readonly name: string;
+  /** What the model is asked for; how its answer is read, and what may be missing, `fitAnswer` says. */
+  readonly schema: z.ZodObject & z.ZodType<Output>;
+  readonly instructions: string;
+  readonly input: string;
+  readonly timeoutMs: number;
+  /** Told how many items of the answer's lists could not be read, where there are any. */
+  readonly onDropped?: (items: number) => void;
+}
+
+/**
+ * Keeps background calls out of a user's run: no tokens in its streams, no callbacks of its. Under an
+ * inherited streaming callback ChatOpenAI also parses structured output differently, or not at all.
+ */
+const apart = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
+
+/**
+ * The model's answer, read by the schema; one of which nothing can be read is sent back once with what is wrong.
+ *
+ * @throws MemoryError `MODEL_OUTPUT_INVALID` after the second malformed answer, which `malformedOutput` gives, and for
+ *   refusals; `MODEL_TIMEOUT`; `MODEL_FAILED` when the call itself fails, or its answer was cut by the token limit.
+ */
+export async function callStructured<Output extends Record<string, unknown>>(
+  call: StructuredCall<Output>,
+): Promise<Output> {
+  const question = [new SystemMessage(call.instructions), new HumanMessage(call.input)];
+  const first = await ask(call, question);
+  if (first.valid) return accepted(call, first.answer);
+  const second = await ask(call, [
+    ...question,
+    new AIMessage(first.raw),
+    new HumanMessage(
+      `That answer cannot be used: ${first.problem}. Answer again as ${call.name}, with every field filled in.`,
+    ),
+  ]);
+  if (second.valid) return accepted(call, second.answer);
+  throw new MemoryError(
+    "MODEL_OUTPUT_INVALID",
+    `The model twice gave an answer that is not a valid ${call.name}: ${second.fault}.`,
+    { cause: malformed(second.output) },
+  );
+}
+
+function accepted<Output extends Record<string, unknown>>(
+  { onDropped }: StructuredCall<Output>,
+  { value, dropped }: FittedAnswer<Output>,
+): Output {
+  if (dropped > 0) onDropped?.(dropped);
+  return value;
+}
+
+type Answer<Output> =
+  | { valid: true; answer: FittedAnswer<Output> }
+  /** `raw` and `problem` are what the model is told, `output` is what is kept of it, `fault` what logs may hold. */
+  | { valid: false; raw: string; output: string; problem: string; fault: string };
+
+async function ask<Output extends Record<string, unknown>>(
+  call: StructuredCall<Output>,
+  messages: BaseMessage[],
+): Promise<Answer<Output>> {
+  let reply: { raw: BaseMessage; parsed: unknown };
+  try {
+    const structured = call.model.withStructuredOutput(wireSchema(call.schema), {
+      name: call.name,
+      includeRaw: true,
+      ...(isOpenAI(call.model) && { strict: true }),
+    });
+    reply = await withDeadline(call.timeoutMs, (signal) =>
+      structured.invoke(messages, { ...apart, signal, runName: `mnemograph.${call.name}` }),
+    );
+  } catch (cause) {
+    if (MemoryError.is(cause)) throw cause;
+    const stopped = stopError(cause);
+    if (stopped) throw stopped;
+    if (isParserError(cause)) {
+      const problem = "it is not valid JSON";
+      return { valid: false, raw: "(unreadable)", output: unparsed(cause), problem, fault: problem };
+    }
+    throw new MemoryError("MODEL_FAILED", `The model call failed: ${errorKind(cause)}.`, { cause });
+  }
+  const { raw, parsed } = reply;
+  if (!BaseMessage.isInstance(raw))
+    return readAnswers(call, { values: [parsed], broken: false }, "(unreadable)");
+  requireWhole(raw);
+  return readAnswers(call, answersIn(raw, call.name), rawText(raw));
+}
+
+function readAnswers<Output extends Record<string, unknown>>(
+  { schema }: StructuredCall<Output>,
+  { values, broken }: GivenAnswers,
+  raw: string,
+): Answer<Output> {
+  const wrong = { valid: false as const, raw, output: raw };
+  if (broken) {
+    const problem = "it is not complete JSON";
+    return { ...wrong, problem, fault: problem };
+  }
+  const answer = together<Output>(
+    schema,
+    values.map((value) => fitAnswer<Output>(schema, value)),
+  );
+  if (answer) return { valid: true, answer };
+  if (values.length !== 1) {
+    const problem = values.length === 0 ? "it is not the JSON that was asked for" : "it is several answers";
+    return { ...wrong, problem, fault: problem };
+  }
+  const { error = new z.ZodError([]) } = schema.safeParse(values[0]);
+  return { ...wrong, problem: z.prettifyError(error), fault: faultOf(error) };
+}
+
+/** Several calls of the tool as one answer: their lists put together, where they differ in nothing else that counts. */
+function together<Output extends Record<string, unknown>>(
+  schema: z.ZodObject,
+  answers: readonly (FittedAnswer<Output> | null)[],
+): FittedAnswer<Output> | null {
+  const [first, ...others] = answers;
+  if (!first) return null;
+  return others.reduce<FittedAnswer<Output> | null>((all, other) => {
+    if (!all || !other) return null;
+    const value: Record<string, unknown> = { ...all.value };
+    for (const [name, field] of Object.entries(schema.shape)) {
+      const [mine, its] = [value[name], other.value[name]];
+      if (Array.isArray(mine) && Array.isArray(its)) value[name] = [...mine, ...its];
+      else if (mine !== its && !(field instanceof z.ZodDefault)) return null;
+    }
+    return { value: value as Output, dropped: all.dropped + other.dropped };
+  }, first);
+}
+
+/**
+ * `schema` as the model is given it. Not as zod's: then clients check the answer themselves, and throw away all of it
+ * for one field.
+ */
+function wireSchema(schema: z.ZodObject): Record<string, unknown> {
+  // Strict output has all fields required, and no defaults.
+  const { $schema: _, ...wire } = z.toJSONSchema(schema, {
+    override: ({ jsonSchema }) => void delete jsonSchema.default,
+  });
+  return wire;
+}
+
+/** Models that decode by the schema when they are told to; to others `strict` is an error, or means another endpoint. */
+function isOpenAI(model: BaseChatModel): boolean {
+  return ["openai", "azure_openai"].includes(model._llmType());
+}
+
+/** Where an answer does not fit, and in what way; the schema's own messages quote what the model made up. */
+function faultOf({ issues }: z.ZodError): string {
+  return issues
+    .slice(0, 5)
+    .map(({ path, code }) => `${path.map(String).join(".") || "it"} (${code})`)
+    .join(", ");
+}
+
+/** ChatOpenAI throws what its parser says, where other models return `parsed: null`. */
+function isParserError(error: unknown): boolean {
+  const names = ["SyntaxError", "ZodError", "$ZodError", "OutputParserException"];
+  return error instanceof Error && (names.includes(error.name) || names.includes(error.constructor.name));
+}
+
+/** What a parser could not read. OpenAI's client keeps it to itself: then the error's words are all there is. */
+function unparsed(error: unknown): string {
+  const { llmOutput, message } = error as { llmOutput?: unknown; message: string };
+  return typeof llmOutput === "string" && llmOutput !== "" ? llmOutput : message;
+}

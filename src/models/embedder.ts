@@ -1,0 +1,166 @@
+import type { EmbeddingsInterface } from "@langchain/core/embeddings";
+import { toSql } from "pgvector";
+import { MemoryError } from "../errors.js";
+import { errorKind } from "../logger.js";
+import type { Connection } from "../postgres/connection.js";
+import { type EmbeddingSpace, ensureEmbeddingSpace, saveUnrelatedSimilarity } from "./embedding-space.js";
+import { withDeadline } from "./model-failure.js";
+import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.js";
+
+/** Questions as users ask them. None has to do with any of the statements, which are worded as memories are. */
+const questions = [
+  "Which airline should I book?",
+  "How is the marathon training going?",
+  "Can you find the bug in this code?",
+  "What did the dentist say?",
+  "What should I cook tonight?",
+  "When is the rent due?",
+  "Do you remember my shoe size?",
+  "Tell me again who won the election.",
+];
+const statements = [
+  "The user's grandmother was born in 1931.",
+  "The user collects old stamps.",
+  "The user paints birds in watercolour.",
+  "The user is afraid of spiders.",
+  "The user's brother works as a carpenter.",
+  "The user is learning Portuguese.",
+  "The user prefers films in black and white.",
+  "The user keeps bees behind the house.",
+  "The user's neighbour plays chess on Sundays.",
+  "The user wears glasses for reading.",
+  "The team's meeting was moved to the smaller room.",
+  "The customer's printer is broken.",
+];
+
+/** How alike `embeddings` find texts that have nothing to do with each other; null when their answers do not tell. */
+async function measureSpace(embeddings: EmbeddingsInterface): Promise<UnrelatedSimilarity | null> {
+  const [asked, stated] = await Promise.all([
+    Promise.all(questions.map((question) => embeddings.embedQuery(question))),
+    embeddings.embedDocuments(statements),
+  ]);
+  return stated.length === statements.length ? measureUnrelated(asked, stated) : null;
+}
+
+/** Texts as vectors of one space, written as pgvector reads them. */
+export interface Embedded {
+  readonly space: EmbeddingSpace;
+  /** Of length 1, in the order of the texts. */
+  readonly vectors: readonly string[];
+}
+
+/** Makes vectors; holds no connection while the model works. */
+export interface Embedder {
+  documents(texts: readonly string[]): Promise<Embedded>;
+  /**
+   * The first question to a space has it measured (see `measureSpace`), as far as that is done within `timeoutMs`.
+   *
+   * @throws MemoryError `EMBEDDING_FAILED`, also when it takes longer than `timeoutMs`.
+   */
+  query(text: string, timeoutMs: number): Promise<Embedded>;
+}
+
+/** Between two tries to measure a space: where one failed, the next question may fail as well. */
+const measureAgainAfterMs = 60_000;
+
+/**
+ * An embedder on `embeddings`, whose vectors go to the space `spaceName`.
+ *
+ * @param spaceName @default the model's name
+ */
+export function createEmbedder(
+  db: Connection,
+  embeddings: EmbeddingsInterface,
+  spaceName?: string,
+): Embedder {
+  const name = spaceName ?? modelName(embeddings);
+  let known: Promise<EmbeddingSpace> | undefined;
+
+  const spaceFor = async (dimensions: number): Promise<EmbeddingSpace> => {
+    known ??= ensureEmbeddingSpace(db, { name, dimensions }).catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    const space = await known;
+    if (space.dimensions === dimensions) return space;
+    throw new MemoryError(
+      "DIMENSION_MISMATCH",
+      `The embeddings gave a vector of ${dimensions} dimensions; space "${name}" has ${space.dimensions}.`,
+    );
+  };
+
+  let measuring: Promise<void> | undefined;
+  let measuredAtMs = Number.NEGATIVE_INFINITY;
+
+  /** Measures `space` once. Whatever goes wrong, searches go on with what is assumed of spaces. */
+  const measure = async (space: EmbeddingSpace): Promise<void> => {
+    try {
+      const unrelated = await measureSpace(embeddings);
+      if (unrelated === null) return;
+      known = Promise.resolve({ ...space, unrelated });
+      await saveUnrelatedSimilarity(db, space, unrelated);
+    } catch {
+      measuring = undefined;
+    }
+  };
+
+  const measured = async (space: EmbeddingSpace, timeoutMs: number): Promise<EmbeddingSpace> => {
+    if (space.unrelated !== null) return space;
+    if (measuring === undefined && performance.now() - measuredAtMs > measureAgainAfterMs) {
+      measuredAtMs = performance.now();
+      measuring = measure(space);
+    }
+    await withDeadline(timeoutMs, async () => measuring).catch(() => {});
+    return (await known) ?? space;
+  };
+
+  const embed = async (vectors: number[][]): Promise<Embedded> => {
+    const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
+    if (wrong)
+      throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
+    const spaces = await Promise.all(vectors.map((vector) => spaceFor(vector.length)));
+    return {
+      space: spaces[0] as EmbeddingSpace,
+      vectors: vectors.map((vector) => toSql(unit(vector)) as string),
+    };
+  };
+
+  const failed = (cause: unknown): MemoryError => {
+    if (MemoryError.is(cause) && cause.code !== "MODEL_TIMEOUT") return cause;
+    const kind = MemoryError.is(cause) ? cause.message : errorKind(cause);
+    return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${kind}`, { cause });
+  };
+
+  return {
+    async documents(texts) {
+      try {
+        const vectors = await embeddings.embedDocuments([...texts]);
+        if (vectors.length === texts.length) return await embed(vectors);
+      } catch (cause) {
+        throw failed(cause);
+      }
+      throw new MemoryError("EMBEDDING_FAILED", `The embeddings did not give ${texts.length} vectors.`);
+    },
+    async query(text, timeoutMs) {
+      const endMs = performance.now() + timeoutMs;
+      try {
+        const embedded = await embed([await withDeadline(timeoutMs, () => embeddings.embedQuery(text))]);
+        return { ...embedded, space: await measured(embedded.space, Math.max(0, endMs - performance.now())) };
+      } catch (cause) {
+        throw failed(cause);
+      }
+    },
+  };
+}
+
+/** At length 1, as the store compares them; a vector of zeros, which is like nothing, stays. */
+function unit(vector: readonly number[]): number[] {
+  const length = Math.hypot(...vector) || 1;
+  return vector.map((value) => value / length);
+}
+
+function modelName(embeddings: EmbeddingsInterface): string {
+  const named = embeddings as { model?: unknown; modelName?: unknown };
+  const name = named.model ?? named.modelName;
+  return typeof name === "string" && name !== "" ? name : embeddings.constructor.name;
+}

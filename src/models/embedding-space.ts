@@ -1,0 +1,78 @@
+import sql, { raw, type Sql } from "sql-template-tag";
+import { MemoryError } from "../errors.js";
+import type { Connection } from "../postgres/connection.js";
+import type { UnrelatedSimilarity } from "./unrelated-similarity.js";
+
+/** Whether memories have vectors here, made by whatever process: then whoever hides one must hide its vectors. */
+export async function hasVectors(db: Connection): Promise<boolean> {
+  const [row] = await db.query<{ found: boolean }>(
+    sql`select to_regclass(${`${db.schema.text}.memory_embedding`}) is not null as found`,
+  );
+  return row?.found ?? false;
+}
+
+/** Vectors that may be compared with each other: made by one model, of one length. */
+export interface EmbeddingSpace {
+  readonly ref: number;
+  readonly name: string;
+  readonly dimensions: number;
+  /** The column type to cast to, wherever pgvector is installed. */
+  readonly type: Sql;
+  /** The operator of negative inner product: of unit vectors, minus their cosine similarity, which costs a third more. */
+  readonly product: Sql;
+  /** How alike unrelated texts are in it; null where that is not known yet. */
+  readonly unrelated: UnrelatedSimilarity | null;
+}
+
+interface Row {
+  id: number;
+  dimensions: number;
+  mean: number | null;
+  spread: number | null;
+  extension: string;
+  [column: string]: unknown;
+}
+
+/**
+ * The space called `name`, made if it is new.
+ *
+ * @throws MemoryError `DIMENSION_MISMATCH` when its vectors have another length.
+ */
+export async function ensureEmbeddingSpace(
+  db: Connection,
+  { name, dimensions }: { name: string; dimensions: number },
+): Promise<EmbeddingSpace> {
+  const [row] = await db.query<Row>(sql`
+    insert into ${db.schema}.embedding_space as s (name, dimensions) values (${name}, ${dimensions})
+    on conflict (name) do update set dimensions = s.dimensions
+    returning id, dimensions, unrelated_mean::float8 as mean, unrelated_spread::float8 as spread, (
+      select quote_ident(n.nspname) from pg_catalog.pg_extension e
+      join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'
+    ) as extension`);
+  if (row?.dimensions === dimensions) {
+    const type = raw(`${row.extension}.halfvec`);
+    const product = raw(`operator(${row.extension}.<#>)`);
+    const { mean, spread } = row;
+    return {
+      ...{ ref: row.id, name, dimensions, type, product },
+      unrelated: mean === null || spread === null ? null : { mean, spread },
+    };
+  }
+  throw new MemoryError(
+    "DIMENSION_MISMATCH",
+    `The embedding space "${name}" holds vectors of ${row?.dimensions} dimensions, but the embeddings give ` +
+      `${dimensions}. Use the model that made them, or name another space (createMemory({ embeddingSpace })) ` +
+      "and run `mnemograph reembed`.",
+  );
+}
+
+/** Keeps how alike unrelated texts are in a space. What another process has measured meanwhile stays. */
+export async function saveUnrelatedSimilarity(
+  db: Connection,
+  { ref }: EmbeddingSpace,
+  { mean, spread }: UnrelatedSimilarity,
+): Promise<void> {
+  await db.query(sql`
+    update ${db.schema}.embedding_space set unrelated_mean = ${mean}::real, unrelated_spread = ${spread}::real
+    where id = ${ref} and unrelated_mean is null`);
+}

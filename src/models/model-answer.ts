@@ -1,0 +1,124 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import { MemoryError } from "../errors.js";
+import { jsonIn } from "./fit-answer.js";
+import { malformed } from "./model-failure.js";
+
+/** Why a model stopped before it was done, by the words of the clients and providers there are. */
+const cutShort =
+  /^(?:length|(?:model_)?length|max_?(?:output_|completion_|new_)?tokens?|token_?limit|model_context_window_exceeded)+$/i;
+const withheld =
+  /content_?filter|refusal|safety|recitation|blocklist|prohibited|spii|guardrail|toxic|blocked|moderation/i;
+
+/** Properties in which clients leave why a model stopped: `finish_reason`, `stopReason`, `done_reason`, `incomplete_details.reason`… */
+const reasonName = /^(?:(?:finish|stop|done|completion|block|incomplete)_?reason|reason)$/i;
+
+/**
+ * Sees to it that `message` is a whole answer, and not what was said until a limit or a filter stopped the model.
+ *
+ * @throws MemoryError `MODEL_FAILED` where the token limit cut it, as nothing can be told from half an answer;
+ *   `MODEL_OUTPUT_INVALID` for refusals and filters, which the next try meets as well.
+ */
+export function requireWhole(message: BaseMessage): void {
+  const reasons = reasonsIn(message.response_metadata, 2);
+  const cut = reasons.find((reason) => cutShort.test(reason));
+  if (cut !== undefined) throw cutOff(cut);
+  const refused =
+    typeof message.additional_kwargs?.refusal === "string" && message.additional_kwargs.refusal !== "";
+  const filtered =
+    reasons.find((reason) => withheld.test(reason)) ??
+    (refused || hasRefusal(message) ? "refusal" : undefined);
+  if (filtered !== undefined) throw refusal(filtered, { cause: malformed(rawText(message)) });
+}
+
+/** What `error`, thrown by a client in the place of an answer, says of a limit or a filter; null when it says neither. */
+export function stopError(error: unknown): MemoryError | null {
+  const name = error instanceof Error ? error.constructor.name : "";
+  if (name === "LengthFinishReasonError") return cutOff("length", error);
+  return name === "ContentFilterFinishReasonError" ? refusal("content_filter", { cause: error }) : null;
+}
+
+function cutOff(reason: string, cause?: unknown): MemoryError {
+  return new MemoryError(
+    "MODEL_FAILED",
+    `The model's answer was cut by its token limit (${reason}): raise maxTokens of the model given to createMemory.`,
+    { cause },
+  );
+}
+
+function refusal(reason: string, options: { cause: unknown }): MemoryError {
+  return new MemoryError(
+    "MODEL_OUTPUT_INVALID",
+    `The model did not answer, it was stopped by a filter or refused (${reason}).`,
+    options,
+  );
+}
+
+/** Reasons are words: nothing that a conversation could say gets into an error. */
+function reasonsIn(metadata: unknown, depth: number): string[] {
+  if (typeof metadata !== "object" || metadata === null) return [];
+  return Object.entries(metadata).flatMap(([name, value]) => {
+    if (typeof value === "string") return reasonName.test(name) && /^\w{1,60}$/.test(value) ? [value] : [];
+    return depth > 0 && !Array.isArray(value) ? reasonsIn(value, depth - 1) : [];
+  });
+}
+
+function hasRefusal({ content }: BaseMessage): boolean {
+  return Array.isArray(content) && content.some((part) => part.type === "refusal");
+}
+
+/** What a message gives as an answer. */
+export interface GivenAnswers {
+  /** JSON values: the arguments of each call of the tool, or what the text is. */
+  readonly values: readonly unknown[];
+  /** Whether an answer is there that is no complete JSON. */
+  readonly broken: boolean;
+}
+
+/**
+ * The answers in `message`, which was asked to call the tool `name`.
+ *
+ * Arguments are read from the text that the model wrote, where the client keeps it: LangChain closes what a stream left
+ * open, so that a list cut before its first item is an empty one.
+ */
+export function answersIn(message: BaseMessage, name: string): GivenAnswers {
+  const calls = callsIn(message);
+  const named = calls.filter((call) => call.name === name);
+  const asked = named.length > 0 ? named : calls.slice(0, calls.length === 1 ? 1 : 0);
+  if (asked.length === 0) {
+    const value = jsonIn(message.text);
+    return { values: value === undefined ? [] : [value], broken: false };
+  }
+  const values = asked.map(({ args }) => (typeof args === "string" ? jsonIn(args) : args));
+  const given = values.filter((value) => value !== undefined);
+  return { values: given, broken: given.length < values.length };
+}
+
+interface GivenCall {
+  readonly name?: string | undefined;
+  readonly args?: unknown;
+}
+
+function callsIn(message: BaseMessage): readonly GivenCall[] {
+  const {
+    tool_call_chunks: chunks = [],
+    tool_calls: calls = [],
+    invalid_tool_calls: invalid = [],
+  } = message as {
+    tool_call_chunks?: GivenCall[];
+    tool_calls?: GivenCall[];
+    invalid_tool_calls?: GivenCall[];
+  };
+  const raw = (message.additional_kwargs?.tool_calls ?? []) as {
+    function?: { name?: string; arguments?: unknown };
+  }[];
+  const written = raw.map((call) => ({ name: call.function?.name, args: call.function?.arguments }));
+  return [chunks, written, [...calls, ...invalid]].find((list) => list.length > 0) ?? [];
+}
+
+/** A message as text: it may be prose, or a tool call with wrong arguments. */
+export function rawText(message: BaseMessage): string {
+  const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  return (
+    message.text || JSON.stringify(calls.map((toolCall: { args: unknown }) => toolCall.args)) || "(nothing)"
+  );
+}

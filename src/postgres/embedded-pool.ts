@@ -1,0 +1,138 @@
+import { realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { PGlite } from "@electric-sql/pglite";
+import pg from "pg";
+import { MemoryError } from "../errors.js";
+import { closeContents, openDataDirectory } from "./data-directory.js";
+import { prepareSession } from "./session-settings.js";
+
+/** How to open the embedded database. */
+export interface EmbeddedPoolOptions {
+  /** Folder of the database; without one it lives in memory and ends with the pool. */
+  readonly dataDir?: string;
+  /** A dump made by PGlite's `dumpDataDir`, to start from. */
+  readonly loadDataDir?: Blob;
+}
+
+/** A `pg.Pool` of one client on an embedded PostgreSQL. */
+export interface EmbeddedPool {
+  readonly pool: pg.Pool;
+  /** The running database; starts it if need be. */
+  readonly engine: () => PGlite;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * The embedded database as a `pg.Pool`; it takes its folder and starts at the first connection.
+ *
+ * @throws MemoryError `PEER_MISSING` here when @electric-sql/pglite is not installed; at the first connection
+ *   what `openDataDirectory` throws, and `DATABASE_UNAVAILABLE` when the folder holds no database that starts.
+ */
+export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
+  const { PGlite: Engine, createPgConfig, vector } = loadPeers();
+  let running: { engine: PGlite; ready: Promise<void>; unlock: () => void } | undefined;
+
+  const start = () => {
+    if (running) return running;
+    const { dataDir, loadDataDir } = options;
+    const unlock = dataDir === undefined ? () => {} : openDataDirectory(dataDir);
+    const engine = new Engine({
+      ...(vector && { extensions: { vector } }),
+      // It does not start in a folder that is a symbolic link.
+      ...(dataDir !== undefined && { dataDir: realpathSync(dataDir) }),
+      ...(loadDataDir !== undefined && { loadDataDir }),
+    });
+    running = { engine, ready: engine.waitReady.then(closed), unlock };
+    return running;
+  };
+
+  const closed = () => {
+    if (options.dataDir !== undefined) closeContents(options.dataDir);
+  };
+
+  const started = async () => {
+    const { ready, unlock } = start();
+    try {
+      await ready;
+    } catch (cause) {
+      running = undefined;
+      unlock();
+      const detail = cause instanceof Error ? cause.message : JSON.stringify(cause);
+      throw new MemoryError(
+        "DATABASE_UNAVAILABLE",
+        `The embedded database in ${options.dataDir ?? "memory"} does not start (${detail}). ` +
+          "The folder may hold something else, or be made by another version.",
+        { cause },
+      );
+    }
+  };
+
+  // Each client speaks the wire protocol to the one engine; handing the pool a ready-made connection
+  // instead would leave it dead after its first failed query.
+  class EmbeddedClient extends pg.Client {
+    constructor(clientOptions?: pg.ClientConfig) {
+      super({ ...clientOptions, ...createPgConfig(start().engine) } as pg.ClientConfig);
+    }
+
+    // The peer's own connection never answers when the engine does not start.
+    override connect(): Promise<pg.Client>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+      const connected = started()
+        .then(() => super.connect())
+        // All clients share the engine's one session, and a new one does not know what those before it prepared.
+        .then(() => super.query("deallocate all"))
+        .then(() => this);
+      if (!callback) return connected;
+      const succeed = callback as () => void;
+      connected.then(() => succeed(), callback);
+      return undefined;
+    }
+  }
+  const pool = new pg.Pool({
+    ...{ Client: EmbeddedClient, max: 1, idleTimeoutMillis: 0 },
+    onConnect: prepareSession(),
+  } as pg.PoolConfig);
+
+  return {
+    pool,
+    engine: () => start().engine,
+    async close() {
+      await pool.end();
+      if (!running) return;
+      try {
+        await running.engine.close();
+        closed();
+      } finally {
+        running.unlock();
+      }
+    },
+  };
+}
+
+function loadPeers() {
+  const require = createRequire(import.meta.url);
+  try {
+    const { PGlite: Engine } = require("@electric-sql/pglite") as typeof import("@electric-sql/pglite");
+    const { createPgConfig } =
+      require("@electric-sql/pglite/node-postgres") as typeof import("@electric-sql/pglite/node-postgres");
+    return { PGlite: Engine, createPgConfig, vector: loadVector(require) };
+  } catch (cause) {
+    throw new MemoryError(
+      "PEER_MISSING",
+      "The embedded database needs a package that is not installed: run `npm install @electric-sql/pglite`, " +
+        "or pass `database` a PostgreSQL connection string.",
+      { cause },
+    );
+  }
+}
+
+/** pgvector for the embedded database; without it everything but embeddings works. */
+function loadVector(require: NodeJS.Require) {
+  try {
+    return (require("@electric-sql/pglite-pgvector") as typeof import("@electric-sql/pglite-pgvector"))
+      .vector;
+  } catch {
+    return undefined;
+  }
+}

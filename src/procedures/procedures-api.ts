@@ -1,0 +1,203 @@
+import type { BaseMessageLike } from "@langchain/core/messages";
+import { z } from "zod";
+import { findThread } from "../conversation/claim-thread.js";
+import { findThreadMessages, type TurnMessage } from "../conversation/find-messages.js";
+import { givenMessages, messageListSchema } from "../conversation/given-messages.js";
+import { newMessages } from "../conversation/record.js";
+import { MemoryError } from "../errors.js";
+import { insertEvent } from "../events/event-log.js";
+import { limitMaterial } from "../jobs/limit-material.js";
+import type { UpkeepDeps } from "../jobs/upkeep-deps.js";
+import { findMemory } from "../memories/item/find-memories.js";
+import type { MemoryItem } from "../memories/item/memory.js";
+import { classified, writeMemories } from "../memories/write/write-memories.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Database } from "../postgres/database.js";
+import { lockOwner } from "../scope/lock-owner.js";
+import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { parseThreadId, threadForbidden } from "../scope/thread-id.js";
+import { smallCount, storableText } from "../text/parse-input.js";
+import { textPieces } from "../text/text-pieces.js";
+import { type ProcedureSteps, procedureKey, procedureText, writeProcedure } from "./write-procedure.js";
+
+/** A thread and its owner as work found them; forgetting ends one or both. */
+interface SeenThread {
+  /** Null: nothing of it was recorded yet. */
+  readonly threadRef: number | null;
+  readonly ownerRef: number;
+}
+
+interface ThreadAddress {
+  readonly scope: Scope;
+  readonly threadId: string;
+}
+
+/**
+ * The thread named, before long work on what was said in it.
+ *
+ * Its owner is made where it is new: only what is there can be missed when it was forgotten.
+ *
+ * @throws MemoryError `THREAD_FORBIDDEN`
+ */
+async function seeThread(db: Database, address: ThreadAddress): Promise<SeenThread> {
+  const thread = await findThread(db, address);
+  if (thread === null) throw threadForbidden(address.threadId);
+  const owner = await db.transaction((tx) => lockOwner(tx, address.scope));
+  return { threadRef: thread?.threadRef ?? null, ownerRef: owner.ref };
+}
+
+/**
+ * Sees to it that what was seen of a thread is still there: else it was forgotten, and nothing may be written that was
+ * made of it. Belongs in the transaction of the write.
+ *
+ * @throws MemoryError `FORGOTTEN`
+ */
+async function requireSeen(tx: Connection, address: ThreadAddress, seen: SeenThread): Promise<void> {
+  const owner = await lockOwner(tx, address.scope);
+  const thread = seen.threadRef === null ? null : await findThread(tx, address);
+  if (owner.ref === seen.ownerRef && (thread?.threadRef ?? null) === seen.threadRef) return;
+  throw new MemoryError(
+    "FORGOTTEN",
+    `Thread "${address.threadId}" or its user was forgotten meanwhile: nothing was written.`,
+  );
+}
+
+/** Which conversation becomes numbered steps. */
+export interface ProcedureInput {
+  readonly scope: Scope;
+  readonly threadId: string;
+  /** What the steps are for. A procedure written again under the same title takes the old one's place. @default the model's */
+  readonly title?: string | undefined;
+  /** The agent that will need it. */
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  /** 1 to 5. @default 3 */
+  readonly importance?: number | undefined;
+  /** @default false */
+  readonly pinned?: boolean | undefined;
+  /** What the steps are made of, instead of what was recorded of the thread; in any form that LangGraph takes. */
+  readonly messages?: readonly BaseMessageLike[] | undefined;
+  /** First message looked at. @default 0 */
+  readonly fromSeq?: number | undefined;
+  /** Last message looked at. @default the thread's last */
+  readonly toSeq?: number | undefined;
+  /** For the audit trail. @default "api" */
+  readonly actor?: string | undefined;
+}
+
+/** Numbered steps learned from conversations; found only by their category, "procedural". */
+export interface ProceduresApi {
+  /**
+   * Writes down the steps by which a conversation reached its result; null when there is nothing to repeat. Steps
+   * that read as instructions to a model against its user come back in quarantine.
+   *
+   * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `FORGOTTEN` when the thread
+   *   or its user was forgotten meanwhile, and what the model fails with: `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`,
+   *   `MODEL_FAILED`.
+   */
+  write(input: ProcedureInput): Promise<MemoryItem | null>;
+}
+
+type StepMaterial = Pick<TurnMessage, "role" | "actor" | "text"> & { readonly seq?: number };
+
+const inputSchema = z.strictObject({
+  scope: scopeField,
+  threadId: z.unknown(),
+  tags: z.array(storableText).optional(),
+  importance: z.number().min(1).max(5).optional(),
+  pinned: z.boolean().optional(),
+  messages: messageListSchema.optional(),
+  agentId: storableText.optional(),
+  runId: storableText.optional(),
+  actor: storableText.default("api"),
+  title: storableText.trim().min(1).max(200).optional(),
+  fromSeq: smallCount.default(0),
+  toSeq: smallCount.default(2_147_483_647),
+});
+
+/** The `ProceduresApi` on `deps`. */
+export function createProceduresApi(deps: UpkeepDeps): ProceduresApi {
+  return { write: (input) => write(deps, input) };
+}
+
+async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryItem | null> {
+  const { scope, fromSeq, toSeq, ...named } = parseScoped(inputSchema, input, "procedure");
+  const title = await deps.redactor.json(named.title ?? null);
+  const threadId = parseThreadId(named.threadId);
+  const address = { scope, threadId };
+  const seen = await seeThread(deps.db, address);
+  const messages = named.messages
+    ? await unrecorded(deps, named.messages)
+    : await recorded(deps, seen, { threadId, fromSeq, toSeq });
+  const event = { ...address, step: "procedure", op: "classify" } as const;
+  const { messages: material } = await limitMaterial(deps, event, messages, deps.config.upkeep);
+  let isTrimmed = false;
+  const steps = await makeSteps(deps, material, title, () => {
+    isTrimmed = true;
+  });
+  const text = procedureText(steps);
+  if (text === null) {
+    await deps.db.transaction(async (tx) => {
+      await requireSeen(tx, address, seen);
+      await insertEvent(tx, { ...event, status: "skipped", detail: "nothing_to_repeat" });
+    });
+    return null;
+  }
+  const { agentId, runId, tags, importance, pinned } = named;
+  const [written] = await writeMemories(deps, {
+    scope,
+    drafts: [
+      {
+        ...{ text, kind: "procedure", origin: "worker", agentId, runId, tags, importance, pinned },
+        ...(title !== null && { key: procedureKey(title, agentId) }),
+        source: { threadId, seqs: material.flatMap(({ seq }) => seq ?? []) },
+      },
+    ],
+    origin: { actor: named.actor, step: "procedure" },
+    async alongside(tx, [outcome]) {
+      await requireSeen(tx, address, seen);
+      await insertEvent(tx, {
+        ...event,
+        ...classified(outcome, isTrimmed),
+        category: "procedural",
+      });
+    },
+  });
+  return written?.id ? findMemory(deps.db, scope, written.id) : null;
+}
+
+/** Messages that have no place in the transcript yet. */
+async function unrecorded(
+  { config, redactor }: UpkeepDeps,
+  messages: readonly BaseMessageLike[],
+): Promise<StepMaterial[]> {
+  const material = await newMessages(redactor, givenMessages(messages), config.retrieval.language);
+  return material.filter(({ text }) => text.trim() !== "");
+}
+
+async function recorded(
+  { db }: UpkeepDeps,
+  { threadRef }: SeenThread,
+  { threadId, ...seqs }: { threadId: string; fromSeq: number; toSeq: number },
+): Promise<TurnMessage[]> {
+  const messages = threadRef === null ? [] : await findThreadMessages(db, { threadRef, ...seqs });
+  if (messages.length > 0) return messages;
+  throw new MemoryError("NOT_FOUND", `Thread "${threadId}" has no messages there.`);
+}
+
+/** More than the model's budget is folded in piece by piece, each into the steps of those before. */
+async function makeSteps(
+  deps: UpkeepDeps,
+  messages: readonly StepMaterial[],
+  title: string | null,
+  onDropped: () => void,
+): Promise<ProcedureSteps> {
+  const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;
+  let previous: ProcedureSteps | null = null;
+  for (const piece of textPieces(messages, inputBudgetTokens)) {
+    const input = { title, previous, messages: piece, onDropped };
+    previous = await writeProcedure(deps.model(), input, timeoutMs);
+  }
+  return previous ?? { title: title ?? "", steps: [] };
+}

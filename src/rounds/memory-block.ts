@@ -1,0 +1,164 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import { consentLines } from "../consents/consent-lines.js";
+import { bearsMark, memoryPreface, saidMessage } from "../conversation/recalled-mark.js";
+import { deltaHeader } from "../memories/changes/change-line.js";
+import type { MemoryItem } from "../memories/item/memory.js";
+import { unverified } from "../memories/item/trust.js";
+import { contained, withoutHeadings } from "../text/contained-text.js";
+import { messageText } from "../text/message-text.js";
+import { headAtWord, onOneLine } from "../text/storable-text.js";
+import type { Recalled } from "./recalled.js";
+
+/** What the memory block asks for. */
+const memoryRequest = "Answer consistently using the memory and conversation above.";
+
+/** Characters of an episode that are shown; all of it is found by `memory.query`. */
+const episodeCharacters = 150;
+
+/**
+ * What recall found as text for the prompt, or null when there is nothing to say: how to read it, delta header, profile,
+ * what nobody vouches for, relevant memories and episodes, app notes; then the conversation, of which the summary stands
+ * here and the messages follow.
+ *
+ * The block is delimited, and nothing remembered can close it or look like a part of it.
+ *
+ * @param appName what the app's notes are headed with.
+ */
+export function memoryBlock(recalled: Recalled, appName?: string): string | null {
+  const sections = [
+    delta(recalled),
+    profile(recalled),
+    unvouched(recalled),
+    context(recalled),
+    notes(recalled, appName),
+    consents(recalled),
+  ].filter((section) => section !== null);
+  if (sections.length === 0 && !recalled.summary) return null;
+  const conversation = [
+    "# Recent Conversation",
+    ...(recalled.summary ? [summary(recalled.summary), ""] : []),
+    memoryRequest,
+  ];
+  const parts = [`# Long-term Memory\n${memoryPreface}`, ...sections, conversation.join("\n")];
+  return `<memory>\n${parts.join("\n\n")}\n</memory>`;
+}
+
+/** The same for the front of a user's message: a summary stands there alone, and all else without the delimiters. */
+function previousContext(recalled: Recalled): string {
+  const memories = memoryBlock({ ...recalled, summary: null });
+  if (memories === null && recalled.summary) return summaryText(recalled.summary);
+  return (memoryBlock(recalled) ?? "").replace(/^<memory>\n|\n<\/memory>$/g, "");
+}
+
+function delta({ changes }: Recalled): string | null {
+  const top = changes.top.map((change) => ({ ...change, line: oneLine(change.line) }));
+  return deltaHeader({ ...changes, top });
+}
+
+function profile({ memories }: Recalled): string | null {
+  const lines = memories.profile.filter((memory) => unverified(memory) === null).map(slotLine);
+  return lines.length === 0 ? null : ["## User Profile", ...lines].join("\n");
+}
+
+/** What would stand in the profile, had anybody vouched for it. */
+function unvouched({ memories }: Recalled): string | null {
+  const lines = memories.profile.filter((memory) => unverified(memory) !== null).map(slotLine);
+  return lines.length === 0 ? null : ["## Unverified", ...lines].join("\n");
+}
+
+function slotLine(memory: MemoryItem): string {
+  const { key, value, text } = memory;
+  return item(memory, key !== null && value !== null ? `${key}: ${value}` : text);
+}
+
+function context({ memories }: Recalled): string | null {
+  const { relevant, episodes, related } = memories;
+  const labelled = (memory: MemoryItem) => item(memory, `[${memory.category}] ${memory.text}`);
+  const lines = [
+    ...relevant.map(({ memory }) => labelled(memory)),
+    ...related.map(labelled),
+    ...episodes.map(({ memory }) =>
+      item(
+        memory,
+        `${memory.turns ? `turns ${memory.turns.start}-${memory.turns.end}: ` : ""}${beginning(memory.text)}`,
+      ),
+    ),
+  ];
+  return lines.length === 0 ? null : ["## Recent Context", ...lines].join("\n");
+}
+
+function notes({ memories }: Recalled, appName: string | undefined): string | null {
+  const [first] = memories.notes;
+  if (!first) return null;
+  const numbered = memories.notes.map(
+    (note, index) =>
+      `${index + 1}. [Created: ${note.createdAt.toISOString().slice(0, 10)}] ${withTrust(note, note.text)}`,
+  );
+  return [
+    `(memories for app: ${oneLine(appName ?? first.scope.appId ?? "")})`,
+    "The following are memories from previous conversations with this app:",
+    "",
+    ...numbered,
+    "",
+    "Use these memories to provide context-aware responses.",
+  ].join("\n");
+}
+
+function consents({ consents: waiting }: Recalled): string | null {
+  if (waiting.length === 0) return null;
+  return [
+    "## Waiting for the User's Consent",
+    "None of this is known until the user agrees. Where it fits, ask about it. With a tool for consent, call it only " +
+      "when the user plainly said yes or no to one of these:",
+    ...consentLines(waiting).map((line) => `- ${oneLine(line)}`),
+  ].join("\n");
+}
+
+type Summary = NonNullable<Recalled["summary"]>;
+
+function summary(found: Summary): string {
+  // A greeting before the first round belongs to it.
+  const [first, last] = [found.startRound, found.endRound].map((round) => Math.max(1, round));
+  return `[Summary of Round ${first}-${last}]:\n${summaryText(found)}`;
+}
+
+function summaryText({ text }: Summary): string {
+  return contained(withoutHeadings(text));
+}
+
+/** `text` cut after the last whole word of what is shown of an episode. */
+function beginning(text: string): string {
+  const line = onOneLine(text);
+  return line.length <= episodeCharacters ? line : `${headAtWord(line, episodeCharacters)}...`;
+}
+
+function item(memory: MemoryItem, words: string): string {
+  return `- ${withTrust(memory, words)}`;
+}
+
+/** The words of a memory, with what is to be said of them where nobody vouches for it. */
+function withTrust(memory: MemoryItem, words: string): string {
+  const doubt = unverified(memory);
+  return doubt === null ? oneLine(words) : `${oneLine(words)} (${doubt})`;
+}
+
+/** One memory is one line: it cannot look like a heading or another section. */
+function oneLine(text: string): string {
+  return contained(onOneLine(text));
+}
+
+/** What memory puts in front of a user's message. A bracket and an empty line end it, so it holds none itself. */
+export function contextPrefix(recalled: Recalled): string {
+  return `[Previous context: ${previousContext(recalled).replace(/\]\s*\n\s*/g, "]\n")}]\n\n`;
+}
+
+/**
+ * The same for a message in a graph's state; null also for one of the transcript that a node put there. A user's words are changed only where memory was surely put into them: they
+ * bear a mark, or begin with what this round was shown.
+ */
+export function saidInState(message: BaseMessage, recalled: Recalled | null | undefined): BaseMessage | null {
+  if (message.id !== undefined && recalled?.brought?.includes(message.id)) return null;
+  const isUsers = message.getType() === "human" && !bearsMark(message);
+  if (isUsers && !(recalled && messageText(message).startsWith(contextPrefix(recalled)))) return message;
+  return saidMessage(message);
+}

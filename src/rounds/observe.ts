@@ -1,0 +1,205 @@
+import type { Attributes, Span } from "@opentelemetry/api";
+import { givenMessages } from "../conversation/given-messages.js";
+import type { RecordInput } from "../conversation/record.js";
+import { MemoryError } from "../errors.js";
+import { type EventStep, eventNode } from "../events/event-log.js";
+import { bestSimilarity } from "../memories/item/memory.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Database } from "../postgres/database.js";
+import type { MemoryHit } from "../search/rank-memories.js";
+import { messageText } from "../text/message-text.js";
+import type { Redactor } from "../text/redactor.js";
+import type { Recalled } from "./recalled.js";
+import type { Remembered } from "./remember.js";
+
+/** `db`, with what goes over the wire counted; a transaction's begin and commit are two. */
+function countRoundTrips(db: Database): { readonly db: Database; readonly roundTrips: () => number } {
+  let roundTrips = 0;
+  const counted = (connection: Connection): Pick<Connection, "query"> => ({
+    query: (statement, options) => {
+      roundTrips++;
+      return connection.query(statement, options);
+    },
+  });
+  return {
+    roundTrips: () => roundTrips,
+    db: {
+      ...db,
+      ...counted(db),
+      transaction(work) {
+        roundTrips += 2;
+        return db.transaction((tx) => work({ ...tx, ...counted(tx) }));
+      },
+    },
+  };
+}
+
+/** A span that is under way. */
+export interface OpenSpan {
+  /** Whether anybody listens: what is costly to find out need not be. */
+  readonly recording: boolean;
+  set(attributes: Attributes): void;
+}
+
+type Api = typeof import("@opentelemetry/api");
+
+/** Undefined until it was looked for; null without the package, which is optional. */
+let api: Api | null | undefined;
+let loading: Promise<Api | null> | undefined;
+
+const deaf: OpenSpan = { recording: false, set: () => {} };
+
+/**
+ * `work` within the span `name` of OpenTelemetry's provider; without the package `@opentelemetry/api`, or without a
+ * provider, just `work`.
+ *
+ * A failure is `mnemograph.status` "error" and its code, never its message: providers quote prompts in theirs.
+ */
+export async function withSpan<Result>(
+  name: string,
+  work: (span: OpenSpan) => Promise<Result>,
+): Promise<Result> {
+  if (api === undefined) {
+    loading ??= import("@opentelemetry/api").catch(() => null);
+    api = await loading;
+  }
+  if (api === null) return work(deaf);
+  const { SpanStatusCode, trace } = api;
+  return trace.getTracer("mnemograph").startActiveSpan(name, async (span) => {
+    try {
+      return await work(open(span));
+    } catch (error) {
+      const code = MemoryError.is(error) ? error.code : "UNEXPECTED";
+      span.setAttributes({ "mnemograph.status": "error", "mnemograph.error": code });
+      span.setStatus({ code: SpanStatusCode.ERROR, message: code });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+function open(span: Span): OpenSpan {
+  return {
+    recording: span.isRecording(),
+    set: (attributes) => void span.setAttributes(attributes),
+  };
+}
+
+/** What a span says about a result. Counts, names and numbers; texts only in `content`. */
+export interface SpanReport {
+  readonly status?: "ok" | "error" | "skipped";
+  /** Names without their prefix. */
+  readonly attributes?: Readonly<Record<string, string | number | boolean | null | undefined>>;
+  /** What was asked and found: kept only where it is asked for. */
+  readonly content?: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** What is done within a span: its name after "mnemograph.", and the step its events are counted under. */
+export interface Observed {
+  readonly name: string;
+  readonly step: EventStep;
+  readonly op: string;
+}
+
+/** The spans there are. */
+export const spans = {
+  recall: { name: "recall", step: "recall", op: "search" },
+  remember: { name: "remember", step: "remember", op: "create" },
+  query: { name: "query", step: "tool", op: "search" },
+  summarize: { name: "summarize", step: "summarize", op: "create" },
+  extract: { name: "extract", step: "extract", op: "create" },
+  compress: { name: "compress", step: "compress", op: "create" },
+} as const satisfies Record<string, Observed>;
+
+/** Does `work` within a span, on a database whose round trips are counted when anybody listens. */
+export type Observe = <Result>(
+  observed: Observed,
+  work: (db: Database) => Promise<Result>,
+  report?: (result: Result) => SpanReport,
+) => Promise<Result>;
+
+/**
+ * Spans `mnemograph.<name>` with the attributes `mnemograph.op`, `.node`, `.step`, `.status`, `.round_trips` and what
+ * the report gives.
+ */
+export function createObserve(
+  db: Database,
+  { content: withContent }: { readonly content: boolean },
+  redactor: Redactor,
+): Observe {
+  return (observed, work, report) =>
+    withSpan(`mnemograph.${observed.name}`, async (span) => {
+      if (!span.recording) return work(db);
+      const { step, op } = observed;
+      span.set(prefixed({ op, step, node: eventNode(step) }));
+      const counting = countRoundTrips(db);
+      try {
+        const result = await work(counting.db);
+        const { status = "ok", attributes = {}, content = {} } = report?.(result) ?? {};
+        // Where it cannot be redacted it is left out.
+        const told = withContent ? await redactor.json(content).catch(() => ({})) : {};
+        span.set(prefixed({ ...attributes, ...told, status }));
+        return result;
+      } finally {
+        // Graphs of background work have a connection of their own.
+        const roundTrips = counting.roundTrips();
+        if (roundTrips > 0) span.set(prefixed({ round_trips: roundTrips }));
+      }
+    });
+}
+
+type Values = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
+
+function prefixed(values: Values) {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      value === null || value === undefined
+        ? []
+        : [[`mnemograph.${name}`, typeof value === "object" ? [...value] : value] as const],
+    ),
+  );
+}
+
+/** What a span says about a recall. */
+export function reportRecalled(query: string | undefined) {
+  return ({ memories, changes, gap, summary }: Recalled): SpanReport => {
+    const hits = [...memories.relevant, ...memories.episodes];
+    return {
+      attributes: {
+        hits: hits.length,
+        profile: memories.profile.length,
+        notes: memories.notes.length,
+        changes: changes.count,
+        gap_messages: gap.length,
+        summarized: summary !== null,
+        similarity: bestSimilarity(hits),
+        timed_out: memories.timedOut,
+      },
+      content: { query, results: hits.map(({ memory }) => memory.text) },
+    };
+  };
+}
+
+/** What a span says about a query. */
+export function reportHits(query: string | undefined) {
+  return ({ hits }: { readonly hits: readonly MemoryHit[] }): SpanReport => ({
+    attributes: { hits: hits.length, similarity: bestSimilarity(hits) },
+    content: { query, results: hits.map(({ memory }) => memory.text) },
+  });
+}
+
+/** What a span says about the end of a round. */
+export function reportRemembered(input: RecordInput) {
+  return ({ remembered: { recorded, summary } }: { remembered: Remembered }): SpanReport => ({
+    attributes: { recorded, summary: summary.started ? "started" : summary.reason },
+    content: { messages: givenMessages(input.messages).map(messageText) },
+  });
+}
+
+/** What a span says about background work that ended with `status`. */
+export function reportWork({ status }: { readonly status?: string }): SpanReport {
+  if (status === "failed" || status === "dead_letter")
+    return { status: "error", attributes: { outcome: status } };
+  return { status: status === "completed" ? "ok" : "skipped", attributes: { outcome: status } };
+}

@@ -1,0 +1,55 @@
+import { type RecordInput, record } from "../conversation/record.js";
+import { episodeRange } from "../episodes/episode-text.js";
+import { markThreadTask, type ThreadTask } from "../jobs/thread-task.js";
+import type { Logger } from "../logger.js";
+import type { ResolvedConfig } from "../options.js";
+import type { Connection } from "../postgres/connection.js";
+import type { SummaryClaim } from "../summaries/claim-summary.js";
+import { isRoundOpen, startSummary } from "../summaries/start-summary.js";
+import type { SummarySkipReason, SummaryWindow } from "../summaries/summary-window.js";
+import type { Redactor } from "../text/redactor.js";
+
+/** What the end of a round did. */
+export interface Remembered {
+  /** How many messages were new to the transcript. */
+  readonly recorded: number;
+  readonly lastSeq: number;
+  /** The summary that was started, or why none was. */
+  readonly summary:
+    | { readonly started: true; readonly claim: SummaryClaim; readonly window: SummaryWindow }
+    | { readonly started: false; readonly reason: SummarySkipReason | "no_model" | "round_open" };
+}
+
+/** Background work on a thread that a round made due. */
+export interface DueTask {
+  readonly threadRef: number;
+  readonly task: ThreadTask;
+}
+
+/**
+ * Ends a round: records its messages and, when it is time, claims the next summary window and marks the
+ * extraction of facts and the compression of older turns as due.
+ *
+ * One round trip, one more when a summary starts, and one more when turns are to be compressed. Doing the work
+ * is the caller's business.
+ */
+export async function remember(
+  deps: { db: Connection; logger: Logger; config: ResolvedConfig; redactor: Redactor; hasModel: boolean },
+  input: RecordInput,
+): Promise<{ remembered: Remembered; due: DueTask[] }> {
+  const { memories, summaries } = deps.config;
+  const extract = deps.hasModel && memories.extract;
+  const thread = await record(deps, input, { extract });
+  const { recorded, lastSeq, threadRef } = thread;
+  const due: DueTask[] = extract && recorded > 0 ? [{ threadRef, task: "extract" }] : [];
+  const ended = (summary: Remembered["summary"]) => ({ remembered: { recorded, lastSeq, summary }, due });
+  if (!deps.hasModel) return ended({ started: false, reason: "no_model" });
+  if (await isRoundOpen(deps.db, threadRef, thread.messages))
+    return ended({ started: false, reason: "round_open" });
+
+  if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, memories)) {
+    await markThreadTask(deps.db, { threadRef, task: "compress" });
+    due.push({ threadRef, task: "compress" });
+  }
+  return ended(await startSummary({ ...deps, summaries }, thread, input.threadId));
+}

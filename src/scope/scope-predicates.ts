@@ -1,0 +1,129 @@
+import sql, { join, raw, type Sql } from "sql-template-tag";
+import type { Connection } from "../postgres/connection.js";
+import type { Scope } from "./scope.js";
+
+/** A scope as its columns hold it: '' where it has no such id. */
+export interface ScopeColumns {
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly appId: string;
+}
+
+/** `scope` as columns. */
+export function scopeColumns(scope: Scope): ScopeColumns {
+  return { tenantId: scope.tenantId ?? "", userId: scope.userId ?? "", appId: scope.appId ?? "" };
+}
+
+/** The owner of what is kept of `scope`: its user, whatever the app, or else its app. */
+export function ownerColumns(scope: Scope): ScopeColumns {
+  const columns = scopeColumns(scope);
+  return { ...columns, appId: columns.userId === "" ? columns.appId : "" };
+}
+
+/** Columns as a scope. */
+export function scopeOf(columns: { tenant_id: string; user_id: string; app_id: string }): Scope {
+  return {
+    ...(columns.tenant_id !== "" && { tenantId: columns.tenant_id }),
+    ...(columns.user_id !== "" && { userId: columns.user_id }),
+    ...(columns.app_id !== "" && { appId: columns.app_id }),
+  };
+}
+
+/**
+ * What indexes hold of an id, in their form. Ids may be longer than an index entry, and two of them that share this
+ * digest cannot be made, as they can of md5's.
+ */
+export function idDigest(id: Sql | string | null): Sql {
+  return sql`sha256(replace(${id}, E'\\\\', E'\\\\\\\\')::bytea)`;
+}
+
+/** Whether the column `held` has this id: found by its digest, decided by the id itself. */
+export function isId(held: Sql, id: Sql | string | null): Sql {
+  return sql`${idDigest(held)} = ${idDigest(id)} and ${held} = ${id}`;
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** `id` where it is a UUID, to be compared as one; null for any other text, which is the id of nothing. */
+export function uuidOf(id: string): string | null {
+  return uuid.test(id) ? id : null;
+}
+
+/** Whether the row `o` of `owner` is this one, in the form of its index. */
+export function ownerIs({
+  tenantId,
+  userId,
+  appId,
+}: Readonly<Record<keyof ScopeColumns, string | Sql>>): Sql {
+  return sql`${isId(sql`o.tenant_id`, tenantId)} and ${isId(sql`o.user_id`, userId)} and ${isId(sql`o.app_id`, appId)}`;
+}
+
+/** Whether the row `t` of `thread` is this one, in the form of its index. */
+export function threadIs(tenantId: string | Sql, threadId: string | Sql | null): Sql {
+  return sql`${isId(sql`t.tenant_id`, tenantId)} and ${isId(sql`t.thread_id`, threadId)}`;
+}
+
+/**
+ * Whether the row `t` of `thread` is the one named, and a memory of this scope may name it as where it was learned: one
+ * of its user's, or where it has no user its app's own. A memory of an app is everybody's in the app, and names no
+ * user's thread.
+ */
+export function isSourceThread(
+  memory: Readonly<Record<keyof ScopeColumns, string | Sql>>,
+  threadId: string | Sql | null,
+): Sql {
+  const { tenantId, userId, appId } = memory;
+  return sql`${threadIs(tenantId, threadId)} and t.user_id = ${userId} and (t.user_id <> '' or t.app_id = ${appId})`;
+}
+
+/** `column` of a memory to insert, which tells of its thread `t`: null where an app's memory may not name that. */
+export function ofSource(column: Sql, userId: string | Sql): Sql {
+  return sql`case when ${userId} <> '' or t.id is not null then ${column} end`;
+}
+
+/**
+ * Whether a row of an event (`e`), a thread (`t`) or either (`x`) is of the scope, in the form of their indexes. What the scope does not name may be any, but never the tenant.
+ */
+export function withinScope({ tenantId, userId, appId }: ScopeColumns, row: "e" | "t" | "x"): Sql {
+  const is = (column: "tenant_id" | "user_id" | "app_id", value: string) =>
+    isId(raw(`${row}.${column}`), value);
+  return join(
+    [
+      is("tenant_id", tenantId),
+      ...(userId === "" ? [] : [is("user_id", userId)]),
+      ...(appId === "" ? [] : [is("app_id", appId)]),
+    ],
+    " and ",
+  );
+}
+
+/** Query for `columns` of the owners `o` whose memories are seen from `scope`: its user and its app, where it names them. */
+export function seenOwners(db: Connection, scope: Scope, columns = sql`o.id`): Sql {
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const owners = [
+    ...(userId === "" ? [] : [{ tenantId, userId, appId: "" }]),
+    ...(appId === "" ? [] : [{ tenantId, userId: "", appId }]),
+  ];
+  // One lookup each: a condition with "or" would read all owners there are.
+  return join(
+    owners.map((owner) => sql`select ${columns} from ${db.schema}.owner o where ${ownerIs(owner)}`),
+    " union all ",
+  );
+}
+
+/**
+ * Whether a row of a memory (`m`), a consent request (`c`) or the audit trail (`h`) can be seen from `scope`: it is the
+ * user's own, or of the user within the app, or the app's. Without an app, all of the user's.
+ */
+export function belongsTo(db: Connection, scope: Scope, row: "m" | "c" | "h"): Sql {
+  const { appId } = scopeColumns(scope);
+  const owned = sql`${raw(row)}.owner_ref = any (array(${seenOwners(db, scope)}))`;
+  return appId === "" ? owned : sql`${owned} and ${raw(row)}.app_id in ('', ${appId})`;
+}
+
+/** The same of a memory `m` by its own columns, for statements that look memories up by their ids. */
+export function isSeenFrom(scope: Scope): Sql {
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  return sql`m.tenant_id = ${tenantId} and m.user_id in ('', ${userId})
+    and (m.app_id in ('', ${appId}) or (${appId} = '' and m.user_id <> ''))`;
+}

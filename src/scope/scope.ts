@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import { namesKeys, parseInput } from "../text/parse-input.js";
+import { isStorable } from "../text/storable-text.js";
+
+/** Who a memory or a thread belongs to. At least one of `userId` and `appId` is set. */
+export interface Scope {
+  readonly tenantId?: string;
+  readonly userId?: string;
+  readonly appId?: string;
+}
+
+const id = (name: string) =>
+  z
+    .string({ error: `${name} must be a string` })
+    .refine((value) => value.trim() !== "", `${name} must not be blank`)
+    .refine(isStorable, `${name} must not contain NUL characters or halves of surrogate pairs`)
+    .optional();
+
+const scopeSchema = z.strictObject({ tenantId: id("tenantId"), userId: id("userId"), appId: id("appId") });
+
+/**
+ * `input` as a scope.
+ *
+ * Ids are opaque: any text that PostgreSQL can hold, compared exactly. An id that is given without a value is refused
+ * and not left out: without its user, `{ userId: undefined, appId }` would be the scope of everybody in the app.
+ *
+ * @throws MemoryError `SCOPE_REQUIRED` when neither userId nor appId is given, or an id is blank or has no value.
+ */
+export function parseScope(input: unknown): Scope {
+  // The schema would take undefined for a key that is not there.
+  const valueless = Object.entries(input ?? {}).filter(([, value]) => value === undefined || value === null);
+  if (valueless.length > 0) throw invalid(valueless.map(([name]) => `${name} is given without a value`));
+  const parsed = scopeSchema.safeParse(input ?? {}, { error: namesKeys });
+  if (!parsed.success) throw invalid(parsed.error.issues.map(({ message }) => message));
+  const { tenantId, userId, appId } = parsed.data;
+  if (userId === undefined && appId === undefined) {
+    throw new MemoryError("SCOPE_REQUIRED", "A scope needs a userId or an appId (or both).");
+  }
+  return {
+    ...(tenantId !== undefined && { tenantId }),
+    ...(userId !== undefined && { userId }),
+    ...(appId !== undefined && { appId }),
+  };
+}
+
+/** The key `scope` of a call's options, which `parseScope` reads. */
+export const scopeField = z.unknown().optional();
+
+/**
+ * `input`, the options of a call for one scope, as `schema` reads them.
+ *
+ * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+ */
+export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: typeof scopeField }>(
+  schema: z.ZodObject<Shape>,
+  input: unknown,
+  what: string,
+): Omit<z.output<z.ZodObject<Shape>>, "scope"> & { readonly scope: Scope } {
+  const options = parseInput(schema, input, what);
+  return { ...options, scope: parseScope((options as { scope?: unknown }).scope) };
+}
+
+/**
+ * The scope that `options` name, undefined where they name none: then a call is about all scopes. So one that is
+ * there without a value is refused.
+ *
+ * @throws MemoryError `SCOPE_REQUIRED`
+ */
+export function parseScopeIn(options: { readonly scope?: unknown } | undefined): Scope | undefined {
+  if (options === undefined || !("scope" in options)) return undefined;
+  if (options.scope !== undefined) return parseScope(options.scope);
+  throw invalid(["scope is given without a value; leave it out where all scopes are meant"]);
+}
+
+/** Whether what belongs to `owner` is an app's, for all of its users to see, and `scope` is one of theirs. */
+export function isSharedBy(scope: Scope, owner: Scope): boolean {
+  return scope.userId !== undefined && owner.userId === undefined;
+}
+
+function invalid(problems: readonly string[]): MemoryError {
+  return new MemoryError(
+    "SCOPE_REQUIRED",
+    `Invalid scope: ${problems.join("; ")}. Pass { tenantId?, userId?, appId? }, without the keys of ids that there are not.`,
+  );
+}

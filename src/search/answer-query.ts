@@ -1,0 +1,145 @@
+import type { MemoryItem } from "../memories/item/memory.js";
+import { unverified } from "../memories/item/trust.js";
+import { estimateTokens } from "../text/estimate-tokens.js";
+import { readsAsInstruction } from "../text/reads-as-instruction.js";
+import { clipped, visibleText } from "../text/storable-text.js";
+import type { MemoryHit } from "./rank-memories.js";
+
+/** "bullets": a line each. "full": with metadata. */
+export const answerForms = ["bullets", "full"] as const;
+export type AnswerForm = (typeof answerForms)[number];
+
+/** How hits are answered. */
+export interface AnswerShape {
+  /** Null: as they are. */
+  readonly form: AnswerForm | null;
+  /** Null: no limit. */
+  readonly budgetTokens: number | null;
+}
+
+/** A hit as models are given it. One that is cut to fit a budget may have its text alone. */
+export interface MemoryBullet {
+  readonly id?: string;
+  readonly category?: string;
+  readonly text: string;
+  readonly similarity?: number;
+  readonly reason?: string;
+  /** Of what nobody vouches for. */
+  readonly caution?: string;
+  /** What it is linked to, of what is no hit itself. */
+  readonly related?: readonly string[];
+  /** With "full". */
+  readonly metadata?: object;
+}
+
+/** `hits` as they are, those whose texts fit the budget together. */
+export function fittingHits(hits: readonly MemoryHit[], budgetTokens: number | null): MemoryHit[] {
+  let left = budgetTokens ?? Number.POSITIVE_INFINITY;
+  return hits.filter(({ memory }) => {
+    const tokens = estimateTokens(memory.text);
+    if (tokens > left) return false;
+    left -= tokens;
+    return true;
+  });
+}
+
+/** `hits` in the form of models, as JSON within the budget: the first is cut to fit, others are left out. */
+export function bulletsOf(
+  hits: readonly MemoryHit[],
+  form: AnswerForm,
+  budgetTokens: number | null,
+): MemoryBullet[] {
+  const written = hits.map(form === "full" ? full : bullet);
+  const [first, ...others] = written;
+  if (!first || budgetTokens === null) return written;
+  const fits = (results: readonly object[]) => estimateTokens(JSON.stringify(results)) <= budgetTokens;
+  const kept: MemoryBullet[] = [cutToFit(first, fits, budgetTokens)];
+  for (const result of others) if (fits([...kept, result])) kept.push(result);
+  return kept;
+}
+
+function bullet({ memory, similarity, reason, related = [] }: MemoryHit): MemoryBullet {
+  const doubt = unverified(memory);
+  return {
+    id: memory.id,
+    category: memory.category,
+    text: labelled(memory),
+    similarity: round(similarity),
+    reason,
+    ...(doubt !== null && { caution: doubt }),
+    ...(related.length > 0 && { related: related.map(labelledWithDoubt) }),
+  };
+}
+
+function labelled({ category, text }: MemoryItem): string {
+  return `[${category}] ${visibleText(text)}`;
+}
+
+function labelledWithDoubt(memory: MemoryItem): string {
+  const doubt = unverified(memory);
+  return doubt === null ? labelled(memory) : `${labelled(memory)} (${doubt})`;
+}
+
+function full(hit: MemoryHit): MemoryBullet {
+  const { kind, key, value, importance, confidence, pinned, tags, agentId, runId, actorId, role, turns } =
+    hit.memory;
+  const { validFrom, createdAt, updatedAt, origin, trust } = hit.memory;
+  const source = hit.memory.source && { ...hit.memory.source };
+  // The user's very words may hold what the memory made of them does not.
+  if (source?.quote !== undefined && readsAsInstruction(source.quote)) delete source.quote;
+  return {
+    ...bullet(hit),
+    text: visibleText(hit.memory.text),
+    metadata: {
+      ...{ kind, key, value, importance, confidence, pinned, tags, agentId, runId, actorId, role, turns },
+      ...{ validFrom, createdAt, updatedAt, origin, trust, source },
+    },
+  };
+}
+
+/** Shorter strings are ids and dates, which are of no use when they are cut. */
+const shortestCut = 40;
+
+/**
+ * `result` as it is where it fits, else with its strings cut, the longest first; without what it is linked to, then without
+ * its metadata where that is not enough, and as text alone in the end.
+ */
+function cutToFit(
+  result: MemoryBullet,
+  fits: (results: readonly object[]) => boolean,
+  budgetTokens: number,
+): MemoryBullet {
+  if (fits([result])) return result;
+  const { related: _, ...alone } = result;
+  if (fits([alone])) return alone;
+  const { metadata: __, ...bare } = alone;
+  // A token is at most eight characters: longer strings need not be tried.
+  const most = budgetTokens * 8;
+  const shapes = [
+    { shape: alone, least: shortestCut },
+    { shape: bare, least: shortestCut },
+    { shape: { text: result.text }, least: 1 },
+  ];
+  for (const { shape, least } of shapes) {
+    const cut = (characters: number) => [withStrings(shape, (text) => clipped(text, characters))];
+    if (!fits(cut(least))) continue;
+    // The most characters that fit are at least `low` and fewer than `high`.
+    let [low, high] = [least, most + 1];
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (fits(cut(middle))) low = middle;
+      else high = middle;
+    }
+    return cut(low)[0] as MemoryBullet;
+  }
+  return { text: "" };
+}
+
+/** `value` as JSON has it, with each string in it changed. */
+function withStrings(value: object, change: (text: string) => string): object {
+  return JSON.parse(JSON.stringify(value, (_, each) => (typeof each === "string" ? change(each) : each)));
+}
+
+function round(similarity: number): number {
+  return Math.round(similarity * 1_000) / 1_000;
+}

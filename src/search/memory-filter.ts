@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import type { Scope } from "../scope/scope.js";
+import { parseInput, storableDate, storableText } from "../text/parse-input.js";
+
+const isoText = z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
+const date = z.union([
+  storableDate,
+  isoText.refine((text) => storableDate.safeParse(new Date(text)).success),
+]);
+const optionalText = storableText.nullish();
+
+/** The filters of `memory.query`, as a model or a caller writes them. */
+export const memoryFilterSchema = z.strictObject({
+  /** Whose memories are searched is the scope's to say: the same user may be named here, no other. */
+  user_id: optionalText,
+  agent_id: optionalText,
+  run_id: optionalText,
+  actor_id: optionalText,
+  role: optionalText,
+  category: optionalText,
+  pinned: z.boolean().nullish(),
+  importance_min: z.number().min(1).max(5).nullish(),
+  importance_max: z.number().min(1).max(5).nullish(),
+  updated_after: date.nullish(),
+  updated_before: date.nullish(),
+});
+
+/** Which memories are asked for. Unset fields filter nothing. */
+export type MemoryFilter = z.input<typeof memoryFilterSchema>;
+
+/** A filter as the store applies it. */
+export interface StoreFilter {
+  readonly agentId: string | null;
+  readonly runId: string | null;
+  readonly actorId: string | null;
+  readonly role: string | null;
+  readonly category: string | null;
+  readonly pinned: boolean | null;
+  readonly importanceMin: number | null;
+  readonly importanceMax: number | null;
+  readonly updatedAfter: Date | null;
+  readonly updatedBefore: Date | null;
+}
+
+/** No filter. */
+export const noFilter: StoreFilter = {
+  agentId: null,
+  runId: null,
+  actorId: null,
+  role: null,
+  category: null,
+  pinned: null,
+  importanceMin: null,
+  importanceMax: null,
+  updatedAfter: null,
+  updatedBefore: null,
+};
+
+/**
+ * `filter`, checked, of a search of the memories of `scope`.
+ *
+ * @throws MemoryError `INVALID_INPUT` for unknown keys, which would otherwise widen a search, and wrong values.
+ */
+export function parseFilter(filter: unknown, scope: Scope): StoreFilter {
+  const data = parseInput(memoryFilterSchema, filter ?? {}, "filters");
+  if ((data.user_id ?? scope.userId) !== scope.userId) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "Invalid filters: `user_id` names another user than the one whose memories are searched. Leave it out: the scope says whose they are.",
+    );
+  }
+  const toDate = (value: string | Date | null | undefined) => (value == null ? null : new Date(value));
+  return {
+    agentId: data.agent_id ?? null,
+    runId: data.run_id ?? null,
+    actorId: data.actor_id ?? null,
+    role: data.role ?? null,
+    category: data.category ?? null,
+    pinned: data.pinned ?? null,
+    importanceMin: data.importance_min ?? null,
+    importanceMax: data.importance_max ?? null,
+    updatedAfter: toDate(data.updated_after),
+    updatedBefore: toDate(data.updated_before),
+  };
+}

@@ -1,0 +1,183 @@
+import { z } from "zod";
+import type { Clock } from "../clock.js";
+import { MemoryError } from "../errors.js";
+import { errorLine, type Logger } from "../logger.js";
+import { type CategoryPolicy, readableCategories, requireCategory } from "../memories/item/category.js";
+import { type MemoryKind, memoryKinds } from "../memories/item/memory.js";
+import type { Embedder } from "../models/embedder.js";
+import type { ResolvedConfig } from "../options.js";
+import type { Connection } from "../postgres/connection.js";
+import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { searchText } from "../text/search-text.js";
+import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
+import { type MemoryFilter, parseFilter } from "./memory-filter.js";
+import { linksOf, searchMemories } from "./memory-hits.js";
+import { namedSpans, questionDates } from "./question-dates.js";
+import { namesActor, questionWords } from "./question-words.js";
+import { type MemoryHit, rankMemories, relatedTo } from "./rank-memories.js";
+
+/**
+ * What is asked of memory. The request of the tool `memory.query` is one as well: `top_k` and `budget_tokens` are other
+ * names of `topK` and `budgetTokens`. Null stands for what is not set.
+ */
+export interface MemoryQuery {
+  readonly scope: Scope;
+  readonly query: string;
+  /** The conversation it is asked in, as for `recall`: memories of all of them are searched. */
+  readonly threadId?: string | null | undefined;
+  /** The agent that asks: only its categories are searched. @default no restriction */
+  readonly agent?: string | null | undefined;
+  /** @default all the agent may read */
+  readonly categories?: readonly string[] | null | undefined;
+  readonly filters?: MemoryFilter | null | undefined;
+  /** @default all kinds but procedures, which are found only by their category */
+  readonly kinds?: readonly MemoryKind[] | null | undefined;
+  /** 1 to 200. @default 5 */
+  readonly topK?: number | null | undefined;
+  readonly top_k?: number | null | undefined;
+  /**
+   * Least similarity of a hit, 0 to 1. @default 0.05, and nothing at all when even the best hit is below 0.1; vectors
+   * count from where they stand out from what is unrelated in their space
+   */
+  readonly threshold?: number | null | undefined;
+  /**
+   * 16 to 100,000. Most tokens of the answer as `return` writes it; without `return`, of the hits' texts: then what is
+   * too long is left out. @default no limit
+   */
+  readonly budgetTokens?: number | null | undefined;
+  readonly budget_tokens?: number | null | undefined;
+}
+
+/** A query that is answered in the form that models are given: see `MemoryBullet`. */
+export interface MemoryRequest extends MemoryQuery {
+  readonly return: AnswerForm;
+}
+
+/** What a query needs. */
+export interface QueryDeps {
+  readonly db: Connection;
+  readonly config: ResolvedConfig;
+  readonly embedder: Embedder | null;
+  readonly logger: Logger;
+  readonly clock?: Clock | undefined;
+}
+
+const topK = z.int().min(1).max(200).nullish();
+const budgetTokens = z.int().min(16).max(100_000).nullish();
+const querySchema = z.strictObject({
+  scope: scopeField,
+  query: z.string().max(10_000),
+  threadId: z.string().nullish(),
+  agent: z.string().nullish(),
+  categories: z.array(z.string()).nullish(),
+  filters: z.unknown().optional(),
+  kinds: z.array(z.enum(memoryKinds)).nullish(),
+  topK,
+  top_k: topK,
+  threshold: z.number().min(0).max(1).nullish(),
+  return: z.enum(answerForms).nullish(),
+  budgetTokens,
+  budget_tokens: budgetTokens,
+});
+
+/** Kinds that are found unasked: procedures are found by their category only. */
+export const defaultKinds: readonly MemoryKind[] = ["fact", "episode", "note", "insight"];
+
+/** Candidates ranked for each hit wanted: the final signals reorder the head of the list only. */
+const candidatesPerHit = 4;
+
+/** What was found, and how it is to be answered. */
+export interface FoundHits extends AnswerShape {
+  readonly hits: readonly MemoryHit[];
+}
+
+/**
+ * The memories that fit `query` best, best first, the best of them with what they are linked to; none when nothing fits.
+ * One round trip, after the embedding call if there are embeddings; when that fails, the search goes on without it.
+ *
+ * @throws MemoryError `CATEGORY_DENIED` when a category is not in the agent's allowlist, `INVALID_INPUT`.
+ */
+export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promise<FoundHits> {
+  const { scope, ...asks } = parseScoped(querySchema, input, "query");
+  const most = sameOf(asks, "topK", "top_k") ?? 5;
+  const { policy, retrieval } = deps.config;
+  const agent = asks.agent ?? null;
+  const filter = parseFilter(asks.filters, scope);
+  const categories = allowedCategories(policy, agent, asks.categories ?? null);
+  if (filter.category !== null) allowedCategories(policy, agent, [filter.category]);
+  const terms = searchText(asks.query, retrieval.language);
+  const asked = questionWords(terms);
+  const dates = questionDates(asks.query);
+  const vector = await embedQuestion(deps, asks.query, retrieval.embedTimeoutMs);
+  const candidates = await searchMemories(
+    deps.db,
+    { scope, terms, ...asked, language: retrieval.language },
+    {
+      scope,
+      kinds: asks.kinds ?? (asks.categories ? [...defaultKinds, "procedure"] : defaultKinds),
+      categories,
+      filter: { ...filter, category: filter.category && requireCategory(policy, filter.category).name },
+      vector,
+      spans: namedSpans(dates),
+      limit: Math.max(50, most * candidatesPerHit),
+    },
+  );
+  const hits = rankMemories(candidates, {
+    dates,
+    names: namesActor(asked, retrieval.language),
+    now: (deps.clock ?? (() => new Date()))(),
+    threshold: asks.threshold ?? undefined,
+    unrelated: vector?.space.unrelated ?? null,
+  }).slice(0, most);
+  return {
+    hits: relatedTo(hits, linksOf(candidates)).map(({ hit, memories }) =>
+      memories.length > 0 ? { ...hit, related: memories } : hit,
+    ),
+    form: asks.return ?? null,
+    budgetTokens: sameOf(asks, "budgetTokens", "budget_tokens"),
+  };
+}
+
+/** What is said under either of two names. @throws MemoryError `INVALID_INPUT` when it is said twice, and not alike */
+function sameOf<Name extends string>(
+  asks: Readonly<Partial<Record<Name, number | null | undefined>>>,
+  name: Name,
+  other: Name,
+): number | null {
+  const [first, second] = [asks[name] ?? null, asks[other] ?? null];
+  if (first === null || second === null || first === second) return first ?? second;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `Invalid query: \`${name}\` and \`${other}\` are the same, but differ here.`,
+  );
+}
+
+/** The categories to search. @throws MemoryError `CATEGORY_DENIED` */
+function allowedCategories(
+  policy: CategoryPolicy,
+  agent: string | null,
+  requested: readonly string[] | null,
+): string[] {
+  const readable = readableCategories(policy, agent);
+  if (requested === null) return [...readable];
+  const names = requested.map((name) => requireCategory(policy, name).name);
+  const denied = names.filter((name) => !readable.has(name));
+  if (denied.length === 0) return names;
+  throw new MemoryError(
+    "CATEGORY_DENIED",
+    `Agent "${agent}" may not read ${denied.join(", ")}. It may read: ${[...readable].join(", ") || "nothing"}.`,
+  );
+}
+
+/** The question's vector, or null: lexical search alone is better than no answer. */
+export async function embedQuestion({ embedder, logger }: QueryDeps, query: string, timeoutMs: number) {
+  if (!embedder || query.trim() === "") return null;
+  try {
+    const { space, vectors } = await embedder.query(query, timeoutMs);
+    return { space, value: vectors[0] as string };
+  } catch (error) {
+    if (MemoryError.is(error) && error.code !== "EMBEDDING_FAILED") throw error;
+    logger.warn(`searching without vectors: ${errorLine(error)}`);
+    return null;
+  }
+}

@@ -1,0 +1,212 @@
+import type { MemoryItem } from "../memories/item/memory.js";
+import {
+  assumedUnrelated,
+  nearness,
+  raisedScale,
+  type SimilarityScale,
+  similarityScale,
+  type UnrelatedSimilarity,
+} from "../models/unrelated-similarity.js";
+import { fitsDate, type NamedDate } from "./question-dates.js";
+import { defaultFloor, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-weights.js";
+
+/**
+ * Those of `hits` that are alike enough: all with at least `threshold` as similarity, where one is given; else by their
+ * `evidence` (similarity, unless that is said apart) and by `floor`, which leaves nothing when there is hardly any even
+ * for the best hit.
+ */
+export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence?: number }>(
+  hits: readonly Hit[],
+  threshold: number | undefined,
+  floor: { readonly best: number; readonly each: number } = defaultFloor,
+): Hit[] {
+  if (threshold !== undefined) return hits.filter(({ similarity }) => similarity >= threshold);
+  const evidenceOf = ({ evidence, similarity }: Hit) => evidence ?? similarity;
+  return hits.some((hit) => evidenceOf(hit) >= floor.best)
+    ? hits.filter((hit) => evidenceOf(hit) >= floor.each)
+    : [];
+}
+
+/**
+ * `hits` (best first) in the order that says most: a free statement that was learned only from turns that better hits
+ * of its kind were learned from too loses in score, since they have mostly said it already. A slot's value is said by
+ * no other memory, and an episode does not say all that its turns do.
+ */
+export function demoteRepeats<Hit extends { readonly memory: MemoryItem; readonly score: number }>(
+  hits: readonly Hit[],
+): Hit[] {
+  const told = new Set<string>();
+  const ordered: Hit[] = [];
+  // In order of their scores, since those were in order before: only the first needs to be looked at.
+  const repeats: Hit[] = [];
+  let next = 0;
+  const takeAbove = (score: number) => {
+    for (let repeat = repeats[next]; repeat && repeat.score > score; repeat = repeats[++next]) {
+      ordered.push(repeat);
+    }
+  };
+  for (const hit of hits) {
+    const turns = turnsOf(hit.memory);
+    if (turns.length > 0 && turns.every((turn) => told.has(turn))) {
+      repeats.push({ ...hit, score: hit.score * (1 - weights.repeated) });
+      continue;
+    }
+    takeAbove(hit.score);
+    ordered.push(hit);
+    for (const turn of turns) told.add(turn);
+  }
+  takeAbove(Number.NEGATIVE_INFINITY);
+  return ordered;
+}
+
+function turnsOf({ kind, key, source }: MemoryItem): string[] {
+  if (source === null || key !== null) return [];
+  return source.seqs.map((seq) => JSON.stringify([kind, source.threadId, seq]));
+}
+
+/** Related memories told with hits: one or two say what else is about it, more would crowd out what was asked for. */
+const mostRelated = 2;
+
+/**
+ * For each of `hits`, best first, the memories of `links` (by id; strongest first) that are told beside it: two in all,
+ * each once, none that is among `hits` or `known`.
+ */
+export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
+  hits: readonly Hit[],
+  links: ReadonlyMap<string, readonly MemoryItem[]>,
+  known: readonly MemoryItem[] = [],
+): { readonly hit: Hit; readonly memories: readonly MemoryItem[] }[] {
+  const told = new Set([...hits.map(({ memory }) => memory), ...known].map(({ id }) => id));
+  let left = mostRelated;
+  return hits.map((hit) => {
+    const news = (links.get(hit.memory.id) ?? []).filter(({ id }) => !told.has(id)).slice(0, left);
+    for (const { id } of news) told.add(id);
+    left -= news.length;
+    return { hit, memories: news };
+  });
+}
+
+/** A memory with the signals of its rank: see `MemoryCandidate`. */
+export interface MemorySignals {
+  readonly memory: MemoryItem;
+  readonly lexical: number;
+  readonly source: number;
+  readonly thread: number;
+  readonly similarity: number | null;
+  readonly relation: number;
+  readonly leastSimilarity?: number | null;
+}
+
+/** A memory that was found. */
+export interface MemoryHit {
+  readonly memory: MemoryItem;
+  /**
+   * How alike question and memory are, 0 to 1: cosine similarity, or the share of the question's words that it has
+   * (rare ones count more), or most of that share in the messages it was learned from, or 0.3 if it holds since a
+   * time that the question names; the greatest of them.
+   */
+  readonly similarity: number;
+  /** What it is ranked by; comparable within one search. */
+  readonly score: number;
+  /** Why it was found. */
+  readonly reason: string;
+  /** What it is most strongly linked to, of what is no hit itself: in a query one or two for all hits together. */
+  readonly related?: readonly MemoryItem[];
+}
+
+const dayMs = 86_400_000;
+
+/** Nearness from which a text is said to mean something similar. */
+const similarNearness = 0.3;
+
+/**
+ * Hits in their final order: a weighted sum of the signals, without those below the threshold (see `aboveFloor`), and
+ * with those later that repeat others (see `demoteRepeats`).
+ *
+ * Without a threshold a vector is evidence only above the floor of its space (see `similarityScale`).
+ */
+export function rankMemories(
+  candidates: readonly MemorySignals[],
+  question: {
+    readonly dates: readonly NamedDate[];
+    readonly names: (actor: string) => boolean;
+    readonly now: Date;
+    readonly threshold: number | undefined;
+    /** @default `defaultFloor` */
+    readonly floor?: { readonly best: number; readonly each: number };
+    /** Of the vectors' space. @default not known */
+    readonly unrelated?: UnrelatedSimilarity | null;
+  },
+): MemoryHit[] {
+  const space = similarityScale(question.unrelated ?? assumedUnrelated);
+  const scale = raisedScale(space, candidates[0]?.leastSimilarity ?? null);
+  const hits = candidates.map((candidate) => {
+    const { memory } = candidate;
+    const named = memory.actorId !== null && question.names(memory.actorId);
+    const dated = question.dates.some((date) => fitsDate(memory.validFrom, date)) ? weights.date : 0;
+    const ageDays = Math.max(0, question.now.getTime() - memory.updatedAt.getTime()) / dayMs;
+    const found =
+      candidate.lexical +
+      weights.source * candidate.source +
+      weights.thread * candidate.thread +
+      weights.vector * nearness(candidate.similarity, scale) +
+      weights.relation * candidate.relation +
+      dated;
+    const boosts =
+      weights.importance * ((memory.importance - 1) / 4) +
+      weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays);
+    const cosine = candidate.similarity ?? 0;
+    const shared = Math.max(
+      shareOfWords(candidate.lexical, weights.memory.k1),
+      weights.source * shareOfWords(candidate.source, weights.message.k1),
+      dated,
+    );
+    const similarity = Math.max(cosine, shared);
+    const hit: MemoryHit = {
+      memory,
+      similarity,
+      score: found * (named ? 1 + weights.speaker : 1) + boosts,
+      reason: reasonOf(candidate, { named, dated: dated > 0, scale }),
+    };
+    return { hit, similarity, evidence: Math.max(shared, cosine >= scale.floor ? cosine : 0) };
+  });
+  const above = aboveFloor(hits, question.threshold, question.floor ?? defaultFloor).map(({ hit }) => hit);
+  return demoteRepeats(above.toSorted(byScore));
+}
+
+/** Best first; equals, which are many when only a day is asked about, as they were told. */
+function byScore(first: MemoryHit, second: MemoryHit): number {
+  return second.score - first.score || toldAt(first) - toldAt(second) || placeOf(first) - placeOf(second);
+}
+
+function toldAt({ memory }: MemoryHit): number {
+  return memory.validFrom.getTime();
+}
+
+function placeOf({ memory }: MemoryHit): number {
+  return memory.source?.seqs[0] ?? 0;
+}
+
+/** A score as BM25 gives it → 1 for a text of average length that has every word asked for once. */
+function shareOfWords(score: number, k1: number): number {
+  return Math.min(1, score * (1 + k1));
+}
+
+function reasonOf(
+  { lexical, similarity, source, relation }: MemorySignals,
+  {
+    named,
+    dated,
+    scale,
+  }: { readonly named: boolean; readonly dated: boolean; readonly scale: SimilarityScale },
+): string {
+  const signals = [
+    lexical > 0 && "same words",
+    nearness(similarity, scale) > similarNearness && "similar meaning",
+    source > 0 && "said in a fitting context",
+    relation > 0 && "linked to another hit",
+    named && "about who is asked about",
+    dated && "of the time asked about",
+  ];
+  return signals.filter(Boolean).join(", ") || "weakly similar";
+}

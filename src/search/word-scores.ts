@@ -1,0 +1,87 @@
+import sql, { type Sql } from "sql-template-tag";
+import type { Connection } from "../postgres/connection.js";
+import { retrievalWeights as weights } from "./retrieval-weights.js";
+
+/** Texts without any of the words, added to those there are: rarity among three texts says next to nothing. */
+const unseenTexts = 20;
+
+/**
+ * Rarity of a term that `found` of `all` texts have (Lucene's idf, which is never negative). A term that none has is
+ * as rare as one that a single text has: else unknown words would weigh most.
+ */
+export function rarity(all: Sql, found: Sql, unseen = unseenTexts): Sql {
+  return sql`ln(1 + (greatest(${all}, ${found}, 1) + ${unseen}::int - greatest(${found}, 1) + 0.5)
+    / (greatest(${found}, 1) + 0.5))`;
+}
+
+/**
+ * Of a long question, the words that are to be found: who tells a story and asks about one thing in it does not
+ * expect an answer with all of its words.
+ */
+const expectedTerms = 6;
+
+/** What a text scores that has the rarest terms of the question endlessly often; scores are shares of it. */
+export function ideal(weighted: Sql): Sql {
+  return sql`
+    select sum(gain) as gain from (
+      select max(gain) as gain from ${weighted} group by term order by 1 desc limit ${expectedTerms}
+    ) rarest`;
+}
+
+/**
+ * Whether a term may be passed over: most texts of a large collection have it, and the question has a rarer one.
+ * It would hardly change the order and costs the most to read. For rows of the owner `s` and a term each.
+ */
+function common(found: Sql, all: Sql): Sql {
+  return sql`(
+    ${found} > ${all} / 2.0 and ${all} >= 200
+    and count(*) filter (where ${found} between 1 and ${all} / 2.0) over (partition by s.id) > 0
+  )`;
+}
+
+/**
+ * The rows of the CTE `asked` that are not passed over, each with its `gain` and the `average` length of its owner's texts.
+ *
+ * @param texts how many texts have the term (of `asked a`), how many there are, and their length in all (of `seer s`).
+ */
+export function weighted(texts: Readonly<Record<"found" | "all" | "length", Sql>>): Sql {
+  const { found, all, length } = texts;
+  return sql`
+    select * from (
+      select a.*, a.weight * ${rarity(all, found)} as gain,
+        greatest(1, ${length}::float8 / greatest(1, ${all})) as average, ${common(found, all)} as common
+      from asked a join seer s on s.id = a.owner_ref
+    ) w
+    where not w.common`;
+}
+
+/** How often a text has a term, for a text of average length (BM25's length norm). */
+export function normed(frequency: Sql, length: Sql, averageLength: Sql, b: number): Sql {
+  return sql`${frequency} / (${1 - b}::float8 + ${b}::float8 * ${length} / ${averageLength})`;
+}
+
+/** 0 to 1: the first mention says most, further ones less and less (BM25's saturation; Robertson & Zaragoza 2009). */
+export function saturated(frequency: Sql, k1: number): Sql {
+  return sql`${frequency} / (${frequency} + ${k1}::float8)`;
+}
+
+/** CTE `memory_own` (ref, score): how well each memory fits what is asked. */
+export function memoryScores(db: Connection): Sql {
+  const { k1, b } = weights.memory;
+  return sql`
+    memory_weight as materialized (
+      select w.*, ${k1 * (1 - b)}::float8 as base, ${k1 * b}::float8 / w.average as slope
+      from (${weighted({ found: sql`a.memories`, all: sql`s.memory_count`, length: sql`s.memory_length` })}) w
+    ),
+    memory_ideal as materialized (
+      ${ideal(sql`memory_weight`)}
+    ),
+    memory_own as (
+      -- BM25's saturated and normed frequency, with all that is the same for a term computed once.
+      select t.memory_ref as ref,
+        sum(w.gain * t.frequency / (t.frequency + w.base + w.slope * t.length)) / (select gain from memory_ideal) as score
+      from memory_weight w
+      join ${db.schema}.memory_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
+      group by t.memory_ref
+    )`;
+}

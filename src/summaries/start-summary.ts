@@ -1,0 +1,81 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import { findLastCall } from "../conversation/find-messages.js";
+import type { RecordedThread } from "../conversation/record-messages.js";
+import type { Logger } from "../logger.js";
+import type { SummaryOptions } from "../options.js";
+import type { Connection } from "../postgres/connection.js";
+import { claimSummary, type SummaryClaim } from "./claim-summary.js";
+import {
+  type SummarySkipReason,
+  type SummaryWindow,
+  summarySkipReason,
+  summaryWindow,
+} from "./summary-window.js";
+
+/** The parts of a chat message that tie tool calls to their results. */
+export interface ToolCallLinks {
+  readonly type?: string | undefined;
+  readonly id?: string | undefined;
+  readonly tool_calls?: readonly { readonly id?: string | undefined }[] | undefined;
+  readonly tool_call_id?: string | undefined;
+}
+
+/**
+ * Whether the last message that calls tools still waits for a result and nothing was said since.
+ *
+ * A transcript must not be cut there: providers refuse a tool result without its call.
+ */
+export function hasPendingToolCalls(messages: readonly ToolCallLinks[]): boolean {
+  const answered = new Set<string>();
+  for (const message of messages.toReversed()) {
+    if (message.type === "system" || message.type === "remove") continue;
+    if (message.tool_call_id !== undefined) answered.add(message.tool_call_id);
+    else return (message.tool_calls ?? []).some((call) => call.id === undefined || !answered.has(call.id));
+  }
+  return false;
+}
+
+/** A summary that was started, or why none was. */
+export type SummaryStart =
+  | { readonly started: true; readonly claim: SummaryClaim; readonly window: SummaryWindow }
+  | { readonly started: false; readonly reason: SummarySkipReason };
+
+/** Claims the next window of a thread whose round has just been recorded, when it is time. */
+export async function startSummary(
+  deps: { db: Connection; logger: Logger; summaries: SummaryOptions },
+  thread: RecordedThread,
+  threadId: string,
+): Promise<SummaryStart> {
+  const { talk, roundStarts } = thread;
+  const reason = summarySkipReason({ ...thread, ...talk, ...deps.summaries });
+  if (reason) return skipped(deps.logger, reason, threadId);
+
+  const window = summaryWindow(talk.lastSeq, deps.summaries.windowMessages, roundStarts, talk.earliestSeq);
+  const claim = await claimSummary(deps.db, {
+    threadRef: thread.threadRef,
+    window,
+    leaseMs: deps.summaries.leaseMs,
+  });
+  if (!claim) return skipped(deps.logger, "already_running", threadId);
+  deps.logger.debug(`Memory ${claim.summaryId} status updated to processing`);
+  return { started: true, claim, window };
+}
+
+/**
+ * Whether the last round of a thread waits for results of tools, `messages` being what was recorded of it just now: then
+ * no summary may end there. What they do not tell by themselves, the transcript does.
+ */
+export async function isRoundOpen(
+  db: Connection,
+  threadRef: number,
+  messages: readonly BaseMessage[],
+): Promise<boolean> {
+  const tells = messages.some((message) => !["tool", "system", "remove"].includes(message.getType()));
+  return hasPendingToolCalls(tells ? messages : await findLastCall(db, threadRef));
+}
+
+function skipped(logger: Logger, reason: SummarySkipReason, threadId: string): SummaryStart {
+  if (reason === "already_running") logger.debug(`Summarization already in progress for ${threadId}`);
+  if (reason === "nothing_new") logger.debug(`No new messages to summarize for ${threadId}`);
+  return { started: false, reason };
+}

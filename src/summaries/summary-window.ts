@@ -1,0 +1,69 @@
+/** Why no summary was started at the end of a round. */
+export type SummarySkipReason = "too_early" | "already_running" | "nothing_new";
+
+/** What is known of a thread's talk, its messages without the system messages, when a round has been recorded. */
+export interface SummaryTriggerInput {
+  /** Seq of the last one; −1 when there is none. */
+  readonly lastSeq: number;
+  /** How many there are, counted as far as the rule needs: one more than `afterSeq`. @default all up to `lastSeq` */
+  readonly messages?: number;
+  /** Bytes of those that no summary covers, of those counted. @default 0 */
+  readonly unsummarisedBytes?: number;
+  /** Whether a summary is being made right now, by a worker whose lease has not run out. */
+  readonly processing: boolean;
+  /** endSeq of the latest completed summary. */
+  readonly summarisedSeq: number | null;
+  /** Seq of the message after which there are enough of them, where none is a system message. */
+  readonly afterSeq: number;
+  /** Tokens without a summary that are enough, however few the messages. @default no number is */
+  readonly afterTokens?: number;
+}
+
+/** Bytes of a token, by which texts are measured where they lie: prose, code, and scripts of three bytes a character come within a third. */
+const bytesPerToken = 4;
+
+/**
+ * Whether a round's end starts a summary (`null`), or the reason why it does not.
+ *
+ * Enough messages, or a few of many words; and nothing running.
+ */
+export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason | null {
+  const {
+    lastSeq,
+    messages = lastSeq + 1,
+    unsummarisedBytes = 0,
+    afterTokens = Number.POSITIVE_INFINITY,
+  } = input;
+  const isLong = unsummarisedBytes / bytesPerToken >= afterTokens;
+  if (messages <= input.afterSeq && !isLong) return "too_early";
+  if (input.processing) return "already_running";
+  if (input.summarisedSeq !== null && input.summarisedSeq >= lastSeq) return "nothing_new";
+  return null;
+}
+
+/** The stretch of a transcript that a summary stands for, both ends included. */
+export interface SummaryWindow {
+  readonly startSeq: number;
+  readonly endSeq: number;
+}
+
+/**
+ * The window of a summary made after `lastSeq` was recorded.
+ *
+ * It holds at most `windowMessages` messages and starts at the start of a round, so no round is cut and
+ * no tool call is parted from its result. In plain user/assistant chat that means an even start.
+ * The last round is always whole, even when it alone is longer than the window.
+ *
+ * @param roundStarts seqs of user messages, ascending; those inside the window and the last one suffice.
+ * @param earliestSeq seq of the first of the last `windowMessages`, where some are system messages, which fill no window.
+ */
+export function summaryWindow(
+  lastSeq: number,
+  windowMessages: number,
+  roundStarts: readonly number[],
+  earliestSeq = Math.max(0, lastSeq - windowMessages + 1),
+): SummaryWindow {
+  if (earliestSeq === 0) return { startSeq: 0, endSeq: lastSeq };
+  const startSeq = roundStarts.find((start) => start >= earliestSeq) ?? roundStarts.at(-1) ?? 0;
+  return { startSeq, endSeq: lastSeq };
+}

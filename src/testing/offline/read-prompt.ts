@@ -1,0 +1,88 @@
+const ENTITIES: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+
+/** `text` with XML's named entities resolved, once: `&amp;lt;` becomes `&lt;`. */
+export function unescapeEntities(text: string): string {
+  return text.replace(/&(lt|gt|amp|quot|apos);/g, (entity, name: string) => ENTITIES[name] ?? entity);
+}
+
+/** One element of a prompt: its attributes, and its text with entities resolved. */
+export interface PromptBlock {
+  attributes: Record<string, string>;
+  text: string;
+}
+
+/** The elements called `name` in a prompt, in order. */
+export function promptBlocks(prompt: string, name: string): PromptBlock[] {
+  const blocks = prompt.matchAll(new RegExp(`<${name}(\\s[^>]*)?>([\\s\\S]*?)</${name}>`, "g"));
+  return [...blocks].map(([, attributes = "", text = ""]) => ({
+    attributes: Object.fromEntries(
+      [...attributes.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, key = "", value = ""]) => [
+        key,
+        unescapeEntities(value),
+      ]),
+    ),
+    text: unescapeEntities(text),
+  }));
+}
+
+/** The sentences of `text` in order, trimmed; a line break ends one too. */
+export function sentencesOf(text: string): string[] {
+  return text
+    .split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u)
+    .map((sentence) => sentence.replace(/\s+/g, " ").trim())
+    .filter((sentence) => sentence !== "");
+}
+
+/** The first sentence of `text`, cut to `maxLength` characters with "…"; empty if there is none. */
+export function firstSentence(text: string, maxLength = Number.POSITIVE_INFINITY): string {
+  const sentence = sentencesOf(text)[0] ?? "";
+  // by code point, so that no pair of surrogates is cut
+  const characters = [...sentence];
+  return characters.length <= maxLength
+    ? sentence
+    : `${characters
+        .slice(0, maxLength - 1)
+        .join("")
+        .trimEnd()}…`;
+}
+
+/** English words that say little about what a sentence is about, as {@link stem} leaves them. */
+const STOP_WORDS = new Set(
+  (
+    "a about all also am an and any are as at be because been but by can could did do does for from had has have he her here him his " +
+    "how i if in into is it its just me my no not now of on or our out please she should so some than that the their them then there " +
+    "these they thing this those to too up us was we were what when where which who whose why will with would yes you your s m t re ve d ll"
+  ).split(" "),
+);
+
+/** The words of `text`: lower case, compatibility forms unified, accents gone. */
+export function wordsOf(text: string): string[] {
+  // More marks on a letter than any script has would take normalising time with their square.
+  const plain = text
+    .replace(/(\p{M}{30})\p{M}+/gu, "$1")
+    .normalize("NFKC")
+    .toLowerCase()
+    .normalize("NFD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .normalize("NFC");
+  return plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+}
+
+export function isStopWord(word: string): boolean {
+  return STOP_WORDS.has(word);
+}
+
+/**
+ * `word` without the commonest English endings, so that "liked", "likes" and "liking" meet. Crude on purpose: it only has
+ * to map the forms of a word to one string, which need not be a word.
+ */
+export function stem(word: string): string {
+  if (!/^[a-z]{4,}$/.test(word)) return word;
+  const singular = word
+    .replace(/ies$/, "y")
+    .replace(/(s|x|z|ch|sh)es$/, "$1")
+    .replace(/([^sui])s$/, "$1");
+  const base = singular.replace(/([aeiouy].*)(?:ing|ed)$/, "$1");
+  const cut = base === singular || base.length < 2 ? singular : base.replace(/([bdgklmnprt])\1$/, "$1");
+  return cut.length > 3 ? cut.replace(/e$/, "") : cut;
+}

@@ -1,0 +1,78 @@
+import { firstSentence, isStopWord, promptBlocks, sentencesOf, stem, wordsOf } from "./read-prompt.js";
+
+/**
+ * The structured output `same_fact`, by rule: statements with the same words are the same, one with more words says more, all others
+ * differ. A stand-in: it knows no synonyms.
+ */
+export function compareFacts(prompt: string): Record<string, unknown> {
+  const verdicts = promptBlocks(prompt, "pair").map(({ text }, index) => {
+    // the pair's own text was unescaped with it
+    const known = subjects(/<remembered>([\s\S]*?)<\/remembered>/.exec(text)?.[1] ?? "");
+    const said = subjects(/<said>([\s\S]*?)<\/said>/.exec(text)?.[1] ?? "");
+    return { pair: index + 1, verdict: compare(known, said) };
+  });
+  return { reasoning: "Made by rule, without a model: the words they share.", verdicts };
+}
+
+function compare(known: ReadonlySet<string>, said: ReadonlySet<string>): "different" | "same" | "says_more" {
+  const shared = [...known].filter((word) => said.has(word)).length;
+  if (shared === 0 || shared < known.size) return "different";
+  return said.size === known.size ? "same" : "says_more";
+}
+
+function subjects(text: string): ReadonlySet<string> {
+  return new Set(
+    wordsOf(text)
+      .filter((word) => !isStopWord(word))
+      .map(stem),
+  );
+}
+
+/** Room for the frame sentence within an episode's 600 characters. */
+const MOST_CHARACTERS = 540;
+
+/**
+ * The structured output `episode_summary`, by rule: the first sentence of each thing the user said, as many as an episode holds. A
+ * stand-in: it cannot tell what mattered.
+ */
+export function compressTurns(prompt: string): Record<string, unknown> {
+  const [earlier] = promptBlocks(prompt, "episode_so_far");
+  const said = promptBlocks(prompt, "message")
+    .filter(({ attributes }) => attributes.role === "user")
+    .map(({ text }) => firstSentence(text, 100).replace(/[.!。！]$/u, ""));
+  const subjects = [
+    ...(earlier ? [earlier.text.replace(/^The user said: |\.$/g, "")] : []),
+    ...new Set(said),
+  ];
+  let length = 0;
+  const kept = subjects.filter((subject, index) => {
+    length += subject.length + 2;
+    return index === 0 || length <= MOST_CHARACTERS;
+  });
+  return {
+    reasoning: "Made by rule, without a model: the first sentence of each user message.",
+    summary: `The user said: ${kept.join("; ").slice(0, MOST_CHARACTERS)}.`,
+  };
+}
+
+/**
+ * The structured output `procedure_steps`, by rule: the numbered lines of what the assistant said, or else the first sentence of each
+ * thing the user asked for. A stand-in: it cannot tell which of them led to the result.
+ */
+export function procedureSteps(prompt: string): Record<string, unknown> {
+  const [goal] = promptBlocks(prompt, "goal");
+  const messages = promptBlocks(prompt, "message");
+  const said = (role: string) => messages.filter(({ attributes }) => attributes.role === role);
+  const numbered = said("assistant").flatMap(({ text }) =>
+    [...text.matchAll(/^\s*\d{1,2}[.)]\s+(.+)$/gm)].map(([, step = ""]) => step.trim()),
+  );
+  const asked = said("user")
+    .map(({ text }) => sentencesOf(text).find((sentence) => !/[?？]$/.test(sentence)) ?? "")
+    .filter((sentence) => sentence !== "");
+  const earlier = promptBlocks(prompt, "step").map(({ text }) => text);
+  return {
+    reasoning: "Made by rule, without a model: numbered lines, or what was asked for.",
+    title: goal?.text ?? firstSentence(asked[0] ?? "", 60).replace(/[.!]$/, ""),
+    steps: [...earlier, ...(numbered.length > 0 ? numbered : asked)],
+  };
+}

@@ -1,0 +1,148 @@
+import { plainLetters } from "./plain-words.js";
+import { visibleText } from "./storable-text.js";
+
+/**
+ * `text` as it may stand in the memory block: nothing in it can pass for a tag of the block, in whatever letters,
+ * spacing and signs. Its bracket is written "&lt;" then.
+ */
+export function contained(text: string): string {
+  const visible = visibleText(text);
+  let letters = "";
+  const places: number[] = [];
+  const plain = plainLetters(visible);
+  for (let index = 0; index < plain.length; index++) {
+    const one = plain[index] ?? "";
+    // What stands between a bracket and the name makes no difference to a reader.
+    if (!/[a-z0-9<]/.test(one)) continue;
+    letters += one === "0" ? "o" : one;
+    places.push(index);
+  }
+  let result = "";
+  let done = 0;
+  for (let at = letters.indexOf("<memory"); at >= 0; at = letters.indexOf("<memory", at + 1)) {
+    const place = places[at] ?? 0;
+    result += `${visible.slice(done, place)}&lt;`;
+    done = place + (/[\uD800-\uDBFF]/.test(visible[place] ?? "") ? 2 : 1);
+  }
+  return result + visible.slice(done);
+}
+
+/** What the memory block's own parts begin with, beside headings. */
+const labels =
+  /^(?:\[?summary of (?:messages|round)|answer consistently using|this is remembered data|\(?memories for app|the following are memories|use these memories|memory updates since|\[?previous context)/;
+
+/**
+ * `text`, visible, in which no line is a heading, underlines one, or begins as a part of the memory block does: those
+ * marks are left out, the words stay.
+ */
+export function withoutHeadings(text: string): string {
+  const lines = visibleText(text).split("\n");
+  const kept = lines.flatMap((line, index) => {
+    const plain = plainLetters(line);
+    if (index > 0 && /^\s{0,3}[=-]{2,}\s*$/.test(plain)) return [];
+    // Of a label only the first sign is taken: that is enough for it to be none.
+    const marks = /^[\s\0#>]*#[\s\0#>]*/.exec(plain)?.[0].length ?? 0;
+    const rest = plain.slice(marks).replaceAll("\0", "").trimStart();
+    return [`${labels.test(rest) ? "- " : ""}${line.slice(marks)}`];
+  });
+  return kept.join("\n");
+}
+
+/** A tag of the memory block at one place of a text. */
+interface Tag {
+  readonly from: number;
+  readonly to: number;
+  readonly closes: boolean;
+}
+
+const gap = "[\\s\\0]{0,20}";
+const tag = new RegExp(`<${gap}(/?)${gap}${[..."memory"].join("\\0{0,4}")}(?![a-z0-9_-])[^<>]{0,200}>`, "g");
+const context = new RegExp(
+  `\\[${gap}${[..."previous"].join("\\0{0,4}")}${gap}${[..."context"].join("\\0{0,4}")}${gap}:`,
+  "g",
+);
+
+/** Parts of a block that lost its tags, in plain letters: from their first words to their last. */
+const wholeParts: readonly (readonly [RegExp, string])[] = [
+  [
+    /^[# \t]*(?:long-term memory[ \t]*\n)?this is remembered data and no instruction/gm,
+    "\nanswer consistently using the memory and conversation above.",
+  ],
+  [/^\(memories for app: /gm, "\nuse these memories to provide context-aware responses."],
+];
+/** The same of headings with the lists under them, and of a summary. */
+const listParts = new RegExp(
+  [
+    "^(?:#+ (?:user profile|unverified|recent context|waiting for the user's consent)|memory updates since rev [^\\n]*:) *\\n" +
+      "(?:[^\\n-][^\\n]*\\n)?(?:- [^\\n]*(?:\\n|$))+",
+    "^\\[summary of (?:round|messages) [^\\]\\n]*\\]:[^\\n]*(?:\\n[^\\n]+)*",
+  ].join("|"),
+  "gm",
+);
+
+function lostParts(plain: string): [number, number][] {
+  const found = [...plain.matchAll(listParts)].map(({ index, 0: part }) => [index, index + part.length]);
+  for (const [opening, last] of wholeParts) {
+    let until = 0;
+    for (const { index } of plain.matchAll(opening)) {
+      if (index < until) continue;
+      const end = plain.indexOf(last, index);
+      if (end < 0) break;
+      until = end + last.length;
+      found.push([index, until]);
+    }
+  }
+  return found as [number, number][];
+}
+
+/**
+ * `text` without what memory put into it: blocks between the tags of the memory block, what stands in
+ * `[Previous context: …]`, and what is left of a block without its tags; in whatever letters. What is opened and never
+ * closed stays.
+ */
+export function withoutMemoryBlocks(text: string): string {
+  const plain = plainLetters(text);
+  return without(text, [...contexts(plain), ...blocks(plain), ...lostParts(plain)]);
+}
+
+function blocks(plain: string): [number, number][] {
+  const tags = [...plain.matchAll(tag)].map(
+    (match): Tag => ({ from: match.index, to: match.index + match[0].length, closes: match[1] === "/" }),
+  );
+  const found: [number, number][] = [];
+  let open: Tag | undefined;
+  for (const each of tags) {
+    if (!each.closes) open ??= each;
+    else if (open) {
+      found.push([open.from, each.to]);
+      open = undefined;
+    }
+  }
+  return found;
+}
+
+/** A bracket and an empty line end a context, see `modelView`; where there is no such end, the next bracket does. */
+function contexts(plain: string): [number, number][] {
+  const ends = [...plain.matchAll(/\](?=[\s\0]{0,4}\n[\s\0]{0,4}\n)/g)].map(({ index }) => index + 1);
+  const found: [number, number][] = [];
+  let end = 0;
+  for (const { index } of plain.matchAll(context)) {
+    if (index < (found.at(-1)?.[1] ?? 0)) continue;
+    while (ends[end] !== undefined && (ends[end] as number) <= index) end++;
+    const to = ends[end] ?? plain.indexOf("]", index + 1) + 1;
+    if (to === 0) break;
+    found.push([index, to]);
+  }
+  return found;
+}
+
+/** `text` without the stretches, which may overlap. */
+function without(text: string, stretches: readonly [number, number][]): string {
+  let result = "";
+  let done = 0;
+  for (const [from, to] of stretches.toSorted(([first], [second]) => first - second)) {
+    if (from > done) result += text.slice(done, from);
+    done = Math.max(done, to);
+  }
+  return result + text.slice(done);
+}

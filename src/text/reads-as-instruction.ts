@@ -1,0 +1,120 @@
+import {
+  always,
+  becomeWords,
+  hideWords,
+  joined,
+  openers,
+  orders,
+  overrideWords,
+  promptNames,
+  showWords,
+} from "./instruction-patterns.js";
+import { joinedLetters, plainWords, undisguised } from "./plain-words.js";
+import { anyStem, isUnspaced } from "./word-stems.js";
+
+const anyOf = (stems: string, flags = "u") => new RegExp(anyStem(stems), flags);
+
+const rows = (table: string) =>
+  table
+    .trim()
+    .split("\n")
+    .map((row) => row.split(" | "));
+
+const columns = rows(overrideWords);
+const column = (index: number) => columns.map((row) => row[index] ?? "").join(" ");
+const leave = anyOf(column(1), "gu");
+const told = anyOf(column(2));
+const which = anyOf(column(3));
+const all = anyOf(column(4));
+const order = anyOf(column(5));
+const looksLikeStatement = /^[\p{scx=Latn}'\s]+$/u;
+const opener = new RegExp(`(?:^|[,:()"'*>\\[\\]—–-]|${anyStem(openers)})\\s?$`, "u");
+const names = anyOf(promptNames);
+const show = anyOf(showWords);
+const become = anyOf(becomeWords);
+const hide = rows(hideWords).map(
+  ([first = "", then = ""]) => new RegExp(`${anyStem(first)}.{0,60}${anyStem(then)}`, "u"),
+);
+
+/** Instructions that are somebody else's than the model's makers': "the doctor's instructions", "the rules of her boss". */
+const somebodys = new RegExp(
+  "\\p{L}(?<!\\b(?:system|assistant|developer|operator|admin))'s?\\s|" +
+    `${told.source}\\p{L}{0,12}(?:\\s\\p{L}{1,20})?\\s(?:of|from|del|de|du|des|da|do|della|dei|der|vom|von|van|av|fra|od|от)\\s` +
+    "(?!(?:the\\ssystem|sistema|systems?|you)\\b)\\p{L}",
+  "u",
+);
+
+/**
+ * Whether a sentence, as `plainWords` writes it, tells a model in one of some seventy languages to leave what it was told,
+ * to show its prompt, to be something else, or to hide something from the user.
+ */
+function sentenceInstructs(sentence: string): boolean {
+  return (
+    overrides(sentence) ||
+    showsPrompt(sentence) ||
+    become.test(sentence) ||
+    hide.some((each) => each.test(sentence))
+  );
+}
+
+function overrides(sentence: string): boolean {
+  if (!told.test(sentence)) return false;
+  const verbs = [...sentence.matchAll(leave)];
+  if (verbs.length === 0) return false;
+  if (order.test(sentence)) return true;
+  const begins = verbs.some((verb) => isOrder(sentence, verb));
+  const theirs = somebodys.test(sentence);
+  if (which.test(sentence)) return begins || !theirs;
+  return begins && !theirs;
+}
+
+/** Where orders look like statements, the verb comes first; where they are not formed at all, "all" tells. */
+function isOrder(sentence: string, verb: RegExpExecArray): boolean {
+  const first = opener.test(sentence.slice(0, verb.index));
+  if (looksLikeStatement.test(verb[0])) return first;
+  return first || !isUnspaced(verb[0]) || all.test(sentence);
+}
+
+function showsPrompt(sentence: string): boolean {
+  return names.test(sentence) && (show.test(sentence) || sentence.search(leave) >= 0);
+}
+
+/** Characters looked at together, and how many of them the next stretch sees again: what is looked for is not longer. */
+const stretch = 4_000;
+const overlap = 400;
+
+/**
+ * Whether `text` reads as instructions to a model, where a memory states something. Takes time in proportion to its
+ * length.
+ *
+ * Word lists and patterns catch what is commonly tried; `docs/screening.md` has measured how much of it. They are one
+ * layer beside the delimiting of memory in prompts and the recorded origin, and not a proof of innocence.
+ *
+ * @param options.orders whether plain orders are in place: steps of a procedure, lessons, what was said in a stretch of
+ *   turns, a user's own wishes. @default false
+ */
+export function readsAsInstruction(text: string, options: { readonly orders?: boolean } = {}): boolean {
+  for (let start = 0; start === 0 || start + overlap < text.length; start += stretch - overlap) {
+    if (stretchInstructs(text.slice(start, start + stretch), options.orders ?? false)) return true;
+  }
+  return false;
+}
+
+function stretchInstructs(text: string, ordersInPlace: boolean): boolean {
+  const plain = plainWords(text);
+  if (!ordersInPlace && orders.some((pattern) => pattern.test(plain))) return true;
+  return [plain, ...undisguised(text)].some(
+    (reading) =>
+      always.some((pattern) => pattern.test(reading)) ||
+      sentencesOf(reading).some(sentenceInstructs) ||
+      isJoined(joinedLetters(reading)),
+  );
+}
+
+function isJoined(letters: string): boolean {
+  return letters.length >= 20 && joined.some((pattern) => pattern.test(letters));
+}
+
+function sentencesOf(text: string): string[] {
+  return text.split(/[.!?;。！？؟।॥።\n]+/);
+}

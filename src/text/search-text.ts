@@ -1,0 +1,195 @@
+import { normalForm } from "./normal-value.js";
+import { headOf } from "./storable-text.js";
+
+/** Base form, then the forms that an English stemmer does not lead back to it. */
+const forms = `
+be am is are was were been
+begin began begun
+bite bit bitten
+blow blew blown
+break broke broken
+bring brought
+build built
+buy bought
+catch caught
+choose chose chosen
+come came
+child children
+deal dealt
+do did done
+draw drew drawn
+drink drank drunk
+drive drove driven
+eat ate eaten
+fall fell fallen
+feel felt
+fight fought
+find found
+fly flew flown
+foot feet
+forget forgot forgotten
+forgive forgave forgiven
+freeze froze frozen
+get got gotten
+give gave given
+go went gone
+grow grew grown
+have had has
+hear heard
+hide hid hidden
+hold held
+keep kept
+know knew known
+lead led
+leave left
+lend lent
+lose lost
+make made
+man men
+mean meant
+meet met
+mouse mice
+pay paid
+person people
+ride rode ridden
+ring rang rung
+rise rose risen
+run ran
+say said
+see saw seen
+sell sold
+send sent
+shake shook shaken
+shoot shot
+show shown
+sing sang sung
+sit sat
+sleep slept
+speak spoke spoken
+spend spent
+stand stood
+steal stole stolen
+swim swam swum
+take took taken
+teach taught
+tell told
+think thought
+throw threw thrown
+tooth teeth
+understand understood
+wake woke woken
+wear wore worn
+win won
+woman women
+write wrote written
+`;
+
+/** Irregular English form → base form. */
+const irregularForms: ReadonlyMap<string, string> = new Map(
+  forms
+    .trim()
+    .split("\n")
+    .flatMap((line) => {
+      const [base = "", ...others] = line.split(" ");
+      return others.map((form) => [form, base] as const);
+    }),
+);
+
+/**
+ * What goes into an index, or asks it: `to_tsvector` passes over words of 2,048 bytes and refuses texts of whose different
+ * words it would make more than 1 MB. A text is cut where it has more than any of these.
+ */
+const most = {
+  /** Characters of a text that are read. */
+  characters: 100_000,
+  /** Characters that are taken apart at once. */
+  part: 5_000,
+  /** Of those read, characters of scripts without spaces: each makes two words, and 4,000 different ones come sooner. */
+  unsegmented: 20_000,
+  /** Bytes of a text: of a word and of its parts ("well-known") it makes at most four times as many. */
+  bytes: 250_000,
+  /** Different words of a text, a row of the index each. A long book chapter has as many. */
+  words: 4_000,
+  /** Letters of a word; of a longer one the beginning stands for all. Digests have up to 128. */
+  letters: 128,
+  /** Characters without a space; in longer ones signs part words. Addresses have fewer. */
+  unspaced: 256,
+  /** Characters of a speaker's name. */
+  name: 200,
+};
+
+const longUnspaced = new RegExp(`\\S{${most.unspaced + 1},}`, "gu");
+const anyWord = /[\p{L}\p{M}\p{N}]+/gu;
+const signs = /[^\p{L}\p{M}\p{N}]+/gu;
+const longWord = new RegExp(`([\\p{L}\\p{M}\\p{N}]{${most.letters}})[\\p{L}\\p{M}\\p{N}]+`, "gu");
+
+/** Scripts that `to_tsvector` does not split into words; the long vowel mark "ー" belongs to two of them. */
+const unsegmented =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]+/gu;
+
+/** "don't", "won't", "isn't": stop words all, but not to PostgreSQL, which finds "won" in them. */
+const negated = /\b[a-z]+n['’]t\b/g;
+
+/**
+ * `text` as it is handed to PostgreSQL's `to_tsvector`, for indexing and for queries alike.
+ *
+ * Accents are dropped (café, cafe), irregular English forms become their base (went, go), and runs of scripts
+ * written without spaces become overlapping pairs of characters, and single ideographs. Of a very long text the
+ * beginning is indexed, and of a very long word.
+ */
+export function searchText(text: string, language: string): string {
+  const latin = decomposed(headOf(text, most.characters).replaceAll("\u0000", " ")).replace(
+    /(?<=\p{Script=Latin})\p{M}+/gu,
+    "",
+  );
+  const plain = normalForm(latin, "NFC").toLowerCase();
+  let left = most.unsegmented;
+  const spaced = plain.replace(unsegmented, (run) => {
+    const read = headOf(run, left);
+    left -= read.length;
+    return ` ${partsOf(read).join(" ")} `;
+  });
+  const short = spaced.replace(longUnspaced, (run) => run.replace(signs, " ")).replace(longWord, "$1");
+  return indexable(language === "english" ? inBaseForms(short) : short);
+}
+
+/** `name`, of a speaker, as it is handed to the index of speakers. */
+export function searchName(name: string, language: string): string {
+  return searchText(headOf(name, most.name), language);
+}
+
+/** The beginning of `text` with its characters taken apart: some become eighteen. */
+function decomposed(text: string): string {
+  let parts = "";
+  for (let start = 0; start < text.length && parts.length < most.characters; start += most.part) {
+    parts += normalForm(text.slice(start, start + most.part), "NFKD");
+  }
+  return headOf(parts, most.characters);
+}
+
+function inBaseForms(text: string): string {
+  return text.replace(negated, " ").replace(/[a-z]+/g, (word) => irregularForms.get(word) ?? word);
+}
+
+/** The beginning of `text` that has no more words and bytes than the index takes. */
+function indexable(text: string): string {
+  // A character is a word at most, and has at most three bytes.
+  if (text.length <= most.words) return text;
+  const words = new Set<string>();
+  let bytes = 0;
+  for (const { 0: word, index } of text.matchAll(anyWord)) {
+    bytes += Buffer.byteLength(word) + 1;
+    words.add(word);
+    if (bytes > most.bytes || words.size > most.words) return text.slice(0, index);
+  }
+  return text;
+}
+
+const ideograph = /\p{Script=Han}/u;
+
+function partsOf(run: string): string[] {
+  const characters = [...run];
+  if (characters.length === 1) return characters;
+  const pairs = characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+  return [...pairs, ...characters.filter((character) => ideograph.test(character))];
+}

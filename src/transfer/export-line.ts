@@ -1,0 +1,217 @@
+import { z } from "zod";
+import { maxCharacters } from "../memories/write/writing-constraints.js";
+import { isoTimeMs } from "../text/iso-time.js";
+import { isStorable } from "../text/storable-text.js";
+
+/** The version of the format that `export` writes and `import` takes. */
+export const exportVersion = 1;
+
+/** Longest line that is read, in characters. A line is one message at most, and no model takes one of ten million. */
+export const mostLineCharacters = 10_000_000;
+
+/** Deepest nesting of a line. What is written of a memory or a request has some five levels. */
+export const mostLineDepth = 100;
+
+/** Deepest nesting of a message, whose tools may have answered with any JSON. */
+export const mostMessageDepth = 1_000;
+
+/** Texts that no prompt shows: quotes, errors, entries of the audit trail. */
+const longText = 100_000;
+
+const text = (most: number) =>
+  z.string().max(most).refine(isStorable, "has characters that PostgreSQL cannot hold");
+const optional = (most = 10_000) => text(most).nullable();
+const stated = (most: number) => text(most).refine((value) => value.trim() !== "", "must not be blank");
+const id = stated(10_000);
+/** What stands in an index as it is: an entry holds 2,704 bytes, of two of these and some numbers. */
+const name = stated(200);
+/** An index entry holds no more; recorded ids are no longer either. */
+const messageId = id.refine(
+  (value) => new TextEncoder().encode(value).length <= 1_000,
+  "is longer than 1000 bytes",
+);
+const uuid = z.uuid().toLowerCase();
+/** An `integer` of PostgreSQL, with room to be counted on from. */
+const count = z.int().min(0).max(1_000_000_000);
+/** A `bigint` that JavaScript counts exactly, with room to be counted on from. */
+const counter = z
+  .int()
+  .min(0)
+  .max(2 ** 52);
+/** A `real`: digits that it does not hold would be out of its range. */
+const real = (least: number, most: number) => z.number().min(least).max(most).overwrite(Math.fround);
+const time = z
+  .string()
+  .refine((value) => isoTimeMs(value) !== null, "must be a time in ISO 8601, of a day that there is");
+const json = z
+  .unknown()
+  .refine(isStorableJson, "has characters that PostgreSQL cannot hold")
+  .refine(
+    (value) => (JSON.stringify(value) ?? "").length <= longText,
+    `is longer than ${longText} characters`,
+  );
+/** The app, where the exported scope is a user in all apps. */
+const appId = id.optional();
+
+const header = z.strictObject({
+  type: z.literal("header"),
+  format: z.literal("mnemograph"),
+  version: z.literal(exportVersion),
+  exportedAt: time,
+  scope: z.strictObject({ tenantId: id.optional(), userId: id.optional(), appId: id.optional() }),
+});
+
+const owner = z.strictObject({
+  ...{ type: z.literal("owner"), revision: counter, turns: counter },
+  /** Absent in files of before there was such a thing. */
+  changesTrimmedTo: counter.default(0),
+});
+
+const thread = z.strictObject({
+  type: z.literal("thread"),
+  ...{ threadId: id, appId, revSeen: counter, createdAt: time, lastActivityAt: time },
+  /** How far background work has come, and whether there is some to do. */
+  tasks: z
+    .array(
+      z.strictObject({ task: z.enum(["extract", "compress"]), doneUntil: count.min(-1), due: z.boolean() }),
+    )
+    .refine((tasks) => new Set(tasks.map(({ task }) => task)).size === tasks.length, "names a task twice"),
+});
+
+const message = z.strictObject({
+  type: z.literal("message"),
+  ...{ threadId: id, seq: count, messageId, saidAt: time, createdAt: time },
+  /** The agent and the run that it was said in; left out where they are not known. */
+  ...{ agentId: text(10_000).optional(), runId: text(10_000).optional() },
+  /** As LangGraph's checkpoints hold it; what else is stored of a message is made from it. */
+  serialised: text(mostLineCharacters),
+});
+
+const summaryName = { startSeq: count, endSeq: count, createdAt: time };
+const summary = z
+  .strictObject({
+    type: z.literal("summary"),
+    ...{ threadId: id, ...summaryName },
+    /** The one it was made from. */
+    base: z.strictObject(summaryName).nullable(),
+    ...{
+      status: z.enum(["completed", "failed"]),
+      text: optional(longText),
+      generationTimeMs: count.nullable(),
+    },
+    ...{ attempts: count, error: optional(longText), rolledBackAt: time.nullable() },
+    /** The rounds it stands for; left out where they are counted when they are read. */
+    ...{ startRound: count.nullish(), endRound: count.nullish() },
+  })
+  .refine(({ startSeq, endSeq }) => startSeq <= endSeq, { error: "ends before it starts", path: ["endSeq"] })
+  .refine((line) => line.status === "failed" || (line.text ?? "").trim() !== "", {
+    error: "must not be blank when it is completed",
+    path: ["text"],
+  });
+
+const memory = z
+  .strictObject({
+    type: z.literal("memory"),
+    ...{ id: uuid, appId },
+    kind: z.enum(["fact", "episode", "note", "insight", "procedure"]),
+    category: name,
+    key: name.refine((key) => /[\p{L}\p{N}]/u.test(key), "has no letters or digits").nullable(),
+    ...{ value: optional(2_000), text: id },
+    ...{ importance: real(1, 5), confidence: real(0, 1), pinned: z.boolean() },
+    state: z.enum(["active", "superseded", "merged", "soft_deleted", "quarantined"]),
+    origin: z.enum(["user", "assistant", "tool", "document", "worker", "operator", "import", "unknown"]),
+    trust: z.enum(["operator", "user", "agent", "untrusted"]),
+    tags: z.array(text(1_000)).max(100),
+    ...{ agentId: optional(), runId: optional(), actorId: optional(1_000), role: optional() },
+    ...{ threadId: optional(), sourceSeqs: z.array(count).max(10_000), evidence: optional(longText) },
+    ...{ turnStart: count.nullable(), turnEnd: count.nullable(), assertedTurn: counter },
+    ...{ validFrom: time, validTo: time.nullable(), supersededBy: uuid.nullable() },
+    // Exports from before there was such a time have none.
+    assertedAt: time.nullable().default(null),
+    ...{ seenCount: count, accessCount: count, lastAccessedAt: time, purgeAt: time.nullable() },
+    ...{ createdAt: time, updatedAt: time },
+  })
+  .refine((line) => line.text.length <= maxCharacters[line.kind], {
+    error: "is longer than a memory of its kind",
+    path: ["text"],
+  });
+
+const relation = z.strictObject({
+  type: z.literal("relation"),
+  ...{ from: uuid, to: uuid, relationType: name, strength: real(-1, 1), createdAt: time },
+});
+
+const history = z.strictObject({
+  type: z.literal("history"),
+  ...{ memoryId: uuid, appId },
+  event: z.enum(["ADD", "UPDATE", "DELETE", "MERGE", "LINK", "TTL", "RESTORE", "CONSENT"]),
+  ...{ old: json, new: json, actor: optional(), revision: counter.nullable(), createdAt: time },
+});
+
+const change = z.strictObject({
+  type: z.literal("change"),
+  ...{ revision: counter, memoryId: uuid, appId },
+  event: z.enum(["created", "updated", "merged", "deleted", "soft_deleted", "restored"]),
+  ...{ category: name, line: text(10_000), importance: real(0, 5), createdAt: time },
+});
+
+/** The memory that a request would become: what is read of it unasked must be there; `add` checks the rest. */
+const draft = z
+  .looseObject({
+    text: stated(4_000),
+    value: text(2_000).optional(),
+    validFrom: time.optional(),
+    source: z.looseObject({ threadId: id, seqs: z.array(count).max(10_000) }).optional(),
+  })
+  .and(json);
+
+const consent = z
+  .strictObject({
+    type: z.literal("consent"),
+    ...{ id: uuid, appId, rule: z.enum(["consent", "signals"]), category: name, key: name.nullable() },
+    ...{ slot: stated(300), normalValue: text(10_000), contentHash: text(1_000), draft, seenCount: count },
+    signals: z
+      .array(json.refine((signal) => signal !== null && signal !== undefined, "must not be null"))
+      .max(1_000),
+    proposedBy: text(10_000),
+    status: z.enum(["pending", "approved", "refused", "superseded", "expired"]),
+    ...{ memoryId: uuid.nullable(), createdAt: time, expiresAt: time, askAt: time },
+    ...{ decidedAt: time.nullable(), decidedBy: optional(), decidedVia: optional(), evidence: json },
+  })
+  .refine(({ status, decidedAt }) => (status === "pending") === (decidedAt === null), {
+    error: "is there when it was decided, and only then",
+    path: ["decidedAt"],
+  });
+
+const end = z.strictObject({
+  type: z.literal("end"),
+  /** Lines before this one: an export that was cut off has none of these, or fewer lines. */
+  lines: counter,
+});
+
+/** One line of an export. */
+export const exportLineSchema = z.discriminatedUnion("type", [
+  header,
+  owner,
+  thread,
+  message,
+  summary,
+  memory,
+  relation,
+  history,
+  change,
+  consent,
+  end,
+]);
+
+/** One line of an export. */
+export type ExportLine = z.output<typeof exportLineSchema>;
+
+/** The line of this `type`. */
+export type ExportLineOf<Type extends ExportLine["type"]> = Extract<ExportLine, { type: Type }>;
+
+function isStorableJson(value: unknown): boolean {
+  if (typeof value === "string") return isStorable(value);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorableJson(inner));
+}

@@ -1,0 +1,149 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type CheckpointNode, supersededCheckpoints } from "../../src/checkpoints/superseded-checkpoints.js";
+
+const idOf = (number: number) => `id-${String(number).padStart(4, "0")}`;
+
+/** Checkpoint `number` of the outermost graph. */
+function node(number: number, fields: Partial<CheckpointNode> = {}): CheckpointNode {
+  return {
+    ...{ ns: "", id: idOf(number), parentId: number > 0 ? idOf(number - 1) : null },
+    ...{ parents: {}, forked: false, recent: false, format: 4, replayed: [] },
+    ...fields,
+  };
+}
+const chain = (length: number, fields?: (number: number) => Partial<CheckpointNode>) =>
+  Array.from({ length }, (_, number) => node(number, fields?.(number)));
+const superseded = (nodes: CheckpointNode[], keepLast: number) =>
+  supersededCheckpoints(nodes, keepLast).map(({ ns, id }) => `${ns}${id}`);
+const ids = (from: number, to: number, ns = "") =>
+  Array.from({ length: from - to + 1 }, (_, index) => `${ns}${idOf(from - index)}`);
+
+describe("superseded checkpoints", () => {
+  it("are all but the last ones, and but the young ones", () => {
+    expect(superseded(chain(10), 3)).toEqual(ids(6, 0));
+    expect(superseded(chain(3), 3)).toEqual([]);
+    expect(
+      superseded(
+        chain(10, (number) => ({ recent: number > 4 })),
+        3,
+      ),
+    ).toEqual(ids(4, 0));
+  });
+
+  it("are none that a replayed channel is made from, back to where it is stored", () => {
+    const replaying = (stored: number) =>
+      chain(10, (number) => ({ replayed: number === stored ? [] : ["log"] }));
+    expect(superseded(replaying(4), 2)).toEqual(ids(3, 0));
+    expect(superseded(replaying(-1), 2)).toEqual([]);
+    // What is only a source is whole as well: 6 stores one channel, and replays the other from 3.
+    const two = chain(10, (number) => ({
+      replayed: number === 6 ? ["b"] : number === 3 ? [] : ["a", "b"],
+    }));
+    expect(superseded(two, 1)).toEqual(ids(2, 0));
+  });
+
+  it("are not the one before a checkpoint of the old format", () => {
+    expect(
+      superseded(
+        chain(5, () => ({ format: 3 })),
+        2,
+      ),
+    ).toEqual(ids(1, 0));
+  });
+
+  it("of inner graphs go with the run they belong to, after the outer ones", () => {
+    const outer = [0, 10, 20, 30].map((number) => node(number, { parentId: null }));
+    const inner = [11, 21, 31].map((number) =>
+      node(number, { ns: `agent:${number}`, parents: { "": idOf(number - 1) } }),
+    );
+    const deep = [12, 22].map((number) =>
+      node(number, {
+        ns: `agent:${number - 1}|tool:1`,
+        parents: { "": idOf(number - 2), [`agent:${number - 1}`]: idOf(number - 1) },
+      }),
+    );
+    expect(superseded([...outer, ...inner, ...deep], 2)).toEqual([
+      idOf(10),
+      idOf(0),
+      `agent:11${idOf(11)}`,
+      `agent:11|tool:1${idOf(12)}`,
+    ]);
+  });
+
+  it("of an inner graph that keeps its state are those that no kept checkpoint would go on from", () => {
+    const outer = chain(4, (number) => ({
+      id: idOf(number * 10),
+      parentId: number ? idOf(number * 10 - 10) : null,
+    }));
+    const inner = [1, 2, 11, 12, 21, 22].map((number) =>
+      node(number, { ns: "tally", parents: { "": idOf(Math.floor(number / 10) * 10) }, parentId: null }),
+    );
+    // From 30 on: 22 is the last before it, and belongs to no kept run.
+    expect(superseded([...outer, ...inner], 1)).toEqual([
+      ...[20, 10, 0].map(idOf),
+      ...[21, 12, 11, 2, 1].map((number) => `tally${idOf(number)}`),
+    ]);
+    expect(superseded([...outer, ...inner], 2)).toEqual([
+      ...[10, 0].map(idOf),
+      ...[11, 2, 1].map((number) => `tally${idOf(number)}`),
+    ]);
+  });
+
+  it("are none of a run under way, and none at all where there is no outermost graph", () => {
+    const running = node(99, { ns: "agent:9", parents: { "": idOf(98) } });
+    expect(superseded([...chain(3), running], 1)).toEqual(ids(1, 0));
+    expect(superseded([running], 1)).toEqual([]);
+  });
+
+  const anyNodes = fc
+    .array(
+      fc.record({
+        inner: fc.constantFrom("", "", "", "tally", "agent:1", "agent:2"),
+        back: fc.integer({ min: 1, max: 4 }),
+        outer: fc.integer({ min: 0, max: 30 }),
+        forked: fc.boolean(),
+        recent: fc.boolean(),
+        replayed: fc.subarray(["a", "b"]),
+      }),
+      { maxLength: 30 },
+    )
+    .map((rows) =>
+      rows.map(({ inner, back, outer, ...rest }, number): CheckpointNode => {
+        const before = rows.flatMap((row, index) => (index < number && row.inner === inner ? [index] : []));
+        const parent = before.at(-back);
+        return {
+          ...{ ...rest, format: 4 },
+          ...{ ns: inner, id: idOf(number), parentId: parent === undefined ? null : idOf(parent) },
+          parents: inner === "" ? {} : { "": idOf(outer) },
+        };
+      }),
+    );
+
+  it("never take what a kept one is replayed from, whatever the history", () => {
+    fc.assert(
+      fc.property(anyNodes, fc.integer({ min: 1, max: 5 }), (nodes, keepLast) => {
+        const gone = new Set(supersededCheckpoints(nodes, keepLast));
+        const find = (ns: string, id: string | null) =>
+          nodes.find((each) => each.ns === ns && each.id === id);
+        for (const kept of nodes.filter((each) => !gone.has(each))) {
+          let missing = kept.replayed;
+          for (
+            let at = find(kept.ns, kept.parentId);
+            at && missing.length > 0;
+            at = find(at.ns, at.parentId)
+          ) {
+            expect(gone.has(at)).toBe(false);
+            missing = missing.filter((channel) => at?.replayed.includes(channel));
+          }
+        }
+        const roots = nodes.filter(({ ns }) => ns === "");
+        expect(roots.slice(-keepLast).some((each) => gone.has(each))).toBe(false);
+        expect([...gone].some(({ recent }) => recent)).toBe(false);
+        // What was pruned once has nothing left to prune.
+        const left = nodes.filter((each) => !gone.has(each));
+        expect(supersededCheckpoints(left, keepLast)).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,197 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { conversationContext } from "../../src/conversation/conversation-context.js";
+import { Conversation, isUser, type Session } from "./conversation-model.js";
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant("round" as const), answers: fc.integer({ min: 1, max: 4 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("crashBeforeAnswer" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("crashBeforeRecord" as const),
+      answers: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("crashAfterRecord" as const),
+      answers: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("retryRound" as const) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("claim" as const) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("complete" as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("fail" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("rollback" as const), back: fc.integer({ min: 1, max: 3 }) }),
+  },
+);
+type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never;
+
+function take(conversation: Conversation, each: Step): void {
+  switch (each.do) {
+    case "round":
+      conversation.round(each.answers, "finished");
+      break;
+    case "crashBeforeAnswer":
+      conversation.round(0, "crashBeforeAnswer");
+      break;
+    case "crashBeforeRecord":
+    case "crashAfterRecord":
+      conversation.round(each.answers, each.do);
+      break;
+    case "retryRound":
+      conversation.retryRound();
+      break;
+    case "rollback":
+      conversation.rollback(each.back);
+      break;
+    default:
+      conversation[each.do]();
+  }
+}
+
+describe.each<Session>(["full", "bounded", "stateless"])("the context of a %s session", (session) => {
+  it("has every message between the summary's end and the current one, once and in order, whatever happens", () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), (steps) => {
+        const conversation = new Conversation(session);
+        for (const each of steps) {
+          take(conversation, each);
+          const { context, expected, current } = conversation.ask();
+          expect(new Set(context).size).toBe(context.length);
+          expect(context.at(-1)).toBe(current);
+          expect(context).toEqual(expected);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("has a user's message whenever one was ever said, also where the run brings none", () => {
+    const others = fc.constantFrom<string[][]>([], ["reminder"], ["tool result"], ["answer x"], ["x", "y"]);
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), others, (steps, brought) => {
+        const conversation = new Conversation(session);
+        for (const each of steps) {
+          take(conversation, each);
+          const { context, said, after } = conversation.askNothing(brought);
+          expect(context.some(isUser)).toBe(said.length > 0);
+          expect(new Set(context).size).toBe(context.length);
+          expect(context.slice(context.length - brought.length)).toEqual(brought);
+          expect(context.filter((id) => after.includes(id))).toEqual(after);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe("a bounded session's state", () => {
+  it("holds no more than what the summary in use at the last round did not cover", () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), (steps) => {
+        const conversation = new Conversation("bounded");
+        for (const each of steps) {
+          take(conversation, each);
+          if (each.do !== "round") continue;
+          const { coveredInState } = conversation;
+          expect(coveredInState()).toEqual([]);
+        }
+      }),
+    );
+  });
+});
+
+describe("conversationContext", () => {
+  const idOf = (id: string) => id;
+  const context = (gap: string[], summaryEndId: string | null, state: string[]) =>
+    conversationContext({ gap, summaryEndId, state, idOf, lastRound: [], opensRound: () => true });
+
+  it.each<[string, string[], string | null, string[], string[]]>([
+    ["round 4: caught up", [], "5", ["0", "1", "2", "3", "4", "5", "q"], ["q"]],
+    ["round 5: a gap", ["6", "7"], "5", ["0", "1", "2", "3", "4", "5", "6", "7", "q"], ["6", "7", "q"]],
+    ["no summary yet: the raw messages", ["0", "1"], null, ["0", "1", "q"], ["0", "1", "q"]],
+    ["a stateless run: all from the transcript", ["6", "7"], "5", ["q"], ["6", "7", "q"]],
+    ["a stateless first round", [], null, ["q"], ["q"]],
+    [
+      "a bounded state after a rollback",
+      ["4", "5", "6", "7"],
+      "3",
+      ["6", "7", "q"],
+      ["4", "5", "6", "7", "q"],
+    ],
+    ["a round tried again: without its first answer", ["4", "q", "a"], "3", ["q"], ["4", "q"]],
+    [
+      "an unrecorded round before the current one",
+      ["6"],
+      "5",
+      ["5", "6", "x", "y", "q"],
+      ["6", "x", "y", "q"],
+    ],
+    [
+      "a fork: the abandoned tail is left out",
+      ["6", "7", "8", "9"],
+      "5",
+      ["4", "5", "6", "7", "q"],
+      ["6", "7", "q"],
+    ],
+    [
+      "the message at the summary's end was deleted",
+      ["6", "7"],
+      "5",
+      ["3", "4", "6", "7", "q"],
+      ["6", "7", "q"],
+    ],
+  ])("%s", (_, gap, summaryEndId, state, expected) => {
+    expect(context(gap, summaryEndId, state)).toEqual(expected);
+  });
+
+  it.each<[string, string[], string | null, string[], string[]]>([
+    ["nothing", [], "a1", ["q0", "a0", "q1", "a1"], ["q1", "a1"]],
+    ["a reminder", [], "a1", ["q0", "a0", "q1", "a1", "r"], ["q1", "a1", "r"]],
+    ["nothing, in a bounded session", [], "a1", [], ["q1", "a1"]],
+    ["an answer, in a bounded session", [], "a1", ["x"], ["q1", "a1", "x"]],
+    ["a result, after a gap without a user's", ["t"], "a1", ["x"], ["q1", "a1", "t", "x"]],
+    ["nothing, and a user's message after the summary", ["q2"], "a1", [], ["q2"]],
+  ])("shows the last round to a run that brings %s", (_, gap, summaryEndId, state, expected) => {
+    const opensRound = (id: string) => id.startsWith("q");
+    expect(
+      conversationContext({ gap, summaryEndId, state, idOf, lastRound: ["q1", "a1"], opensRound }),
+    ).toEqual(expected);
+  });
+
+  it("shows of a round that an agent made endless the question alone", () => {
+    const lastRound = ["q", ...Array.from({ length: 60 }, (_, index) => `a${index}`)];
+    const sources = { gap: [], summaryEndId: "a59", idOf, opensRound: (id: string) => id === "q" };
+    expect(conversationContext({ ...sources, state: ["x"], lastRound })).toEqual(["q", "x"]);
+    expect(conversationContext({ ...sources, state: [...lastRound, "x"], lastRound: [] })).toEqual([
+      "q",
+      "x",
+    ]);
+  });
+
+  it.each([[["q3", "q1", "a1", "q2", "a2", "a3"]], [["a3", "q2", "q1", "a1", "q3", "a2", "q1"]]])(
+    "shows what a node put back in another order as it was said, and once: %j",
+    (state) => {
+      const gap = ["q1", "a1", "q2", "a2", "q3", "a3"];
+      expect(context(gap, null, [...state, "q4"])).toEqual([...gap, "q4"]);
+    },
+  );
+
+  it("never takes one message without an id for another", () => {
+    const [first, second, current] = [{ text: "1" }, { text: "2" }, { text: "q" }];
+    const sources = {
+      ...{ gap: [first, second], state: [current], lastRound: [] },
+      ...{ idOf: () => undefined, opensRound: () => true },
+    };
+    expect(conversationContext({ ...sources, summaryEndId: null })).toEqual([first, second, current]);
+    expect(conversationContext({ ...sources, summaryEndId: "0" })).toEqual([first, second, current]);
+  });
+});

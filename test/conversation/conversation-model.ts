@@ -1,0 +1,137 @@
+import { conversationContext } from "../../src/conversation/conversation-context.js";
+
+/** Where the messages of a thread live besides the transcript: in the graph's state, whole or bounded, or nowhere. */
+export type Session = "full" | "bounded" | "stateless";
+
+type Ending = "finished" | "crashBeforeAnswer" | "crashBeforeRecord" | "crashAfterRecord";
+
+interface Summary {
+  readonly endSeq: number;
+  status: "processing" | "completed" | "failed";
+}
+
+export const isUser = (id: string) => id.startsWith("user") || id === "current";
+
+/** A thread as LangGraph and the tables would hold it, with messages that are just ids. */
+export class Conversation {
+  readonly #session: Session;
+  /** In order of seq. */
+  readonly #transcript: string[] = [];
+  /** What the checkpointer kept. */
+  #state: string[] = [];
+  #summaries: Summary[] = [];
+  #next = 0;
+  #lastUser: string | undefined;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** A user message and its `answers`, ending well or with a crash; what was checkpointed by then stays. */
+  round(answers: number, ending: Ending): void {
+    this.#run(this.#fresh("user"), answers, ending);
+  }
+
+  /** The last user message once more under the same id, as a job queue would after a crash. Stateless runs only. */
+  retryRound(): void {
+    if (this.#session === "stateless" && this.#lastUser !== undefined)
+      this.#run(this.#lastUser, 1, "finished");
+  }
+
+  claim(): void {
+    const endSeq = this.#transcript.length - 1;
+    if (endSeq < 0 || this.#summaries.some((summary) => summary.status === "processing")) return;
+    if ((this.#latest()?.endSeq ?? -1) < endSeq) this.#summaries.push({ endSeq, status: "processing" });
+  }
+
+  complete(): void {
+    this.#settle("completed");
+  }
+
+  fail(): void {
+    this.#settle("failed");
+  }
+
+  /** Back to the completed summary `back` versions ago. */
+  rollback(back: number): void {
+    const completed = this.#summaries.filter((summary) => summary.status === "completed");
+    const target = completed.at(-1 - back);
+    if (target) this.#summaries = this.#summaries.slice(0, this.#summaries.indexOf(target) + 1);
+  }
+
+  /** What the next round's agent would be shown, and what it should be. */
+  ask(): { context: string[]; expected: string[]; current: string } {
+    const current = "current";
+    const endSeq = this.#latest()?.endSeq ?? -1;
+    const unrecorded = this.#state.filter((id) => !this.#transcript.includes(id));
+    return {
+      context: this.#contextOf([...this.#state, current]),
+      expected: [...this.#transcript.slice(endSeq + 1), ...unrecorded, current],
+      current,
+    };
+  }
+
+  /** The same for a run that brings `others` and nothing of a user's, with the user's messages that were ever said. */
+  askNothing(others: readonly string[]) {
+    return {
+      context: this.#contextOf([...this.#state, ...others]),
+      said: [...this.#transcript, ...this.#state].filter(isUser),
+      after: this.#transcript.slice((this.#latest()?.endSeq ?? -1) + 1),
+    };
+  }
+
+  /** Messages in the state that the summary in use covers. */
+  readonly coveredInState = (): string[] => {
+    const covered = new Set(this.#transcript.slice(0, (this.#latest()?.endSeq ?? -1) + 1));
+    return this.#state.filter((id) => covered.has(id));
+  };
+
+  #run(user: string, answers: number, ending: Ending): void {
+    this.#lastUser = user;
+    const kept = this.#session !== "stateless";
+    const recalled = { endId: this.#endId(), lastId: this.#transcript.at(-1) };
+    let state = [...this.#state, user];
+    if (kept) this.#state = state;
+    if (ending === "crashBeforeAnswer") return;
+
+    state = [...state, ...Array.from({ length: answers }, () => this.#fresh("answer"))];
+    if (kept) this.#state = state;
+    if (ending === "crashBeforeRecord") return;
+
+    for (const id of state.slice(state.lastIndexOf(recalled.lastId ?? "") + 1)) {
+      if (!this.#transcript.includes(id)) this.#transcript.push(id);
+    }
+    if (ending === "crashAfterRecord" || this.#session !== "bounded" || recalled.endId === null) return;
+    this.#state = state.slice(state.indexOf(recalled.endId) + 1);
+  }
+
+  #contextOf(state: string[]): string[] {
+    const endSeq = this.#latest()?.endSeq ?? -1;
+    const gap = this.#transcript.slice(endSeq + 1);
+    const covered = this.#transcript.slice(0, endSeq + 1);
+    const asked = gap.some(isUser) ? covered.length : covered.findLastIndex(isUser);
+    return conversationContext({
+      ...{ gap, state, summaryEndId: this.#endId() },
+      lastRound: asked < 0 ? [] : covered.slice(asked),
+      idOf: (id) => id,
+      opensRound: isUser,
+    });
+  }
+
+  #endId(): string | null {
+    return this.#transcript[this.#latest()?.endSeq ?? -1] ?? null;
+  }
+
+  #latest(): Summary | undefined {
+    return this.#summaries.findLast((summary) => summary.status === "completed");
+  }
+
+  #settle(status: "completed" | "failed"): void {
+    const processing = this.#summaries.find((summary) => summary.status === "processing");
+    if (processing) processing.status = status;
+  }
+
+  #fresh(kind: string): string {
+    return `${kind}${this.#next++}`;
+  }
+}

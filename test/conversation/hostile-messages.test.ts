@@ -1,0 +1,347 @@
+import {
+  AIMessage,
+  AIMessageChunk,
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
+import { mostDepth } from "../../src/text/plain-json.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+let next = 0;
+const fresh = () => ({ scope, threadId: `hostile ${next++}` });
+
+const nested = (depth: number): unknown => {
+  let value: unknown = "core";
+  for (let level = 0; level < depth; level++) value = level % 2 ? [value] : { in: value };
+  return value;
+};
+
+const cyclic = () => {
+  const value: Record<string, unknown> = { says: "hello" };
+  value.self = value;
+  value.list = [value];
+  return value;
+};
+
+const builder = (...id: string[]) => ({ lc: 1, type: "constructor", id, kwargs: { content: "built" } });
+const evil = {
+  get broken() {
+    throw new Error("no");
+  },
+};
+const revoked = () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+};
+
+const values: [string, () => unknown][] = [
+  ["nested 5,000 deep", () => nested(5_000)],
+  ["nested 100,000 deep", () => nested(100_000)],
+  ["an object within itself", cyclic],
+  ["a large integer", () => ({ n: 10n ** 5_000n })],
+  ["a getter that throws", () => evil],
+  ["a toJSON that throws", () => ({ toJSON: () => evil.broken })],
+  ["a toJSON that gives itself", () => ({ toJSON: () => ({ toJSON: () => evil }) })],
+  ["a revoked proxy", revoked],
+  ["a proxy that lies", () => new Proxy([], { get: (_, key) => (key === "length" ? 1e15 : "x") })],
+  ["symbols and functions", () => ({ [Symbol("s")]: 1, f: () => 1, list: [Symbol("t"), () => 2] })],
+  [
+    "maps, sets, dates, bytes",
+    () => [new Map([[{}, 1]]), new Set([1]), new Date(Number.NaN), Buffer.from("x")],
+  ],
+  ["typed arrays", () => [new Float64Array([1, Number.NaN]), new BigInt64Array([1n]), new ArrayBuffer(4)]],
+  ["a constructor of LangChain's", () => builder("langchain_core", "messages", "HumanMessage")],
+  ["a constructor of nobody's", () => builder("evil", "Code")],
+  [
+    "a constructor that is escaped",
+    () => ({ __lc_escaped__: builder("langchain_core", "prompts", "PromptTemplate") }),
+  ],
+  ["a secret", () => ({ lc: 1, type: "secret", id: ["OPENAI_API_KEY"] })],
+  ["what is not implemented", () => ({ lc: 1, type: "not_implemented", id: ["x"] })],
+  [
+    "LangGraph's records",
+    () => [
+      { lc: 2, type: "undefined" },
+      { lc: 2, type: "constructor", id: ["Set"], args: [[1]] },
+    ],
+  ],
+  ["prototypes", () => JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1, "toString": 2}')],
+  ["halves of surrogate pairs and NUL", () => ({ "\uD800\u0000": "\uDC00\u0000" })],
+];
+
+/** The messages that hold `value`, wherever one can. */
+const holders = (value: unknown): BaseMessage[] => [
+  new HumanMessage({ id: "parts", content: [{ type: "text", text: "said" }, value] as never }),
+  new HumanMessage({
+    id: "part",
+    content: [
+      { type: "text", text: "said" },
+      { type: "data", value },
+    ] as never,
+  }),
+  new HumanMessage({ id: "kwargs", content: "said", additional_kwargs: { value } }),
+  new AIMessage({ id: "metadata", content: "said", response_metadata: { value } }),
+  new AIMessage({ id: "args", content: "said", tool_calls: [{ id: "c", name: "f", args: { value } }] }),
+  new ToolMessage({ id: "artifact", content: "said", tool_call_id: "c", artifact: value }),
+];
+
+describe("a message", () => {
+  it.each(values)("with %s is recorded, and so are the others; recall gives them all", async (_, value) => {
+    const memory = db.memory();
+    const thread = fresh();
+    const messages = [new HumanMessage({ id: "before", content: "one" }), ...holders(value())];
+    messages.push(new AIMessage({ id: "after", content: "two" }));
+    expect((await memory.record({ ...thread, messages })).recorded).toBe(messages.length);
+    const { gap } = await memory.recall(thread);
+    expect(gap.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
+    expect(gap.map((message) => message.getType())).toEqual(messages.map((message) => message.getType()));
+    expect(gap.map(({ text }) => text.slice(0, 4))).toEqual(["one", ...Array(6).fill("said"), "two"]);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it.each<[string, object]>([
+    ["content that is null", { content: null }],
+    ["parts that are null", { content: [null, undefined, 5, "text"] }],
+    ["content that is an object", { content: { type: "text", text: "alone" } }],
+    ["metadata that is text", { content: "x", additional_kwargs: "x" }],
+    ["a name that is none", { content: "x", name: { first: "Ana" } }],
+    ["a name of 4,000 random characters", { content: "x", name: randomIdeographs(4_000) }],
+    ["a name of 4,000 words", { content: "x", name: "word ".repeat(4_000) }],
+    ["100,000 random ideographs", { content: randomIdeographs(100_000) }],
+    [
+      "100,000 different words",
+      { content: Array.from({ length: 100_000 }, (_, i) => `w${i.toString(36)}`).join(" ") },
+    ],
+    [
+      "words of 2,000 letters",
+      { content: Array.from({ length: 60 }, (_, i) => `${i}x`.padEnd(2_000, "ab")).join(" ") },
+    ],
+    ["addresses", { content: Array.from({ length: 9_000 }, (_, i) => `a.b${i}.org/c`).join(" ") }],
+  ])("with %s is recorded", async (_, fields) => {
+    const memory = db.memory();
+    const thread = fresh();
+    const odd = new HumanMessage({ id: "odd", ...fields } as never);
+    await memory.record({ ...thread, messages: [new HumanMessage({ id: "plain", content: "tea" }), odd] });
+    const { gap } = await memory.recall(thread);
+    expect(gap.map(({ id }) => id)).toEqual(["plain", "odd"]);
+    expect(await memory.transcript.search({ scope, query: "tea" })).not.toEqual([]);
+  });
+
+  it("whose words PostgreSQL refuses to index is recorded without them, the others with theirs", async () => {
+    const memory = db.memory();
+    const thread = fresh();
+    const { recordMessages } = await import("../../src/conversation/record-messages.js");
+    const { toNewMessage } = await import("../../src/conversation/record.js");
+    const made = ["marmalade", "heavy"].map((id) =>
+      toNewMessage(new HumanMessage({ id, content: id }), "english"),
+    );
+    const [light, heavy] = made as [(typeof made)[0], (typeof made)[0]];
+    const messages = [
+      light,
+      { ...heavy, terms: randomIdeographs(100_000).split("").join(" ").repeat(2) + words() },
+    ];
+    const input = { ...thread, messages, windowMessages: 14, language: "english" };
+    expect(await recordMessages(db.database, input)).toMatchObject({ recorded: 2, lastSeq: 1 });
+    const found = await memory.transcript.search({ scope, query: "marmalade" });
+    expect(JSON.stringify(found)).toContain("marmalade");
+  });
+
+  it("that was altered in the table comes back as its role, id, name and text", async () => {
+    const memory = db.memory();
+    const thread = fresh();
+    const messages = [
+      new HumanMessage({ id: "u", content: "hello", name: "Ana" }),
+      new AIMessage({ id: "a", content: "hi" }),
+      new SystemMessage({ id: "s", content: "Be kind." }),
+      new ToolMessage({ id: "t", content: "42", tool_call_id: "c" }),
+    ];
+    await memory.record({ ...thread, messages });
+    const altered = [
+      "",
+      "{",
+      "null",
+      "[]",
+      '{"lc":1,"type":"constructor","id":["langchain_core","prompts","X"],"kwargs":{}}',
+    ];
+    for (const serialised of altered) {
+      await db.pool.query(
+        `update "${db.schema}".message set serialised = $1 where thread_ref =
+         (select id from "${db.schema}".thread where thread_id = $2)`,
+        [serialised, thread.threadId],
+      );
+      const { gap } = await memory.recall(thread);
+      expect(gap.map((message) => [message.getType(), message.id, message.name, message.text])).toEqual([
+        ["human", "u", "Ana", "hello"],
+        ["ai", "a", undefined, "hi"],
+        ["system", "s", undefined, "Be kind."],
+        ["tool", "t", undefined, "42"],
+      ]);
+    }
+  });
+});
+
+describe("the codec", () => {
+  const key = fc.oneof(
+    fc.string({ maxLength: 6 }),
+    // Not "__proto__", which neither checkpoints nor transcripts keep.
+    fc.constantFrom("lc", "__lc_escaped__", "type", "id", "kwargs", "toJSON", "constructor"),
+  );
+  const leaf = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 8 }),
+    fc.constantFrom(1, 2, "constructor", "undefined", "secret", null, true, 0.5),
+  );
+  const { json } = fc.letrec<{ json: unknown }>((tie) => ({
+    json: fc.oneof(
+      { maxDepth: 5, withCrossShrink: true },
+      leaf,
+      fc.array(tie("json"), { maxLength: 3 }),
+      fc.array(fc.tuple(key, tie("json")), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
+    ),
+  }));
+  const record = fc
+    .array(fc.tuple(key, json), { maxLength: 4 })
+    .map((entries) => Object.fromEntries(entries));
+  const back = async (message: BaseMessage) => decodeMessage(await encodeMessage(message));
+
+  it("gives back what was said as it was, whatever data there is", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: "binary" }),
+        record,
+        record,
+        json,
+        async (content, kwargs, args, artifact) => {
+          const id = "1";
+          const call = { id: "c", name: "f", args, type: "tool_call" as const };
+          const said = new AIMessage({
+            id,
+            content,
+            tool_calls: [call],
+            additional_kwargs: kwargs,
+            name: "agent",
+          });
+          const metadata = { response_metadata: kwargs };
+          const result = new ToolMessage({
+            id,
+            content,
+            tool_call_id: "c",
+            artifact,
+            status: "error",
+            ...metadata,
+          });
+          const parts = new HumanMessage({
+            id,
+            content: [
+              { type: "text", text: content },
+              { type: "custom", args },
+            ],
+          });
+          for (const message of [said, result, parts]) {
+            const copy = await back(message);
+            expect(copy.constructor).toBe(message.constructor);
+            expect(fieldsOf(copy)).toEqual(fieldsOf(message));
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it("encodes anything, and gives a message of the same type, id and text", async () => {
+    const odd = fc.anything({
+      ...{ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true },
+      ...{ withNullPrototype: true, withSparseArray: true, withBoxedValues: true, key },
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.string(), odd, odd, async (text, one, other) => {
+        const fields = {
+          id: "1",
+          content: text,
+          name: "ana",
+          additional_kwargs: { one },
+          response_metadata: { other },
+        };
+        const call = { id: "c", name: "f", args: one as object };
+        const messages = [
+          new HumanMessage(fields),
+          new SystemMessage(fields),
+          new AIMessage({ ...fields, tool_calls: [call], usage_metadata: other as never }),
+          new ToolMessage({ ...fields, tool_call_id: "c", artifact: one }),
+          new AIMessageChunk({ ...fields, tool_call_chunks: [{ id: "c", name: "f", args: text, index: 0 }] }),
+        ];
+        for (const message of messages) {
+          const copy = await back(message);
+          expect([copy.getType(), copy.id, copy.name, copy.text]).toEqual([
+            message.getType(),
+            "1",
+            "ana",
+            text,
+          ]);
+          expect(copy.constructor).toBe(message.constructor);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("reads what LangGraph's serializer wrote, without constructing what is in it", async () => {
+    const { MemorySaver } = await import("@langchain/langgraph-checkpoint");
+    const { serde } = new MemorySaver();
+    const hostile = {
+      page: { lc: 1, type: "constructor", id: ["langchain_core", "messages", "HumanMessage"], kwargs: {} },
+    };
+    const data = { list: [1, null, { a: "b" }], gone: undefined };
+    const message = new ToolMessage({
+      id: "1",
+      content: "x",
+      tool_call_id: "c",
+      artifact: { ...data, hostile },
+    });
+    const [, bytes] = await serde.dumpsTyped(message);
+    const copy = (await decodeMessage(new TextDecoder().decode(bytes))) as ToolMessage;
+    expect(copy.artifact).toStrictEqual({ list: data.list, hostile });
+    expect([copy.id, copy.text, copy.tool_call_id]).toEqual(["1", "x", "c"]);
+  });
+
+  it("keeps what is nested as deeply as LangChain reads it, and says where it cut", async () => {
+    const kept = new ToolMessage({ content: "x", tool_call_id: "c", artifact: nested(mostDepth) });
+    expect(((await back(kept)) as ToolMessage).artifact).toEqual(kept.artifact);
+    const deeper = new ToolMessage({ content: "x", tool_call_id: "c", artifact: nested(mostDepth + 1) });
+    expect(JSON.stringify(((await back(deeper)) as ToolMessage).artifact)).toContain("nested too deeply");
+    const { load } = await import("@langchain/core/load");
+    expect((await load<ToolMessage>(await encodeMessage(kept))).artifact).toEqual(kept.artifact);
+  });
+});
+
+/** All that a message says of itself, in an order of keys that is always the same. */
+function fieldsOf(message: BaseMessage): string {
+  const { lc_kwargs, ...fields } = message as BaseMessage & { lc_kwargs: object };
+  return stable({ ...fields, type: message.getType() });
+}
+
+function stable(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(stable)}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "undefined";
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  const lines = entries.map(([key, inner]) => `${JSON.stringify(key)}:${stable(inner)}`);
+  return `{${lines.sort()}}`;
+}
+
+function randomIdeographs(count: number): string {
+  return Array.from({ length: count }, () =>
+    String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000)),
+  ).join("");
+}
+
+/** More different words than one value of PostgreSQL's holds. */
+function words(): string {
+  return Array.from({ length: 150_000 }, (_, index) => ` word${index}`).join("");
+}

@@ -1,0 +1,254 @@
+import { randomBytes } from "node:crypto";
+import {
+  AIMessage,
+  type BaseMessage,
+  type BaseMessageLike,
+  HumanMessage,
+  RemoveMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import { memoryPreface } from "../../src/conversation/recalled-mark.js";
+import { round } from "../support/spoken.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+let next = 0;
+const fresh = () => ({ scope, threadId: `record ${next++}` });
+const user = (id: string, content = id) => new HumanMessage({ id, content });
+const code = (code: string) => expect.objectContaining({ code });
+
+const idsOf = (messages: readonly BaseMessage[]) => messages.map((message) => message.id);
+
+describe("record", () => {
+  it("appends in order from seq 0, and counts only what is new", async () => {
+    const memory = db.memory();
+    const thread = fresh();
+    expect(await memory.record({ ...thread, messages: round("r1") })).toEqual({ recorded: 2, lastSeq: 1 });
+    const both = [...round("r1"), ...round("r2")];
+    expect(await memory.record({ ...thread, messages: both })).toEqual({ recorded: 2, lastSeq: 3 });
+    expect(await memory.record({ ...thread, messages: both })).toEqual({ recorded: 0, lastSeq: 3 });
+    expect(idsOf((await memory.recall(thread)).gap)).toEqual(["r1-q", "r1-a", "r2-q", "r2-a"]);
+  });
+
+  it("keeps the first version of a message that was recorded before", async () => {
+    const memory = db.memory();
+    const thread = fresh();
+    await memory.record({ ...thread, messages: [user("a", "first")] });
+    await memory.record({ ...thread, messages: [user("a", "second"), user("b")] });
+    const { gap } = await memory.recall(thread);
+    expect(gap.map((message) => message.text)).toEqual(["first", "b"]);
+  });
+
+  it("takes the last of several with one id in a call, at the first one's place", async () => {
+    const memory = db.memory();
+    const thread = fresh();
+    const messages = [user("a", "draft"), user("b"), user("a", "final")];
+    expect(await memory.record({ ...thread, messages })).toEqual({ recorded: 2, lastSeq: 1 });
+    expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual(["final", "b"]);
+  });
+
+  it.each<[string, () => BaseMessageLike]>([
+    ["a message", () => new HumanMessage("same")],
+    ["a message with an empty id", () => new HumanMessage({ id: "", content: "same" })],
+    ["a frozen message", () => Object.freeze(new HumanMessage("same"))],
+    ["a plain object", () => ({ role: "user", content: "same" })],
+    ["a frozen plain object", () => Object.freeze({ role: "user" as const, content: "same" })],
+    ["a pair", () => ["user", "same"]],
+    ["a serialised message", () => JSON.parse(JSON.stringify(new HumanMessage("same")))],
+  ])(
+    "takes %s without an id for one, however often it is given; another that says the same is another",
+    async (_, make) => {
+      const memory = db.memory();
+      const thread = fresh();
+      const [one, other] = [make(), make()];
+      await Promise.all([1, 2].map(() => memory.record({ ...thread, messages: [one, one, other] })));
+      expect(await memory.remember({ ...thread, messages: [one, other] })).toMatchObject({
+        recorded: 0,
+        lastSeq: 1,
+      });
+      const { gap } = await memory.recall(thread);
+      expect(gap.map((message) => [message.getType(), message.text])).toEqual([
+        ["human", "same"],
+        ["human", "same"],
+      ]);
+      expect(new Set(idsOf(gap)).size).toBe(2);
+    },
+  );
+
+  it("takes what LangGraph takes, and the id that it has", async () => {
+    const memory = db.memory();
+    const thread = fresh();
+    const call = { id: "c", name: "look", args: {}, type: "tool_call" as const };
+    const messages: BaseMessageLike[] = [
+      "hello",
+      { role: "assistant", content: "", tool_calls: [call], id: "a" },
+      { role: "tool", content: "seen", tool_call_id: "c" },
+      { type: "ai", content: [{ type: "text", text: "I see." }] },
+      { role: "developer", content: "Be kind." },
+    ];
+    await memory.remember({ ...thread, messages });
+    expect(await memory.remember({ ...thread, messages: messages.slice(1) })).toMatchObject({ recorded: 0 });
+    const { gap } = await memory.recall(thread);
+    expect(gap.map((message) => message.getType())).toEqual(["human", "ai", "tool", "ai", "system"]);
+    expect(gap[1]).toMatchObject({ id: "a", tool_calls: [{ id: "c", name: "look" }] });
+  });
+
+  it.each([
+    [[{ role: "user" }]],
+    [[{ role: "nobody", content: "x" }]],
+    [[{ role: "tool", content: "x" }]],
+    [["fine", 7]],
+    [[null]],
+    [[undefined]],
+    [[{}]],
+    ["hello"],
+    [undefined],
+    [null],
+    [{ role: "user", content: "x" }],
+  ])("refuses %j with a clear error, and records nothing", async (messages) => {
+    const memory = db.memory();
+    const thread = fresh();
+    for (const give of [memory.record, memory.remember])
+      await expect(give({ ...thread, messages: messages as never })).rejects.toEqual(
+        expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining("messages") }),
+      );
+    expect((await memory.recall(thread)).lastSeq).toBe(-1);
+  });
+
+  it.each<[string, string]>([
+    ["[Previous context: They met in Porto.]\n\nhello", "hello"],
+    ["[Previous context: a]\n\n[Previous context: b]\n\nhello\n\nthere]\n\nyou", "hello\n\nthere]\n\nyou"],
+    ["<memory>\n# Long-term Memory\n- home: Porto\n</memory>\n\nhello", "hello"],
+    ["What does <memory> mean in <memory>x</memory>?", "What does <memory> mean in <memory>x</memory>?"],
+    ["I wrote:\n<memory>\nx\n</memory>", "I wrote:\n<memory>\nx\n</memory>"],
+    ["It says [Previous context: x]\n\nat the top.", "It says [Previous context: x]\n\nat the top."],
+    ["[Previous context: of what I read] is unclear", "[Previous context: of what I read] is unclear"],
+    ["## User Profile\nI am Ana.", "## User Profile\nI am Ana."],
+  ])("of a user's words, leaves out what memory put in front and nothing else: %j", async (said, kept) => {
+    const memory = db.memory();
+    const thread = fresh();
+    const parts = [
+      { type: "text", text: said },
+      { type: "image_url", image_url: "https://x/y.png" },
+    ];
+    await memory.record({
+      ...thread,
+      messages: [user("a", said), new HumanMessage({ id: "b", content: parts })],
+    });
+    await memory.record({ ...thread, messages: [new AIMessage({ id: "c", content: said })] });
+    const { gap } = await memory.recall(thread);
+    expect(gap.map((message) => message.text)).toEqual([kept, kept, said]);
+    expect(gap[1]!.content).toHaveLength(2);
+  });
+
+  it("leaves out a message that is memory alone", async () => {
+    const memory = db.memory();
+    const thread = fresh();
+    const block = `<memory>\n# Long-term Memory\n${memoryPreface}\n\n- x: y\n</memory>`;
+    const messages: BaseMessageLike[] = [
+      { role: "system", content: block },
+      { role: "system", content: `Be kind.\n\n${block}` },
+      { role: "user", content: block },
+      { role: "user", content: `[Previous context: x]\n\n` },
+      { role: "user", content: "hello" },
+    ];
+    await memory.record({ ...thread, messages });
+    expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual(["Be kind.", "hello"]);
+  });
+
+  it("leaves out what tells a state to drop a message, and keeps that message", async () => {
+    const memory = db.memory();
+    const thread = fresh();
+    await memory.record({ ...thread, messages: round("r1") });
+    const messages = [new RemoveMessage({ id: "r1-q" }), new RemoveMessage({ id: "unknown" }), user("b")];
+    expect(await memory.record({ ...thread, messages })).toEqual({ recorded: 1, lastSeq: 2 });
+    expect(idsOf((await memory.recall(thread)).gap)).toEqual(["r1-q", "r1-a", "b"]);
+  });
+
+  it("makes a thread of no messages, without a seq", async () => {
+    const memory = db.memory();
+    const thread = fresh();
+    expect(await memory.record({ ...thread, messages: [] })).toEqual({ recorded: 0, lastSeq: -1 });
+    expect(await memory.recall(thread)).toMatchObject({
+      lastSeq: -1,
+      lastMessageId: null,
+      gap: [],
+      summary: null,
+    });
+  });
+
+  it("takes message ids of any characters, and 1,000 bytes of them", async () => {
+    const memory = db.memory();
+    const thread = fresh();
+    const ids = [
+      "%",
+      "_",
+      "a_b",
+      "a%b",
+      "'",
+      '"',
+      "\\",
+      "{}",
+      "NULL",
+      "日本",
+      "😀",
+      "é",
+      "e\u0301",
+      " ",
+      "x".repeat(1_000),
+    ];
+    const random = randomBytes(500).toString("hex");
+    const messages = [...ids, random].map((id) => user(id, "x"));
+    expect(await memory.record({ ...thread, messages })).toEqual({ recorded: 16, lastSeq: 15 });
+    expect(await memory.record({ ...thread, messages })).toEqual({ recorded: 0, lastSeq: 15 });
+    expect(idsOf((await memory.recall(thread)).gap)).toEqual([...ids, random]);
+  });
+
+  it.each([
+    ["10 kB long", randomBytes(5_000).toString("hex")],
+    ["with a NUL character", "a\u0000"],
+    ["with half a surrogate pair", "a\uD800"],
+  ])("refuses a message id %s, and records nothing of the call", async (_, id) => {
+    const memory = db.memory();
+    const thread = fresh();
+    const recording = memory.record({ ...thread, messages: [user("good"), user(id, "bad")] });
+    await expect(recording).rejects.toThrow(code("INVALID_INPUT"));
+    expect((await memory.recall(thread)).lastSeq).toBe(-1);
+  });
+});
+
+describe("remember", () => {
+  it("says what it recorded, and why it starts no summary", async () => {
+    const memory = db.memory();
+    const thread = fresh();
+    expect(await memory.remember({ ...thread, messages: round("r1") })).toEqual({
+      recorded: 2,
+      lastSeq: 1,
+      summary: { started: false, reason: "no_model" },
+    });
+  });
+
+  it("waits with a summary while a tool call is open", async () => {
+    const { OfflineChatModel } = await import("../../src/testing/index.js");
+    const memory = db.memory({ model: new OfflineChatModel() });
+    const thread = fresh();
+    await memory.record({ ...thread, messages: [...round("1"), ...round("2"), ...round("3")] });
+    const call = { id: "c1", name: "look", args: {}, type: "tool_call" as const };
+    const open = [user("q"), new AIMessage({ id: "calls", content: "", tool_calls: [call] })];
+    const waiting = await memory.remember({ ...thread, messages: open });
+    expect(waiting.summary).toEqual({ started: false, reason: "round_open" });
+
+    const result = new ToolMessage({ id: "result", tool_call_id: "c1", content: "42" });
+    const done = await memory.remember({
+      ...thread,
+      messages: [...open, result, new AIMessage({ id: "a", content: "42" })],
+    });
+    expect(done).toMatchObject({
+      recorded: 2,
+      lastSeq: 9,
+      summary: { started: true, window: { startSeq: 0, endSeq: 9 } },
+    });
+  });
+});

@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { TurnRange } from "../../src/conversation/find-messages.js";
+import { episodeRange } from "../../src/episodes/episode-text.js";
+
+const rule = { episodeEveryTurns: 20, episodeKeepTurns: 10 };
+
+describe("the turns that become an episode", () => {
+  it.each([
+    [19, 0, null],
+    [20, 0, { start: 1, end: 10 }],
+    [39, 10, null],
+    [40, 10, { start: 11, end: 30 }],
+    [60, 30, { start: 31, end: 50 }],
+    [80, 50, { start: 51, end: 70 }],
+    [100, 70, { start: 71, end: 90 }],
+    [100, 90, null],
+    [45, 0, { start: 1, end: 10 }],
+    [0, 0, null],
+  ])("at turn %i after %i are %j", (turns, compressed, range) => {
+    expect(episodeRange(turns, compressed, rule)).toEqual(range);
+  });
+
+  const anyRule = fc.record({
+    episodeEveryTurns: fc.integer({ min: 2, max: 30 }),
+    episodeKeepTurns: fc.integer({ min: 0, max: 40 }),
+  });
+
+  /** The stretches of a conversation of `turns`, when someone looks after each of `looks`. */
+  function compress(turns: number, looks: readonly number[], by: typeof rule): TurnRange[] {
+    const ranges: TurnRange[] = [];
+    for (const seen of [...looks.filter((look) => look < turns).toSorted((a, b) => a - b), turns]) {
+      for (;;) {
+        const range = episodeRange(seen, ranges.at(-1)?.end ?? 0, by);
+        if (!range) break;
+        ranges.push(range);
+      }
+    }
+    return ranges;
+  }
+
+  it("leave no gap, do not overlap, and never take in the last turns", () => {
+    fc.assert(
+      fc.property(fc.nat(300), anyRule, (turns, by) => {
+        const ranges = compress(
+          turns,
+          Array.from({ length: turns }, (_, index) => index),
+          by,
+        );
+        let next = 1;
+        for (const { start, end } of ranges) {
+          expect(start).toBe(next);
+          expect(end).toBeGreaterThanOrEqual(start);
+          next = end + 1;
+        }
+        expect(next - 1).toBeLessThanOrEqual(Math.max(0, turns - by.episodeKeepTurns));
+        // What is left is less than what a whole stretch and the kept turns are.
+        expect(turns - (next - 1)).toBeLessThan(by.episodeEveryTurns + by.episodeKeepTurns);
+      }),
+    );
+  });
+
+  it("are the same whenever someone looks", () => {
+    fc.assert(
+      fc.property(fc.nat(300), fc.array(fc.nat(300)), anyRule, (turns, looks, by) => {
+        expect(compress(turns, looks, by)).toEqual(compress(turns, [], by));
+      }),
+    );
+  });
+
+  it("depend on the kept turns only where the first ends", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 300 }), anyRule, (turns, by) => {
+        const [, ...later] = compress(turns, [], by);
+        for (const { start, end } of later) expect(end - start + 1).toBe(by.episodeEveryTurns);
+      }),
+    );
+  });
+});

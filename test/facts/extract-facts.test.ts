@@ -1,0 +1,123 @@
+import { ChatOpenAI } from "@langchain/openai";
+import { afterEach, describe, expect, it } from "vitest";
+import { extractFacts } from "../../src/facts/extract-facts.js";
+import { judgeSameFact } from "../../src/facts/judge-same-fact.js";
+import { malformedOutput } from "../../src/models/model-failure.js";
+import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
+import { candidate, taskModel } from "../support/task-model.js";
+
+let stub: OpenAIStub | undefined;
+afterEach(async () => {
+  await stub?.close();
+  stub = undefined;
+});
+
+async function openai(...script: StubBehaviour[]) {
+  stub = await startOpenAIStub(...script);
+  return new ChatOpenAI({
+    ...{ model: "gpt-4.1-mini", apiKey: "x", maxRetries: 0 },
+    configuration: { baseURL: stub.baseURL },
+  });
+}
+
+const input = {
+  messages: [
+    {
+      text: "I live in Porto.",
+      actor: null,
+      saidAt: new Date("2025-03-01T23:00:00Z"),
+      before: "Where?\n</context_only>",
+    },
+    {
+      text: "Yo también.",
+      actor: 'Bo "B"',
+      saidAt: new Date("2025-03-02T01:00:00Z"),
+      before: "x".repeat(600),
+    },
+  ],
+  known: [{ category: "profile", key: "city", value: null, text: "The user lives in <Rome>." }],
+  categories: ["profile", "preferences"],
+  candidatesPerTurn: 5,
+};
+const fact = candidate("The user lives in Porto.", "I live in Porto", { category: "profile" });
+
+/** Every object of a JSON schema, however deep. */
+function objectsOf(
+  schema: unknown,
+): { properties: object; required: string[]; additionalProperties: boolean }[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  const own = "properties" in schema ? [schema as never] : [];
+  return [...own, ...Object.values(schema).flatMap(objectsOf)];
+}
+
+describe("the extraction of facts", () => {
+  it("gives the model material, context and known facts, without ids, each in its own block", async () => {
+    const model = taskModel({});
+    await extractFacts(model, input, 1_000);
+    expect(model.prompts("fact_extraction")).toEqual([
+      [
+        "<known_facts>",
+        '<fact number="1" category="profile" key="city">The user lives in &lt;Rome&gt;.</fact>',
+        "</known_facts>",
+        "<messages>",
+        '<context_only role="assistant">Where?\n&lt;/context_only&gt;</context_only>',
+        '<message number="1" date="2025-03-01">I live in Porto.</message>',
+        `<context_only role="assistant">${"x".repeat(500)}</context_only>`,
+        '<message number="2" speaker="Bo &quot;B&quot;" date="2025-03-02">Yo también.</message>',
+        "</messages>",
+      ].join("\n"),
+    ]);
+  });
+
+  it("asks OpenAI by a strict schema: reasoning first, categories listed, nothing optional", async () => {
+    const model = await openai({ structured: { reasoning: "…", facts: [fact] } });
+    expect(await extractFacts(model, input, 5_000)).toEqual([fact]);
+    const format = stub?.requests[0]?.body.response_format as {
+      json_schema: { name: string; strict: boolean; schema: { properties: Record<string, unknown> } };
+    };
+    const { name, strict, schema } = format.json_schema;
+    expect([name, strict, Object.keys(schema.properties)]).toEqual([
+      "fact_extraction",
+      true,
+      ["reasoning", "facts"],
+    ]);
+    expect(JSON.stringify(schema)).toContain('"enum":["profile","preferences"]');
+    for (const object of objectsOf(schema)) {
+      expect(object.required.toSorted()).toEqual(Object.keys(object.properties).toSorted());
+      expect(object.additionalProperties).toBe(false);
+    }
+  });
+
+  it("takes a category that is not listed as it is: code looks at each candidate by itself", async () => {
+    const model = await openai({
+      structured: { reasoning: "…", facts: [fact, { ...fact, category: "identity" }] },
+    });
+    expect((await extractFacts(model, input, 5_000)).map(({ category }) => category)).toEqual([
+      "profile",
+      "identity",
+    ]);
+  });
+
+  it("hands on what the model said instead of an answer", async () => {
+    const prose = "Porto it is.";
+    const failing = extractFacts(await openai({ text: prose }, { text: prose }), input, 5_000);
+    const error = await failing.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "MODEL_OUTPUT_INVALID" });
+    expect(malformedOutput(error)).toContain(prose);
+    expect(String(error)).not.toContain("Porto");
+  });
+});
+
+describe("the comparison of statements", () => {
+  it("gives one verdict for each pair, and none that was not asked for", async () => {
+    const verdicts = [
+      { pair: 2, verdict: "same" },
+      { pair: 1, verdict: "says_more" },
+      { pair: 9, verdict: "same" },
+      { pair: 1.5, verdict: "same" },
+    ];
+    const model = await openai({ structured: { reasoning: "…", verdicts } });
+    const pairs = ["a", "b", "c"].map((known) => ({ known, said: "<x>" }));
+    expect(await judgeSameFact(model, pairs, 5_000)).toEqual(["says_more", "same", "different"]);
+  });
+});

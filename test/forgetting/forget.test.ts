@@ -1,0 +1,271 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import type { Scope } from "../../src/scope/scope.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useChildScripts } from "../support/child-scripts.js";
+import { fillScope } from "../support/fill-scope.js";
+import { countEverything, findEverywhere, personalTables } from "../support/find-everywhere.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const start = useChildScripts();
+const word = () => `sentinel${randomUUID().replaceAll("-", "")}`;
+const code = (code: string) => expect.objectContaining({ code });
+/** Tables without text of anybody's: their rows go with those they belong to. */
+const wordless = ["memory_embedding", "relation"];
+
+beforeAll(async () => {
+  await db.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();
+});
+
+describe("forget", () => {
+  it("leaves no trace of a user in any table, checkpoints included, and one event without content", async () => {
+    const ben = word();
+    await fillScope(db, { userId: ben }, ben);
+    const empty = await findEverywhere(db, ben);
+    const before = await countEverything(db);
+    const ana = word();
+    const scope = { tenantId: ana, userId: ana };
+    const memory = await fillScope(db, scope, ana);
+    // Whoever adds a table that holds data of scopes adds it to fillScope: forgetting must reach it.
+    const held = Object.keys(await findEverywhere(db, ana));
+    expect([...held, ...wordless].sort()).toEqual(await personalTables(db));
+
+    const preview = await memory.forget(scope, { dryRun: true });
+    expect(preview.total).toBeGreaterThan(50);
+    expect(Object.keys(await findEverywhere(db, ana))).toEqual(held);
+    const steps: { done: number; total: number }[] = [];
+    const forgotten = await memory.forget(scope, { batchSize: 3, onProgress: (step) => steps.push(step) });
+    expect(forgotten).toEqual({ ...preview, complete: true });
+    expect(Object.keys(forgotten.removed).sort()).toEqual(
+      expect.arrayContaining(["memory", "owner", "thread"]),
+    );
+    expect(steps[0]).toEqual({ done: 0, total: preview.total });
+    expect(steps.at(-1)?.total).toBe(preview.total);
+
+    expect(await findEverywhere(db, ana)).toEqual({ event: 1 });
+    const { rows } = await db.pool.query(`select * from "${db.schema}".event where op = 'forget'`);
+    expect(rows).toMatchObject([
+      { tenant_id: ana, user_id: "", app_id: "", thread_id: null, memory_id: null },
+    ]);
+    expect(rows[0].detail).toMatch(/\bmemory=\d+ /);
+    expect(await countEverything(db)).toEqual({ ...before, event: (before.event ?? 0) + 1 });
+    expect(await findEverywhere(db, ben)).toEqual(empty);
+    expect(await memory.forget(scope)).toEqual({ removed: {}, total: 0, sharedThreads: [], complete: true });
+    expect((await countEverything(db)).event).toBe((before.event ?? 0) + 1);
+  }, 120_000);
+
+  it("of a user within an app leaves what the user has elsewhere, and counts that fit it", async () => {
+    const [user, app, other] = [word(), word(), word()];
+    const inApp = { userId: user, appId: app };
+    const config = { categories: { custom: [{ name: "in_app", level: "app" as const }] } };
+    const memory = db.memory({ config });
+    const scopes: Scope[] = [inApp, { userId: user, appId: other }, { userId: user }];
+    for (const scope of scopes) {
+      const name = scope.appId ?? "everywhere";
+      await memory.record({
+        scope,
+        threadId: `t ${name}`,
+        messages: [new HumanMessage(`hello from ${name}`)],
+      });
+      const drafts = [
+        { text: `Knows ${name} by heart.`, category: scope.appId === undefined ? undefined : "in_app" },
+      ];
+      const [written] = await memory.memories.add(drafts, { scope });
+      await memory.memories.update(written?.id ?? "", { importance: 5 }, { scope });
+      await memory.emit({ scope, step: "recall", op: "search", status: "ok" });
+    }
+    const { removed } = await memory.forget(inApp);
+    expect(removed).toMatchObject({ memory: 1, thread: 1, message: 1, history: 2, change_log: 1 });
+    expect(Object.keys(removed)).not.toContain("owner");
+    expect(await findEverywhere(db, app)).toEqual({});
+    expect((await memory.memories.list({ scope: { userId: user } })).map(({ text }) => text)).toEqual([
+      "Knows everywhere by heart.",
+      `Knows ${other} by heart.`,
+    ]);
+    expect(await memory.threads.list({ scope: { userId: user } })).toHaveLength(2);
+    const { rows } = await db.pool.query(
+      `select o.memory_count::int, o.message_count::int, o.memory_length::int, o.message_length::int,
+         (select sum(l)::int from (select max(length) l from "${db.schema}".memory_term t where t.owner_ref = o.id
+           group by memory_ref) m) as memories,
+         (select sum(frequency)::int from "${db.schema}".message_term t where t.owner_ref = o.id) as messages
+       from "${db.schema}".owner o where user_id = $1`,
+      [user],
+    );
+    const [{ memories, messages }] = rows;
+    expect(rows).toMatchObject([
+      { memory_count: 2, message_count: 2, memory_length: memories, message_length: messages },
+    ]);
+  });
+
+  it("of an app takes the app's own notes and threads, and nothing of its users", async () => {
+    const app = word();
+    const memory = db.memory();
+    const user = { userId: "ana", appId: app };
+    await memory.memories.add(
+      { text: `Users of ${app} like short answers.`, kind: "note" },
+      { scope: { appId: app } },
+    );
+    await memory.record({
+      scope: { appId: app },
+      threadId: word(),
+      messages: [new HumanMessage("of the app")],
+    });
+    await memory.record({ scope: user, threadId: word(), messages: [new HumanMessage("of a user")] });
+    const { removed } = await memory.forget({ appId: app });
+    expect(removed).toMatchObject({ memory: 1, thread: 1, owner: 1 });
+    expect(await findEverywhere(db, app)).toEqual({ thread: 1 });
+    expect(await memory.threads.list({ scope: user })).toHaveLength(1);
+  });
+
+  it.each([
+    "ana%",
+    "an_",
+    "ana:1",
+    "ANA",
+    "aná",
+    "ana'; drop table x; --",
+    "__proto__",
+    "😀",
+    "x".repeat(10_000),
+  ])("touches no scope with another id, be it %.20s", async (odd) => {
+    const memory = db.memory();
+    const tenantId = word();
+    const scopes: Scope[] = [
+      { tenantId, userId: "ana" },
+      { tenantId, appId: "ana" },
+      { userId: "ana", tenantId: `${tenantId}:` },
+    ];
+    const marked = async (scope: Scope) => {
+      await memory.memories.add({ text: "Likes tea very much." }, { scope });
+      await memory.record({ scope, threadId: word(), messages: [new HumanMessage("tea")] });
+    };
+    const shape = async (scope: Scope) => [
+      (await memory.memories.list({ scope })).length,
+      (await memory.threads.list({ scope })).length,
+    ];
+    for (const scope of scopes) await marked(scope);
+    await marked({ tenantId, userId: odd });
+    expect((await memory.forget({ tenantId, userId: odd })).removed).toMatchObject({ memory: 1, thread: 1 });
+    expect(await shape({ tenantId, userId: odd })).toEqual([0, 0]);
+    for (const scope of scopes) expect(await shape(scope)).toEqual([1, 1]);
+  });
+
+  it("takes the checkpoints of a thread, and not those of another tenant's with the same id", async () => {
+    const [a, b] = [word(), word()];
+    const shared = word();
+    const first = await fillScope(db, { tenantId: a, userId: a }, a, shared);
+    await fillScope(db, { tenantId: b, userId: b }, b, shared);
+    const checkpointed = async (needle: string) => (await findEverywhere(db, needle)).checkpoint_blobs ?? 0;
+    expect(await checkpointed(a)).toBeGreaterThan(0);
+    const forgotten = await first.forget({ tenantId: a, userId: a });
+    expect(forgotten).toMatchObject({ sharedThreads: [], complete: true });
+    expect(forgotten.removed.checkpoints).toBeGreaterThan(0);
+    expect(await checkpointed(a)).toBe(0);
+    expect(await checkpointed(b)).toBeGreaterThan(0);
+    await first.forget({ tenantId: b, userId: b });
+    expect(await findEverywhere(db, shared)).toEqual({});
+    expect(await checkpointed(b)).toBe(0);
+  }, 120_000);
+
+  it("keeps checkpoints that hold the state of two tenants, until both are forgotten", async () => {
+    const [a, b] = [word(), word()];
+    const shared = word();
+    const memory = db.memory();
+    // A checkpointer of LangGraph's own knows no tenants.
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("answer", () => ({ messages: [new AIMessage("noted")] }))
+      .addEdge(START, "answer")
+      .compile({ checkpointer: new PostgresSaver(db.pool, undefined, { schema: db.schema }) });
+    for (const name of [a, b]) {
+      const said = [new HumanMessage(name)];
+      await graph.invoke({ messages: said }, { configurable: { thread_id: shared } });
+      await memory.record({ scope: { tenantId: name, userId: name }, threadId: shared, messages: said });
+    }
+    const forgotten = await memory.forget({ tenantId: a, userId: a });
+    expect(forgotten.sharedThreads).toEqual([shared]);
+    expect(forgotten.removed).not.toHaveProperty("checkpoints");
+    expect(Object.keys(await findEverywhere(db, shared))).toContain("checkpoints");
+    const last = await memory.forget({ tenantId: b, userId: b });
+    expect(last).toMatchObject({ sharedThreads: [], complete: true });
+    expect(last.removed.checkpoints).toBeGreaterThan(0);
+    expect(await findEverywhere(db, shared)).toEqual({});
+  }, 120_000);
+
+  it("lets others write meanwhile: what they write afterwards stays, whole", async () => {
+    const user = word();
+    const scope = { userId: user };
+    const memory = db.memory();
+    let stop = false;
+    const writer = async (name: string) => {
+      for (let round = 0; !stop; round++) {
+        const text = `Fact ${name} ${round} of ${user}.`;
+        await sleep(5);
+        await memory.memories.add({ text }, { scope });
+        await memory.record({ scope, threadId: `${user} ${name}`, messages: [new HumanMessage(text)] });
+      }
+    };
+    const writers = ["one", "two"].map(writer);
+    for (let turn = 0; turn < 5; turn++) await memory.forget(scope, { batchSize: 50 });
+    stop = true;
+    await Promise.all(writers);
+    expect((await memory.forget(scope)).complete).toBe(true);
+    expect(await findEverywhere(db, user)).toEqual({});
+    await writerOnce(user);
+    expect(await memory.memories.list({ scope })).toHaveLength(1);
+
+    async function writerOnce(id: string) {
+      await memory.memories.add({ text: `Afterwards ${id} is back.` }, { scope });
+    }
+  }, 60_000);
+
+  it("stops between transactions when told to, and goes on when run again", async () => {
+    const user = word();
+    const memory = await fillScope(db, { userId: user }, user);
+    const controller = new AbortController();
+    const stopped = memory.forget(
+      { userId: user },
+      {
+        batchSize: 1,
+        signal: controller.signal,
+        onProgress: ({ done }) => done > 3 && controller.abort(new Error("enough")),
+      },
+    );
+    await expect(stopped).rejects.toThrow("enough");
+    expect(await findEverywhere(db, user)).not.toEqual({});
+    await memory.forget({ userId: user });
+    expect(await findEverywhere(db, user)).toEqual({});
+  }, 60_000);
+
+  it("refuses a scope without user and app, and a batch size that is none", async () => {
+    const memory = db.memory();
+    await expect(memory.forget({ tenantId: "acme" })).rejects.toThrow(code("SCOPE_REQUIRED"));
+    await expect(memory.forget({ userId: " " })).rejects.toThrow(code("SCOPE_REQUIRED"));
+    await expect(memory.forget({ userId: "ana" }, { batchSize: 0 })).rejects.toThrow(code("INVALID_INPUT"));
+  });
+
+  it.skipIf(!onServer())(
+    "killed in the middle, it is finished by the next run (server only)",
+    async () => {
+      const user = word();
+      const memory = await fillScope(db, { userId: user }, user);
+      const { total } = await memory.forget({ userId: user }, { dryRun: true });
+      // Killed at different depths: among memories, checkpoints, messages, and records.
+      for (const depth of [5, Math.round(total / 3), Math.round(total / 2)]) {
+        const url = inject("databaseUrl") ?? "";
+        const child = start("forget-slowly", [url, db.schema, user, `${depth}`]);
+        await child.line("deep enough");
+        await child.kill();
+        expect(await findEverywhere(db, user)).not.toEqual({});
+      }
+      expect(await memory.forget({ userId: user })).toMatchObject({ complete: true });
+      expect(await findEverywhere(db, user)).toEqual({});
+      expect((await memory.forget({ userId: user })).total).toBe(0);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,54 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { useTestDatabase } from "../../support/test-database.js";
+
+const db = useTestDatabase();
+
+const graphOn = (checkpointer: ReturnType<ReturnType<typeof db.memory>["checkpointer"]>) =>
+  new StateGraph(MessagesAnnotation)
+    .addNode("answer", () => ({ messages: [new AIMessage("noted")] }))
+    .addEdge(START, "answer")
+    .compile({ checkpointer });
+
+describe("memory.checkpointer()", () => {
+  it("is one for each memory, in the memory's schema", async () => {
+    const memory = db.memory();
+    expect(memory.checkpointer()).toBe(memory.checkpointer());
+    const config = { configurable: { thread_id: "one" } };
+    await graphOn(memory.checkpointer()).invoke({ messages: [new HumanMessage("hi")] }, config);
+    const { rows } = await db.pool.query(
+      `select distinct thread_id from "${db.schema}".checkpoints where thread_id = 'one'`,
+    );
+    expect(rows).toEqual([{ thread_id: "one" }]);
+  });
+
+  it("keeps many threads apart that run at once", async () => {
+    const graph = graphOn(db.memory().checkpointer());
+    const threads = Array.from({ length: 20 }, (_, index) => `apart ${index}`);
+    await Promise.all(
+      threads.map(async (thread_id) => {
+        const config = { configurable: { thread_id } };
+        for (const said of ["1", "2", "3"]) {
+          await graph.invoke({ messages: [new HumanMessage(`${said} of ${thread_id}`)] }, config);
+        }
+      }),
+    );
+    for (const thread_id of threads) {
+      const { values } = await graph.getState({ configurable: { thread_id } });
+      const said = (values as typeof MessagesAnnotation.State).messages.filter(HumanMessage.isInstance);
+      expect(said.map((message) => message.text)).toEqual(
+        ["1", "2", "3"].map((each) => `${each} of ${thread_id}`),
+      );
+    }
+  });
+
+  it("says what to do when there are no tables", async () => {
+    const memory = db.memory({ schema: "never set up" });
+    const invoking = graphOn(memory.checkpointer()).invoke(
+      { messages: [new HumanMessage("hi")] },
+      { configurable: { thread_id: "t" } },
+    );
+    await expect(invoking).rejects.toThrow(/never set up/);
+  });
+});

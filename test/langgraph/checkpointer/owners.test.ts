@@ -1,0 +1,364 @@
+import { randomUUID } from "node:crypto";
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import {
+  Command,
+  interrupt,
+  MemorySaver,
+  MessagesAnnotation,
+  MessagesValue,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { createAgent } from "langchain";
+import { describe, expect, it } from "vitest";
+import {
+  createMemorySupervisor,
+  type Memory,
+  memoryMiddleware,
+  memoryStateFields,
+  modelView,
+  recallNode,
+  rememberNode,
+  withMemory,
+} from "../../../src/index.js";
+import { ScriptedChatModel } from "../../../src/testing/index.js";
+import { useTestDatabase } from "../../support/test-database.js";
+import { type AnyGraph, answering, chatAgent, lines, say } from "../conversation.js";
+
+const database = useTestDatabase();
+
+type Build = (model: ScriptedChatModel, memory: Memory, checkpointer: BaseCheckpointSaver) => unknown;
+
+const ways: Record<string, Build> = {
+  withMemory: (model, memory, checkpointer) => withMemory(chatAgent(model), memory).compile({ checkpointer }),
+  bounded: (model, memory, checkpointer) =>
+    withMemory(chatAgent(model), memory, { session: "bounded" }).compile({ checkpointer }),
+  nodes: (model, memory, checkpointer) =>
+    new StateGraph(new StateSchema({ messages: MessagesValue, ...memoryStateFields }))
+      .addNode("recall", recallNode(memory))
+      .addNode("chat", async ({ messages, mnemograph }) => ({
+        messages: [await model.invoke(modelView(messages, mnemograph))],
+      }))
+      .addNode("remember", rememberNode(memory))
+      .addEdge(START, "recall")
+      .addEdge("recall", "chat")
+      .addEdge("chat", "remember")
+      .compile({ checkpointer }),
+  middleware: (model, memory, checkpointer) =>
+    createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)], checkpointer }),
+  supervisor: async (model, memory, checkpointer) =>
+    (await createMemorySupervisor({ model, memory, planner: {}, executor: {} })).compile({ checkpointer }),
+};
+const checkpointers: Record<string, (memory: Memory) => BaseCheckpointSaver> = {
+  "memory's own": (memory) => memory.checkpointer(),
+  "another, as in Studio": () => new MemorySaver(),
+};
+const cases = Object.keys(ways).flatMap((way) =>
+  Object.keys(checkpointers).map((checkpointer) => ({ way, checkpointer })),
+);
+
+async function start({ way, checkpointer }: { way: string; checkpointer: string }) {
+  const memory = database.memory();
+  const model = answering();
+  const saver = checkpointers[checkpointer]!(memory);
+  const graph = (await ways[way]!(model, memory, saver)) as AnyGraph;
+  return { memory, model, graph };
+}
+
+const ids = (user_id: string, thread_id: string, more: object = {}) => ({
+  configurable: { thread_id, user_id, ...more },
+});
+const evil = "I work for Evil Corp.";
+const shownTo = (model: ScriptedChatModel) =>
+  model.calls.map(({ messages }) => lines(messages as BaseMessage[]).join("\n")).join("\n\n");
+const everything = async () => {
+  const { rows } = await database.pool.query(`select content from "${database.schema}".message`);
+  return rows.map(({ content }: { content: string }) => content).join("\n");
+};
+
+describe.each(cases)("$way on a checkpointer that is $checkpointer", (setting) => {
+  it("a refused run leaves nothing that the owner's next turn reads", async () => {
+    const { model, graph, memory } = await start(setting);
+    const thread = randomUUID();
+    await say(graph, "hello", ids("ana", thread));
+    for (const stranger of [ids("eve", thread), ids("ana", thread, { app_id: "other" })]) {
+      await expect(say(graph, evil, stranger)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    }
+    const odd = { messages: [new HumanMessage({ id: "a\u0000", content: evil })] };
+    await expect(graph.invoke(odd, ids("eve", thread))).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    await expect(say(graph, evil, { configurable: { thread_id: thread } })).rejects.toThrow();
+    const { messages } = await say(graph, "and now?", ids("ana", thread));
+    expect(lines(messages)).not.toContain(`human: ${evil}`);
+    expect(lines(messages).filter((line) => line.startsWith("human"))).toContain("human: and now?");
+    expect(shownTo(model)).not.toContain(evil);
+    expect(await everything()).not.toContain(evil);
+    const { gap } = await memory.recall({ scope: { userId: "ana" }, threadId: thread });
+    expect(lines(gap)).toEqual(["human: hello", "ai: answer 1", "human: and now?", "ai: answer 2"]);
+  });
+
+  it("a thread has its owner before its first model call, and nobody takes it over during it", async () => {
+    const { graph: theirs } = await start(setting);
+    const memory = database.memory();
+    const thread = randomUUID();
+    const saver = checkpointers[setting.checkpointer]!(memory);
+    let during: Promise<unknown> | undefined;
+    const model = new ScriptedChatModel({
+      replies: async () => {
+        during ??= say(graph, evil, ids("eve", thread)).then(
+          () => "let in",
+          (error: { code?: string }) => error.code,
+        );
+        expect(await during).toBe("THREAD_FORBIDDEN");
+        return "answer";
+      },
+    });
+    const graph = (await ways[setting.way]!(model, memory, saver)) as AnyGraph;
+    expect(theirs).toBeDefined();
+    await say(graph, "hello", ids("ana", thread));
+    await say(graph, "again", ids("ana", thread));
+    expect(model.calls).toHaveLength(2);
+    expect(shownTo(model)).not.toContain(evil);
+    expect(await everything()).not.toContain(evil);
+  });
+
+  it("a message with the id and words of the owner's is the owner's, and one that only has its id is not", async () => {
+    const { model, graph } = await start(setting);
+    const thread = randomUUID();
+    await say(graph, "hello", ids("ana", thread));
+    const said = (content: string) => ({ messages: [new HumanMessage({ id: `${thread}-2`, content })] });
+    await expect(graph.invoke(said(evil), ids("eve", thread))).rejects.toThrow();
+    const { messages } = await graph.invoke(said("my second"), ids("ana", thread));
+    expect(lines(messages)).toContain("human: my second");
+    expect(shownTo(model)).not.toContain(evil);
+  });
+});
+
+it("what strangers left with another checkpointer is not recorded where recall has failed either", async () => {
+  const memory = database.memory();
+  const model = answering();
+  let fails = false;
+  const failing = {
+    ...memory,
+    recall: (input: never) => (fails ? Promise.reject(new Error("down")) : memory.recall(input)),
+  };
+  const graph = withMemory(chatAgent(model), failing as Memory).compile({ checkpointer: new MemorySaver() });
+  const thread = randomUUID();
+  await say(graph, "hello", ids("ana", thread));
+  await expect(say(graph, evil, ids("eve", thread))).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+  fails = true;
+  await say(graph, "still there?", ids("ana", thread));
+  const { gap } = await memory.recall({ scope: { userId: "ana" }, threadId: thread });
+  expect(lines(gap)).toEqual(["human: hello", "ai: answer 1", "human: still there?", "ai: answer 2"]);
+});
+
+describe("memory.checkpointer()", () => {
+  const pausing = (memory: Memory, checkpointer: BaseCheckpointSaver = memory.checkpointer()) =>
+    withMemory(
+      new StateGraph(MessagesAnnotation)
+        .addNode("ask", () => ({ messages: [new AIMessage(`you said ${interrupt("what?")}`)] }))
+        .addEdge(START, "ask")
+        .compile(),
+      memory,
+    ).compile({ checkpointer });
+
+  it.each(Object.keys(checkpointers))(
+    "lets no stranger into a conversation that waits for an answer, on a checkpointer that is %s",
+    async (checkpointer) => {
+      const memory = database.memory();
+      const graph = pausing(memory, checkpointers[checkpointer]!(memory));
+      const thread = randomUUID();
+      await say(graph, "hello", ids("ana", thread));
+      const strangers = [ids("eve", thread), { configurable: { thread_id: thread } }];
+      for (const stranger of strangers) {
+        await expect(graph.invoke(new Command({ resume: evil }), stranger)).rejects.toThrow();
+        await expect(say(graph, evil, stranger)).rejects.toThrow();
+      }
+      await graph.invoke(new Command({ resume: "yes" }), ids("ana", thread));
+      await say(graph, "more", ids("ana", thread));
+      const { messages } = await graph.invoke(new Command({ resume: "no" }), ids("ana", thread));
+      expect(lines(messages).join()).not.toContain(evil);
+      expect(lines(messages).filter((line) => line.startsWith("human"))).toEqual([
+        "human: hello",
+        "human: more",
+      ]);
+      expect(await everything()).not.toContain(evil);
+    },
+  );
+
+  it("refuses state, history, updates, time travel and resume to everybody but the owner", async () => {
+    const memory = database.memory();
+    const graph = pausing(memory);
+    const thread = randomUUID();
+    const ana = ids("ana", thread);
+    await say(graph, "hello", ana);
+    const history: { config: { configurable?: object } }[] = [];
+    for await (const snapshot of graph.getStateHistory(ana)) history.push(snapshot);
+    const past = history.at(-1)!.config.configurable;
+    const strangers = [
+      ids("eve", thread),
+      ids("ana", thread, { app_id: "other" }),
+      { configurable: { thread_id: thread } },
+      { configurable: { thread_id: thread, checkpoint_ns: "" } },
+    ];
+    for (const config of strangers) {
+      const refused = { code: "THREAD_FORBIDDEN" };
+      await expect(graph.getState(config)).rejects.toMatchObject(refused);
+      await expect(graph.getState(config, { subgraphs: true })).rejects.toMatchObject(refused);
+      await expect(graph.getStateHistory(config).next()).rejects.toMatchObject(refused);
+      await expect(graph.updateState(config, { messages: [new HumanMessage(evil)] })).rejects.toMatchObject(
+        refused,
+      );
+      await expect(graph.invoke(new Command({ resume: evil }), config)).rejects.toMatchObject(refused);
+      const travel = { configurable: { ...past, user_id: "eve", ...config.configurable } };
+      if (config !== strangers[3]) await expect(graph.invoke(null, travel)).rejects.toThrow();
+    }
+    expect((await graph.getState(ana, { subgraphs: true })).tasks).toHaveLength(1);
+    const { messages } = await graph.invoke(new Command({ resume: "yes" }), ana);
+    expect(lines(messages)).toEqual(["human: hello", "ai: you said yes"]);
+  });
+
+  it("lets the owner travel with the config of a snapshot, as LangGraph's own saver does", async () => {
+    const memory = database.memory();
+    const travel = async (saver: BaseCheckpointSaver) => {
+      const graph = pausing(memory, saver);
+      const ana = ids("ana", randomUUID());
+      const own = (config: object) => ({
+        ...config,
+        ...ids("ana", ana.configurable.thread_id, { ...(config as typeof ana).configurable }),
+      });
+      await say(graph, "hello", ana);
+      const paused = await graph.getState(ana, { subgraphs: true });
+      const inner = paused.tasks[0]?.state as { next: string[]; values: { messages: BaseMessage[] } };
+      const seen: unknown[] = [inner.next, lines(inner.values.messages)];
+      const resume = async (word: string, config: object) =>
+        lines((await graph.invoke(new Command({ resume: word }), config)).messages);
+      // The head itself, then as the past.
+      seen.push(await resume("one", own(paused.config)), await resume("two", own(paused.config)));
+      for await (const { config, next } of graph.getStateHistory(ana)) {
+        if (next[0] === "memory.remember") seen.push(lines((await graph.invoke(null, own(config))).messages));
+      }
+      const forked = await graph.updateState(own(paused.config), { messages: [new HumanMessage("forked")] });
+      seen.push(lines((await graph.getState(own(forked))).values.messages));
+      return seen;
+    };
+    const langGraphs = new PostgresSaver(database.pool, undefined, { schema: database.schema });
+    expect(await travel(memory.checkpointer())).toEqual(await travel(langGraphs));
+  });
+
+  it("gives configs that can be run as they are", async () => {
+    const memory = database.memory();
+    const graph = pausing(memory);
+    const ana = ids("ana", randomUUID(), { tenant_id: "acme" });
+    await say(graph, "hello", ana);
+    const { config } = await graph.getState(ana);
+    expect(config.configurable).toMatchObject(ana.configurable);
+    expect(lines((await graph.invoke(new Command({ resume: "yes" }), config)).messages)).toEqual([
+      "human: hello",
+      "ai: you said yes",
+    ]);
+  });
+
+  it("keeps tenants apart under equal thread ids", async () => {
+    const memory = database.memory();
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = randomUUID();
+    const users = [
+      ids("ana", thread, { tenant_id: "acme" }),
+      ids("ana", thread),
+      ids("ana", thread, { tenant_id: "globex" }),
+    ];
+    for (const [index, config] of users.entries()) await say(graph, `secret ${index}`, config);
+    for (const [index, config] of users.entries()) {
+      const { values } = await graph.getState(config);
+      expect(lines(values.messages)).toEqual([`human: secret ${index}`, `ai: answer ${index + 1}`]);
+      expect(lines(model.calls[index]!.messages as BaseMessage[])).toEqual([`human: secret ${index}`]);
+    }
+    await memory.forget({ userId: "ana", tenantId: "acme" });
+    expect((await graph.getState(users[0]!)).values).toEqual({});
+    expect(lines((await graph.getState(users[1]!)).values.messages)).toHaveLength(2);
+    const { rows } = await database.pool.query(
+      `select count(*)::int as left from "${database.schema}".checkpoints
+       where thread_id = $1 or thread_id like 'mnemograph:%'`,
+      [thread],
+    );
+    expect(rows[0].left).toBeGreaterThan(0);
+  });
+
+  it("gives a thread that many ask for at once to one of them", async () => {
+    const memory = database.memory();
+    const thread = randomUUID();
+    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
+    const users = Array.from({ length: 20 }, (_, index) => ids(`user ${index} of ${thread}`, thread));
+    const ended = await Promise.allSettled(
+      users.map((config) => say(graph, `from ${config.configurable.user_id}`, config)),
+    );
+    const winners = users.filter((_, index) => ended[index]?.status === "fulfilled");
+    expect(winners).toHaveLength(1);
+    const reasons = ended.flatMap((end) => (end.status === "rejected" ? [end.reason.code] : []));
+    expect(new Set(reasons)).toEqual(new Set(["THREAD_FORBIDDEN"]));
+    const { values } = await graph.getState(winners[0]!);
+    expect(lines(values.messages)[0]).toBe(`human: from ${winners[0]!.configurable.user_id}`);
+    expect(values.messages).toHaveLength(2);
+  });
+
+  it("starts a thread anew whose id somebody without a name has used", async () => {
+    const memory = database.memory();
+    const thread = randomUUID();
+    const plain = chatAgent(answering());
+    plain.checkpointer = memory.checkpointer();
+    const anonymous = { configurable: { thread_id: thread } };
+    await say(plain, evil, anonymous);
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
+    await say(graph, "hello", ids("ana", thread));
+    expect(shownTo(model)).not.toContain(evil);
+    expect(lines((await plain.getState(anonymous)).values.messages)[0]).toBe(`human: ${evil}`);
+  });
+
+  it.each([
+    ["without", {}],
+    ["with", { tenant_id: "acme" }],
+  ])("reads what PostgresSaver has written before, %s a tenant", async (_, tenant) => {
+    const memory = database.memory();
+    const before = new PostgresSaver(database.pool, undefined, { schema: database.schema });
+    const agent = chatAgent(answering());
+    const thread = randomUUID();
+    agent.checkpointer = before;
+    await say(agent, "long ago", { configurable: { thread_id: thread } });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
+    const ana = ids("ana", thread, tenant);
+    expect(lines((await graph.getState(ana)).values.messages)[0]).toBe("human: long ago");
+    await say(graph, "now", ana);
+    expect(lines(model.calls[0]!.messages as BaseMessage[])).toEqual([
+      "human: long ago",
+      "ai: answer 1",
+      "human: now",
+    ]);
+  });
+
+  it("does not write again what was forgotten while a run was under way", async () => {
+    const memory = database.memory();
+    const model = new ScriptedChatModel({
+      replies: async (messages) => {
+        if (messages.at(-1)?.text === "slow") await memory.forget({ userId: "gone" });
+        return "answer";
+      },
+    });
+    const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = randomUUID();
+    await say(graph, "my secret", ids("gone", thread));
+    await expect(say(graph, "slow", ids("gone", thread))).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    const { rows } = await database.pool.query(
+      `select thread_id from "${database.schema}".checkpoints where thread_id = $1
+       union select thread_id from "${database.schema}".checkpoint_blobs where thread_id = $1
+       union select thread_id from "${database.schema}".checkpoint_writes where thread_id = $1`,
+      [thread],
+    );
+    expect(rows).toEqual([]);
+  });
+});

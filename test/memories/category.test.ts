@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { factCategories } from "../../src/facts/choose-facts.js";
+import { findCategory, readableCategories, requireCategory } from "../../src/memories/item/category.js";
+import { resolveConfig } from "../../src/options.js";
+
+const { policy } = resolveConfig({
+  categories: {
+    custom: [
+      { name: "garden", context: "all", level: "app" },
+      { name: "event", rag_length: 3 },
+    ],
+  },
+  allowlists: { planner: ["goals", "preference"], executor: [] },
+});
+
+describe("categories", () => {
+  it("have other names as aliases, and are otherwise exact", () => {
+    expect(findCategory(policy, "identity")?.name).toBe("profile");
+    expect(findCategory(policy, "instruction")?.name).toBe("instructions");
+    expect(findCategory(policy, "Profile")).toBeNull();
+    expect(findCategory(policy, "__proto__")).toBeNull();
+    expect(() => requireCategory(policy, "hobbies")).toThrow(/no category "hobbies".*profile/);
+  });
+
+  it("are added to the default ones, or take their place", () => {
+    expect(findCategory(policy, "garden")).toMatchObject({ context: "all", level: "app" });
+    expect(findCategory(policy, "event")).toMatchObject({ rag_length: 3, context: "rag" });
+    expect(findCategory(policy, "activity")).toMatchObject({ rag_length: 50 });
+  });
+
+  it("that facts may go to are not those of other kinds", () => {
+    const names = factCategories(policy);
+    expect(names).toEqual(expect.arrayContaining(["profile", "preferences", "garden", "event"]));
+    for (const other of ["activity", "app_notes", "relationship_dynamic", "procedural"])
+      expect(names).not.toContain(other);
+  });
+});
+
+describe("allowlists", () => {
+  const open = ["instructions", "app_notes", "procedural", "relationship_dynamic"];
+
+  it("let an agent read what they name, and everyone what is written for whoever answers", () => {
+    expect([...readableCategories(policy, "planner")]).toEqual(["goals", "preferences", ...open]);
+    expect([...readableCategories(policy, "executor")]).toEqual(open);
+    expect([...readableCategories(policy, "nobody")]).toEqual(open);
+    expect(readableCategories(policy, null).has("garden")).toBe(true);
+  });
+
+  it("keep what is written for everyone to those whom one of them names it for", () => {
+    const seed = resolveConfig("examples/demo/memory.yaml").policy;
+    const names = [...seed.categories.keys()];
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom("supervisor", "planner", "executor"), fc.subarray(names)),
+        fc.constantFrom("supervisor", "planner", "executor", "unlisted"),
+        (allowlists, agent) => {
+          const lists = resolveConfig({ allowlists }).policy;
+          const readable = readableCategories(lists, agent);
+          const listed = Object.values(allowlists).flat();
+          for (const name of names) {
+            const own = allowlists[agent]?.includes(name) ?? false;
+            expect(readable.has(name)).toBe(own || (open.includes(name) && !listed.includes(name)));
+          }
+        },
+      ),
+    );
+    // The seed's own lists do not mention them, and its agents use them.
+    for (const agent of ["supervisor", "planner", "executor", "researcher"])
+      expect([...readableCategories(seed, agent)]).toEqual(expect.arrayContaining(open));
+    expect(readableCategories(seed, "supervisor").has("constraints")).toBe(false);
+    expect(readableCategories(seed, "executor").has("constraints")).toBe(true);
+  });
+
+  it("that are not there let everyone read everything", () => {
+    const open = resolveConfig({}).policy;
+    expect(readableCategories(open, "anyone")).toEqual(new Set(open.categories.keys()));
+  });
+
+  it.each([
+    [{ allowlists: { planner: ["hobbies"] } }, /names the category "hobbies"/],
+    [{ categories: { custom: [{ name: "two words" }] } }, /one word/],
+    [{ categories: { system: [{ name: "garden" }], custom: [{ name: "garden" }] } }, /configured twice/],
+    [{ categories: { custom: [{ name: "garden", color: "green" }] } }, /color/],
+  ])("refuse %j", (config, message) => {
+    expect(() => resolveConfig(config as Parameters<typeof resolveConfig>[0])).toThrow(message);
+  });
+});

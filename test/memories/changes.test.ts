@@ -1,0 +1,182 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { memoryPreface } from "../../src/conversation/recalled-mark.js";
+import type { Memory } from "../../src/memory.js";
+import { memoryBlock } from "../../src/rounds/memory-block.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type Address, newAddress } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+
+/** The delta header that a thread is shown now, as lines. */
+async function headerOf(memory: Memory, thread: Address): Promise<string[]> {
+  const block = memoryBlock(await memory.recall(thread)) ?? "";
+  const [preface, first = ""] = block.replace(/^<memory>\n|\n<\/memory>$/g, "").split("\n\n");
+  if (block !== "") expect(preface).toBe(`# Long-term Memory\n${memoryPreface}`);
+  return first.startsWith("Memory updates") ? first.split("\n") : [];
+}
+
+/** A round that is told of what changed, and recorded. */
+async function round(memory: Memory, thread: Address): Promise<string[]> {
+  const lines = await headerOf(memory, thread);
+  const { changes } = await memory.recall(thread);
+  const messages = [new HumanMessage("Hi."), new AIMessage("Hello.")];
+  await memory.remember({ ...thread, messages, shown: { revision: changes.revision, memoryIds: [] } });
+  return lines;
+}
+
+describe("revisions", () => {
+  it("of 100 concurrent writers are 1 to 100, without a gap or a double", async () => {
+    const user = newAddress();
+    // As many pools as processes would have.
+    const memories = Array.from({ length: 4 }, () => db.memory());
+    const writes = Array.from({ length: 100 }, (_, writer) =>
+      memories[writer % 4]!.memories.add({ text: `The user owns thing number ${writer}.` }, user),
+    );
+    await Promise.all(writes);
+    const { revision, changes } = await memories[0]!.changes.since(0, { scope: user.scope, limit: 1_000 });
+    expect(revision).toBe(100);
+    expect(changes.map(({ rev }) => rev)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+    expect(new Set(changes.map(({ memoryId }) => memoryId)).size).toBe(100);
+  });
+
+  it("are listed from any of them on, in pages, for the user and the app that see them", async () => {
+    const memory = db.memory();
+    const { scope } = newAddress();
+    expect(await memory.changes.since(0, { scope })).toEqual({ revision: 0, changes: [] });
+    const drafts = ["tea", "rye", "figs"].map((thing) => ({ text: `The user likes ${thing}.` }));
+    const [first] = await memory.memories.add(drafts, { scope });
+    await memory.memories.remove(first!.id!, { scope });
+    const page = await memory.changes.since(1, { scope, limit: 2 });
+    expect(page).toMatchObject({ revision: 4, changes: [{ rev: 2 }, { rev: 3 }] });
+    const [last] = (await memory.changes.since(page.changes.at(-1)!.rev, { scope })).changes;
+    expect(last).toEqual({
+      ...{ rev: 4, event: "soft_deleted", memoryId: first!.id, category: "knowledge" },
+      ...{ line: "[Knowledge] The user likes tea.", at: expect.any(Date) },
+    });
+    expect((await memory.changes.since(0, { scope: { ...scope, tenantId: "other" } })).revision).toBe(0);
+    for (const rev of [-1, 0.5, Number.NaN, "0" as unknown as number])
+      await expect(memory.changes.since(rev, { scope })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    await expect(memory.changes.since(0, { scope, limit: 0 })).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    });
+  });
+});
+
+describe("two notes of the same words in another order", () => {
+  it("are told as one, and the same words again are no news", async () => {
+    const memory = db.memory();
+    const thread = newAddress();
+    await round(memory, thread);
+    await memory.memories.add({ text: "The user has lactose intolerance.", importance: 2 }, thread);
+    await round(memory, thread);
+    await memory.memories.add({ text: "Lactose intolerance the user has.", importance: 2 }, thread);
+    expect((await round(memory, thread)).slice(1)).toEqual([
+      "- ↔merged: Combined 2 notes about lactose intolerance",
+    ]);
+    await memory.memories.add({ text: "the user has  lactose intolerance", importance: 2 }, thread);
+    expect(await round(memory, thread)).toEqual([]);
+  });
+});
+
+describe("each change", () => {
+  it("is told once in every thread of its owner, whoever made it", async () => {
+    let now = new Date("2032-01-01T00:00:00Z").getTime();
+    const model = taskModel({
+      fact_extraction: () =>
+        facts(candidate("The user plays chess.", "play chess", { importance: 1, message: 2 })),
+    });
+    const options = { clock: () => new Date(now) };
+    const worker = db.memory({ ...options, model, config: { memories: { extract: true } } });
+    const memory = db.memory(options);
+    const one = newAddress();
+    const two = { ...one, threadId: `${one.threadId}-2` };
+    for (const thread of [one, two]) await round(memory, thread);
+    const long = "The user plays chess at noon in the old garden of the city museum near the river with Bob.";
+    const told = async (...lines: string[]) => {
+      for (const thread of [one, two]) {
+        expect((await round(memory, thread)).slice(1)).toEqual(lines);
+        expect(await round(memory, thread)).toEqual([]);
+      }
+    };
+
+    // By a worker, from what was said in a thread.
+    await worker.remember({ ...one, messages: [new HumanMessage("I play chess.")] });
+    await told("- +created: [Knowledge] The user plays chess. (imp=1)");
+    const [{ id } = { id: "" }] = await memory.memories.list({ scope: one.scope });
+    await memory.memories.update(id, { text: long }, one);
+    await told(`- ↑updated: [Knowledge] ${long}`);
+    await memory.memories.add({ text: long.replace("with", "together with"), importance: 1 }, one);
+    await told("- ↔merged: Combined 2 notes about chess at noon in the old garden of the city museum");
+    await memory.memories.remove(id, one);
+    await told(`- ⌛soft_deleted: [Knowledge] ${long}`);
+    await memory.memories.restore(id, one);
+    await told(`- ↺restored: [Knowledge] ${long}`);
+    now += 61 * 86_400_000;
+    await memory.lifecycle.run({ scope: one.scope });
+    await told(`- ⌛soft_deleted: [Knowledge] ${long}`);
+    now += 31 * 86_400_000;
+    await memory.lifecycle.run({ scope: one.scope });
+    await told("- −deleted: [Knowledge] (no longer kept)");
+  });
+
+  it("is told again after a turn that failed, and not of a thread that is new", async () => {
+    const memory = db.memory();
+    const thread = newAddress();
+    await round(memory, thread);
+    await memory.memories.add({ text: "The user likes tea." }, thread);
+    const header = ["Memory updates since rev 0:", "- +created: [Knowledge] The user likes tea. (imp=3)"];
+    expect(await headerOf(memory, thread)).toEqual(header);
+    // The turn failed: nothing was recorded.
+    expect(await headerOf(memory, thread)).toEqual(header);
+    // A change after the recall of a turn is news to the next.
+    const { changes } = await memory.recall(thread);
+    await memory.memories.add({ text: "The user likes rye." }, thread);
+    const messages = [new HumanMessage("Hi.")];
+    await memory.remember({ ...thread, messages, shown: { revision: changes.revision, memoryIds: [] } });
+    expect(await headerOf(memory, thread)).toEqual([
+      "Memory updates since rev 1:",
+      "- +created: [Knowledge] The user likes rye. (imp=3)",
+    ]);
+    expect(await headerOf(memory, { ...thread, threadId: `${thread.threadId}-new` })).toEqual([]);
+  });
+
+  it("within an app is told in that app only", async () => {
+    const memory = db.memory({ config: { categories: { custom: [{ name: "orders", level: "app" }] } } });
+    const { scope, threadId } = newAddress();
+    const inApp = (appId: string) => ({ scope: { ...scope, appId }, threadId: `${threadId}-${appId}` });
+    const [shop, bank] = [inApp("shop"), inApp("bank")];
+    for (const thread of [shop, bank]) await round(memory, thread);
+    await memory.memories.add({ text: "The user ordered a lamp.", category: "orders" }, shop);
+    expect(await headerOf(memory, bank)).toEqual([]);
+    expect(await headerOf(memory, shop)).toHaveLength(2);
+    expect((await memory.changes.since(0, { scope: bank.scope })).changes).toEqual([]);
+    expect((await memory.changes.since(0, { scope })).changes).toHaveLength(1);
+  });
+
+  it("is one of at most three bullets, most important first, with the number of all", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 14 }),
+        async (importances) => {
+          const memory = db.memory();
+          const thread = newAddress();
+          await round(memory, thread);
+          await memory.memories.add(
+            importances.map((importance, index) => ({ text: `The user has thing ${index}.`, importance })),
+            thread,
+          );
+          const [title, ...bullets] = await headerOf(memory, thread);
+          const more = importances.length > 3 ? ` (${importances.length} changes)` : "";
+          expect(title).toBe(`Memory updates since rev 0${more}:`);
+          expect(bullets.map((bullet) => Number(bullet.match(/imp=(\d)/)?.[1]))).toEqual(
+            importances.toSorted((first, second) => second - first).slice(0, 3),
+          );
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+});

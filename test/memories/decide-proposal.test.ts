@@ -1,0 +1,111 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { textWithValue } from "../../src/consents/decide-consent.js";
+import { type ConsentSignal, independentSignals } from "../../src/memories/guard/consent-request.js";
+import {
+  decideProposal,
+  type ProposedChange,
+  type StandingConsent,
+} from "../../src/memories/guard/decide-proposal.js";
+
+const policy = { signals: 2, insightConfidence: 0.8 };
+const change = (fields: Partial<ProposedChange> = {}): ProposedChange => ({
+  ...{ rule: "consent", kind: "fact", key: "city", normalValue: "porto", contentHash: "h", confidence: 1 },
+  ...{ text: "The user lives in Porto.", validFrom: null, signals: [{ turn: 5 }] },
+  ...fields,
+});
+const standing = (fields: Partial<StandingConsent> = {}): StandingConsent => ({
+  ...{ id: "known", status: "pending", expired: false, normalValue: "porto", contentHash: "g" },
+  ...{ text: "The user is at home in Porto.", validFrom: null, signals: [{ turn: 1 }] },
+  ...fields,
+});
+const decide = (wanted: ProposedChange, ...others: StandingConsent[]) =>
+  decideProposal(wanted, others, policy, 0.75);
+
+describe("a proposed change", () => {
+  it("waits; the same again is counted; another value takes its place", () => {
+    expect(decide(change())).toEqual({ action: "ask", supersedes: null });
+    expect(decide(change(), standing())).toMatchObject({ action: "repeat", id: "known" });
+    const rival = standing({ normalValue: "oslo" });
+    expect(decide(change(), rival)).toEqual({ action: "ask", supersedes: "known" });
+    expect(decide(change(), standing({ normalValue: "oslo", expired: true }))).toMatchObject({
+      supersedes: null,
+    });
+    expect(decide(change(), standing({ expired: true }))).toMatchObject({ action: "ask" });
+  });
+
+  it("is not asked about when it was refused, nor when a later word waits", () => {
+    expect(decide(change(), standing({ status: "refused" }))).toEqual({ action: "refused", id: "known" });
+    expect(decide(change(), standing({ status: "refused", normalValue: "oslo" }))).toMatchObject({
+      action: "ask",
+    });
+    const later = standing({ normalValue: "oslo", validFrom: new Date("2025-02-02") });
+    expect(decide(change({ validFrom: new Date("2025-02-01") }), later)).toEqual({
+      action: "outdated",
+      id: "known",
+    });
+    expect(decide(change({ validFrom: new Date("2025-02-03") }), later)).toMatchObject({ action: "ask" });
+  });
+
+  it("never applies by signals when it needs consent, however many and however sure", () => {
+    const signal = fc.record({ turn: fc.nat(9) }) as fc.Arbitrary<ConsentSignal>;
+    const signals = fc.array(signal, { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(
+        signals,
+        signals,
+        fc.constantFrom("fact" as const, "insight" as const),
+        (said, before, kind) => {
+          const wanted = change({ kind, signals: said, confidence: 1 });
+          expect(decide(wanted, standing({ signals: before })).action).toBe("repeat");
+          expect(decide(wanted).action).toBe("ask");
+        },
+      ),
+    );
+  });
+
+  it("of a benign field applies once two independent signals agree, or an insight is sure", () => {
+    const goal = (fields: Partial<ProposedChange> = {}) => change({ rule: "signals", ...fields });
+    expect(decide(goal())).toMatchObject({ action: "ask" });
+    expect(decide(goal(), standing())).toMatchObject({ action: "apply", id: "known" });
+    expect(decide(goal(), standing({ signals: [{ turn: 5 }] }))).toMatchObject({ action: "repeat" });
+    expect(decide(goal({ signals: [{ turn: 5 }, { turn: 6 }] }))).toMatchObject({
+      action: "apply",
+      id: null,
+    });
+    expect(decide(goal({ kind: "insight", confidence: 0.8 }))).toMatchObject({ action: "apply", id: null });
+    expect(decide(goal({ kind: "insight", confidence: 0.79 }))).toMatchObject({ action: "ask" });
+  });
+
+  it("without a key is the same when it reads the same, but not when a number or a negation differs", () => {
+    const said = (text: string) => change({ rule: "signals", key: null, text, contentHash: text });
+    const known = standing({ text: "The user's goal is to ship version 2 by June." });
+    const about = (text: string) => decide(said(text), known).action;
+    expect(about("The user's goal is to ship the version 2 by June.")).toBe("apply");
+    expect(about("The user's goal is to ship version 3 by June.")).toBe("ask");
+    expect(about("The user's goal is not to ship version 2 by June.")).toBe("ask");
+    expect(about("The user wants to learn Danish.")).toBe("ask");
+  });
+});
+
+it("signals of one message, or of one turn where the message is not known, count once", () => {
+  const message = (seq: number, turn = 1, threadId = "t") => ({ turn, threadId, seq });
+  expect(independentSignals([message(1), message(1, 2), message(2), message(1, 1, "u")])).toHaveLength(3);
+  expect(independentSignals([message(1), { turn: 1 }, { turn: 2 }, { turn: 2 }])).toHaveLength(2);
+  const signal = fc.record({ turn: fc.nat(3), threadId: fc.constantFrom("t", "u"), seq: fc.nat(3) });
+  fc.assert(
+    fc.property(fc.array(signal), (signals) => {
+      const kept = independentSignals(signals);
+      expect(kept).toHaveLength(new Set(signals.map(({ threadId, seq }) => `${threadId} ${seq}`)).size);
+      expect(independentSignals([...kept, ...signals])).toEqual(kept);
+    }),
+  );
+});
+
+it("a corrected value stands where the old one stood, or is named", () => {
+  const correct = (text: string, was: string | null) =>
+    textWithValue(text, { was, value: "Faro", key: "home_city" });
+  expect(correct("The user lives in Porto.", "Porto")).toBe("The user lives in Faro.");
+  expect(correct("The user moved.", "Porto")).toBe("The user's home city: Faro.");
+  expect(correct("The user moved.", null)).toBe("The user's home city: Faro.");
+});

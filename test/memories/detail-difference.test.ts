@@ -1,0 +1,273 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { detailDifference } from "../../src/memories/compare/detail-difference.js";
+import { contentHash } from "../../src/text/normal-value.js";
+
+const both = (first: string, second: string) => [
+  detailDifference(first, second),
+  detailDifference(second, first),
+];
+
+describe("statements differ in figures", () => {
+  it.each([
+    ["The user runs 5 km.", "The user runs 10 km."],
+    ["The user runs 5 km.", "The user runs 5 miles."],
+    ["The user weighs 70 kg.", "The user weighs 70 pounds."],
+    ["The rent is $900.", "The rent is €900."],
+    ["It is -5 degrees there.", "It is 5 degrees there."],
+    ["The area is 10² metres.", "The area is 102 metres."],
+    ["The user drinks 1½ litres.", "The user drinks 1 litre."],
+    ["The user uses Python 3.1.", "The user uses Python 3.10."],
+    ["The user was born on 1990-03-05.", "The user was born on 1990-05-03."],
+    ["The user has 2 cats and 3 dogs.", "The user has 3 cats and 2 dogs."],
+    ["The user has two cats and three dogs.", "The user has three cats and two dogs."],
+    ["The user has two children.", "The user has three children."],
+    ["The user has two children.", "The user has children."],
+    ["The user is twenty-five years old.", "The user is twenty-six years old."],
+    ["The user owes five hundred euros.", "The user owes five thousand euros."],
+    ["The user came second.", "The user came third."],
+    ["The user lives on the 1st floor.", "The user lives on the 2nd floor."],
+    ["The user works half days.", "The user works days."],
+    ["The user eats twice a day.", "The user eats a day."],
+    ["The team meets on Tuesday.", "The team meets on Wednesday."],
+    ["The team meets on Tue.", "The team meets on Thu."],
+    ["The trip is in May.", "The trip is in June."],
+    ["The trip is in May.", "The trip is in March."],
+    ["The call is at 10 am.", "The call is at 10 pm."],
+    ["The user takes it 2 hours before bed.", "The user takes it 2 minutes before bed."],
+    ["The user eats meat.", "The user does not eat meat."],
+    ["The user likes tea.", "The user doesn’t like tea."],
+    ["The user can eat nuts.", "The user can't eat nuts."],
+    ["The user always smokes.", "The user never smokes."],
+    ["The user drinks coffee with sugar.", "The user drinks coffee without sugar."],
+    ["The user is happy at work.", "The user is unhappy at work."],
+    ["The user likes dogs.", "The user dislikes dogs."],
+    ["The user does not eat meat and does not smoke.", "The user does not eat meat and smokes."],
+    ["The user neither smokes nor drinks.", "The user smokes and drinks."],
+    // Numerals
+    ["Der Nutzer hat zwei Kinder.", "Der Nutzer hat drei Kinder."],
+    ["Der Nutzer ist einundzwanzig Jahre alt.", "Der Nutzer ist zweiundzwanzig Jahre alt."],
+    ["L'utilisateur a deux enfants.", "L'utilisateur a trois enfants."],
+    ["El usuario tiene dos hijos.", "El usuario tiene tres hijos."],
+    ["El usuario tiene treinta y cinco años.", "El usuario tiene treinta y seis años."],
+    ["L'utente ha due figli.", "L'utente ha quattro figli."],
+    ["O usuário tem dois filhos.", "O usuário tem três filhos."],
+    ["De gebruiker heeft twee kinderen.", "De gebruiker heeft vier kinderen."],
+    ["Brugeren har to børn.", "Brugeren har fire børn."],
+    ["Användaren har två barn.", "Användaren har tre barn."],
+    ["Käyttäjällä on kaksi lasta.", "Käyttäjällä on kolme lasta."],
+    ["A felhasználónak két gyereke van.", "A felhasználónak hat gyereke van."],
+    ["Użytkownik ma dwa koty.", "Użytkownik ma trzy koty."],
+    ["Uživatel má dva psy.", "Uživatel má pět psů."],
+    ["У пользователя двое детей.", "У пользователя трое детей."],
+    ["Користувач має дві кішки.", "Користувач має три кішки."],
+    ["Ο χρήστης έχει δύο παιδιά.", "Ο χρήστης έχει τρία παιδιά."],
+    ["Kullanıcının iki kedisi var.", "Kullanıcının on kedisi var."],
+    ["لدى المستخدم ثلاثة أطفال.", "لدى المستخدم أربعة أطفال."],
+    ["उपयोगकर्ता के दो बच्चे हैं।", "उपयोगकर्ता के तीन बच्चे हैं।"],
+    ["Pengguna punya dua anak.", "Pengguna punya tiga anak."],
+    ["Người dùng có hai con.", "Người dùng có ba con."],
+    ["사용자는 고양이 두 마리를 키운다.", "사용자는 고양이 세 마리를 키운다."],
+    // Days and months
+    ["Der Kurs ist am Dienstag.", "Der Kurs ist am Mittwoch."],
+    ["Le cours est mardi.", "Le cours est mercredi."],
+    ["La clase es el martes.", "La clase es el jueves."],
+    ["A aula é na terça-feira.", "A aula é na quinta-feira."],
+    ["Kurssi on maanantaina.", "Kurssi on perjantaina."],
+    ["Занятие в среду.", "Занятие в пятницу."],
+    ["Zajęcia są w środę.", "Zajęcia są w piątek."],
+    ["Το μάθημα είναι την Τρίτη.", "Το μάθημα είναι την Πέμπτη."],
+    ["Ders salı günü.", "Ders cuma günü."],
+    ["الدرس يوم الثلاثاء.", "الدرس يوم الخميس."],
+    ["수업은 월요일이다.", "수업은 금요일이다."],
+    ["Der Urlaub ist im Mai.", "Der Urlaub ist im Juni."],
+    ["Отпуск в мае.", "Отпуск в июне."],
+    ["Les vacances sont en février.", "Les vacances sont en août."],
+    // Negations
+    ["Der Nutzer isst Fleisch.", "Der Nutzer isst kein Fleisch."],
+    ["L'utilisateur aime le thé.", "L'utilisateur n'aime pas le thé."],
+    ["El usuario come carne.", "El usuario no come carne."],
+    ["El usuario come carne.", "El usuario nunca come carne."],
+    ["L'utente mangia carne.", "L'utente non mangia carne."],
+    ["O usuário come carne.", "O usuário não come carne."],
+    ["De gebruiker eet vlees.", "De gebruiker eet geen vlees."],
+    ["Användaren äter kött.", "Användaren äter inte kött."],
+    ["Brugeren spiser kød.", "Brugeren spiser ikke kød."],
+    ["Käyttäjä syö lihaa.", "Käyttäjä ei syö lihaa."],
+    ["Kasutaja sööb liha.", "Kasutaja ei söö liha."],
+    ["A felhasználó eszik húst.", "A felhasználó nem eszik húst."],
+    ["Użytkownik je mięso.", "Użytkownik nie je mięsa."],
+    ["Uživatel jí maso.", "Uživatel nejí maso."],
+    ["Utilizatorul mănâncă carne.", "Utilizatorul nu mănâncă carne."],
+    ["Пользователь ест мясо.", "Пользователь не ест мясо."],
+    ["Користувач їсть м'ясо.", "Користувач не їсть м'ясо."],
+    ["Ο χρήστης τρώει κρέας.", "Ο χρήστης δεν τρώει κρέας."],
+    ["Kullanıcı et yiyor.", "Kullanıcı et yemiyor."],
+    ["Vartotojas valgo mėsą.", "Vartotojas nevalgo mėsos."],
+    ["المستخدم يأكل اللحم.", "المستخدم لا يأكل اللحم."],
+    ["המשתמש אוכל בשר.", "המשתמש לא אוכל בשר."],
+    ["کاربر گوشت می‌خورد.", "کاربر گوشت نمی‌خورد."],
+    ["उपयोगकर्ता मांस खाता है।", "उपयोगकर्ता मांस नहीं खाता है।"],
+    ["பயனர் இறைச்சி சாப்பிடுவார்.", "பயனர் இறைச்சி சாப்பிடுவார் இல்லை."],
+    ["Pengguna makan daging.", "Pengguna tidak makan daging."],
+    ["Người dùng ăn thịt.", "Người dùng không ăn thịt."],
+    ["用户吃肉。", "用户不吃肉。"],
+    ["ユーザーは肉を食べる。", "ユーザーは肉を食べない。"],
+    ["사용자는 고기를 먹는다.", "사용자는 고기를 안 먹는다."],
+    ["ผู้ใช้กินเนื้อ", "ผู้ใช้ไม่กินเนื้อ"],
+  ])("%s / %s", (first, second) => {
+    expect(both(first, second)).toEqual(["figures", "figures"]);
+  });
+});
+
+describe("statements differ in words", () => {
+  it.each([
+    ["The user's sister is called Anna.", "The user's sister is called Maria."],
+    ["Anna likes the user's cooking.", "Maria likes the user's cooking."],
+    ["The user has a dog.", "The user has a dog called Rex."],
+    ["Сестру пользователя зовут Анна.", "Сестру пользователя зовут Мария."],
+    ["Η αδελφή του λέγεται Άννα.", "Η αδελφή του λέγεται Μαρία."],
+    ["Օգտատիրոջ քույրը Աննան է։", "Օգտատիրոջ քույրը Մարիամն է։"],
+    ["用户的姐姐叫李娜。", "用户的姐姐叫王芳。"],
+    ["אחותו של המשתמש היא דנה.", "אחותו של המשתמש היא מיכל."],
+    ["अनु उपयोगकर्ता की दोस्त है।", "मीरा उपयोगकर्ता की दोस्त है।"],
+    ["The user's mail is anna@example.com.", "The user's mail is maria@example.com."],
+    ["The user has pain in the left knee.", "The user has pain in the right knee."],
+    ["The flat faces north.", "The flat faces south."],
+    ["The user moved from Rome to Porto.", "The user moved to Rome from Porto."]
+      .slice(0, 1)
+      .concat("The user moved from Rome."),
+    ["The user takes it before meals.", "The user takes it after meals."],
+    ["The user earns more than a teacher.", "The user earns less than a teacher."],
+    ["The user's brother lives abroad.", "The user's sister lives abroad."],
+    ["The user loves opera.", "The user hates opera."],
+    ["The user started smoking.", "The user stopped smoking."],
+    ["The user runs in the morning.", "The user runs in the evening."],
+    ["The user works as an engineer.", "The user also works as an engineer."],
+    ["The user has a cat.", "The user has another cat."],
+    ["Der Nutzer hat Schmerzen im linken Knie.", "Der Nutzer hat Schmerzen im rechten Knie."],
+    ["El usuario vive al norte.", "El usuario vive al sur."],
+    ["El usuario trabaja de cocinero.", "El usuario también trabaja de cocinero."],
+    ["Пользователь работает поваром.", "Пользователь также работает поваром."],
+    ["Использует левую руку.", "Использует правую руку."].map((text) => text.replace("вую", "вая")),
+  ])("%s / %s", (first, second) => {
+    expect(both(first!, second!)).toEqual(["words", "words"]);
+  });
+});
+
+describe("statements do not differ", () => {
+  it.each([
+    ["The user likes tea.", "The user enjoys tea."],
+    ["The user likes hiking in the Alps.", "The user enjoys hikes in the Alps."],
+    ["The user runs 5 km at 6:30.", "At 6:30 the user runs 5 km."],
+    ["The user runs 5km.", "The user runs 5 kilometres."],
+    ["The user never never smokes.", "The user smokes."],
+    ["Notable people live there.", "People live there."],
+    ["The user has two cats.", "The user has 2 cats."],
+    ["The user has one cat.", "The user has 1 cat."],
+    ["The user is twenty-five.", "The user is 25."],
+    ["The user owes two hundred and five euros.", "The user owes 205 euros."],
+    ["The user owes 1,000 dollars.", "The user owes 1000 dollars."],
+    ["The user owes 5 million yen.", "The user owes 5000000 yen."],
+    ["The user meets Bo on Tue.", "The user meets Bo on Tuesday."],
+    ["The user meets Bo on Tuesdays.", "The user meets Bo on Tuesday."],
+    ["The user was born in Sept.", "The user was born in September."],
+    ["The user lives on the 1st floor.", "The user lives on the first floor."],
+    ["The call is at 10am.", "The call is at 10 a.m."],
+    ["The user doesn't eat meat.", "The user does not eat meat."],
+    ["The user’s dog is old.", "The user's dog is old."],
+    ["The user likes Thai food.", "The user likes thai food."],
+    ["The user likes tea.", "User likes tea."],
+    ["The user lik\u200bes tea.", "The user likes tea."],
+    ["The user likes ﬁgs.", "The user likes figs."],
+    ["المستخدم لديه ٣ قطط.", "المستخدم لديه 3 قطط."],
+    ["Der Nutzer ist einundzwanzig.", "Der Nutzer ist 21."],
+    ["L'utente ha ventuno anni.", "L'utente ha 21 anni."],
+    ["El usuario tiene treinta y cinco años.", "El usuario tiene 35 años."],
+    ["El usuario no come nunca carne.", "El usuario nunca come carne."],
+    ["L'utilisateur ne mange jamais de viande.", "L'utilisateur ne mange jamais viande."],
+    ["Пользователь никогда не ест мясо.", "Пользователь не ест мясо."],
+    ["The user may travel.", "The user travels."],
+    ["The user is tall.", "The user is tall!"],
+  ])("%s / %s", (first, second) => {
+    expect(both(first, second)).toEqual([null, null]);
+  });
+
+  it("from themselves, nor from their own words in another order", () => {
+    const word = fc.constantFrom(
+      "the",
+      "user",
+      "likes",
+      "two",
+      "Anna",
+      "not",
+      "left",
+      "also",
+      "5",
+      "km",
+      "Tuesday",
+      "не",
+      "猫",
+    );
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 12 }), (words) => {
+        const text = words.join(" ");
+        expect(detailDifference(text, `${text}.`)).toBeNull();
+        expect(detailDifference(text, text)).toBeNull();
+      }),
+    );
+  });
+});
+
+it("differ alike from either side, whatever they say", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "grapheme", maxLength: 60 }),
+    fc
+      .array(
+        fc.constantFrom(
+          "two",
+          "three",
+          "2",
+          "May",
+          "may",
+          "no",
+          "nunca",
+          "left",
+          "to",
+          "on",
+          "Rex",
+          "10²",
+          "一",
+          "ない",
+        ),
+      )
+      .map((words) => words.join(" ")),
+  );
+  fc.assert(
+    fc.property(text, text, (first, second) => {
+      const [one, other] = both(first, second);
+      expect(one).toBe(other);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+describe("a digest of a statement", () => {
+  it.each([
+    ["The user lik\u200bes tea.", "the user likes  tea"],
+    ["The user’s tea", "The user's tea"],
+    ["Ｔｅａ １０", "tea 10"],
+    ["المستخدم ٣", "المستخدم 3"],
+    ["𝟛 cats", "3 cats"],
+  ])("is one for %j and %j", (first, second) => {
+    expect(contentHash(first)).toBe(contentHash(second));
+  });
+
+  it.each([
+    ["10² m", "102 m"],
+    ["1½ l", "11/2 l"],
+    ["5 km", "5 miles"],
+  ])("is another for %s and %s", (first, second) => {
+    expect(contentHash(first)).not.toBe(contentHash(second));
+  });
+});

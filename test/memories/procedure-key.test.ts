@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { slotKey } from "../../src/memories/item/slot-key.js";
+import { procedureKey } from "../../src/procedures/write-procedure.js";
+
+/** The slot that a procedure takes. */
+const slotOf = (title: string, agentId?: string) => slotKey("procedural", procedureKey(title, agentId));
+
+const words = fc
+  .array(fc.constantFrom("a", "b", "ab", "A", "-", "_", "1", "é"), { minLength: 1, maxLength: 4 })
+  .map((parts) => parts.join(" "))
+  .filter((title) => slotKey("procedural", title) !== null);
+
+describe("the key of steps", () => {
+  it("is one for each agent and title, however they are cut into words", () => {
+    const agent = fc.option(words, { nil: undefined });
+    fc.assert(
+      fc.property(words, agent, words, agent, (title, agentId, otherTitle, otherAgent) => {
+        const same =
+          agentId === otherAgent && slotKey("procedural", title) === slotKey("procedural", otherTitle);
+        expect(slotOf(title, agentId) === slotOf(otherTitle, otherAgent)).toBe(same);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(slotOf("c", "a b")).not.toBe(slotOf("b c", "a"));
+  });
+
+  it("is none that a title without an agent can be written as", () => {
+    fc.assert(
+      fc.property(words, words, (title, agentId) => {
+        const forged = procedureKey(title, agentId);
+        expect(slotOf(forged)).not.toBe(slotOf(title, agentId));
+      }),
+    );
+  });
+
+  it("is the title itself without an agent, and never too long with one", () => {
+    expect(procedureKey("Deploy the shop", undefined)).toBe("Deploy the shop");
+    expect(procedureKey("😀".repeat(100), "agent").length).toBeLessThanOrEqual(200);
+    expect(slotOf("x".repeat(200), "agent")).not.toBe(slotOf("x".repeat(199), "agent"));
+  });
+});

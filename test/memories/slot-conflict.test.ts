@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { memoryOrigins, trustOf } from "../../src/memories/item/trust.js";
+import {
+  conflictReason,
+  defaultConfidence,
+  effectiveConfidence,
+  sourceRank,
+  takesSlot,
+} from "../../src/memories/slot/slot-conflict.js";
+
+const claim = (confidence: number, turn: number, fields: { rank?: number; correction?: boolean } = {}) => ({
+  ...{ confidence, turn, rank: 3, correction: false },
+  ...fields,
+});
+
+describe("two values of one slot, the later one said of the same time or a later one,", () => {
+  const confidence = fc.double({ min: 0, max: 1, noNaN: true });
+
+  it("end with the surest", () => {
+    const alex = claim(1, 5);
+    expect(takesSlot(alex, claim(0.6, 50))).toBe(false);
+    expect(takesSlot(alex, claim(0.95, 80))).toBe(true);
+  });
+
+  it("that are believed alike end with the newer one", () => {
+    fc.assert(
+      fc.property(confidence, fc.nat(1_000), fc.nat(1_000), (sure, at, later) => {
+        expect(takesSlot(claim(sure, at), claim(sure, at + later))).toBe(true);
+      }),
+    );
+  });
+
+  it("end with the corrected one, whatever is believed", () => {
+    expect(takesSlot(claim(1, 5), claim(0, 6, { correction: true }))).toBe(true);
+  });
+
+  it("end with the word of whoever counts more, whatever the numbers and whatever it calls itself", () => {
+    fc.assert(
+      fc.property(confidence, confidence, fc.nat(9_999), fc.boolean(), (one, other, turn, correction) => {
+        const [user, tool] = [claim(one, turn), claim(other, turn, { rank: 2, correction })];
+        expect([takesSlot(user, tool), takesSlot(tool, { ...user, correction })]).toEqual([false, true]);
+        expect(conflictReason(user, tool)).toBe("source");
+      }),
+    );
+  });
+});
+
+describe("whose word counts", () => {
+  const rankOf = (origin: (typeof memoryOrigins)[number], trust = trustOf(origin)) =>
+    sourceRank({ kind: "fact", origin, trust });
+
+  it("more: the user's and an operator's, then what was given, then what was inferred or imported", () => {
+    expect(Object.fromEntries(memoryOrigins.map((origin) => [origin, rankOf(origin)]))).toEqual({
+      ...{ user: 3, operator: 3, unknown: 2, tool: 2, document: 2, assistant: 1, worker: 1, import: 1 },
+    });
+    expect(rankOf("user", "untrusted")).toBe(1);
+    expect(rankOf("assistant", "user")).toBe(3);
+    expect(sourceRank({ kind: "insight", origin: "unknown", trust: "untrusted" })).toBe(1);
+  });
+
+  it("less is less sure of itself where it does not say how sure it is", () => {
+    for (const one of memoryOrigins) {
+      for (const other of memoryOrigins) {
+        if (rankOf(one) < rankOf(other)) {
+          expect(defaultConfidence(one, "fact")).toBeLessThan(defaultConfidence(other, "fact"));
+        }
+      }
+    }
+  });
+});
+
+describe("a confidence", () => {
+  it("halves every 500 turns", () => {
+    expect(effectiveConfidence({ confidence: 0.8, turn: 100 }, 600)).toBeCloseTo(0.4);
+    expect(effectiveConfidence({ confidence: 0.8, turn: 100 }, 1_100)).toBeCloseTo(0.2);
+  });
+
+  it("only ever fades, and not into the past", () => {
+    const turn = fc.nat(10_000);
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        turn,
+        turn,
+        turn,
+        (confidence, at, first, second) => {
+          const [earlier, later] = [Math.min(first, second), Math.max(first, second)];
+          const said = { confidence, turn: at };
+          expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(effectiveConfidence(said, earlier));
+          expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(confidence);
+          expect(effectiveConfidence(said, at)).toBe(confidence);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { versionAt } from "../../src/memories/edit/revert-memory.js";
+
+const trail = [
+  {
+    id: 1,
+    event: "ADD",
+    old: null,
+    new: { text: "a", category: "goals", value: "1", importance: 3, tags: ["x"] },
+  },
+  { id: 2, event: "LINK", old: null, new: { links: [] } },
+  { id: 3, event: "MERGE", old: { text: "a" }, new: { text: "said again", seenCount: 2 } },
+  { id: 4, event: "UPDATE", old: null, new: { refused: "no", confidence: 0.1 } },
+  {
+    id: 5,
+    event: "UPDATE",
+    old: { text: "a", value: "1", confidence: 0.5 },
+    new: { text: "b", value: null },
+  },
+  { id: 6, event: "DELETE", old: { text: "b" }, new: { state: "soft_deleted" } },
+  { id: 7, event: "RESTORE", old: { state: "soft_deleted" }, new: { text: "b", pinned: true } },
+];
+
+describe("the version of a memory", () => {
+  it.each([
+    [1, { text: "a", category: "goals", value: "1", importance: 3, tags: ["x"] }],
+    [4, { text: "a", category: "goals", value: "1", importance: 3, tags: ["x"] }],
+    [6, { text: "b", category: "goals", value: null, importance: 3, tags: ["x"], confidence: 0.5 }],
+    [
+      7,
+      {
+        text: "b",
+        category: "goals",
+        value: null,
+        importance: 3,
+        tags: ["x"],
+        confidence: 0.5,
+        pinned: true,
+      },
+    ],
+  ])("after entry %i is what was written until then", (id, version) => {
+    expect(versionAt(trail.toReversed(), id)).toEqual(version);
+  });
+
+  it("is none for an entry that is not in its trail, and never what the trail does not know", () => {
+    expect(versionAt(trail, 99)).toBeNull();
+    expect(versionAt([{ id: 1, event: "UPDATE", old: { importance: "high" }, new: "?" }], 1)).toEqual({});
+  });
+});

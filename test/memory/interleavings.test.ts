@@ -1,0 +1,219 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Memory, MemoryError, type MemoryItem, type Scope } from "../../src/index.js";
+import { brokenInvariants } from "../support/broken-invariants.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+
+const statements = [
+  "The user keeps bees on the roof.",
+  "The kitchen was painted green last spring.",
+  "Every Monday a train to Ghent leaves at six.",
+];
+const drinks = ["tea", "coffee"];
+const cities = ["Rome", "Oslo"];
+
+/** What one user does; several take turns in any order. */
+const commands = {
+  state: fc.nat(statements.length - 1),
+  drink: fc.nat(drinks.length - 1),
+  city: fc.nat(cities.length - 1),
+  approve: fc.nat(1),
+  refuse: fc.nat(1),
+  remove: fc.nat(1),
+  restore: fc.nat(2),
+  forget: fc.constant(0),
+};
+type Name = keyof typeof commands;
+
+const turn = fc.record({
+  // Mostly one user, so that what is done has something to act on.
+  user: fc.constantFrom(0, 0, 0, 0, 1, 2),
+  command: fc.oneof(
+    ...Object.entries(commands).map(([name, which]) => ({
+      weight: name === "forget" ? 1 : 4,
+      arbitrary: fc.tuple(fc.constant(name as Name), which),
+    })),
+  ),
+});
+
+interface ModelMemory {
+  readonly id: string;
+  readonly key: string | null;
+  readonly text: string;
+  state: MemoryItem["state"];
+}
+interface ModelRequest {
+  readonly id: string;
+  readonly value: string;
+  status: "pending" | "approved" | "refused" | "superseded";
+}
+
+/** One user as plain lists: what the tables must come to. */
+interface ModelUser {
+  readonly scope: Scope;
+  memories: ModelMemory[];
+  requests: ModelRequest[];
+}
+
+const active = ({ memories }: ModelUser, key: string) =>
+  memories.find((memory) => memory.key === key && memory.state === "active");
+const saying = ({ memories }: ModelUser, text: string) =>
+  memories.find((memory) => memory.text === text && memory.state === "active");
+const pending = ({ requests }: ModelUser) => requests.find(({ status }) => status === "pending");
+
+function write(user: ModelUser, id: string, text: string, key: string | null): void {
+  const held = key === null ? undefined : active(user, key);
+  if (held) held.state = "superseded";
+  user.memories.push({ id, key, text, state: "active" });
+}
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => "ok",
+    (error: unknown) => (MemoryError.is(error) ? error.code : String(error)),
+  );
+
+type Play = (memory: Memory, user: ModelUser, which: number) => Promise<void>;
+
+const decide =
+  (decision: "approve" | "refuse"): Play =>
+  async (memory, user, nth) => {
+    const request = user.requests.at(-1 - nth);
+    if (!request) return;
+    const { scope } = user;
+    const result = memory.consents.decide({ scope, id: request.id, decision, actor: "user" });
+    if (request.status !== "pending") {
+      const code = request.status === "superseded" ? "CONSENT_SUPERSEDED" : "CONSENT_DECIDED";
+      expect(await codeOf(result)).toBe(code);
+      return;
+    }
+    const decided = await result;
+    request.status = decision === "approve" ? "approved" : "refused";
+    expect(decided.status).toBe(request.status);
+    const text = `The user lives in ${request.value}.`;
+    if (decision === "approve" && active(user, "city")?.text !== text)
+      write(user, decided.memoryId as string, text, "city");
+  };
+
+const plays: Record<Name, Play> = {
+  async state(memory, user, which) {
+    const text = statements[which] as string;
+    const known = saying(user, text);
+    const [written] = await memory.memories.add([{ text }], { scope: user.scope });
+    expect([written?.outcome, written?.id]).toEqual(
+      known ? ["merged", known.id] : ["created", expect.any(String)],
+    );
+    if (!known) write(user, written?.id as string, text, null);
+  },
+
+  async drink(memory, user, which) {
+    const value = drinks[which] as string;
+    const text = `The user drinks ${value}.`;
+    const held = active(user, "drink");
+    const [written] = await memory.memories.add([{ text, category: "preferences", key: "drink", value }], {
+      scope: user.scope,
+    });
+    const changed = held ? "replaced" : "created";
+    expect(written?.outcome).toBe(held?.text === text ? "merged" : changed);
+    if (held?.text !== text) write(user, written?.id as string, text, "drink");
+  },
+
+  async city(memory, user, which) {
+    const value = cities[which] as string;
+    const text = `The user lives in ${value}.`;
+    const known = active(user, "city")?.text === text;
+    const refused = user.requests.some((request) => request.value === value && request.status === "refused");
+    const [written] = await memory.memories.add([{ text, category: "profile", key: "city", value }], {
+      scope: user.scope,
+    });
+    const asked = refused ? "refused" : "proposed";
+    expect(written?.outcome).toBe(known ? "merged" : asked);
+    const waiting = pending(user);
+    // What is known was said again: another value that waits is out of date.
+    if (known && waiting) waiting.status = "superseded";
+    if (known || refused) return;
+    if (waiting?.value === value) {
+      expect(written?.consentId).toBe(waiting.id);
+      return;
+    }
+    if (waiting) waiting.status = "superseded";
+    user.requests.push({ id: written?.consentId as string, value, status: "pending" });
+  },
+
+  approve: decide("approve"),
+  refuse: decide("refuse"),
+
+  async remove(memory, user, nth) {
+    const item = user.memories.at(-1 - nth);
+    if (!item) return;
+    const code = await codeOf(memory.memories.remove(item.id, { scope: user.scope }));
+    expect(code).toBe(item.state === "active" ? "ok" : "WRONG_STATE");
+    if (code === "ok") item.state = "soft_deleted";
+  },
+
+  async restore(memory, user, nth) {
+    const item = user.memories.at(-1 - nth);
+    if (!item) return;
+    const code = await codeOf(memory.memories.restore(item.id, { scope: user.scope, consent: "given" }));
+    const taken = [
+      ...(item.key !== null && active(user, item.key) ? ["SLOT_TAKEN"] : []),
+      ...(saying(user, item.text) ? ["DUPLICATE_MEMORY"] : []),
+    ];
+    if (item.state !== "soft_deleted") expect(code).toBe("WRONG_STATE");
+    else if (taken.length > 0) expect(taken).toContain(code);
+    else expect(code).toBe("ok");
+    if (code === "ok") item.state = "active";
+  },
+
+  async forget(memory, user) {
+    await memory.forget(user.scope);
+    user.memories = [];
+    user.requests = [];
+  },
+};
+
+async function expectTables(memory: Memory, user: ModelUser): Promise<void> {
+  const { scope } = user;
+  const states = ["active", "superseded", "merged", "soft_deleted"] as const;
+  const listed = await memory.memories.list({ scope, states });
+  const plain = (items: readonly { id: string; text: string; state: string }[]) =>
+    items.map(({ id, text, state }) => `${id} ${state} ${text}`).sort();
+  expect(plain(listed)).toEqual(plain(user.memories));
+  const found = await memory.query({
+    scope,
+    query: "bees kitchen train user drinks lives",
+    topK: 20,
+    threshold: 0,
+  });
+  expect(found.map((hit) => hit.memory.id).sort()).toEqual(
+    user.memories.flatMap(({ id, state }) => (state === "active" ? [id] : [])).sort(),
+  );
+  const waiting = await memory.consents.list({ scope });
+  expect(waiting.map(({ id }) => id)).toEqual(pending(user) ? [pending(user)?.id] : []);
+}
+
+describe("1,000 interleavings of writing, consent, removal, restoring and forgetting", () => {
+  it("come to what a plain list comes to", async () => {
+    const memory = db.memory();
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { minLength: 5, maxLength: 14 }), async (turns) => {
+        const name = `ana%_'"${randomUUID()}`;
+        const users: ModelUser[] = [
+          { tenantId: "a:b", userId: name },
+          { tenantId: "a", userId: name },
+          { tenantId: "a", userId: `${name}1` },
+        ].map((scope) => ({ scope, memories: [], requests: [] }));
+        for (const { user, command } of turns) {
+          const [play, which] = command;
+          await plays[play](memory, users[user] as ModelUser, which);
+        }
+        for (const user of users) await expectTables(memory, user);
+      }),
+      { numRuns: 1_000, seed: Number(process.env.INTERLEAVINGS_SEED ?? 1) },
+    );
+    expect(await brokenInvariants(db)).toEqual([]);
+  }, 600_000);
+});

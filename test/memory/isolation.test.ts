@@ -1,0 +1,304 @@
+import { randomUUID } from "node:crypto";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { createMemory } from "../../src/create-memory.js";
+import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
+import type { Memory } from "../../src/memory.js";
+import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
+import type { ExportLine } from "../../src/transfer/export-line.js";
+import { answering, chatAgent, lines, say } from "../langgraph/conversation.js";
+import { useCommandLine } from "../support/command-line.js";
+import { fillScope } from "../support/fill-scope.js";
+import { findEverywhere, personalTables } from "../support/find-everywhere.js";
+import { useIsolatedDatabase } from "../support/isolated-database.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const code = (code: string) => expect.objectContaining({ code });
+const word = () => `tenant${randomUUID().replaceAll("-", "")}`;
+
+describe("isolation on the embedded database", () => {
+  it("is refused: its only role is exempt from it", async () => {
+    if (onServer()) return;
+    const memory = db.memory({ isolation: "rls" });
+    await expect(memory.recall({ scope: { userId: "ana" }, threadId: "t" })).rejects.toThrow(
+      code("PERMISSION_DENIED"),
+    );
+  });
+});
+
+describe.skipIf(!onServer())("isolation by row-level security (server only)", () => {
+  const isolated = useIsolatedDatabase(db);
+  const { runOn: run } = useCommandLine(db);
+  const embeddings = new HashingEmbeddings({ dimensions: 16 });
+  /** LangGraph's tables know no tenant. */
+  const isIsolated = (table: string) => !table.startsWith("checkpoint");
+
+  it("covers every table that holds rows of tenants, those of later migrations too", async () => {
+    const tables = async () => {
+      const { rows } = await db.pool.query<{ name: string; forced: boolean }>(
+        `select c.relname as name, c.relrowsecurity and c.relforcerowsecurity as forced from pg_class c
+         where c.relnamespace = $1::regnamespace and c.relkind = 'r'`,
+        [isolated.schema],
+      );
+      return rows
+        .filter(({ forced }) => forced)
+        .map(({ name }) => name)
+        .sort();
+    };
+    const expected = (await personalTables(isolated)).filter(isIsolated);
+    expect(await tables()).toEqual(expected);
+    const owner = isolated.memory({ role: "owner" });
+    const { schema } = isolated;
+    await db.pool.query(
+      `create table "${schema}".later (owner_ref bigint references "${schema}".owner (id), note text);
+       alter table "${schema}".later owner to ${new URL(isolated.connectionString("owner")).username}`,
+    );
+    expect(await owner.setup()).toEqual([]);
+    expect(await tables()).toEqual([...expected, "later"].sort());
+    await db.pool.query(`drop table "${schema}".later`);
+  });
+
+  it("shows a hostile statement the rows of its tenant only, and lets it change no others", async () => {
+    const [a, b] = [word(), word()];
+    await Promise.all(
+      [a, b].map((tenantId) => fillScope(isolated as never, { tenantId, userId: tenantId }, tenantId)),
+    );
+    const tables = (await personalTables(isolated)).filter(isIsolated);
+    const theirs = await findEverywhere(isolated, b);
+    await isolated.asTenant(`t:${a}`, async (client) => {
+      const { schema } = isolated;
+      for (const table of tables) {
+        const all = await client.query(
+          `select x::text as row from "${schema}"."${table}" x where 1 = 2 or true`,
+        );
+        expect([table, all.rows.length]).not.toEqual([table, 0]);
+        expect(all.rows.filter(({ row }) => row.includes(b))).toEqual([]);
+        const joined = await client.query(
+          `select count(*)::int as count from "${schema}".owner o left join "${schema}"."${table}" x on true
+           where o.tenant_id <> $1 or x::text like '%' || $2 || '%'`,
+          [a, b],
+        );
+        expect([table, joined.rows[0].count]).toEqual([table, 0]);
+      }
+      const named = await client.query(`select from "${schema}".memory where tenant_id = $1`, [b]);
+      expect(named.rows).toHaveLength(0);
+      await client.query("savepoint before");
+      const foreign = client.query(
+        `insert into "${schema}".owner (tenant_id, user_id, app_id) values ($1, 'mallory', '')`,
+        [b],
+      );
+      await expect(foreign).rejects.toThrow(/row-level security/);
+      await client.query("rollback to before");
+      await client.query(`update "${schema}".memory set content = 'overwritten'`);
+      for (const table of [
+        "message_term",
+        "memory_term",
+        "relation",
+        "memory_embedding",
+        "history",
+        "event",
+      ]) {
+        await client.query(`delete from "${schema}"."${table}"`);
+      }
+      await client.query("commit; begin");
+    });
+    expect(await findEverywhere(isolated, b)).toEqual(theirs);
+    const { rows } = await db.pool.query(
+      `select distinct tenant_id from "${isolated.schema}".memory where content = 'overwritten'`,
+    );
+    expect(rows).toEqual([{ tenant_id: a }]);
+  }, 60_000);
+
+  it("refuses statements that name no tenant, and work across tenants by who does not own the tables", async () => {
+    const scope = { tenantId: word(), userId: "ana" };
+    const memory = isolated.memory();
+    await memory.memories.add({ text: "Likes tea very much." }, { scope });
+    const { schema } = isolated;
+    for (const tenancy of ["", scope.tenantId, "T:x"]) {
+      const none = isolated.asTenant(tenancy, (client) => client.query(`select from "${schema}".memory`));
+      await expect(none).rejects.toThrow(/named no tenant/);
+    }
+    const all = isolated.asTenant("*", (client) => client.query(`select from "${schema}".memory`));
+    await expect(all).rejects.toThrow(/only the role that owns/);
+    const unaware = isolated.memory({ isolation: undefined } as never);
+    await expect(unaware.memories.list({ scope })).rejects.toThrow(code("PERMISSION_DENIED"));
+    for (const across of [
+      () => memory.stats(),
+      () => memory.upkeep(),
+      () => memory.checkpoints.prune({ keepLast: 1 }).then(() => memory.summaries.stats()),
+    ]) {
+      await expect(across()).rejects.toThrow(code("PERMISSION_DENIED"));
+    }
+    const exempt = db.memory({ isolation: "rls", schema });
+    await expect(exempt.memories.list({ scope })).rejects.toThrow(/exempt from row-level security/);
+    const open = createMemory({
+      database: isolated.connectionString("app"),
+      schema: db.schema,
+      isolation: "rls",
+      logger: silentLogger,
+    });
+    await expect(open.memories.list({ scope })).rejects.toThrow(code("SETUP_REQUIRED"));
+    await open.close();
+    // "No tenant" is a tenant like another, and a tenant may be called anything.
+    const odd = [undefined, "*", "t:", "'; drop table x; --", scope.tenantId];
+    for (const tenantId of odd) {
+      const own = { ...(tenantId !== undefined && { tenantId }), userId: "odd" };
+      await memory.memories.add({ text: `Belongs to tenant ${tenantId}.` }, { scope: own });
+    }
+    for (const tenantId of odd) {
+      const own = { ...(tenantId !== undefined && { tenantId }), userId: "odd" };
+      expect((await memory.memories.list({ scope: own })).map(({ text }) => text)).toEqual([
+        `Belongs to tenant ${tenantId}.`,
+      ]);
+    }
+  }, 60_000);
+
+  it("leaves the whole library at work, for two tenants at once on one pool", async () => {
+    const memory = isolated.memory({
+      model: new OfflineChatModel(),
+      embeddings,
+      config: { memories: { linkSimilarity: 0.2 }, summaries: { afterSeq: 3 } },
+    });
+    const tenants = [word(), word()];
+    await Promise.all(tenants.map((tenantId) => liveIn(memory, tenantId)));
+
+    // What spans tenants is done by the owner of the tables.
+    const owner = isolated.memory({ role: "owner", embeddings, model: new OfflineChatModel() });
+    expect((await owner.stats()).written).toBeGreaterThan(0);
+    expect(await owner.upkeep()).toBeGreaterThanOrEqual(0);
+    expect(await owner.reembed()).toMatchObject({ remaining: 0 });
+    const [a, b] = tenants as [string, string];
+    expect(await memory.forget({ tenantId: a, userId: a })).toMatchObject({ complete: true });
+    const traces = await findEverywhere(isolated, a);
+    // What was forgotten leaves an event without content in its tenant; here each tenant forgot twice.
+    expect(traces).toEqual({ event: 2 });
+    expect(Object.keys(await findEverywhere(isolated, b))).toContain("memory");
+  }, 120_000);
+
+  it("gives each tenant's owner of a thread id checkpoints of their own, and nobody else any", async () => {
+    const memory = isolated.memory();
+    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
+    const studio = withMemory(chatAgent(answering()), memory).compile({ checkpointer: new MemorySaver() });
+    const thread_id = randomUUID();
+    const runs = ["acme", "globex", undefined].map((tenant_id) => ({
+      configurable: { thread_id, user_id: "ana", ...(tenant_id && { tenant_id }) },
+    }));
+    for (const [index, run] of runs.entries()) await say(graph, `secret ${index}`, run);
+    for (const [index, run] of runs.entries()) {
+      const { values } = await graph.getState(run);
+      expect(lines(values.messages)).toEqual([`human: secret ${index}`, `ai: answer ${index + 1}`]);
+    }
+    const strangers = [
+      { configurable: { thread_id, user_id: "eve", tenant_id: "acme" } },
+      { configurable: { thread_id } },
+    ];
+    for (const stranger of strangers) {
+      await expect(graph.getState(stranger)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    }
+    // Of a checkpointer that keeps nobody apart, the first owner is the only one.
+    const [first, second] = runs as [(typeof runs)[0], (typeof runs)[0]];
+    for (const stranger of [second, ...strangers])
+      await expect(say(studio, "evil", stranger)).rejects.toThrow();
+    const { messages } = await say(studio, "hello", first);
+    expect(lines(messages)).not.toContain("human: evil");
+    await memory.forget({ tenantId: "acme", userId: "ana" });
+    expect((await graph.getState(second)).values.messages).toHaveLength(2);
+  });
+
+  it("lets the owner's process do the background work that others left", async () => {
+    const scope = { tenantId: word(), userId: "ana" };
+    const silent = isolated.memory({
+      config: { summaries: { afterSeq: 3 } },
+      model: new OfflineChatModel(),
+      jobs: "background",
+    });
+    const thread = { scope, threadId: scope.tenantId };
+    for (const round of [1, 2, 3]) {
+      await silent.remember({
+        ...thread,
+        messages: [new HumanMessage(`My favourite tea is number ${round}.`), new AIMessage("Noted.")],
+      });
+    }
+    await silent.idle();
+    expect((await silent.summaries.list(thread)).map(({ status }) => status)).toContain("completed");
+    // As if the process that was to extract facts had died.
+    await db.pool.query(
+      `update "${isolated.schema}".thread_task set done_until = -1, retry_at = now() - interval '1 hour', lease_until = null`,
+    );
+    const owner = isolated.memory({ role: "owner", model: new OfflineChatModel() });
+    expect(await owner.upkeep()).toBeGreaterThan(0);
+    expect(await silent.memories.list({ scope })).not.toHaveLength(0);
+  }, 60_000);
+
+  it("is noticed by the command line", async () => {
+    const tenantId = word();
+    await isolated
+      .memory()
+      .memories.add({ text: `Likes tea in ${tenantId}.` }, { scope: { tenantId, userId: "ana" } });
+    const search = ["search", "tea", "--user", "ana", "--schema", isolated.schema];
+    const app = ["--database", isolated.connectionString("app")];
+    expect(await run([...search, "--tenant", tenantId, ...app])).toMatchObject({
+      ...{ code: 0, err: "", out: expect.stringContaining(tenantId) },
+    });
+    expect(await run([...search, "--tenant", "other", ...app])).toMatchObject({ out: "Nothing fits." });
+    const status = ["status", "--json", "--schema", isolated.schema];
+    expect(await run([...status, ...app])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/Only the role that owns/),
+    });
+    const owner = await run([...status, "--database", isolated.connectionString("owner")]);
+    expect(JSON.parse(owner.out).memories).not.toEqual([]);
+  }, 60_000);
+});
+
+async function liveIn(memory: Memory, tenantId: string) {
+  const scope = { tenantId, userId: tenantId };
+  const thread = { scope, threadId: "same id everywhere" };
+  for (const round of [1, 2, 3, 4]) {
+    const recalled = await memory.recall({ ...thread, query: `tea ${tenantId}` });
+    expect(JSON.stringify(recalled.memories)).not.toMatch(
+      new RegExp(`tenant(?!${tenantId.slice(6)})\\w{32}`),
+    );
+    const said = [
+      new HumanMessage(`Round ${round}: I am ${tenantId} and I like tea.`),
+      new AIMessage("I see."),
+    ];
+    const { recorded } = await memory.remember({ ...thread, messages: said });
+    expect(recorded).toBe(2);
+  }
+  const access = { scope };
+  const [first] = await memory.memories.add(
+    { text: `Lives with ${tenantId}.`, category: "knowledge", key: "home", value: "a" },
+    access,
+  );
+  await memory.memories.add(
+    { text: `Moved away from ${tenantId}.`, category: "knowledge", key: "home", value: "b" },
+    access,
+  );
+  const [other] = await memory.memories.add({ text: `Also drinks coffee with ${tenantId}.` }, access);
+  await memory.memories.update(other?.id ?? "", { importance: 5 }, access);
+  await memory.memories.remove(other?.id ?? "", access);
+  await memory.memories.restore(other?.id ?? "", access);
+  expect(await memory.memories.history(other?.id ?? "", access)).not.toHaveLength(0);
+  expect(await memory.memories.get(first?.id ?? "", access)).toMatchObject({ state: "superseded" });
+  expect((await memory.query({ scope, query: `coffee ${tenantId}` })).map((hit) => hit.memory.id)).toContain(
+    other?.id,
+  );
+  expect(await memory.transcript.search({ scope, query: "round 2" })).not.toHaveLength(0);
+  expect(await memory.threads.list({ scope })).toMatchObject([{ messages: 8 }]);
+  expect((await memory.summaries.list(thread)).map(({ status }) => status)).toContain("completed");
+  const lines: ExportLine[] = [];
+  for await (const line of memory.export(scope)) lines.push(line);
+  expect(lines.length).toBeGreaterThan(20);
+  const copy = { ...scope, userId: `copy of ${tenantId}` };
+  await expect(memory.import(lines, { scope: { ...copy, tenantId: `${tenantId} 2` } })).rejects.toThrow(
+    code("ID_TAKEN"),
+  );
+  expect(await memory.import(lines)).toMatchObject({ total: 0 });
+  expect(await memory.forget({ ...copy, tenantId: `${tenantId} 2` })).toMatchObject({
+    removed: { owner: 1 },
+  });
+}

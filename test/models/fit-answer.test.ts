@@ -1,0 +1,190 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { fitAnswer, jsonIn } from "../../src/models/fit-answer.js";
+
+const item = z.object({
+  title: z.string(),
+  kind: z.string(),
+  count: z.number().default(3),
+  known: z.number().nullable(),
+  plain: z.boolean().default(false),
+  found: z.object({ at: z.number().default(0), words: z.string() }).default({ at: 0, words: "" }),
+});
+const schema = z.object({ reasoning: z.string().default(""), items: z.array(item) });
+const tea = { title: "tea", kind: "drink", count: 2, known: 1, plain: true, found: { at: 1, words: "tea" } };
+const value = (answer: unknown) => fitAnswer(schema, answer)?.value;
+const items = (answer: unknown) => (value(answer) as z.infer<typeof schema> | undefined)?.items;
+
+const answers = fc.record({
+  reasoning: fc.string(),
+  items: fc.array(
+    fc.record({
+      title: fc.string(),
+      kind: fc.string(),
+      count: fc.double({ noNaN: true, noDefaultInfinity: true }),
+      known: fc.option(fc.integer()),
+      plain: fc.boolean(),
+      found: fc.record({ at: fc.integer(), words: fc.string() }),
+    }),
+  ),
+});
+
+describe("an answer", () => {
+  it("that fits is taken as it is, in each shape that models wrap it in", () => {
+    const shapes: ((answer: object) => unknown)[] = [
+      (answer) => answer,
+      (answer) => ({ things: answer }),
+      (answer) => ({ name: "things", arguments: answer }),
+      (answer) => ({ name: "things", arguments: JSON.stringify(answer) }),
+      (answer) => ({ output: { result: answer } }),
+      (answer) => jsonIn(JSON.stringify(answer)),
+      (answer) => jsonIn(`\`\`\`json\n${JSON.stringify(answer, null, 2)}\n\`\`\``),
+      (answer) => jsonIn(`Here you are: ${JSON.stringify(answer)} Anything else?`),
+      (answer) => jsonIn(`<think>Perhaps {"items": []}?</think>\n${JSON.stringify(answer)}`),
+    ];
+    fc.assert(
+      fc.property(answers, fc.constantFrom(...shapes), (answer, wrap) => {
+        // Nothing may look like a fence or the end of thoughts within it.
+        fc.pre(!/```|<\/think>/.test(JSON.stringify(answer)));
+        const plain = JSON.parse(JSON.stringify(answer)) as object;
+        expect(fitAnswer(schema, wrap(plain))).toEqual({ value: plain, dropped: 0 });
+      }),
+    );
+  });
+
+  it("keeps the good items of a list whatever stands beside them", () => {
+    const odd = fc.oneof(
+      fc.constantFrom(
+        null,
+        "",
+        "tea",
+        7,
+        [],
+        {},
+        [[]],
+        { title: null, kind: "a" },
+        { title: ["a"], kind: "a" },
+        { count: 1 },
+      ),
+      fc.jsonValue().filter((json) => items({ items: [json] }) === undefined),
+    );
+    fc.assert(
+      fc.property(fc.array(odd, { maxLength: 4 }), fc.array(odd, { maxLength: 4 }), (before, after) => {
+        const fitted = fitAnswer(schema, { items: [...before, tea, ...after] });
+        expect(fitted).toEqual({
+          value: { reasoning: "", items: [tea] },
+          dropped: before.length + after.length,
+        });
+      }),
+    );
+  });
+
+  it("is never more than JSON that was given, whatever that was", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (json) => {
+        const fitted = fitAnswer(schema, json);
+        if (fitted) expect(schema.safeParse(fitted.value).success).toBe(true);
+      }),
+    );
+  });
+
+  it.each<[string, unknown, unknown[]]>([
+    [
+      "numbers in quotes",
+      { items: [{ ...tea, count: "2", known: " 1 ", found: { at: "#1", words: "tea" } }] },
+      [tea],
+    ],
+    [
+      "a decimal comma and a percentage",
+      {
+        items: [
+          { ...tea, count: "0,9" },
+          { ...tea, count: "90%" },
+        ],
+      },
+      [
+        { ...tea, count: 0.9 },
+        { ...tea, count: 0.9 },
+      ],
+    ],
+    [
+      "an id where a number may be null",
+      { items: [{ ...tea, known: "0b6d0d5e-3c1d-4a53-9d4d-1f6e0c6f0b11" }] },
+      [{ ...tea, known: null }],
+    ],
+    [
+      "what may be missing, missing",
+      { items: [{ title: "tea", kind: "drink" }] },
+      [{ title: "tea", kind: "drink", count: 3, known: null, plain: false, found: { at: 0, words: "" } }],
+    ],
+    [
+      "words where there is a default",
+      { items: [{ ...tea, count: "high", plain: "yes" }] },
+      [{ ...tea, count: 3 }],
+    ],
+    ["a number for a text", { items: [{ ...tea, title: 7 }] }, [{ ...tea, title: "7" }]],
+    ["one object for a list", { items: tea }, [tea]],
+    ["a list in a list's place, wrapped once more", { items: { items: [tea] } }, [tea]],
+    ["numbered items", { items: { "1": tea, "2": tea } }, [tea, tea]],
+    ["a list in JSON", { items: JSON.stringify([tea, tea]) }, [tea, tea]],
+    ["items in JSON", { items: [JSON.stringify(tea)] }, [tea]],
+    ["the list alone", [tea, tea], [tea, tea]],
+    ["the item alone", tea, [tea]],
+    [
+      "an object given as its text",
+      { items: [{ ...tea, found: "tea" }] },
+      [{ ...tea, found: { at: 0, words: "tea" } }],
+    ],
+    [
+      "an object's fields beside it",
+      { items: [{ title: "tea", kind: "drink", at: 1, words: "tea" }] },
+      [{ title: "tea", kind: "drink", count: 3, known: null, plain: false, found: { at: 1, words: "tea" } }],
+    ],
+    ["none", { items: [] }, []],
+  ])("may have %s", (_, answer, expected) => {
+    expect(items(answer)).toEqual(expected);
+  });
+
+  it.each<[string, unknown]>([
+    ["no list", { reasoning: "nothing" }],
+    ["null for the list", { reasoning: "nothing", items: null }],
+    ["only items that cannot be read", { items: [null, { count: 1 }] }],
+    ["a word for the list", { items: "none" }],
+    ["two lists that could be meant", { a: { items: [tea] }, b: { items: [] } }],
+    ["nothing", {}],
+    ["a text", "tea"],
+    ["null", null],
+  ])("is none with %s", (_, answer) => {
+    expect(fitAnswer(schema, answer)).toBeNull();
+  });
+
+  it("takes verdicts in other letters, and lines for a list of texts", () => {
+    const verdict = z.object({ verdict: z.enum(["same", "says_more"]) });
+    expect(fitAnswer(verdict, { verdict: "Says more" })?.value).toEqual({ verdict: "says_more" });
+    expect(fitAnswer(verdict, { verdict: "perhaps" })).toBeNull();
+    const steps = z.object({ steps: z.array(z.string()) });
+    const read = (given: unknown) => fitAnswer(steps, { steps: given });
+    expect(read("1. Open it.\n\n2. Close it.")?.value).toEqual({ steps: ["1. Open it.", "2. Close it."] });
+    expect(read([{ step: 1, text: "Open it." }, null, "Close it."])).toEqual({
+      ...{ value: { steps: ["Open it.", "Close it."] }, dropped: 1 },
+    });
+  });
+});
+
+describe("JSON in a text", () => {
+  it("is what was never cut: no beginning of it counts", () => {
+    const json = JSON.stringify({ items: [tea, tea], more: [1, [2, {}]] });
+    for (let end = 0; end < json.length; end++) expect(jsonIn(json.slice(0, end))).toBeUndefined();
+    expect(jsonIn(json)).toEqual(JSON.parse(json));
+  });
+
+  it("may hold line breaks as they are", () => {
+    expect(jsonIn('{\n"text": "one\ntwo\t\\"three\\""\n}')).toEqual({ text: 'one\ntwo\t"three"' });
+  });
+
+  it("is ambiguous in two fences, and none in prose", () => {
+    expect(jsonIn('```\n{"a":1}\n```\nor\n```\n{"a":2}\n```')).toBeUndefined();
+    expect(jsonIn("They talked (a lot).")).toBeUndefined();
+  });
+});

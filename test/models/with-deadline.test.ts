@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { withDeadline } from "../../src/models/model-failure.js";
+
+describe("withDeadline", () => {
+  it("gives the call's result or error when it comes in time", async () => {
+    await expect(withDeadline(1_000, async () => "in time")).resolves.toBe("in time");
+    const failing = withDeadline(1_000, async () => {
+      throw new Error("no");
+    });
+    await expect(failing).rejects.toThrow("no");
+  });
+
+  it("aborts what takes longer, and does not wait for what ignores that", async () => {
+    let aborted = false;
+    const late = withDeadline(20, (signal) => {
+      signal.addEventListener("abort", () => {
+        aborted = true;
+      });
+      return new Promise<never>(() => {});
+    });
+    await expect(late).rejects.toThrow(expect.objectContaining({ code: "MODEL_TIMEOUT" }));
+    expect(aborted).toBe(true);
+  });
+
+  it("leaves a late failure unheard", async () => {
+    const late = withDeadline(
+      20,
+      (signal) =>
+        new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("late")))),
+    );
+    await expect(late).rejects.toThrow("did not answer within 20 ms");
+  });
+});

@@ -1,0 +1,122 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { lockDataDirectory } from "../../src/postgres/data-directory-lock.js";
+import { useChildScripts } from "../support/child-scripts.js";
+
+const root = mkdtempSync(join(tmpdir(), "mnemograph-lock-"));
+const start = useChildScripts();
+let next = 0;
+const folder = () => join(root, `data ${next++}`);
+const lockFile = (dataDir: string) => join(dataDir, "mnemograph.lock");
+const deadPid = 2 ** 30;
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function leaveLock(dataDir: string, content: unknown): void {
+  mkdirSync(dataDir, { recursive: true });
+  writeFileSync(lockFile(dataDir), typeof content === "string" ? content : JSON.stringify(content));
+}
+
+const locked = expect.objectContaining({ code: "DATA_DIRECTORY_LOCKED" });
+
+describe("lockDataDirectory", () => {
+  it("makes the folder, and leaves no file behind when it is given back", () => {
+    const dataDir = join(folder(), "a", "b");
+    lockDataDirectory(dataDir)();
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+
+  it("is held once, and free again after it was given back", () => {
+    const dataDir = folder();
+    const unlock = lockDataDirectory(dataDir);
+    expect(() => lockDataDirectory(dataDir)).toThrow(locked);
+    expect(() => lockDataDirectory(dataDir)).toThrow(/is open in this process/);
+    unlock();
+    lockDataDirectory(dataDir)();
+  });
+
+  it("knows a folder by any path that leads to it", () => {
+    const dataDir = folder();
+    const unlock = lockDataDirectory(dataDir);
+    const link = folder();
+    symlinkSync(dataDir, link);
+    expect(() => lockDataDirectory(link)).toThrow(locked);
+    unlock();
+  });
+
+  it.each([
+    ["a process that was killed", { pid: deadPid, host: hostname(), startedAt: "1" }],
+    ["an earlier process with this one's id", { pid: process.pid, host: hostname(), startedAt: "1" }],
+    ["a power failure while it was written", '{"pid": 1'],
+    ["a power failure before it was written", ""],
+  ])("takes over what %s left", (_, content) => {
+    const dataDir = folder();
+    leaveLock(dataDir, content);
+    const unlock = lockDataDirectory(dataDir);
+    expect(() => lockDataDirectory(dataDir)).toThrow(locked);
+    expect(readdirSync(dataDir)).toEqual(["mnemograph.lock"]);
+    unlock();
+    expect(existsSync(lockFile(dataDir))).toBe(false);
+  });
+
+  it("takes over what processes killed during a take-over left", () => {
+    const dataDir = folder();
+    const dead = JSON.stringify({ pid: deadPid, host: hostname(), startedAt: "1" });
+    leaveLock(dataDir, dead);
+    writeFileSync(`${lockFile(dataDir)}.next`, dead);
+    writeFileSync(`${lockFile(dataDir)}.next.next`, dead);
+    const unlock = lockDataDirectory(dataDir);
+    expect(readdirSync(dataDir)).toEqual(["mnemograph.lock"]);
+    unlock();
+  });
+
+  it("respects a process that is taking over right now", () => {
+    const dataDir = folder();
+    leaveLock(dataDir, { pid: deadPid, host: hostname(), startedAt: "1" });
+    writeFileSync(
+      `${lockFile(dataDir)}.next`,
+      JSON.stringify({ pid: process.ppid, host: hostname(), startedAt: null }),
+    );
+    expect(() => lockDataDirectory(dataDir)).toThrow(locked);
+  });
+
+  it("does not judge processes of other machines, and says how to go on", () => {
+    const dataDir = folder();
+    leaveLock(dataDir, { pid: deadPid, host: "elsewhere", startedAt: "1" });
+    expect(() => lockDataDirectory(dataDir)).toThrow(locked);
+    expect(() => lockDataDirectory(dataDir)).toThrow(
+      new RegExp(`process ${deadPid} on elsewhere.*delete .*mnemograph.lock`),
+    );
+  });
+
+  it("refuses a file, and a path through one", () => {
+    const file = folder();
+    writeFileSync(file, "");
+    for (const dataDir of [file, join(file, "inside")]) {
+      expect(() => lockDataDirectory(dataDir)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
+      expect(() => lockDataDirectory(dataDir)).toThrow(/must be a folder/);
+    }
+  });
+
+  it("does not remove the lock of a process that took the folder after its own was deleted", () => {
+    const dataDir = folder();
+    const unlock = lockDataDirectory(dataDir);
+    leaveLock(dataDir, { pid: process.ppid, host: hostname(), startedAt: null });
+    unlock();
+    expect(existsSync(lockFile(dataDir))).toBe(true);
+  });
+
+  it("has one holder at a time among four processes that fight for stale locks", async () => {
+    const dataDir = folder();
+    mkdirSync(dataDir);
+    const contenders = Array.from({ length: 4 }, () => start("contend-for-lock", [dataDir, "2500"]));
+    const codes = await Promise.all(contenders.map((each) => each.exitCode));
+    expect(contenders.map((each) => each.stderr())).toEqual(["", "", "", ""]);
+    expect(codes).toEqual([0, 0, 0, 0]);
+    const held = contenders.map((each) => Number(/held (\d+)/.exec(each.lines.at(-1) ?? "")?.[1]));
+    expect(held.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(20);
+    expect(readdirSync(dataDir).filter((file) => file.includes("mnemograph.lock."))).toEqual([]);
+  });
+});

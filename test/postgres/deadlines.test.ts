@@ -1,0 +1,210 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { HumanMessage } from "@langchain/core/messages";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { createMemory } from "../../src/create-memory.js";
+import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
+import type { Memory, MemoryOptions } from "../../src/memory.js";
+import { answering, chatAgent, lines, newThread, say, streamed } from "../langgraph/conversation.js";
+import { recordingLogger } from "../support/recording-logger.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+const tooLong = expect.objectContaining({ code: "DATABASE_TIMEOUT" });
+const closing: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+/** A connection string by which the sessions of a memory are known. */
+function named(name: string): string {
+  const url = new URL(inject("databaseUrl") ?? "");
+  url.searchParams.set("application_name", `${name}_${db.schema}`);
+  return url.href;
+}
+
+/** Statements that run, or wait, in the sessions of `name`. */
+async function running(name: string): Promise<number> {
+  const { rows } = await db.pool.query(
+    "select count(*)::int as count from pg_stat_activity where application_name = $1 and state <> 'idle'",
+    [`${name}_${db.schema}`],
+  );
+  return rows[0].count;
+}
+
+/** A memory on a pool of its own ("string"), or on one of the caller's, either with a single session. */
+const pools = {
+  string: (name: string, options: MemoryOptions) => {
+    const memory = createMemory({ database: named(name), schema: db.schema, jobs: "inline", ...options });
+    closing.push(() => memory.close());
+    return memory;
+  },
+  "pg.Pool": (name: string, options: MemoryOptions) => {
+    const pool = new pg.Pool({ connectionString: named(name), max: 1 });
+    closing.push(() => pool.end());
+    return db.memory({ database: pool, ...options });
+  },
+};
+
+async function lastOf(lines: AsyncIterable<unknown>): Promise<unknown> {
+  let last: unknown;
+  for await (const line of lines) last = line;
+  return last;
+}
+
+/** What `work` gives while another session holds `table`. */
+async function whileLocked<Result>(table: string, work: () => Promise<Result>): Promise<Result> {
+  const holder = new pg.Client(inject("databaseUrl") ?? "");
+  await holder.connect();
+  try {
+    await holder.query(`begin; lock table "${db.schema}".${table} in access exclusive mode`);
+    return await work();
+  } finally {
+    await holder.end();
+  }
+}
+
+describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)", (kind, open) => {
+  const name = `deadline ${kind}`;
+  const logger = recordingLogger();
+  const threadId = kind;
+  let memory: Memory;
+
+  beforeAll(() => {
+    const config = { database: { statementTimeoutMs: 400 }, retrieval: { timeoutMs: 300 } };
+    memory = open(name, { logger, config });
+  });
+
+  it("a recall whose search takes too long shows the conversation and the profile, says so, and leaves nothing running", async () => {
+    const slot = { category: "profile", key: "nickname", value: "Ani", text: "The nickname is Ani." };
+    await memory.memories.add([slot, { text: "Went to a garden in Rome." }], { scope, consent: "given" });
+    await memory.record({ scope, threadId, messages: [new HumanMessage("hello")] });
+    const ask = () => memory.recall({ scope, threadId, query: "Which garden?" });
+    const before = await ask();
+    expect(before.memories.relevant).toHaveLength(1);
+    expect(before.memories.timedOut).toBeUndefined();
+
+    const recalled = await whileLocked("memory_term", async () => {
+      const result = await ask();
+      expect(await running(name)).toBe(0);
+      return result;
+    });
+    expect(recalled).toMatchObject({
+      lastSeq: 0,
+      changes: before.changes,
+      memories: { timedOut: true, profile: before.memories.profile, relevant: [], episodes: [] },
+    });
+    expect(recalled.gap.map(({ text }) => text)).toEqual(["hello"]);
+    expect(logger.lines).toEqual([expect.stringMatching(/^warn: recall .* within 300 ms/)]);
+    expect(logger.lines.join()).not.toContain("garden");
+    expect((await memory.events.list({ scope, step: "recall" }))[0]).toMatchObject({
+      ...{ op: "search", status: "error", detail: "timeout", threadId },
+    });
+    expect((await ask()).memories.relevant.map(({ memory: { text } }) => text)).toEqual([
+      "Went to a garden in Rome.",
+    ]);
+  });
+
+  it("a turn during that time has its conversation, and an event in its stream says why there are no hits", async () => {
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory).compile();
+    const thread = newThread();
+    await say(graph, "question 1", thread);
+    const events = await whileLocked("memory_term", () =>
+      streamed(graph, { messages: [new HumanMessage("question 2")] }, { ...thread, streamMode: "custom" }),
+    );
+    expect(events[0]).toMatchObject({ type: "memory.recall", status: "ok", hits: 0, detail: "timeout" });
+    expect(lines(model.calls[1]?.messages ?? [])).toEqual([
+      "human: question 1",
+      "ai: answer 1",
+      "human: question 2",
+    ]);
+  });
+
+  it.each([
+    ["a statement", () => memory.memories.list({ scope })],
+    ["a statement of a transaction", () => memory.memories.add({ text: "Likes plums." }, { scope })],
+    ["a recall whose conversation waits as well", () => memory.recall({ scope, threadId })],
+  ])("%s that takes too long fails with what to do, and leaves nothing running", async (_, call) => {
+    await whileLocked("memory", async () => {
+      await expect(call()).rejects.toThrow(tooLong);
+      await expect(call()).rejects.toThrow(/pg_stat_activity.*database\.statementTimeoutMs/);
+      expect(await running(name)).toBe(0);
+    });
+    await call();
+  });
+
+  it.each([
+    ["export", () => lastOf(memory.export(scope))],
+    ["forget", () => memory.forget(scope, { dryRun: true })],
+    ["setup", () => memory.setup()],
+  ])("%s waits for longer than that", async (call, work) => {
+    const table = call === "setup" ? "migration" : "memory";
+    let done: Promise<unknown> = Promise.resolve();
+    await whileLocked(table, async () => {
+      done = work();
+      await expect.poll(() => running(name)).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      expect(await running(name)).toBe(1);
+    });
+    await done;
+  });
+});
+
+describe.skipIf(!onServer())("a server that falls silent (server only)", () => {
+  it("is given up a little after the deadline, and found again when it speaks", async () => {
+    const { hostname, port } = new URL(inject("databaseUrl") ?? "");
+    const sockets = new Set<Socket>();
+    let silent = false;
+    const proxy = createServer((near) => {
+      const far = connect(Number(port), hostname);
+      for (const socket of [near, far]) {
+        sockets.add(socket);
+        socket.on("error", () => {});
+        socket.on("close", () => near.destroy() && far.destroy());
+      }
+      near.on("data", (data) => silent || far.write(data));
+      far.on("data", (data) => silent || near.write(data));
+    }).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const url = new URL(named("silent"));
+    url.port = String((proxy.address() as AddressInfo).port);
+    const config = { database: { statementTimeoutMs: 300, connectTimeoutMs: 500 } };
+    const memory = createMemory({ database: url.href, schema: db.schema, config });
+    closing.push(async () => {
+      await memory.close();
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+    });
+
+    await memory.threads.list({ scope });
+    silent = true;
+    await expect(memory.threads.list({ scope })).rejects.toThrow(tooLong);
+    const unavailable = expect.objectContaining({ code: "DATABASE_UNAVAILABLE" });
+    await expect(memory.threads.list({ scope })).rejects.toThrow(unavailable);
+    silent = false;
+    await memory.threads.list({ scope });
+  });
+});
+
+describe.skipIf(!onServer())("sessions of an own pool (server only)", () => {
+  const settingOf = async (database: string) => {
+    const memory = createMemory({ database, schema: db.schema });
+    const { pool } = memory.checkpointer() as unknown as { pool: pg.Pool };
+    const { rows } = await pool.query("select current_setting('statement_timeout') as timeout");
+    await memory.close();
+    return rows[0].timeout;
+  };
+
+  it("stop what takes too long themselves, the checkpointer's statements too", async () => {
+    expect(await settingOf(named("session"))).toBe("30s");
+  });
+
+  it("keep the deadline that the connection string gives them", async () => {
+    const url = new URL(named("session"));
+    url.searchParams.set("options", "-c statement_timeout=7s");
+    expect(await settingOf(url.href)).toBe("7s");
+  });
+});

@@ -1,0 +1,183 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import pg from "pg";
+import { afterAll, describe, expect, inject, it } from "vitest";
+import { createMemory } from "../../src/create-memory.js";
+import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
+import type { Memory } from "../../src/memory.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { copyEmbedded } from "../support/copy-embedded.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const folder = mkdtempSync(join(tmpdir(), "mnemograph-pools-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const scope = { userId: "ana" };
+const hello = (threadId: string) => ({ scope, threadId, messages: [new HumanMessage("hello")] });
+const closed = expect.objectContaining({ code: "CLOSED" });
+
+const everyCall = (memory: Memory) => [
+  () => memory.setup(),
+  () => memory.record(hello("closed")),
+  () => memory.recall({ scope, threadId: "closed" }),
+  () => memory.remember(hello("closed")),
+  () => memory.upkeep(),
+  () => memory.summaries.list({ scope, threadId: "closed" }),
+  () => memory.summaries.chain({ scope, threadId: "closed" }),
+  () => memory.summaries.stuck(),
+  () => memory.summaries.stats(),
+  () => memory.summaries.rollback({ scope, threadId: "closed", summaryId: 1 }),
+  () => memory.threads.list({ scope }),
+];
+
+describe("a pool of the caller's", () => {
+  it("is not ended by close, which is harmless twice, and every call after it is refused", async () => {
+    const memory = db.memory({ model: new OfflineChatModel() });
+    await memory.record(hello("mine"));
+    await Promise.all([memory.close(), memory.close()]);
+    await memory.close();
+    for (const call of everyCall(memory)) await expect(call()).rejects.toThrow(closed);
+    expect((await db.pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+    expect((await db.memory().recall({ scope, threadId: "mine" })).lastSeq).toBe(0);
+  });
+
+  it("serves everything with one connection: setup, rounds, summaries and checkpoints of five threads at once", async () => {
+    const connectionString = inject("databaseUrl");
+    const pool = connectionString === null ? db.pool : new pg.Pool({ connectionString, max: 1 });
+    const schema = `single_${randomUUID().slice(0, 8)}`;
+    const memory = createMemory({
+      database: pool,
+      schema,
+      model: new OfflineChatModel(),
+      logger: silentLogger,
+    });
+    await memory.setup();
+    const agent = new StateGraph(MessagesAnnotation)
+      .addNode("answer", () => ({ messages: [new AIMessage("noted")] }))
+      .addEdge(START, "answer")
+      .compile();
+    const graph = withMemory(agent, memory, { session: "bounded" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    await Promise.all(
+      ["a", "b", "c", "d", "e"].map(async (thread_id) => {
+        for (let round = 0; round < 5; round++) {
+          const messages = [new HumanMessage(`round ${round} of ${thread_id}`)];
+          await graph.invoke({ messages }, { configurable: { thread_id, user_id: "ana" } });
+        }
+      }),
+    );
+    await memory.idle();
+    expect((await memory.threads.list({ scope })).map((thread) => thread.messages)).toEqual([
+      10, 10, 10, 10, 10,
+    ]);
+    expect((await memory.summaries.stats()).completed).toBeGreaterThanOrEqual(5);
+    await memory.close();
+    expect(pool.totalCount).toBe(1);
+    expect(pool.waitingCount).toBe(0);
+    await pool.query(`drop schema "${schema}" cascade`);
+    if (pool !== db.pool) await pool.end();
+  });
+});
+
+describe("a pool made here", () => {
+  it.skipIf(!onServer())("is ended by close (server only)", async () => {
+    const name = `close_${randomUUID().slice(0, 8)}`;
+    const url = new URL(inject("databaseUrl") ?? "");
+    url.searchParams.set("application_name", name);
+    const connections = async () => {
+      const { rows } = await db.pool.query(
+        "select count(*)::int as count from pg_stat_activity where application_name = $1",
+        [name],
+      );
+      return rows[0].count as number;
+    };
+    const memory = createMemory({
+      database: url.href,
+      schema: db.schema,
+      model: new OfflineChatModel(),
+      logger: silentLogger,
+    });
+    expect(await connections()).toBe(0);
+    await memory.record(hello("ours"));
+    expect(await connections()).toBe(1);
+    await Promise.all([memory.close(), memory.close()]);
+    await expect.poll(connections).toBe(0);
+    for (const call of everyCall(memory)) await expect(call()).rejects.toThrow(closed);
+  });
+
+  it.skipIf(onServer())(
+    "of the embedded database is ended by close, and its folder is free again (embedded only)",
+    async () => {
+      const dataDir = join(folder, "reopened");
+      copyEmbedded(dataDir);
+      const first = createMemory({
+        database: { dataDir },
+        model: new OfflineChatModel(),
+        logger: silentLogger,
+      });
+      await first.setup();
+      await first.record(hello("kept"));
+      await first.close();
+      await first.close();
+      for (const call of everyCall(first)) await expect(call()).rejects.toThrow(closed);
+
+      const second = createMemory({ database: { dataDir }, logger: silentLogger });
+      expect((await second.recall({ scope, threadId: "kept" })).lastSeq).toBe(0);
+      await second.close();
+    },
+  );
+
+  it("can be closed before its first use", async () => {
+    const memory = createMemory({ database: { dataDir: join(folder, "never used") }, logger: silentLogger });
+    await memory.close();
+    await expect(memory.record(hello("t"))).rejects.toThrow(closed);
+  });
+
+  it.skipIf(!onServer())(
+    "survives the loss of its connections, checked out or idle (server only)",
+    async () => {
+      const name = `lost_${randomUUID().slice(0, 8)}`;
+      const url = new URL(inject("databaseUrl") ?? "");
+      url.searchParams.set("application_name", name);
+      const memory = createMemory({ database: url.href, schema: db.schema, logger: silentLogger });
+      const cut = () =>
+        db.pool.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1", [
+          name,
+        ]);
+
+      await memory.record(hello("lost"));
+      await cut();
+      await memory.record(hello("lost"));
+
+      // As the checkpointer does between two statements of a transaction.
+      const { pool } = memory.checkpointer() as unknown as { pool: pg.Pool };
+      const client = await pool.connect();
+      const ended = new Promise<void>((resolve) => client.on("end", () => resolve()));
+      await cut();
+      await ended;
+      client.release(true);
+
+      let cutting = true;
+      const cuts = (async () => {
+        for (let left = 25; left > 0; left--) await cut().then(() => sleep(10));
+        cutting = false;
+      })();
+      let recorded = 1;
+      while (cutting) {
+        await memory.record(hello("lost"));
+        recorded++;
+      }
+      await cuts;
+      expect((await memory.recall({ scope, threadId: "lost" })).lastSeq).toBe(recorded);
+      await memory.close();
+    },
+  );
+});

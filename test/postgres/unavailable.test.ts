@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { inspect } from "node:util";
+import { HumanMessage } from "@langchain/core/messages";
+import { describe, expect, inject, it } from "vitest";
+import { createMemory } from "../../src/create-memory.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { onServer } from "../support/test-database.js";
+
+const thread = { scope: { userId: "ana" }, threadId: "t" };
+const open = (database: string) => createMemory({ database, logger: silentLogger });
+const code = (code: string) => expect.objectContaining({ code });
+
+/** A port that nobody listens on. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+describe("a database that cannot be reached", () => {
+  it("is tried for some seconds, then reported with what to check; never as an empty result", async () => {
+    const memory = open(`postgresql://ana:secret@127.0.0.1:${await closedPort()}/db`);
+    const messages = [new HumanMessage("hello")];
+    const calls = [
+      memory.recall(thread),
+      memory.remember({ ...thread, messages }),
+      memory.threads.list({ scope: thread.scope }),
+    ];
+    for (const result of await Promise.allSettled(calls)) {
+      expect(result).toEqual({ status: "rejected", reason: code("DATABASE_UNAVAILABLE") });
+      expect(inspect(result)).toMatch(/Check that it runs/);
+      expect(inspect(result)).not.toContain("secret");
+    }
+    await expect(memory.setup()).rejects.toThrow(code("DATABASE_UNAVAILABLE"));
+    await memory.close();
+  });
+
+  it("is found again when it comes back within that time", async () => {
+    const port = await closedPort();
+    const memory = open(`postgresql://ana@127.0.0.1:${port}/db`);
+    const recalling = expect(memory.recall(thread)).rejects.toThrow(code("DATABASE_ERROR"));
+    // Speaks just enough of the protocol to be told from a closed port.
+    const server = createServer((socket) => {
+      const text = "SFATAL\0C0A000\0Mnot a database\0\0";
+      const length = Buffer.alloc(4);
+      length.writeInt32BE(4 + text.length);
+      socket.end(Buffer.concat([Buffer.from("E"), length, Buffer.from(text)]));
+    });
+    server.listen(port, "127.0.0.1");
+    await recalling;
+    server.close();
+    await memory.close();
+  });
+
+  it.skipIf(!onServer())("says so when only the name of the database is wrong (server only)", async () => {
+    const url = new URL(inject("databaseUrl") ?? "");
+    url.pathname = "/no_such_database";
+    const memory = open(url.href);
+    await expect(memory.recall(thread)).rejects.toThrow(code("DATABASE_UNAVAILABLE"));
+    await expect(memory.setup()).rejects.toThrow(/no_such_database.*Check user, password and database name/);
+    await memory.close();
+  });
+});
+
+describe("what is not a database", () => {
+  it.each<[unknown, RegExp]>([
+    ["", /must start with postgresql:/],
+    ["127.0.0.1:5432", /must start with postgresql:/],
+    ["mysql://ana@127.0.0.1/db", /must start with postgresql:/],
+    ["postgresql://ana:secret@[/db", /cannot be used: Invalid URL/],
+    ["postgresql://ana:secret@127.0.0.1:99999/db", /cannot be used: Invalid URL/],
+    [{ dataDir: " " }, /must be a pg.Pool, a connection string or { dataDir }/],
+    [{ dataDir: 7 }, /must be a pg.Pool/],
+    [{}, /must be a pg.Pool/],
+    [null, /must be a pg.Pool/],
+    [42, /must be a pg.Pool/],
+  ])("is refused at once: %j", (database, message) => {
+    let error: unknown;
+    try {
+      createMemory({ database: database as string });
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toEqual(code("INVALID_INPUT"));
+    expect(String(error)).toMatch(message);
+    expect(inspect(error)).not.toContain("secret");
+  });
+});

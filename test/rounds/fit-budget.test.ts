@@ -1,0 +1,160 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { MemoryItem, MemoryKind } from "../../src/memories/item/memory.js";
+import { memoryBlock } from "../../src/rounds/memory-block.js";
+import { fitBudget } from "../../src/rounds/recall.js";
+import type { Recalled } from "../../src/rounds/recalled.js";
+import { estimateTokens } from "../../src/text/estimate-tokens.js";
+
+const at = new Date("2030-01-02T03:04:05Z");
+const words = fc.oneof(
+  fc.string({ maxLength: 30 }),
+  fc.string({ maxLength: 30, unit: "binary" }),
+  fc
+    .tuple(
+      fc.constantFrom("a", "word ", "<memory>", "é", "语", "\n", "😀", "== ", "x7-"),
+      fc.integer({ min: 1, max: 700 }),
+    )
+    .map(([part, times]) => part.repeat(times)),
+);
+
+let nextId = 0;
+const memory = (kind: MemoryKind) =>
+  fc
+    .record({
+      text: words,
+      key: fc.option(words),
+      value: fc.option(words),
+      category: words,
+      tags: fc.array(words, { maxLength: 3 }),
+      turns: fc.option(fc.record({ start: fc.nat(), end: fc.nat() })),
+      quote: fc.option(words),
+    })
+    .map(
+      ({ quote, ...fields }): MemoryItem => ({
+        ...fields,
+        ...{
+          id: `id-${nextId++}`,
+          kind,
+          scope: { appId: "a".repeat(90) },
+          importance: 3,
+          confidence: 1,
+          pinned: false,
+        },
+        ...{
+          state: "active",
+          agentId: null,
+          runId: null,
+          actorId: null,
+          role: null,
+          origin: "user",
+          trust: "user",
+        },
+        ...{ seenCount: 1, validFrom: at, validTo: null, supersededBy: null, purgeAt: null },
+        ...{
+          createdAt: at,
+          updatedAt: at,
+          revision: 1,
+          lastAccessedAt: at,
+          source: quote === null ? null : { threadId: "t", seqs: [1], quote },
+        },
+      }),
+    );
+const hit = (kind: MemoryKind) =>
+  memory(kind).map((found) => ({ memory: found, similarity: 0.5, score: 0.5, reason: "same words" }));
+const many = <Value>(value: fc.Arbitrary<Value>, most: number) => fc.array(value, { maxLength: most });
+const line = fc.string({ maxLength: 160 });
+
+const recalled: fc.Arbitrary<Recalled> = fc
+  .record({
+    memories: fc.record({
+      profile: many(memory("fact"), 12),
+      relevant: many(hit("fact"), 8),
+      episodes: many(hit("episode"), 3),
+      notes: many(memory("note"), 10),
+      related: many(memory("fact"), 2),
+    }),
+    top: many(
+      fc.record({ rev: fc.nat(), event: fc.constantFrom("created" as const, "merged" as const), line }),
+      3,
+    ),
+    consents: many(
+      fc.record({
+        id: fc.uuid(),
+        category: line,
+        key: fc.option(line),
+        value: fc.option(line),
+        text: line,
+        current: fc.option(line),
+      }),
+      3,
+    ),
+  })
+  .map(({ memories, top, consents }) => ({
+    ...{
+      mode: "active",
+      memories,
+      consents,
+      summary: null,
+      processing: null,
+      gap: [],
+      lastRound: [],
+      lastSeq: 1,
+      lastMessageId: "1",
+    },
+    changes: { since: 1, revision: 9, count: top.length, top },
+  }));
+
+const tokensOf = (found: Recalled) => estimateTokens(memoryBlock(found) ?? "");
+const shown = ({ memories: { profile, relevant, episodes, notes, related } }: Recalled) => [
+  ...[...profile, ...notes, ...related].map(({ id }) => id),
+  ...[...relevant, ...episodes].map(({ memory: { id } }) => id),
+];
+
+describe("fitBudget", () => {
+  it("prints no more than the budget, whatever is remembered", () => {
+    fc.assert(
+      fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
+        expect(tokensOf(fitBudget(found, budget))).toBeLessThanOrEqual(budget);
+      }),
+    );
+  });
+
+  it("leaves as it is what fits, and else takes nothing up that was not found", () => {
+    fc.assert(
+      fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
+        const kept = fitBudget(found, budget);
+        if (tokensOf(found) <= budget) expect(kept).toBe(found);
+        else expect(shown(found)).toEqual(expect.arrayContaining(shown(kept)));
+      }),
+    );
+  });
+
+  it("fills the budget: what is left out would not have fitted in", () => {
+    fc.assert(
+      fc.property(recalled, fc.integer({ min: 200, max: 1_000 }), (found, budget) => {
+        const kept = fitBudget(found, budget);
+        const ids = new Set(shown(kept));
+        const out = found.memories.profile.filter(({ id }) => !ids.has(id));
+        for (const item of out) {
+          const more = { ...kept, memories: { ...kept.memories, profile: [...kept.memories.profile, item] } };
+          // Each line is rounded up by itself.
+          expect(tokensOf(more)).toBeGreaterThan(budget - 2 * ids.size - 2);
+        }
+      }),
+    );
+  });
+
+  it("counts a slot's name and value, which are what is shown of it", () => {
+    const [template] = fc.sample(memory("fact"), { numRuns: 1, seed: 1 });
+    const slots = Array.from({ length: 50 }, (_, index) => ({
+      ...(template as MemoryItem),
+      ...{ id: `slot-${index}`, key: `key_${index}`, value: "v".repeat(2_000), text: "short" },
+    }));
+    const [empty] = fc.sample(recalled, { numRuns: 1, seed: 1 });
+    const memories = { profile: slots, relevant: [], episodes: [], notes: [], related: [] };
+    const kept = fitBudget({ ...(empty as Recalled), memories }, 1_500);
+    expect(tokensOf(kept)).toBeLessThanOrEqual(1_500);
+    expect(kept.memories.profile.length).toBeGreaterThan(0);
+  });
+});

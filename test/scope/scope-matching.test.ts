@@ -1,0 +1,218 @@
+import { randomBytes } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Scope } from "../../src/scope/scope.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { round } from "../support/spoken.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const code = (code: string) => expect.objectContaining({ code });
+const said = (content: string) => [new HumanMessage({ id: content, content })];
+
+describe("a thread", () => {
+  it("belongs to the scope that first used it: others of its tenant neither read nor write it", async () => {
+    const memory = db.memory({ model: new OfflineChatModel() });
+    const owner = { tenantId: "acme", userId: "ana", appId: "notes" };
+    const threadId = "owned";
+    await memory.record({ scope: owner, threadId, messages: said("secret") });
+    const before = await memory.threads.list({ scope: owner });
+    const others: Scope[] = [
+      { tenantId: "acme", userId: "ben", appId: "notes" },
+      { tenantId: "acme", userId: "ana" },
+      { tenantId: "acme", appId: "notes" },
+      { tenantId: "acme", userId: "ana", appId: "mail" },
+      { tenantId: "acme", userId: "Ana", appId: "notes" },
+    ];
+    for (const scope of others) {
+      const thread = { scope, threadId };
+      const forbidden = code("THREAD_FORBIDDEN");
+      await expect(memory.recall(thread)).rejects.toThrow(forbidden);
+      await expect(memory.record({ ...thread, messages: said("mine now") })).rejects.toThrow(forbidden);
+      await expect(memory.remember({ ...thread, messages: said("mine now") })).rejects.toThrow(forbidden);
+      await expect(memory.recall(thread)).rejects.not.toThrow(/ana|secret/);
+      expect(await memory.summaries.list(thread)).toEqual([]);
+      expect(await memory.summaries.chain(thread)).toEqual([]);
+      await expect(memory.summaries.rollback({ ...thread, summaryId: 1 })).rejects.toThrow(code("NOT_FOUND"));
+    }
+    expect((await memory.recall({ scope: owner, threadId })).gap.map((message) => message.text)).toEqual([
+      "secret",
+    ]);
+    expect(await memory.threads.list({ scope: owner })).toEqual(before);
+  });
+
+  it("of the same id in another tenant is another thread", async () => {
+    const memory = db.memory();
+    const tenants: Scope[] = [
+      { userId: "ana" },
+      { tenantId: "a", userId: "ana" },
+      { tenantId: "b", userId: "ben" },
+    ];
+    for (const scope of tenants) {
+      await memory.record({ scope, threadId: "everywhere", messages: said(scope.tenantId ?? "none") });
+    }
+    for (const scope of tenants) {
+      const { gap } = await memory.recall({ scope, threadId: "everywhere" });
+      expect(gap.map((message) => message.text)).toEqual([scope.tenantId ?? "none"]);
+    }
+  });
+
+  it("is not made by asking for it", async () => {
+    const memory = db.memory();
+    const scope = { userId: "only asks" };
+    await memory.recall({ scope, threadId: "asked for" });
+    expect(await memory.threads.list({ scope })).toEqual([]);
+    await memory.record({ scope: { userId: "another" }, threadId: "asked for", messages: said("x") });
+  });
+});
+
+/** Ids that a prefix, a pattern, a joined string or a normalisation would confuse. */
+const lookalikes = [
+  ["a", "ab", "A", "a ", " a", "á", "a\u0301", "а"],
+  ["%", "_", "a%", "a_", "\\", "\\%", "*", "?", "."],
+  ["a:b", "a", "a:", ":a", "a/b", "a|b", "a,b", '["a","b"]'],
+  ["'", "''", '"', "\\'", "$1", "{}", "null", "NULL", "undefined", "0", "false"],
+  ["😀", "😁", "日本", "日", "\u200B", "a\u200B", "\u202Ea", "\t\na"],
+].flat();
+
+describe("a memory", () => {
+  it("of a user within an app is not seen from another app, nor is its audit trail", async () => {
+    const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
+    const { memories, changes } = db.memory({ config });
+    const owner = { tenantId: "acme", userId: "cleo", appId: "notes" };
+    const [added] = await memories.add({ text: "keeps bees", category: "local" }, { scope: owner });
+    const id = added?.id ?? "";
+    const others: Scope[] = [
+      { ...owner, appId: "mail" },
+      { ...owner, userId: "ben" },
+      { ...owner, tenantId: "other" },
+      { tenantId: "acme", appId: "notes" },
+    ];
+
+    for (const scope of others) {
+      expect(await memories.get(id, { scope })).toBeNull();
+      expect(await memories.list({ scope })).toEqual([]);
+      expect(await memories.history(id, { scope })).toEqual([]);
+    }
+    expect((await changes.since(0, { scope: others[0]! })).changes).toEqual([]);
+    for (const scope of [owner, { tenantId: "acme", userId: "cleo" }]) {
+      expect((await memories.get(id, { scope }))?.text).toBe("keeps bees");
+      expect((await memories.history(id, { scope })).map(({ event }) => event)).toEqual(["ADD"]);
+    }
+    expect(await memories.get("no uuid", { scope: owner })).toBeNull();
+    expect(await memories.history("no uuid", { scope: owner })).toEqual([]);
+    expect((await memories.get(id.toUpperCase(), { scope: owner }))?.id).toBe(id);
+  });
+});
+
+describe("ids", () => {
+  it("of users are matched exactly, whatever they look like", async () => {
+    const memory = db.memory();
+    for (const userId of lookalikes) {
+      await memory.record({
+        scope: { tenantId: "exact", userId },
+        threadId: `of ${userId}`,
+        messages: said(userId),
+      });
+    }
+    for (const userId of lookalikes) {
+      const threads = await memory.threads.list({ scope: { tenantId: "exact", userId } });
+      expect(threads.map((thread) => thread.threadId)).toEqual([`of ${userId}`]);
+      expect(threads[0]?.scope).toEqual({ tenantId: "exact", userId });
+    }
+  });
+
+  it("of threads and tenants are matched exactly, whatever they look like", async () => {
+    const memory = db.memory();
+    for (const id of lookalikes) {
+      await memory.record({ scope: { tenantId: id, userId: "ana" }, threadId: "t", messages: said(id) });
+      await memory.record({
+        scope: { tenantId: "threads", userId: "ana" },
+        threadId: id,
+        messages: said(id),
+      });
+    }
+    for (const id of lookalikes) {
+      const texts = async (scope: Scope, threadId: string) =>
+        (await memory.recall({ scope, threadId })).gap.map((message) => message.text);
+      expect(await texts({ tenantId: id, userId: "ana" }, "t")).toEqual([id]);
+      expect(await texts({ tenantId: "threads", userId: "ana" }, id)).toEqual([id]);
+    }
+  });
+
+  it("of a scope are never joined: one's tenant and user are not another's", async () => {
+    const memory = db.memory();
+    const part = fc.stringMatching(/^[ab:]{1,3}$/);
+    const scopes = fc.uniqueArray(fc.record({ tenantId: part, userId: part, appId: part }), {
+      minLength: 30,
+      maxLength: 30,
+      selector: (scope) => JSON.stringify(scope),
+    });
+    const pairs: Scope[] = [
+      { tenantId: "a", userId: "b:c" },
+      { tenantId: "a:b", userId: "c" },
+      { tenantId: "a", userId: "b", appId: "c" },
+      ...fc.sample(scopes, 1).flat(),
+    ];
+    for (const [index, scope] of pairs.entries()) {
+      await memory.record({ scope, threadId: `joined ${index}`, messages: [] });
+    }
+    for (const [index, scope] of pairs.entries()) {
+      const threads = await memory.threads.list({ scope, limit: 1000 });
+      const own = pairs.flatMap((other, number) =>
+        other.tenantId === scope.tenantId &&
+        other.userId === scope.userId &&
+        (scope.appId === undefined || other.appId === scope.appId)
+          ? [`joined ${number}`]
+          : [],
+      );
+      expect(threads.map((thread) => thread.threadId).sort()).toEqual(own.sort());
+      expect(own).toContain(`joined ${index}`);
+    }
+  });
+
+  it("of 10 kB each work for tenant, user, app and thread", async () => {
+    const memory = db.memory({ model: new OfflineChatModel() });
+    const long = () => randomBytes(5_000).toString("hex");
+    const scope = { tenantId: long(), userId: long(), appId: long() };
+    const threadId = long();
+    for (const name of ["1", "2", "3"]) await memory.remember({ scope, threadId, messages: round(name) });
+    expect((await memory.recall({ scope, threadId })).summary?.endSeq).toBe(5);
+    expect((await memory.threads.list({ scope }))[0]).toMatchObject({ threadId, scope, messages: 6 });
+    expect(await memory.summaries.list({ scope, threadId })).toHaveLength(1);
+    const close = { ...scope, userId: `${scope.userId}x` };
+    await expect(memory.recall({ scope: close, threadId })).rejects.toThrow(code("THREAD_FORBIDDEN"));
+    expect((await memory.recall({ scope, threadId: `${threadId}x` })).lastSeq).toBe(-1);
+  });
+
+  it("that are blank, no text or unstorable are refused by every call, with what is wrong", async () => {
+    const memory = db.memory();
+    const bad: [unknown, unknown, string, RegExp][] = [
+      [{}, "t", "SCOPE_REQUIRED", /needs a userId or an appId/],
+      [{ userId: " " }, "t", "SCOPE_REQUIRED", /userId must not be blank/],
+      [{ userId: 7 }, "t", "SCOPE_REQUIRED", /userId must be a string/],
+      [{ userId: "a\u0000" }, "t", "SCOPE_REQUIRED", /NUL/],
+      [{ userId: "ana" }, "", "THREAD_REQUIRED", /thread id/],
+      [{ userId: "ana" }, 42, "THREAD_REQUIRED", /thread_id/],
+      [{ userId: "ana" }, undefined, "THREAD_REQUIRED", /thread_id/],
+      [{ userId: "ana" }, "\uD800", "THREAD_REQUIRED", /thread_id/],
+    ];
+    for (const [badScope, badThread, expected, message] of bad) {
+      const thread = { scope: badScope as Scope, threadId: badThread as string };
+      const calls = [
+        async () => memory.recall(thread),
+        async () => memory.record({ ...thread, messages: [] }),
+        async () => memory.remember({ ...thread, messages: [] }),
+        async () => memory.summaries.list(thread),
+        async () => memory.summaries.chain(thread),
+        async () => memory.summaries.rollback({ ...thread, summaryId: 1 }),
+      ];
+      for (const call of calls) {
+        await expect(call()).rejects.toThrow(code(expected));
+        await expect(call()).rejects.toThrow(message);
+      }
+    }
+    await expect((async () => memory.threads.list({ scope: {} }))()).rejects.toThrow(code("SCOPE_REQUIRED"));
+  });
+});

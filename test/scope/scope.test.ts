@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseScope, parseScopeIn } from "../../src/scope/scope.js";
+import { parseThreadId, threadForbidden } from "../../src/scope/thread-id.js";
+
+const storable = fc
+  .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
+  .filter((id) => id.trim() !== "" && !id.includes("\u0000"));
+
+describe("parseScope", () => {
+  it("accepts a user, an app, both, in a tenant or in none; any characters", () => {
+    fc.assert(
+      fc.property(
+        fc.record({ tenantId: storable, userId: storable, appId: storable }, { requiredKeys: ["userId"] }),
+        (scope) => {
+          expect(parseScope(scope)).toEqual(scope);
+        },
+      ),
+    );
+    expect(parseScope({ appId: "notes" })).toEqual({ appId: "notes" });
+  });
+
+  it("refuses an id without a value, which would be a wider scope, whatever else is named", () => {
+    const ids = fc.record({ tenantId: storable, userId: storable, appId: storable });
+    const missing = fc.constantFrom("tenantId", "userId", "appId");
+    fc.assert(
+      fc.property(ids, missing, fc.constantFrom(null, undefined), (scope, name, value) => {
+        expect(() => parseScope({ ...scope, [name]: value })).toThrow(
+          expect.objectContaining({
+            code: "SCOPE_REQUIRED",
+            message: expect.stringContaining(`${name} is given without a value`),
+          }),
+        );
+      }),
+    );
+  });
+
+  it("refuses a scope without a value where all scopes would be meant", () => {
+    expect(parseScopeIn({})).toBeUndefined();
+    expect(parseScopeIn({ scope: { userId: "ana" } })).toEqual({ userId: "ana" });
+    for (const scope of [undefined, null, {}, { userId: undefined }]) {
+      expect(() => parseScopeIn({ scope })).toThrow(expect.objectContaining({ code: "SCOPE_REQUIRED" }));
+    }
+  });
+
+  it.each<[unknown, RegExp]>([
+    [undefined, /needs a userId or an appId/],
+    [null, /needs a userId or an appId/],
+    [{}, /needs a userId or an appId/],
+    [{ tenantId: "t" }, /needs a userId or an appId/],
+    [{ userId: "" }, /userId must not be blank/],
+    [{ userId: " \n " }, /userId must not be blank/],
+    [{ userId: "ana", tenantId: "" }, /tenantId must not be blank/],
+    [{ userId: 7 }, /userId must be a string/],
+    [{ appId: null }, /appId is given without a value/],
+    [{ userId: "a\u0000b" }, /userId must not contain NUL/],
+    [{ userId: "a\uD800" }, /halves of surrogate pairs/],
+    [{ userId: "ana", user: "ben" }, /user/],
+    ["ana", /Invalid scope/],
+    [["ana"], /Invalid scope/],
+  ])("refuses %j", (input, message) => {
+    expect(() => parseScope(input)).toThrow(expect.objectContaining({ code: "SCOPE_REQUIRED" }));
+    expect(() => parseScope(input)).toThrow(message);
+  });
+});
+
+describe("parseThreadId", () => {
+  it("is any text that is not blank, unchanged", () => {
+    fc.assert(
+      fc.property(storable, (id) => {
+        expect(parseThreadId(id)).toBe(id);
+      }),
+    );
+  });
+
+  it.each([undefined, null, 42, "", "  ", "a\u0000", "\uDC00", {}, ["t"]])("refuses %j", (input) => {
+    expect(() => parseThreadId(input)).toThrow(expect.objectContaining({ code: "THREAD_REQUIRED" }));
+  });
+
+  it("tells nobody whose a foreign thread is", () => {
+    expect(threadForbidden("t1").message).toContain('Thread "t1" belongs to another scope');
+  });
+});

@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { aboveFloor } from "../../src/search/rank-memories.js";
+import { defaultFloor } from "../../src/search/retrieval-weights.js";
+
+const similarity = fc.double({ min: 0, max: 1, noNaN: true });
+const hits = fc.array(fc.record({ similarity }), { maxLength: 20 });
+
+describe("aboveFloor", () => {
+  it("leaves those with at least the threshold, in their order", () => {
+    fc.assert(
+      fc.property(hits, similarity, (all, threshold) => {
+        expect(aboveFloor(all, threshold)).toEqual(all.filter((hit) => hit.similarity >= threshold));
+      }),
+    );
+  });
+
+  it("by default leaves nothing when even the best is hardly alike, else nearly all", () => {
+    const { best, each } = defaultFloor;
+    expect(aboveFloor([{ similarity: best - 0.01 }, { similarity: each }], undefined)).toEqual([]);
+    const some = [{ similarity: each }, { similarity: best }, { similarity: each - 0.01 }];
+    expect(aboveFloor(some, undefined)).toEqual(some.slice(0, 2));
+    expect(aboveFloor([], undefined)).toEqual([]);
+    expect(aboveFloor([{ similarity: 0 }], 0)).toEqual([{ similarity: 0 }]);
+  });
+
+  it("goes by evidence where that is less than similarity, but for a threshold", () => {
+    const all = [{ similarity: 0.7, evidence: 0 }];
+    expect(aboveFloor(all, undefined)).toEqual([]);
+    expect(aboveFloor(all, 0.6)).toEqual(all);
+    expect(aboveFloor([{ similarity: 0.7, evidence: 0.1 }, ...all], undefined)).toHaveLength(1);
+  });
+});

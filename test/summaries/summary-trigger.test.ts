@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { summarySkipReason } from "../../src/summaries/summary-window.js";
+
+describe("summarySkipReason", () => {
+  const due = { lastSeq: 5, processing: false, summarisedSeq: null, afterSeq: 5 };
+
+  it.each([
+    ["the threshold is reached", due, null],
+    ["one message before the threshold", { ...due, lastSeq: 4 }, "too_early"],
+    ["nothing is recorded", { ...due, lastSeq: -1 }, "too_early"],
+    ["one is being made", { ...due, processing: true }, "already_running"],
+    ["everything is summarised", { ...due, summarisedSeq: 5 }, "nothing_new"],
+    ["something newer was summarised", { ...due, summarisedSeq: 7 }, "nothing_new"],
+    ["one message is new", { ...due, lastSeq: 6, summarisedSeq: 5 }, null],
+    ["too early comes before running", { ...due, lastSeq: 1, processing: true }, "too_early"],
+    ["running comes before nothing new", { ...due, processing: true, summarisedSeq: 5 }, "already_running"],
+  ])("when %s", (_, input, reason) => {
+    expect(summarySkipReason(input)).toBe(reason);
+  });
+
+  it("starts a summary exactly when there is enough, nothing runs and something is new", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -1, max: 30 }),
+        fc.boolean(),
+        fc.option(fc.integer({ min: 0, max: 30 })),
+        fc.integer({ min: 0, max: 30 }),
+        (lastSeq, processing, summarisedSeq, afterSeq) => {
+          const starts = lastSeq >= afterSeq && !processing && (summarisedSeq ?? -1) < lastSeq;
+          const reason = summarySkipReason({ lastSeq, processing, summarisedSeq, afterSeq });
+          expect(reason === null).toBe(starts);
+        },
+      ),
+    );
+  });
+});
+
+/** Ten rounds: which summaries are completed before which round starts. */
+describe("ten rounds", () => {
+  it("triggers at rounds 3, 4, 6, 8 and 10, and skips the others for the seed's reasons", () => {
+    const completedBefore: Record<number, number> = { 4: 5, 6: 7, 8: 11, 10: 15 };
+    let processing: number | null = null;
+    let summarisedSeq: number | null = null;
+    const decisions = Array.from({ length: 10 }, (_, index) => {
+      const round = index + 1;
+      const lastSeq = round * 2 - 1;
+      if (processing !== null && completedBefore[round] === processing) {
+        summarisedSeq = processing;
+        processing = null;
+      }
+      const reason = summarySkipReason({
+        lastSeq,
+        processing: processing !== null,
+        summarisedSeq,
+        afterSeq: 5,
+      });
+      if (reason === null) processing = lastSeq;
+      return reason ?? "trigger";
+    });
+    expect(decisions).toEqual([
+      "too_early",
+      "too_early",
+      "trigger",
+      "trigger",
+      "already_running",
+      "trigger",
+      "already_running",
+      "trigger",
+      "already_running",
+      "trigger",
+    ]);
+  });
+});

@@ -1,0 +1,103 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { searchText } from "../../src/text/search-text.js";
+
+const words = (text: string) => text.split(/\s+/).filter(Boolean);
+
+describe("searchText", () => {
+  it.each<[string, string, string]>([
+    ["drops accents of Latin letters", "Café Zürich, naïve señor", "cafe zurich, naive senor"],
+    ["however they are composed", "Cafe\u0301", "cafe"],
+    ["and ligatures and full width", "ﬁne ＡＢＣ", "fine abc"],
+    ["leaves other scripts' marks", "й їжак हिन्दी", "й їжак हिन्दी"],
+    ["leads irregular forms to their base", "She went and bought mice", "she go and buy mouse"],
+    ["leaves negated auxiliaries out", "He won't and didn’t win", "he and win"],
+    ["keeps what only looks like one", "a won bet, the ant", "a win bet, the ant"],
+    ["splits Chinese into pairs and ideographs", "我喜欢茶", "我喜 喜欢 欢茶 我 喜 欢 茶"],
+    ["splits Japanese at the change of neither script", "猫がコーヒー", "猫が がコ コー ーヒ ヒー 猫"],
+    ["splits Korean, whose particles hang on", "커피를", "커피 피를"],
+    ["leaves a single character", "茶 tea", "茶 tea"],
+    ["is nothing for nothing", "", ""],
+  ])("%s", (_, text, expected) => {
+    expect(words(searchText(text, "english"))).toEqual(words(expected));
+  });
+
+  it("knows irregular forms in English only", () => {
+    expect(searchText("Das war gut, she went", "german")).toBe("das war gut, she went");
+    expect(searchText("she went, don't", "simple")).toBe("she went, don't");
+  });
+
+  it("has no NUL and is never much longer than its bound", () => {
+    expect(searchText("a\u0000b", "english")).toBe("a b");
+    expect(searchText("word ".repeat(100_000), "english").length).toBe(100_000);
+    // Pairs and ideographs, with spaces around.
+    expect(searchText("茶".repeat(300_000), "english").length).toBeLessThan(6 * 100_000);
+  });
+
+  it("has no more words, bytes and letters than an index takes", () => {
+    const part = fc.constantFrom("ab", "語", "ﷺ", "q1-", "é", ".", " ", "\u0301\u0316", "x/y", "😀", "ำ");
+    const repeated = fc.tuple(
+      fc.array(part, { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 1, max: 20_000 }),
+    );
+    const numbered = fc
+      .integer({ min: 1, max: 20_000 })
+      .map((count) => [...Array(count).keys()].join(" word"));
+    const long = fc.oneof(
+      repeated.map(([parts, times]) => parts.join("").repeat(times)),
+      numbered,
+    );
+    fc.assert(
+      fc.property(long, fc.constantFrom("english", "simple"), (text, language) => {
+        const prepared = searchText(text, language);
+        expect(Buffer.byteLength(prepared)).toBeLessThan(600_000);
+        const found = prepared.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+        expect(new Set(found).size).toBeLessThanOrEqual(4_000);
+        expect(found.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0)).toBeLessThanOrEqual(
+          250_000,
+        );
+        for (const word of words(prepared)) expect(Buffer.byteLength(word)).toBeLessThan(2_047);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it("finds a word that is too long by its beginning", () => {
+    const word = "0123456789abcdef".repeat(30);
+    expect(searchText(word, "english")).toBe(searchText(`${word}0`, "english"));
+    expect(searchText(word, "english")).toHaveLength(128);
+  });
+
+  it("is the same for upper and lower case, and with accents added", () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z ]{0,40}$/), (text) => {
+        const plain = searchText(text, "english");
+        expect(searchText(text.toUpperCase(), "english")).toBe(plain);
+        expect(searchText(text.replaceAll(/[a-z]/g, "$&\u0301"), "english")).toBe(plain);
+      }),
+    );
+  });
+
+  it("gives a text of ideographs everything that any part of it gives", () => {
+    const ideographs = fc.array(fc.constantFrom(..."我喜欢茶咖啡东京大阪猫"), {
+      minLength: 1,
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(ideographs, fc.nat(), fc.nat(), (characters, from, length) => {
+        const start = from % characters.length;
+        const part = characters.slice(start, start + 1 + (length % characters.length)).join("");
+        const all = new Set(words(searchText(characters.join(""), "simple")));
+        for (const word of words(searchText(part, "simple"))) expect(all).toContain(word);
+      }),
+    );
+  });
+
+  it("takes any string", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.constantFrom("english", "simple"), (text, language) => {
+        expect(searchText(text, language)).not.toContain("\u0000");
+      }),
+    );
+  });
+});

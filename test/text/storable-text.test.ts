@@ -1,0 +1,51 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isStorable, onOneLine, visibleText } from "../../src/text/storable-text.js";
+
+describe("visible text", () => {
+  it.each([
+    ["a\u{E0041}\u{E007F}b", "ab"],
+    ["a\u202Eb\u2066c\u200Fd\u061Ce", "abcde"],
+    ["a\u200Bb\u2060c\uFEFFd\u00ADe\u3164f", "abcdef"],
+    ["a\u200Db\u200Cc", "abc"],
+    ["a\uFE0Fb\u{E0101}c", "abc"],
+    ["a\u0000b\u0007c\u001Bd", "abcd"],
+    ["a\u0085b\u2028c\u2029d\ve\ff\r\ng\rh", "a\nb\nc\nd\ne\nf\ng\nh"],
+    ["\uD800a", "\uFFFDa"],
+    ["1\uFE0F2", "12"],
+  ])("has nothing hidden in it: %j", (text, visible) => {
+    expect(visibleText(text)).toBe(visible);
+  });
+
+  it.each([
+    "می‌خواهم بروم",
+    "क्‍ष श्‍री",
+    "ශ්‍රී ලංකා",
+    "👩‍👩‍👧 🏳️‍🌈 👩🏽‍💻 ❤️ 1️⃣",
+    "葛\u{E0100}城",
+    "Olá, ça va? Größe\tund\nmehr",
+    "ผู้ใช้ชอบชา",
+  ])("keeps what scripts and emoji need: %s", (text) => {
+    expect(visibleText(text)).toBe(text);
+  });
+
+  it("is storable, stable, and has no character to hide words in", () => {
+    const unit = fc.oneof(
+      fc.constantFrom("a", "é", "م", "क", "ා", "👩", "葛", "1", " ", "\n"),
+      fc.constantFrom("\u200D", "\u200C", "\uFE0F", "\u{E0041}", "\u202E", "\u0085", "\u2028", "\u0000"),
+      fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+    );
+    fc.assert(
+      fc.property(fc.array(unit, { maxLength: 40 }), (units) => {
+        const text = visibleText(units.join(""));
+        expect(isStorable(text)).toBe(true);
+        expect(visibleText(text)).toBe(text);
+        expect(text).not.toMatch(/[\u{E0000}-\u{E007F}\u202A-\u202E\u2066-\u2069\u200B\u2060]/u);
+        expect(text).not.toMatch(/(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}]/u);
+        expect(text).not.toMatch(/(?:\u200C|\u200D|\uFE0F){3}/);
+        expect(onOneLine(text)).not.toMatch(/[\n\v\f\r\u0085\u2028\u2029]/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

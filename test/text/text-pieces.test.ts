@@ -1,0 +1,321 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { type PieceBounds, textPieces, withinBounds } from "../../src/text/text-pieces.js";
+
+const text = fc.oneof(
+  fc.string({ maxLength: 200, size: "max" }),
+  fc.string({ unit: "grapheme", maxLength: 100, size: "max" }),
+  fc
+    .array(fc.constantFrom("😀", "日", "a", "\u0301", "🏳️‍🌈", " "), { maxLength: 200 })
+    .map((parts) => parts.join("")),
+);
+const items = fc
+  .array(text, { maxLength: 20 })
+  .map((texts) => texts.map((each, seq) => ({ seq, text: each })));
+const budget = fc.integer({ min: 2, max: 80 });
+
+const rejoined = (pieces: { seq: number; text: string }[][]) => {
+  const texts = new Map<number, string>();
+  for (const item of pieces.flat()) texts.set(item.seq, (texts.get(item.seq) ?? "") + item.text);
+  return [...texts].map(([seq, each]) => ({ seq, text: each }));
+};
+
+describe("textPieces", () => {
+  it("loses nothing and keeps the order", () => {
+    fc.assert(
+      fc.property(items, budget, (input, tokens) => {
+        expect(rejoined(textPieces(input, tokens))).toEqual(input);
+      }),
+    );
+  });
+
+  it("keeps every piece within the budget", () => {
+    fc.assert(
+      fc.property(items, budget, (input, tokens) => {
+        for (const piece of textPieces(input, tokens)) {
+          const used = piece.reduce((sum, item) => sum + estimateTokens(item.text), 0);
+          expect(used).toBeLessThanOrEqual(tokens);
+        }
+      }),
+    );
+  });
+
+  it("splits no surrogate pair", () => {
+    fc.assert(
+      fc.property(items, budget, (input, tokens) => {
+        for (const { text: part } of textPieces(input, tokens).flat()) {
+          if (input.every((item) => !/\p{Surrogate}/u.test(item.text)))
+            expect(part).not.toMatch(/\p{Surrogate}/u);
+        }
+      }),
+    );
+  });
+
+  it("makes one piece of what fits, and none of nothing", () => {
+    const small = [{ text: "hello" }, { text: "" }, { text: "there" }];
+    expect(textPieces(small, 100)).toEqual([small]);
+    expect(textPieces([], 100)).toEqual([]);
+  });
+
+  it("cuts an item that alone is too large into several that keep its other fields", () => {
+    const pieces = textPieces([{ seq: 7, role: "user", text: "x".repeat(1_000) }], 100);
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(pieces.flat().every((item) => item.seq === 7 && item.role === "user")).toBe(true);
+    expect(
+      pieces
+        .flat()
+        .map((item) => item.text)
+        .join(""),
+    ).toBe("x".repeat(1_000));
+  });
+
+  it("makes no empty piece", () => {
+    fc.assert(
+      fc.property(items, budget, (input, tokens) => {
+        expect(textPieces(input, tokens).every((piece) => piece.length > 0)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("where a text is cut", () => {
+  const code = "Zx9-QwErTy-00417-AbCdEf-8812";
+
+  it("is after a word or a line, where one ends near", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 120 }), fc.constantFrom(" ", "\n"), (words, between) => {
+        const said = [
+          ...Array.from({ length: words }, () => "word"),
+          code,
+          ...Array.from({ length: 200 }, () => "more"),
+        ];
+        const parts = textPieces([{ text: said.join(between) }], 200).flat();
+        expect(parts.length).toBeGreaterThan(1);
+        expect(parts.filter(({ text: part }) => part.includes(code))).toHaveLength(1);
+        for (const { text: part } of parts)
+          expect(
+            part
+              .trim()
+              .split(between)
+              .every((word) => said.includes(word)),
+          ).toBe(true);
+      }),
+    );
+  });
+
+  it("is anywhere in a text without words, but in no character", () => {
+    const parts = textPieces([{ text: "😀".repeat(2_000) }], 300).flat();
+    expect(parts.length).toBeGreaterThan(5);
+    for (const { text: part } of parts) expect(part).toMatch(/^(?:😀)+$/u);
+  });
+});
+
+describe("no cut", () => {
+  const cutsOf = (said: string, tokens: number) => {
+    const parts = textPieces([{ text: said }], tokens).flat();
+    expect(parts.map(({ text: part }) => part).join("")).toBe(said);
+    let at = 0;
+    return {
+      parts: parts.map(({ text: part }) => part),
+      cuts: parts.slice(0, -1).map(({ text: part }) => (at += part.length)),
+    };
+  };
+  const wordsOf = (said: string) => said.split(/\s+/).filter(Boolean);
+  const word = fc.oneof(
+    fc.constantFrom(
+      "a",
+      "the",
+      "INV-2024-00731",
+      "ana@example.org",
+      "https://example.org/a?b=c&d=e#f",
+      "größer",
+      "x".repeat(150),
+    ),
+    fc.stringMatching(/^[A-Za-z0-9+/=_.:;,(){}-]{1,120}$/),
+  );
+
+  it("parts a word that fits a piece", () => {
+    const between = fc.constantFrom(" ", "\n", "  ", "\t", "\n\n", "\u00A0");
+    const pairs = fc.array(fc.tuple(word, between), { minLength: 30, maxLength: 200, size: "max" });
+    fc.assert(
+      fc.property(pairs, fc.integer({ min: 60, max: 250 }), (said, tokens) => {
+        const { parts } = cutsOf(said.flat().join(""), tokens);
+        const fitting = said.map(([each]) => each).filter((each) => estimateTokens(each) < tokens - 15);
+        const whole = new Set(parts.flatMap(wordsOf));
+        for (const each of fitting) expect(whole).toContain(each);
+      }),
+    );
+  });
+
+  it("parts one of 400 codes in a message of 60,000 words", () => {
+    const codes = Array.from({ length: 400 }, (_, index) => `INV-2024-${String(index).padStart(5, "0")}`);
+    const said = Array.from({ length: 60_000 }, (_, index) =>
+      index % 150 === 75 ? codes[(index - 75) / 150] : ["so", "they", "talked", "about", "it"][index % 5],
+    ).join(" ");
+    for (const tokens of [200, 1_000, 16_000]) {
+      const { parts } = cutsOf(said, tokens);
+      for (const code of codes) expect(parts.filter((part) => part.includes(code))).toHaveLength(1);
+    }
+  });
+
+  it("parts a code or a word in scripts that write no spaces", () => {
+    const codes = Array.from({ length: 100 }, (_, index) => `INV-2024-${String(index).padStart(5, "0")}`);
+    const said = codes.map((code) => `订单${code}已发货，預計明日抵達東京コーヒー店。`).join("");
+    for (let tokens = 60; tokens < 120; tokens++) {
+      const { parts } = cutsOf(said, tokens);
+      for (const code of [...codes, "コーヒー"]) expect(parts.join("|")).toContain(code);
+      expect(parts.join("|")).not.toMatch(/コ\|ー|東\|京|ー\|ヒ/);
+    }
+  });
+
+  it("is within a character as people see it", () => {
+    const grapheme = fc.constantFrom(
+      "👩‍👩‍👧‍👦",
+      "🇵🇹",
+      "🇩🇪",
+      "👍🏽",
+      "e\u0301",
+      "각",
+      "각".normalize("NFD"),
+      "ক্ষ",
+      "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
+      "\r\n",
+      "1️⃣",
+      "日",
+      "a",
+    );
+    const segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
+    fc.assert(
+      fc.property(
+        fc.array(grapheme, { minLength: 100, maxLength: 300, size: "max" }),
+        fc.integer({ min: 60, max: 90 }),
+        (all, tokens) => {
+          const said = all.join("");
+          const ends = new Set(Array.from(segmenter.segment(said), ({ index }) => index));
+          for (const cut of cutsOf(said, tokens).cuts) expect(ends).toContain(cut);
+        },
+      ),
+    );
+    const flags = "🇵🇹".repeat(500);
+    for (const part of cutsOf(`a ${flags}`, 100).parts) expect(part).toMatch(/^(?:a )?(?:🇵🇹)*$/u);
+  });
+
+  it("is within a line of code where one ends near, nor a value of JSON in one line", () => {
+    const lines = Array.from(
+      { length: 300 },
+      (_, index) => `  const value${index} = compute(${index}, "x");`,
+    );
+    for (const part of cutsOf(lines.join("\n"), 200).parts.slice(0, -1))
+      expect(part.endsWith("\n")).toBe(true);
+    const json = JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id: `INV-2024-${id + 10_000}` })));
+    const { parts } = cutsOf(json, 200);
+    for (let id = 0; id < 300; id++) expect(parts.join("|")).toContain(`INV-2024-${id + 10_000}`);
+  });
+
+  it("is missing in a word that is longer than a piece: it is cut where the piece is full", () => {
+    const base64 = Buffer.from("mnemograph".repeat(2_000)).toString("base64");
+    const { parts } = cutsOf(`before ${base64} after`, 200);
+    expect(parts.length).toBeGreaterThan(5);
+    for (const part of parts.slice(1, -1)) expect(estimateTokens(part)).toBeGreaterThan(100);
+  });
+});
+
+const bounds = fc.record({
+  inputBudgetTokens: fc.integer({ min: 200, max: 400 }),
+  mostPieces: fc.integer({ min: 1, max: 4 }),
+});
+const long = fc
+  .tuple(
+    fc.constantFrom("word ", "a", "<", " ", "\n", "=", "语", "😀", "Ab3+", "line of words\n", "é"),
+    fc.integer({ min: 1, max: 4_000 }),
+  )
+  .map(([part, times]) => part.repeat(times));
+const longItems = fc
+  .array(fc.oneof(long, text), { minLength: 1, maxLength: 30 })
+  .map((texts) => texts.map((each, seq) => ({ seq, text: each })));
+const piecesOf = (input: readonly { text: string }[], { inputBudgetTokens }: PieceBounds) =>
+  textPieces(input, inputBudgetTokens).length;
+
+describe("withinBounds", () => {
+  it("is never more calls than bound, and the very same where that is enough", () => {
+    fc.assert(
+      fc.property(longItems, bounds, (input, bound) => {
+        const { items: limited, isCut, taken } = withinBounds(input, bound);
+        expect(piecesOf(limited, bound)).toBeLessThanOrEqual(bound.mostPieces);
+        expect([isCut, taken]).toEqual([piecesOf(input, bound) > bound.mostPieces, input.length]);
+        if (!isCut) expect(limited).toEqual(input);
+        else expect(limited.some(({ text: each }) => / left out …\]/.test(each))).toBe(true);
+      }),
+    );
+  });
+
+  it("keeps head and tail of a long message, and says how much is missing between", () => {
+    const body = Array.from({ length: 500_000 }, (_, index) => `word${index}`).join(" ");
+    const bound = { inputBudgetTokens: 1_000, mostPieces: 4 };
+    const { items } = withinBounds([{ text: "hello" }, { text: body }, { text: "bye" }], bound);
+    const [short, cut, last] = items;
+    expect([short, last]).toEqual([{ text: "hello" }, { text: "bye" }]);
+    const [, head = "", count = "", tail = ""] =
+      /^([\s\S]*)\n\[… ([\d,]+) characters left out …\]\n([\s\S]*)$/.exec(cut?.text ?? "") ?? [];
+    expect(body.startsWith(head)).toBe(true);
+    expect(body.endsWith(tail)).toBe(true);
+    expect(head.length + tail.length + Number(count.replaceAll(",", ""))).toBe(body.length);
+    // Neither end has got little, and no word is cut.
+    for (const end of [head, tail]) expect(estimateTokens(end)).toBeGreaterThan(900);
+    expect(`${head}|${tail}`).toMatch(/word\d+ \|word\d+/);
+  });
+
+  it("takes from the longest first: what is short stays whole", () => {
+    const input = [
+      { text: "a b ".repeat(20_000) },
+      { text: "short ".repeat(50) },
+      { text: "c d ".repeat(20_000) },
+    ];
+    const [one, short, other] = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 }).items;
+    expect(short).toEqual(input[1]);
+    const [first, second] = [one, other].map((item) => estimateTokens(item?.text ?? ""));
+    expect(Math.abs((first ?? 0) - (second ?? 0))).toBeLessThan(100);
+  });
+
+  it("of very many keeps the first and the last", () => {
+    const many = Array.from({ length: 10_000 }, (_, seq) => ({ seq, text: `message number ${seq} of many` }));
+    const { items: limited } = withinBounds(many, { inputBudgetTokens: 1_000, mostPieces: 2 });
+    expect(limited[0]).toEqual(many[0]);
+    expect(limited.at(-1)).toEqual(many.at(-1));
+    expect(limited.some(({ text: each }) => /\[… [\d,]+ messages left out …\]/.test(each))).toBe(true);
+  });
+
+  it("takes whole groups, as many as fit uncut, and cuts of the first one alone", () => {
+    const entries = fc.array(fc.tuple(fc.boolean(), fc.oneof(long, text)), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(entries, bounds, (given, bound) => {
+        const input = given.map(([begins, each]) => ({ begins, text: each }));
+        const { items, taken, isCut } = withinBounds(input, bound, ({ begins }) => begins);
+        expect(piecesOf(items, bound)).toBeLessThanOrEqual(bound.mostPieces);
+        expect(taken).toBeGreaterThan(0);
+        const first = input.slice(0, taken);
+        if (!isCut) expect(items).toEqual(first);
+        const tooLong = first.some(
+          ({ text: each }) => estimateTokens(each) > bound.inputBudgetTokens * bound.mostPieces,
+        );
+        const groups = first.slice(1).filter(({ begins }) => begins).length;
+        if (isCut && groups > 0) expect(tooLong).toBe(true);
+        if (taken === input.length) return;
+        expect(input[taken]?.begins).toBe(true);
+        const next = input.findIndex(({ begins }, index) => index > taken && begins);
+        const more = input.slice(0, next < 0 ? input.length : next);
+        expect(piecesOf(more, bound)).toBeGreaterThan(bound.mostPieces);
+      }),
+    );
+  });
+
+  it("leaves the others their place beside one that is too long", () => {
+    const input = ["one", "word ".repeat(100_000), "two", "three"].map((each) => ({ text: each }));
+    const { items, taken } = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 }, () => true);
+    expect([taken, items.map(({ text: each }) => each.slice(0, 5))]).toEqual([
+      4,
+      ["one", "word ", "two", "three"],
+    ]);
+  });
+});

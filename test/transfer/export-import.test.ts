@@ -1,0 +1,275 @@
+import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import type { Scope } from "../../src/scope/scope.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import type { ExportLine } from "../../src/transfer/export-line.js";
+import { asText, linesOf, ofType, withoutHeader } from "../support/export-lines.js";
+import { fillScope } from "../support/fill-scope.js";
+import { countEverything } from "../support/find-everywhere.js";
+import { useFreshSchemas } from "../support/fresh-schema.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const freshSchema = useFreshSchemas(db);
+const vouched = { trust: "operator" } as const;
+const word = () => `word${randomUUID().replaceAll("-", "")}`;
+
+beforeAll(async () => {
+  await db.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();
+});
+
+describe("export and import", () => {
+  it("give back everything in another database, and again change nothing", async () => {
+    const name = word();
+    const scope = { tenantId: name, userId: name };
+    const source = await fillScope(db, scope, name);
+    const lines = await linesOf(source, scope);
+    expect(lines[0]).toMatchObject({ type: "header", format: "mnemograph", version: 1, scope });
+    expect(new Set(lines.map(({ type }) => type)).size).toBe(11);
+
+    const fresh = await freshSchema();
+    const target = fresh.memory();
+    const imported = await target.import(asText(lines), vouched);
+    expect(imported).toMatchObject({ scope, lines: lines.length, total: lines.length - 2 });
+    const again = await linesOf(target, scope);
+    expect(withoutHeader(again)).toEqual(withoutHeader(lines));
+    const counters = async (schema: string) => {
+      const { rows } = await db.pool.query(
+        `select revision, turns, memory_count, memory_length, message_count, message_length
+         from "${schema}".owner where user_id = $1`,
+        [name],
+      );
+      return rows;
+    };
+    expect(await counters(fresh.schema)).toEqual(await counters(db.schema));
+    const before = await countEverything(fresh);
+    expect(await target.import(lines, vouched)).toMatchObject({ written: {}, total: 0, lines: lines.length });
+    expect(await countEverything(fresh)).toEqual(before);
+
+    // It is found as before, by words, and by vectors once they are made.
+    const query = { scope, query: `who likes ${name}` };
+    const texts = async (memory: Memory) =>
+      (await memory.query(query)).map(({ memory: { text } }) => text).sort();
+    expect((await texts(target)).length).toBeGreaterThan(0);
+    expect(await texts(target)).toEqual(await texts(db.memory()));
+    const said = async (memory: Memory) =>
+      (await memory.transcript.search({ scope, query: "round 2" })).map(({ text }) => text);
+    expect((await said(target)).length).toBeGreaterThan(0);
+    expect(await said(target)).toEqual(await said(source));
+    const { embedded } = await fresh
+      .memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) })
+      .reembed();
+    expect(embedded).toBe(ofType(lines, "memory").filter(({ state }) => state === "active").length);
+    // And goes on: the next change has the next revision.
+    await target.memories.add({ text: `Later more of ${name} happened.` }, { scope });
+    const [{ revision }] = await counters(fresh.schema);
+    expect(Number(revision)).toBe((ofType(lines, "owner")[0]?.revision ?? 0) + 1);
+  }, 120_000);
+
+  it("leave out no column, but those that are made anew", async () => {
+    const name = word();
+    const scope = { userId: name, appId: name };
+    const lines = await linesOf(await fillScope(db, { userId: name }, name), { userId: name });
+    expect(lines.length).toBeGreaterThan(20);
+    const renamed: Record<string, string> = { content: "text", rev: "revision" };
+    const skipped: Record<string, string[]> = {
+      thread: ["id", "owner_ref"],
+      message: ["thread_ref", "role", "actor", "content"],
+      summary: ["id", "thread_ref", "base_id", "lease_until", "retry_at"],
+      memory: ["ref", "owner_ref", "thread_ref", "content_hash", "accessed_on", "revision"],
+      relation: ["from_ref", "to_ref"],
+      history: ["id", "owner_ref", "memory_revision"],
+      change_log: ["owner_ref"],
+      consent_request: ["ref", "owner_ref", "revision"],
+      owner: ["id", "memory_count", "memory_length", "message_count", "message_length"],
+    };
+    const types: Record<string, ExportLine["type"]> = { change_log: "change", consent_request: "consent" };
+    for (const [table, made] of Object.entries(skipped)) {
+      const type = types[table] ?? (table as ExportLine["type"]);
+      const keys = new Set(ofType(lines, type).flatMap((line) => Object.keys(line)));
+      const { rows } = await db.pool.query<{ name: string }>(
+        "select column_name as name from information_schema.columns where table_schema = $1 and table_name = $2",
+        [db.schema, table],
+      );
+      const missing = rows
+        .map((column) => column.name)
+        .filter((column) => ![...made, "tenant_id", "user_id", "app_id"].includes(column))
+        .filter((column) => !keys.has(camel(renamed[column] ?? column)));
+      expect([table, missing]).toEqual([table, []]);
+    }
+    expect(scope).toBeDefined();
+  }, 60_000);
+
+  it("keep to the scope: a user within an app, an app's own", async () => {
+    const [user, app] = [word(), word()];
+    const config = { categories: { custom: [{ name: "in_app", level: "app" as const }] } };
+    const memory = db.memory({ config });
+    const inApp = { userId: user, appId: app };
+    await memory.memories.add({ text: "Prefers the dark theme here.", category: "in_app" }, { scope: inApp });
+    await memory.memories.add({ text: "Prefers tea everywhere." }, { scope: inApp });
+    await memory.memories.add({ text: "Users like short answers.", kind: "note" }, { scope: { appId: app } });
+    await memory.record({ scope: inApp, threadId: `${app} 1`, messages: [new HumanMessage("in the app")] });
+    await memory.record({
+      scope: { userId: user },
+      threadId: `${app} 2`,
+      messages: [new HumanMessage("outside")],
+    });
+    const exported = async (scope: Scope) => {
+      const lines = await linesOf(memory, scope);
+      return [
+        ...ofType(lines, "memory").map(({ text }) => text),
+        ...ofType(lines, "thread").map(({ threadId }) => threadId),
+        ofType(lines, "history").length,
+      ];
+    };
+    expect(await exported(inApp)).toEqual(["Prefers the dark theme here.", `${app} 1`, 1]);
+    expect(await exported({ appId: app })).toEqual(["Users like short answers.", 1]);
+    const all = ["Prefers the dark theme here.", "Prefers tea everywhere.", `${app} 1`, `${app} 2`, 2];
+    expect(await exported({ userId: user })).toEqual(all);
+    const fresh = (await freshSchema()).memory();
+    for (const scope of [inApp, { appId: app }]) {
+      const lines = await linesOf(memory, scope);
+      await fresh.import(lines, vouched);
+      expect(withoutHeader(await linesOf(fresh, scope))).toEqual(withoutHeader(lines));
+    }
+  });
+
+  it("can make the memories another user's", async () => {
+    const [ana, ben] = [word(), word()];
+    const lines = await linesOf(await fillScope(db, { userId: ana, appId: ana }, ana), { userId: ana });
+    const target = (await freshSchema()).memory();
+    const scope = { tenantId: "acme", userId: ben };
+    expect(await target.import(lines, { scope, ...vouched })).toMatchObject({
+      scope,
+      total: lines.length - 2,
+    });
+    expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
+    expect(await linesOf(target, { userId: ana })).toHaveLength(2);
+    await expect(target.import(lines, { scope: { appId: ben } })).rejects.toThrow(
+      /scope with userId; `scope` must have the same, and has appId/,
+    );
+  }, 60_000);
+
+  it("leave what is known in its place, and let the news go on", async () => {
+    const name = word();
+    const scope = { userId: name };
+    const source = (await freshSchema()).memory();
+    const target = (await freshSchema()).memory();
+    const home = (text: string) => ({ text, category: "knowledge", key: "home", value: text });
+    await source.memories.add([home("Lives in Graz."), { text: "Likes tea very much." }], { scope });
+    await source.record({
+      scope,
+      threadId: "t",
+      messages: [new HumanMessage({ id: "a", content: "hello" })],
+    });
+    await target.memories.add([home("Lives in Wien."), { text: "Plays chess on Sundays." }], { scope });
+    const lines = await linesOf(source, scope);
+    await target.import(lines);
+    expect(await target.import(lines)).toMatchObject({ total: 0 });
+    const texts = (await target.memories.list({ scope })).map(({ text }) => text).sort();
+    expect(texts).toEqual(["Likes tea very much.", "Lives in Wien.", "Plays chess on Sundays."]);
+    const [superseded] = await target.memories.list({ scope, states: ["superseded"] });
+    const holder = (await target.memories.list({ scope })).find(({ text }) => text === "Lives in Wien.");
+    expect(superseded).toMatchObject({ text: "Lives in Graz.", supersededBy: holder?.id });
+    const changes = ofType(await linesOf(target, scope), "change");
+    expect(changes.map(({ revision }) => revision)).toEqual([1, 2, 3, 4]);
+    await target.memories.add({ text: "Goes swimming on Mondays." }, { scope });
+    expect(ofType(await linesOf(target, scope), "change").at(-1)).toMatchObject({ revision: 5 });
+
+    // A thread that went on without the export's messages is somebody's conversation: it is not mixed.
+    await target.forget(scope);
+    await target.record({
+      scope,
+      threadId: "t",
+      messages: [new HumanMessage({ id: "b", content: "other" })],
+    });
+    await expect(target.import(lines)).rejects.toThrow(/^Line \d+: thread "t" has other messages here/);
+  }, 60_000);
+
+  it("never take what belongs to another scope", async () => {
+    const [ana, ben] = [word(), word()];
+    const memory = await fillScope(db, { userId: ana }, ana);
+    const lines = await linesOf(memory, { userId: ana });
+    const before = await countEverything(db);
+    const conflict = {
+      code: "ID_TAKEN",
+      message: expect.stringMatching(/^Line \d+: .* belongs to another scope/),
+    };
+    // The threads of another tenant are others; the memories' ids are taken.
+    for (const scope of [{ userId: ben }, { tenantId: ben, userId: ben }]) {
+      await expect(memory.import(lines, { scope })).rejects.toMatchObject(conflict);
+    }
+    const { owner: _, ...rest } = before;
+    expect(await countEverything(db)).toMatchObject(rest);
+  }, 60_000);
+
+  describe("of what is no export", () => {
+    const header = {
+      type: "header",
+      format: "mnemograph",
+      version: 1,
+      exportedAt: "2026-01-01T00:00:00Z",
+      scope: { userId: "ana" },
+    };
+    const thread = {
+      type: "thread",
+      ...{
+        threadId: "t",
+        revSeen: 0,
+        createdAt: header.exportedAt,
+        lastActivityAt: header.exportedAt,
+        tasks: [],
+      },
+    };
+    const message = {
+      type: "message",
+      ...{ threadId: "t", seq: 0, messageId: "m", saidAt: header.exportedAt, createdAt: header.exportedAt },
+      serialised: JSON.stringify({ lc: 1, type: "constructor", id: ["os"], kwargs: {} }),
+    };
+    it.each<[string, unknown[], RegExp]>([
+      ["nothing", [], /^Line 1: the export is cut off/],
+      ["no JSON", ["hello"], /^Line 1: this is no JSON/],
+      ["something else", ['{"a":1}'], /^Line 1: this is no export of mnemograph/],
+      [
+        "a later version",
+        [{ ...header, version: 2 }],
+        /^Line 1: the export has version 2, .*update the package/,
+      ],
+      ["no scope", [{ ...header, scope: { tenantId: "a" } }], /^Line 1: A scope needs a userId or an appId/],
+      ["a blank user", [{ ...header, scope: { userId: " " } }], /^Line 1: scope.userId: must not be blank/],
+      ["no end", [header, "", thread], /^Line 4: the export is cut off/],
+      ["lines missing", [header, { type: "end", lines: 9 }], /^Line 2: 8 lines before it are missing/],
+      ["an unknown line", [header, { type: "wish" }], /^Line 2: type: Invalid/],
+      ["an unknown field", [header, { ...thread, admin: true }], /^Line 2: .*admin/],
+      ["prototypes", [header, '{"type":"thread","__proto__":{"threadId":"t"}}'], /^Line 2: /],
+      ["a wrong time", [header, { ...thread, createdAt: "yesterday" }], /^Line 2: createdAt: must be a time/],
+      ["a NUL", [header, { ...thread, threadId: "a\u0000" }], /^Line 2: threadId: has characters/],
+      [
+        "a message of no thread",
+        [header, { ...message, threadId: "none" }],
+        /^Line 2: .* no line of thread "none" before/,
+      ],
+      ["a message that is none", [header, thread, message], /^Line 3: serialised: this is no message/],
+      ["a second header", [header, header], /^Line 2: a second header/],
+      [
+        "more after the end",
+        [header, { type: "end", lines: 1 }, thread],
+        /^Line 3: there is something after/,
+      ],
+    ])("say which line is wrong: %s", async (_, lines, problem) => {
+      const memory = (await freshOnce()).memory();
+      const error = await memory.import(lines as string[]).catch((cause: unknown) => cause);
+      expect(error).toMatchObject({ code: "INVALID_INPUT", message: expect.stringMatching(problem) });
+    });
+  });
+});
+
+let once: ReturnType<typeof freshSchema> | undefined;
+function freshOnce() {
+  once ??= freshSchema();
+  return once;
+}
+
+const camel = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());

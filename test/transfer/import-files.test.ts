@@ -1,0 +1,157 @@
+import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import { splitLines } from "../../src/transfer/read-export.js";
+import { asText, linesOf, ofType } from "../support/export-lines.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const now = new Date().toISOString();
+const headerOf = (userId: string) => ({
+  ...{ type: "header", format: "mnemograph", version: 1, exportedAt: now },
+  scope: { userId },
+});
+const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+const invalid = (message: RegExp) => ({ code: "INVALID_INPUT", message: expect.stringMatching(message) });
+
+describe("a line that is too long or too deep", () => {
+  const history = { type: "history", memoryId: randomUUID(), event: "ADD", actor: null, revision: null };
+  it.each<[string, (header: string) => unknown[], RegExp]>([
+    [
+      "of 11 MB",
+      (header) => [header, `{"type":"${"x".repeat(11_000_000)}"}`],
+      /^Line 2: it is longer than 10000000/,
+    ],
+    [
+      "5,000 levels deep",
+      (header) => [header, JSON.stringify({ ...history, old: "@", new: null }).replace('"@"', deep(5_000))],
+      /^Line 2: it is nested deeper than 100 levels/,
+    ],
+    [
+      "a million levels deep, and cut off",
+      (header) => [header, "[".repeat(1_000_000)],
+      /^Line 2: it is nested/,
+    ],
+    [
+      "an object that is a circle",
+      (header) => {
+        const line: Record<string, unknown> = { ...history };
+        line.old = line;
+        return [header, line];
+      },
+      /^Line 2: this cannot be written as JSON/,
+    ],
+    [
+      "an object with a big number",
+      (header) => [header, { ...history, old: 1n }],
+      /^Line 2: this cannot be written as JSON/,
+    ],
+    ["nothing at all", (header) => [header, undefined], /^Line 2: this is no JSON/],
+  ])("is refused: %s", async (_, lines, problem) => {
+    const header = JSON.stringify(headerOf(randomUUID()));
+    await expect(db.memory().import(lines(header) as string[])).rejects.toMatchObject(invalid(problem));
+  });
+
+  it("is refused: a message 5,000 levels deep", async () => {
+    const scope = { userId: randomUUID() };
+    const memory = db.memory();
+    await memory.record({
+      scope,
+      threadId: scope.userId,
+      messages: [new HumanMessage({ id: "h", content: "hi" })],
+    });
+    const lines = asText(await linesOf(memory, scope)).map((line) =>
+      line.replace(
+        String.raw`\"additional_kwargs\":{}`,
+        String.raw`\"additional_kwargs\":{\"a\":${deep(5_000)}}`,
+      ),
+    );
+    const target = { scope: { userId: randomUUID(), tenantId: "deep" } };
+    for (const trust of ["untrusted", "operator"] as const) {
+      await expect(memory.import(lines, { ...target, trust })).rejects.toMatchObject(
+        invalid(/^Line \d: serialised: it is nested deeper than 1000/),
+      );
+    }
+  });
+});
+
+it("what the database does not take is an error that names its line, and nothing of its batch stays", async () => {
+  const scope = { userId: randomUUID() };
+  const source = db.memory();
+  const drafts = Array.from({ length: 20 }, (_, index) => ({ text: `Knows that number ${index} is odd.` }));
+  await source.memories.add(drafts, { scope });
+  const lines = await linesOf(source, scope);
+  await source.forget(scope);
+  const third = ofType(lines, "memory")[2]?.text;
+  // Blank is only what comes of it.
+  const memory = db.memory({ redact: (text) => (text === third ? " " : text) });
+  const number = lines.findIndex((line) => line.type === "memory" && line.text === third) + 1;
+  await expect(memory.import(lines)).rejects.toMatchObject(
+    invalid(new RegExp(`^Line ${number}: the database does not take it \\(SQLSTATE 23514\\)`)),
+  );
+  expect(await memory.memories.list({ scope })).toEqual([]);
+});
+
+describe("lines of a file", () => {
+  const read = async (chunks: Iterable<Uint8Array>) => {
+    const lines: string[] = [];
+    for await (const line of splitLines(
+      (async function* () {
+        yield* chunks;
+      })(),
+    ))
+      lines.push(line);
+    return lines;
+  };
+
+  it("end with line feeds alone, wherever its bytes are parted", async () => {
+    const text = '\ufeff{"a":"é\u2028\u0085😀"}\r\n\nlast';
+    const bytes = new TextEncoder().encode(text);
+    for (let size = 1; size <= bytes.length; size++) {
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.slice(index * size, (index + 1) * size),
+      );
+      expect(await read(chunks)).toEqual(['{"a":"é\u2028\u0085😀"}', "", "last"]);
+    }
+  });
+
+  it("are read no further than the longest", async () => {
+    let given = 0;
+    function* endless() {
+      yield new TextEncoder().encode("first\n");
+      for (;;) {
+        given++;
+        yield new Uint8Array(65_536).fill(0x78);
+      }
+    }
+    await expect(read(endless())).rejects.toMatchObject(invalid(/^Line 2: it is longer than/));
+    expect(given).toBeLessThan(160);
+  });
+});
+
+it("a chain of summaries ends, whatever the rows say", async () => {
+  const scope = { userId: randomUUID() };
+  const threadId = scope.userId;
+  const memory = db.memory();
+  await memory.record({ scope, threadId, messages: [new HumanMessage({ id: "h", content: "hi" })] });
+  const { rows } = await db.pool.query<{ id: string }>(
+    `insert into "${db.schema}".summary (thread_ref, start_seq, end_seq, status, content)
+     select id, 0, 0, 'completed', 'They said hi.' from "${db.schema}".thread, generate_series(1, 3)
+     where thread_id = $1 returning id`,
+    [threadId],
+  );
+  const [first, second, third] = rows.map(({ id }) => Number(id));
+  const chain = async (bases: Record<number, number>) => {
+    for (const [id, base] of Object.entries(bases)) {
+      await db.pool.query(`update "${db.schema}".summary set base_id = $2 where id = $1`, [id, base]);
+    }
+    return (await memory.summaries.chain({ scope, threadId })).map(({ id }) => id);
+  };
+  expect(await chain({ [third ?? 0]: third ?? 0 })).toEqual([third]);
+  expect(await chain({ [third ?? 0]: second ?? 0, [second ?? 0]: third ?? 0 })).toEqual([third, second]);
+  expect(await chain({ [second ?? 0]: first ?? 0, [first ?? 0]: third ?? 0 })).toEqual([
+    third,
+    second,
+    first,
+  ]);
+});

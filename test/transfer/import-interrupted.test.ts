@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { describe, expect, inject, it } from "vitest";
+import type { ExportLine } from "../../src/transfer/export-line.js";
+import { useChildScripts } from "../support/child-scripts.js";
+import { asText, linesOf, ofType, withoutHeader } from "../support/export-lines.js";
+import { useFreshSchemas } from "../support/fresh-schema.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+import { watchedPool } from "../support/watched-pool.js";
+
+const db = useTestDatabase();
+const freshSchema = useFreshSchemas(db);
+const start = useChildScripts();
+const vouched = { trust: "operator" } as const;
+const word = () => `word${randomUUID().replaceAll("-", "")}`;
+
+describe("large and interrupted exports and imports", () => {
+  it("stop and go on where they were", async () => {
+    const scope = { userId: word() };
+    const source = db.memory();
+    const drafts = Array.from({ length: 1_200 }, (_, index) => ({
+      text: `Knows that number ${index} is odd.`,
+    }));
+    await source.memories.add(drafts, { scope });
+    const lines = await linesOf(source, scope);
+    const target = (await freshSchema()).memory();
+    await expect(target.import(cutOff(lines, 900), vouched)).rejects.toThrow("the disk is full");
+    const partly = await linesOf(target, scope);
+    expect(ofType(partly, "memory")).toHaveLength(898);
+    expect(await target.import(lines, vouched)).toMatchObject({
+      written: { memory: 302, history: 1_200, change: 1_200 },
+    });
+    expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
+    const controller = new AbortController();
+    const onProgress = () => controller.abort(new Error("enough"));
+    await expect(target.import(lines, { signal: controller.signal, onProgress })).rejects.toThrow("enough");
+  }, 120_000);
+
+  it("hold a page at a time, however much there is", async () => {
+    const scope = { userId: word() };
+    const drafts = Array.from({ length: 5_000 }, (_, index) => ({
+      text: `Knows that number ${index} is even.`,
+    }));
+    const { pool, statements } = watchedPool(db.pool);
+    const memory = db.memory({ database: pool });
+    await memory.memories.add(drafts, { scope });
+    const lines = memory.export(scope)[Symbol.asyncIterator]();
+    await lines.next();
+    await lines.next();
+    statements.length = 0;
+    const pages: number[] = [];
+    for (let count = 0; count < 5_000; count++) {
+      expect((await lines.next()).value).toMatchObject({ type: "memory" });
+      if (count % 1_000 === 0) pages.push(statements.length);
+    }
+    // Two more statements for a thousand more lines: none is read before it is asked for.
+    expect(pages.map((page) => page - (pages[0] ?? 0))).toEqual([0, 2, 4, 6, 8]);
+
+    // Import asks for no more than a batch beyond what it has written.
+    const target = (await freshSchema()).memory();
+    let given = 0;
+    let furthest = 0;
+    async function* counted() {
+      for await (const line of memory.export(scope)) {
+        given++;
+        yield line;
+      }
+    }
+    await target.import(counted(), {
+      onProgress: ({ lines: written }) => {
+        furthest = Math.max(furthest, given - written);
+      },
+    });
+    expect(given).toBeGreaterThan(15_000);
+    expect(furthest).toBeLessThanOrEqual(1);
+  }, 120_000);
+
+  it.skipIf(!onServer())(
+    "killed in the middle, an import is finished by the next (server only)",
+    async () => {
+      const scope = { userId: word() };
+      const source = db.memory();
+      for (let thread = 0; thread < 30; thread++) {
+        const messages = Array.from({ length: 40 }, (_, index) =>
+          index % 2
+            ? new AIMessage({ id: `a${index}`, content: "Fine." })
+            : new HumanMessage({ id: `h${index}`, content: "How?" }),
+        );
+        await source.record({ scope, threadId: `${scope.userId} ${thread}`, messages });
+      }
+      const lines = await linesOf(source, scope);
+      const folder = mkdtempSync(join(tmpdir(), "mnemograph-import-"));
+      const file = join(folder, "export.jsonl");
+      writeFileSync(file, asText(lines).join("\n"));
+      const fresh = await freshSchema();
+      const child = start("import-slowly", [inject("databaseUrl") ?? "", fresh.schema, file]);
+      await child.line("deep enough");
+      await child.kill();
+      const target = fresh.memory();
+      expect((await linesOf(target, scope)).length).toBeLessThan(lines.length);
+      await target.import(asText(lines), vouched);
+      expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
+      rmSync(folder, { recursive: true });
+    },
+    120_000,
+  );
+});
+
+async function* cutOff(lines: ExportLine[], after: number) {
+  for (const [index, line] of lines.entries()) {
+    if (index === after) throw new Error("the disk is full");
+    yield line;
+  }
+}
