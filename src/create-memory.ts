@@ -25,7 +25,7 @@ import type { Memory, MemoryOptions } from "./memory.js";
 import { eventSchema, failureSchema, memoryOptionsSchema, statsSchema } from "./memory-input.js";
 import { createEmbedder } from "./models/embedder.js";
 import { reembed } from "./models/reembed.js";
-import { resolveConfig } from "./options.js";
+import { type ResolvedConfig, resolveConfig } from "./options.js";
 import { migrate } from "./postgres/migrate.js";
 import { openDatabase } from "./postgres/open-database.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
@@ -39,6 +39,7 @@ import {
 } from "./rounds/observe.js";
 import { recall } from "./rounds/recall.js";
 import { remember } from "./rounds/remember.js";
+import type { Runtime } from "./runtime.js";
 import { parseScope, parseScopeIn } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
@@ -64,16 +65,25 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     options.database,
     {
       ...{ schemaName: options.schema ?? "mnemograph", clock: options.clock, isolation: options.isolation },
+      language: config.retrieval.language,
       ...config.database,
     },
     logger,
   );
   const embedder = options.embeddings ? createEmbedder(db, options.embeddings, options.embeddingSpace) : null;
   const redactor = createRedactor(options.redact);
-  const now = options.clock ?? (() => new Date());
-  const write = { db, config, embedder, redactor };
-  const patient = { ...write, db: db.patient };
-  const search = { ...write, logger, clock: options.clock };
+  const runtime: Runtime<ResolvedConfig> = {
+    ...{ db, config, logger, embedder, redactor },
+    clock: options.clock ?? (() => new Date()),
+    hasModel: options.model !== undefined,
+    model() {
+      if (options.model) return options.model;
+      throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
+    },
+    onRetry: (delayMs) => background.wakeIn(delayMs),
+  };
+  /** For work in bulk, whose statements have no deadline. */
+  const patient = { ...runtime, db: db.patient };
   const observe = createObserve(db, config.telemetry, redactor);
   const emit = async (event: MemoryEvent) => {
     parseInput(eventSchema, event, "event");
@@ -83,10 +93,6 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       logger.error(`an event could not be kept: ${errorLine(error)}`);
     }
   };
-  const model = () => {
-    if (options.model) return options.model;
-    throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
-  };
   const lifecycle = createLifecycle(patient);
   const modelless: WorkKind[] = [createConsentExpiryWork(db), lifecycle.work, lifecycle.trimming];
   const background: BackgroundWork = createBackgroundWork({
@@ -94,10 +100,9 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     ...{ logger, jobs: options.jobs ?? "background" },
     kinds: () => due,
   });
-  const upkeepDeps = { ...write, logger, model, onRetry: background.wakeIn };
-  const summarization = createSummarizationGraph(upkeepDeps);
-  const extraction = createExtractionGraph(upkeepDeps);
-  const compression = createCompressionGraph(upkeepDeps);
+  const summarization = createSummarizationGraph(runtime);
+  const extraction = createExtractionGraph(runtime);
+  const compression = createCompressionGraph(runtime);
   const summaryWork = createSummaryWork(db, config.summaries, async (claim) => {
     await observe(spans.summarize, () => summarization.invoke({ claim }), reportWork);
   });
@@ -132,16 +137,15 @@ export function createMemory(options: MemoryOptions = {}): Memory {
         also: (client) => setUpCheckpointer(client, db.schemaName),
       }),
     record: async (input) => {
-      const { recorded, lastSeq } = await record(write, input);
+      const { recorded, lastSeq } = await record(runtime, input);
       return { recorded, lastSeq };
     },
     recall: (input) =>
-      observe(spans.recall, (seen) => recall({ ...search, db: seen }, input), reportRecalled(input?.query)),
+      observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled(input?.query)),
     async remember(input) {
-      const deps = { logger, config, redactor, hasModel: options.model !== undefined };
       const { remembered, due } = await observe(
         spans.remember,
-        (seen) => remember({ ...deps, db: seen }, input),
+        (seen) => remember({ ...runtime, db: seen }, input),
         reportRemembered(input),
       );
       const { summary } = remembered;
@@ -153,22 +157,22 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       return remembered;
     },
     summaries: createSummariesApi(db),
-    memories: createMemoriesApi(write),
-    procedures: createProceduresApi(upkeepDeps),
-    quarantine: createQuarantineApi(write),
+    memories: createMemoriesApi(runtime),
+    procedures: createProceduresApi(runtime),
+    quarantine: createQuarantineApi(runtime),
     changes: createChangesApi(db),
     events: createEventsApi(db),
     lifecycle: lifecycle.api,
-    consents: createConsentsApi(write),
+    consents: createConsentsApi(runtime),
     query: (async (input: MemoryQuery) => {
       const { hits, form, budgetTokens } = await observe(
         spans.query,
-        (seen) => queryMemories({ ...search, db: seen }, input),
+        (seen) => queryMemories({ ...runtime, db: seen }, input),
         reportHits(input?.query),
       );
       return form === null ? fittingHits(hits, budgetTokens) : bulletsOf(hits, form, budgetTokens);
     }) as Memory["query"],
-    transcript: { search: (input) => searchTranscript({ db, retrieval: config.retrieval }, input) },
+    transcript: { search: (input) => searchTranscript(runtime, input) },
     threads: {
       list: (page) => listThreads(db, page),
       claim: (input) => claimConversation(db, input),
@@ -191,8 +195,8 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     upkeep: background.upkeep,
     reembed: (how) => reembed(patient, how),
     forget: (scope, how) => forget(db.patient, scope, how),
-    export: (scope) => exportScope(db.patient, scope, now),
-    import: (lines, how) => importLines({ ...patient, now }, lines, how),
+    export: (scope) => exportScope(db.patient, scope, runtime.clock),
+    import: (lines, how) => importLines(patient, lines, how),
     policy: config.policy,
     emit,
     async reportError(failure) {

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { ConsentRequest } from "../memories/guard/consent-request.js";
-import type { WriteDeps } from "../memories/write/write-memories.js";
+import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
@@ -90,7 +90,7 @@ const acknowledgementSchema = z.strictObject({
  * @throws MemoryError `INVALID_INPUT` when it does not, and all that `decideConsent` throws.
  */
 export async function acknowledgeConsent(
-  deps: WriteDeps,
+  deps: WriteRuntime,
   input: ConsentAcknowledgement,
 ): Promise<ConsentRequest> {
   const acknowledged = parseScoped(acknowledgementSchema, input, "acknowledgement");

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { WorkKind } from "../jobs/background-work.js";
 import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.js";
-import type { WriteDeps } from "../memories/write/write-memories.js";
+import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Database } from "../postgres/database.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { pageRows } from "../text/parse-input.js";
@@ -66,7 +66,7 @@ const listingSchema = z.strictObject({
 const postponeSchema = z.strictObject({ scope: scopeField, ids: z.array(z.string()) });
 
 /** The `ConsentsApi` on `deps`. */
-export function createConsentsApi(deps: WriteDeps): ConsentsApi {
+export function createConsentsApi(deps: WriteRuntime): ConsentsApi {
   const { db, config } = deps;
   return {
     list: async (listing) => listConsents(db, parseScoped(listingSchema, listing, "listing")),

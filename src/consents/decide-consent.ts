@@ -10,7 +10,8 @@ import {
 } from "../memories/guard/consent-request.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { settleConsents } from "../memories/write/standing-consents.js";
-import { type WriteDeps, writeMemories } from "../memories/write/write-memories.js";
+import { writeMemories } from "../memories/write/write-memories.js";
+import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
 import { lockOwner } from "../scope/lock-owner.js";
 import { isSharedBy, parseScoped, type Scope, scopeField } from "../scope/scope.js";
@@ -81,7 +82,7 @@ type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
  * @throws MemoryError `NOT_FOUND`, `CONSENT_DECIDED` that says who decided what and when, `CONSENT_SUPERSEDED`,
  *   `CONSENT_EXPIRED`, `STALE_REVISION`, `INVALID_INPUT` for a changed text that cannot be a memory.
  */
-export async function decideConsent(deps: WriteDeps, input: ConsentDecision): Promise<ConsentRequest> {
+export async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promise<ConsentRequest> {
   const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
   const decision = await redacted(deps, parsed);
   const known = await requireWaiting(deps.db, scope, decision);
@@ -92,7 +93,7 @@ export async function decideConsent(deps: WriteDeps, input: ConsentDecision): Pr
 }
 
 /** The audit trail keeps what was agreed on and the words that say so. */
-async function redacted({ redactor }: WriteDeps, decision: Parsed): Promise<Parsed> {
+async function redacted({ redactor }: WriteRuntime, decision: Parsed): Promise<Parsed> {
   const { value, text, evidence } = decision;
   return {
     ...decision,
@@ -101,7 +102,7 @@ async function redacted({ redactor }: WriteDeps, decision: Parsed): Promise<Pars
   };
 }
 
-async function refuse({ db }: WriteDeps, request: ConsentRequest, decision: Parsed): Promise<void> {
+async function refuse({ db }: WriteRuntime, request: ConsentRequest, decision: Parsed): Promise<void> {
   const { scope, category, key, value, text } = request;
   const { actor, via, evidence = null } = decision;
   await db.transaction(async (tx) => {
@@ -128,7 +129,11 @@ async function refuse({ db }: WriteDeps, request: ConsentRequest, decision: Pars
   });
 }
 
-async function approve(deps: WriteDeps, { request, draft }: DraftedConsent, decision: Parsed): Promise<void> {
+async function approve(
+  deps: WriteRuntime,
+  { request, draft }: DraftedConsent,
+  decision: Parsed,
+): Promise<void> {
   const { actor, via, evidence } = decision;
   await writeMemories(deps, {
     scope: request.scope,

@@ -31,8 +31,6 @@ export interface RecordStatement {
   readonly windowMessages: number;
   /** How many of the first messages `talk` counts. @default all */
   readonly triggerMessages?: number | undefined;
-  /** Text search configuration. */
-  readonly language: string;
   /** When it was said. @default now */
   readonly saidAt?: Date | undefined;
   /** The agent and the run that it was said in. */
@@ -175,7 +173,7 @@ async function tryRecord(
     term as materialized (
       select position, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
         sum(coalesce(cardinality(v.positions), 1)) over (partition by position) as length
-      from input cross join lateral unnest(to_tsvector(${input.language}::regconfig, terms)) v
+      from input cross join lateral unnest(to_tsvector(${db.language}::regconfig, terms)) v
     ),
     known_owner as (
       select o.id, o.revision from ${schema}.owner o where ${ownerIs(owner)}

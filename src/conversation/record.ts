@@ -3,8 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { BaseMessage, BaseMessageLike } from "@langchain/core/messages";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import type { ResolvedConfig } from "../options.js";
-import type { Connection } from "../postgres/connection.js";
+import type { Runtime } from "../runtime.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { parseThreadId, threadForbidden } from "../scope/thread-id.js";
 import { encodePlain, messageOf, plainMessage } from "../text/message-codec.js";
@@ -117,6 +116,11 @@ const roundSchema = z.strictObject({
     .optional(),
 });
 
+/** The settings that decide whether a summary is due: the transcript answers it with each round. */
+export interface RecordConfig {
+  readonly summaries: { readonly windowMessages: number; readonly afterSeq: number };
+}
+
 /** A thread right after messages were recorded. */
 export interface RecordedRound extends RecordedThread {
   /** What was given, as messages that were said. */
@@ -153,7 +157,7 @@ export async function newMessages(
  *   `THREAD_FORBIDDEN` when the thread belongs to another scope; `REDACTION_FAILED`.
  */
 export async function record(
-  { db, config, redactor }: { db: Connection; config: ResolvedConfig; redactor: Redactor },
+  { db, config, redactor }: Pick<Runtime<RecordConfig>, "db" | "config" | "redactor">,
   input: RecordInput,
   due: { readonly extract?: boolean } = {},
 ): Promise<RecordedRound> {
@@ -161,14 +165,12 @@ export async function record(
   const threadId = parseThreadId(round.threadId);
   const messages = givenMessages(given);
   const unique = new Map(messages.map((message) => [message.id, message]));
-  const { language } = config.retrieval;
   const thread = await recordMessages(db, {
     scope,
     threadId,
-    messages: await newMessages(redactor, [...unique.values()], language),
+    messages: await newMessages(redactor, [...unique.values()], db.language),
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
-    language,
     ...{ saidAt, agentId: round.agentId, runId: round.runId },
     revSeen: shown?.revision,
     shownIds: shown?.memoryIds,

@@ -10,9 +10,8 @@ import {
 } from "../jobs/settle-failure.js";
 import type { TaskStatus, ThreadTaskClaim } from "../jobs/thread-task.js";
 import { claimThread } from "../jobs/thread-task-work.js";
-import type { UpkeepDeps } from "../jobs/upkeep-deps.js";
 import type { Scope } from "../scope/scope.js";
-import { episodeText } from "./episode-text.js";
+import { type EpisodesRuntime, episodeText } from "./episode-text.js";
 import { type EpisodeWork, loadCompression } from "./load-compression.js";
 import { makeEpisode } from "./make-episode.js";
 import { saveEpisode } from "./save-episode.js";
@@ -42,7 +41,7 @@ type Update = typeof CompressionState.Update;
  * It keeps no checkpoints, since the `thread_task` row is its record, and holds no connection while the model
  * works.
  */
-export function createCompressionGraph(deps: UpkeepDeps) {
+export function createCompressionGraph(deps: EpisodesRuntime) {
   return new StateGraph(CompressionState)
     .addNode("load", (state) => load(deps, state))
     .addNode("compress", (state) => attemptStep(() => compress(deps, state)))
@@ -56,7 +55,7 @@ export function createCompressionGraph(deps: UpkeepDeps) {
     .compile({ checkpointer: false, name: "compression" });
 }
 
-async function load(deps: UpkeepDeps, state: State): Promise<Update> {
+async function load(deps: EpisodesRuntime, state: State): Promise<Update> {
   // Before anything is claimed: without a model nothing can be done.
   deps.model();
   const fresh: Update = { work: null, episode: null, trimmed: false, memoryId: null, error: null };
@@ -70,7 +69,7 @@ async function load(deps: UpkeepDeps, state: State): Promise<Update> {
   return { ...fresh, claim, work, error };
 }
 
-async function compress(deps: UpkeepDeps, { claim, work, error }: State): Promise<Update> {
+async function compress(deps: EpisodesRuntime, { claim, work, error }: State): Promise<Update> {
   if (!claim || !work || error) return {};
   return { episode: await makeEpisode(deps, work, () => renewLease(deps, claim)) };
 }
@@ -81,7 +80,7 @@ async function validate({ episode, error }: State): Promise<Update> {
   return { episode: text, trimmed: text.length < episode.trim().length };
 }
 
-async function save(deps: UpkeepDeps, state: State): Promise<Update> {
+async function save(deps: EpisodesRuntime, state: State): Promise<Update> {
   const { claim, work, episode, trimmed, error } = state;
   if (!claim || !work) return { status: "lost" };
   if (error || episode === null) return { status: await fail(deps, claim, work, error ?? noEpisode) };
@@ -101,7 +100,7 @@ const noEpisode: Failure = {
 };
 
 async function fail(
-  deps: UpkeepDeps,
+  deps: EpisodesRuntime,
   claim: ThreadTaskClaim,
   { scope, threadId, turns, messages, more }: EpisodeWork,
   failure: Failure,

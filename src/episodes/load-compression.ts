@@ -2,11 +2,10 @@ import sql from "sql-template-tag";
 import { findTurnMessages, type TurnMessage, type TurnRange } from "../conversation/find-messages.js";
 import { limitMaterial } from "../jobs/limit-material.js";
 import { completeThreadTask, type TaskStatus, type ThreadTaskClaim } from "../jobs/thread-task.js";
-import type { UpkeepDeps } from "../jobs/upkeep-deps.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeOf } from "../scope/scope-predicates.js";
-import { episodeRange } from "./episode-text.js";
+import { type EpisodesRuntime, episodeRange } from "./episode-text.js";
 
 /** A thread whose older turns may be due to become an episode. */
 interface CompressionWork {
@@ -46,7 +45,7 @@ export interface EpisodeWork {
 
 /** What `claim` is about, or how it ended: no stretch of turns is due, or nothing was said in it. */
 export async function loadCompression(
-  deps: UpkeepDeps,
+  deps: EpisodesRuntime,
   claim: ThreadTaskClaim,
 ): Promise<EpisodeWork | TaskStatus> {
   const { memories } = deps.config;
@@ -70,7 +69,7 @@ export async function loadCompression(
 }
 
 async function skip(
-  { db }: UpkeepDeps,
+  { db }: EpisodesRuntime,
   claim: ThreadTaskClaim,
   result: { doneUntil: number; more: boolean },
 ): Promise<TaskStatus> {

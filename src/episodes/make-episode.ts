@@ -1,13 +1,12 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
 import type { TurnMessage, TurnRange } from "../conversation/find-messages.js";
-import type { UpkeepDeps } from "../jobs/upkeep-deps.js";
 import { maxCharacters } from "../memories/write/writing-constraints.js";
 import { callStructured } from "../models/call-structured.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { escapeAttribute, escapeMarkup } from "../text/prompt-text.js";
 import { textPieces } from "../text/text-pieces.js";
-import { episodeText } from "./episode-text.js";
+import { type EpisodesRuntime, episodeText } from "./episode-text.js";
 import type { EpisodeWork } from "./load-compression.js";
 
 /** What one call of the compressing model gets to see. */
@@ -83,7 +82,7 @@ function messagesBlock({ messages }: CompressInput): string {
  *   `MODEL_TIMEOUT`, `MODEL_FAILED`.
  */
 export async function makeEpisode(
-  deps: UpkeepDeps,
+  deps: EpisodesRuntime,
   { turns, messages }: EpisodeWork,
   betweenPieces: () => Promise<void>,
 ): Promise<string> {

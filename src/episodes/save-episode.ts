@@ -2,10 +2,9 @@ import { commonOrigin } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import { insertEvents } from "../events/event-log.js";
 import { completeThreadTask, type ThreadTaskClaim } from "../jobs/thread-task.js";
-import type { UpkeepDeps } from "../jobs/upkeep-deps.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { Connection } from "../postgres/connection.js";
-import { tellsPresent } from "./episode-text.js";
+import { type EpisodesRuntime, tellsPresent } from "./episode-text.js";
 import type { EpisodeWork } from "./load-compression.js";
 
 /** How the audit trail names who writes episodes. */
@@ -19,7 +18,7 @@ const compressor = "worker:compress";
  * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
  */
 export async function saveEpisode(
-  deps: UpkeepDeps,
+  deps: EpisodesRuntime,
   input: { claim: ThreadTaskClaim; work: EpisodeWork; text: string; trimmed: boolean },
 ): Promise<string | null> {
   const { claim, work, text, trimmed } = input;

@@ -10,11 +10,10 @@ import {
 } from "../jobs/settle-failure.js";
 import type { TaskStatus, ThreadTaskClaim } from "../jobs/thread-task.js";
 import { claimThread } from "../jobs/thread-task-work.js";
-import type { UpkeepDeps } from "../jobs/upkeep-deps.js";
-import type { WriteOutcome } from "../memories/write/write-memories.js";
+import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import type { Scope } from "../scope/scope.js";
 import { chooseFacts } from "./choose-facts.js";
-import type { ChosenFact, FactCandidate, RejectedFact } from "./fact-candidate.js";
+import type { ChosenFact, FactCandidate, FactsRuntime, RejectedFact } from "./fact-candidate.js";
 import { type ExtractionWork, limitExtraction } from "./find-extraction-work.js";
 import { loadExtraction, proposeFacts } from "./propose-facts.js";
 import { saveFacts } from "./save-facts.js";
@@ -44,7 +43,7 @@ type Update = typeof ExtractionState.Update;
  * It keeps no checkpoints, since the `thread_task` row is its record, and holds no connection while the model
  * works. Only the user's own messages are material.
  */
-export function createExtractionGraph(deps: UpkeepDeps) {
+export function createExtractionGraph(deps: FactsRuntime) {
   return new StateGraph(ExtractionState)
     .addNode("load", (state) => load(deps, state))
     .addNode("extract", (state) => attemptStep(() => extract(deps, state)))
@@ -58,7 +57,7 @@ export function createExtractionGraph(deps: UpkeepDeps) {
     .compile({ checkpointer: false, name: "extraction" });
 }
 
-async function load(deps: UpkeepDeps, state: State): Promise<Update> {
+async function load(deps: FactsRuntime, state: State): Promise<Update> {
   // Before anything is claimed: without a model nothing can be done.
   deps.model();
   const fresh: Update = { work: null, candidates: [], chosen: [], rejected: [], outcomes: [], error: null };
@@ -72,12 +71,12 @@ async function load(deps: UpkeepDeps, state: State): Promise<Update> {
   return { ...fresh, claim, work: await limitExtraction(deps, work, deps.config.upkeep), error };
 }
 
-async function extract(deps: UpkeepDeps, { claim, work, error }: State): Promise<Update> {
+async function extract(deps: FactsRuntime, { claim, work, error }: State): Promise<Update> {
   if (!claim || !work || error) return {};
   return { candidates: await proposeFacts(deps, work, () => renewLease(deps, claim)) };
 }
 
-function validate({ config }: UpkeepDeps, { work, candidates, error }: State): Update {
+function validate({ config }: FactsRuntime, { work, candidates, error }: State): Update {
   if (!work || error) return {};
   const { minConfidence, minImportance, writesPerTurn, writesPerDay } = config.memories;
   return chooseFacts(candidates, {
@@ -91,7 +90,7 @@ function validate({ config }: UpkeepDeps, { work, candidates, error }: State): U
   });
 }
 
-async function save(deps: UpkeepDeps, state: State): Promise<Update> {
+async function save(deps: FactsRuntime, state: State): Promise<Update> {
   const { claim, work, chosen, rejected, error } = state;
   if (!claim || !work) return { status: "lost" };
   if (error) return { status: await fail(deps, claim, work, error) };
@@ -103,7 +102,7 @@ async function save(deps: UpkeepDeps, state: State): Promise<Update> {
 }
 
 async function fail(
-  deps: UpkeepDeps,
+  deps: FactsRuntime,
   claim: ThreadTaskClaim,
   { scope, threadId, messages, more }: ExtractionWork,
   failure: Failure,

@@ -1,4 +1,7 @@
+import type { UpkeepRuntime } from "../jobs/jobs-options.js";
+import type { WriteConfig } from "../memories/write/write-runtime.js";
 import type { WritingProblem } from "../memories/write/writing-constraints.js";
+import type { Runtime } from "../runtime.js";
 
 /** A fact that a model proposes to remember. Nothing in it is believed before `chooseFacts` has looked at it. */
 export interface FactCandidate {
@@ -55,3 +58,6 @@ export interface RejectedFact {
   readonly problem: CandidateProblem;
   readonly category: string | null;
 }
+
+/** What work on facts takes. */
+export type FactsRuntime = Runtime<WriteConfig> & UpkeepRuntime;

@@ -5,13 +5,12 @@ import {
   type TaskStatus,
   type ThreadTaskClaim,
 } from "../jobs/thread-task.js";
-import type { UpkeepDeps } from "../jobs/upkeep-deps.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { visibleText } from "../text/storable-text.js";
 import { textPieces } from "../text/text-pieces.js";
 import { factCategories } from "./choose-facts.js";
 import { extractFacts } from "./extract-facts.js";
-import type { FactCandidate } from "./fact-candidate.js";
+import type { FactCandidate, FactsRuntime } from "./fact-candidate.js";
 import { type ExtractionWork, findExtractionWork } from "./find-extraction-work.js";
 
 /** How the audit trail names who writes extracted facts. */
@@ -27,7 +26,7 @@ const knownSlots = 50;
  * work to the time when there is room again.
  */
 export async function loadExtraction(
-  deps: UpkeepDeps,
+  deps: FactsRuntime,
   claim: ThreadTaskClaim,
 ): Promise<ExtractionWork | TaskStatus> {
   const work = await findExtractionWork(deps.db, claim, {
@@ -68,7 +67,7 @@ export async function loadExtraction(
  * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`, `MODEL_FAILED`.
  */
 export async function proposeFacts(
-  deps: UpkeepDeps,
+  deps: FactsRuntime,
   work: ExtractionWork,
   betweenPieces: () => Promise<void>,
 ): Promise<FactCandidate[]> {

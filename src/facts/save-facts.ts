@@ -2,7 +2,6 @@ import { MemoryError } from "../errors.js";
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
 import { renewLease } from "../jobs/settle-failure.js";
 import { completeThreadTask, type ThreadTaskClaim } from "../jobs/thread-task.js";
-import type { UpkeepDeps } from "../jobs/upkeep-deps.js";
 import { errorLine } from "../logger.js";
 import type { SameFact } from "../memories/compare/merge-band.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
@@ -10,10 +9,11 @@ import { decideDraft, writeProbe } from "../memories/write/decide-draft.js";
 import { findWriteCandidates } from "../memories/write/find-write-candidates.js";
 import { nearDrafts } from "../memories/write/near-doubles.js";
 import { prepareMemory } from "../memories/write/prepare-memory.js";
-import { classified, type WriteOutcome, writeMemories } from "../memories/write/write-memories.js";
+import { classified, writeMemories } from "../memories/write/write-memories.js";
+import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import type { Embedded, Embedder } from "../models/embedder.js";
 import type { Scope } from "../scope/scope.js";
-import type { ChosenFact, RejectedFact } from "./fact-candidate.js";
+import type { ChosenFact, FactsRuntime, RejectedFact } from "./fact-candidate.js";
 import type { ExtractionMessage, ExtractionWork } from "./find-extraction-work.js";
 import { judgeSameFact } from "./judge-same-fact.js";
 import { extractor } from "./propose-facts.js";
@@ -52,7 +52,7 @@ const allDifferent: Comparison = () => "different";
  * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 async function compareFacts(
-  deps: UpkeepDeps,
+  deps: FactsRuntime,
   input: {
     scope: Scope;
     ownerRef: number;
@@ -80,11 +80,11 @@ async function compareFacts(
 }
 
 async function nearPairs(
-  { db, config, embedder }: UpkeepDeps,
+  { db, config, embedder }: FactsRuntime,
   { scope, ownerRef, drafts }: { scope: Scope; ownerRef: number; drafts: readonly MemoryDraft[] },
 ): Promise<Pair[]> {
   const prepared = drafts.flatMap((draft) => {
-    const memory = prepareMemory(draft, scope, config);
+    const memory = prepareMemory(draft, scope, { policy: config.policy, language: db.language });
     return "problems" in memory || memory.quarantined ? [] : [{ draft, memory }];
   });
   if (prepared.length === 0) return [];
@@ -92,7 +92,6 @@ async function nearPairs(
   const candidates = await findWriteCandidates(db, {
     ownerRef,
     probes: prepared.map(({ memory }, index) => writeProbe(memory, embedded?.vectors[index] ?? null)),
-    language: config.retrieval.language,
     space: embedded?.space ?? null,
   });
   const vectors = prepared.map((each, index) => ({ ...each, vector: embedded?.vectors[index] ?? null }));
@@ -119,7 +118,7 @@ async function nearPairs(
  * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
  */
 export async function saveFacts(
-  deps: UpkeepDeps,
+  deps: FactsRuntime,
   input: {
     claim: ThreadTaskClaim;
     work: ExtractionWork;

@@ -5,6 +5,7 @@ import { errorLine, errorWords } from "../logger.js";
 import { malformedOutput } from "../models/model-failure.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
+import type { UpkeepRuntime } from "./jobs-options.js";
 import {
   completeThreadTask,
   failThreadTask,
@@ -13,7 +14,6 @@ import {
   type ThreadTask,
   type ThreadTaskClaim,
 } from "./thread-task.js";
-import type { UpkeepDeps } from "./upkeep-deps.js";
 
 /** Longest wait between two attempts: an hour, so that a model back from an outage is found the same hour. */
 const longestDelayMs = 3_600_000;
@@ -94,7 +94,7 @@ async function insertDeadLetter(db: Connection, letter: DeadLetter): Promise<voi
 }
 
 /** Extends the lease of `claim`. @throws MemoryError `LEASE_LOST` when another worker took the task over. */
-export async function renewLease({ db, config }: UpkeepDeps, claim: ThreadTaskClaim): Promise<void> {
+export async function renewLease({ db, config }: UpkeepRuntime, claim: ThreadTaskClaim): Promise<void> {
   if (await renewThreadTaskLease(db, claim, config.upkeep.leaseMs)) return;
   throw new MemoryError("LEASE_LOST", "Another worker took this task over.");
 }
@@ -116,7 +116,7 @@ export interface FailedTask {
  * cursor moves on. An event tells of either.
  */
 export async function settleFailure(
-  deps: UpkeepDeps,
+  deps: UpkeepRuntime,
   task: FailedTask,
   failure: Failure,
 ): Promise<TaskStatus> {
@@ -143,7 +143,7 @@ const shortestWaitMs = 1_000;
 
 /** Records a try of which not even the work could be read: it is tried again later. */
 export async function settleUnread(
-  { db, config, logger, onRetry }: UpkeepDeps,
+  { db, config, logger, onRetry }: UpkeepRuntime,
   claim: ThreadTaskClaim,
   failure: Failure,
 ): Promise<TaskStatus> {
@@ -157,7 +157,7 @@ export async function settleUnread(
   return "failed";
 }
 
-async function giveUp(deps: UpkeepDeps, task: FailedTask, failure: Failure): Promise<TaskStatus> {
+async function giveUp(deps: UpkeepRuntime, task: FailedTask, failure: Failure): Promise<TaskStatus> {
   const { claim, scope, threadId, startSeq, endSeq } = task;
   // Kept without what the model said where that cannot be redacted.
   const output = failure.output && (await deps.redactor.text(failure.output).catch(() => null));

@@ -1,9 +1,9 @@
 import { findThread } from "../conversation/claim-thread.js";
-import type { UpkeepOptions } from "../options.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import { parseThreadId, threadForbidden } from "../scope/thread-id.js";
 import type { Work, WorkKind } from "./background-work.js";
+import type { UpkeepOptions } from "./jobs-options.js";
 import {
   claimThreadTask,
   findDueThreads,

@@ -1,10 +1,10 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
-import type { LifecycleOptions } from "../options.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { ownerColumns, ownerIs, scopeOf } from "../scope/scope-predicates.js";
+import type { LifecycleOptions } from "./lifecycle-options.js";
 
 /** An owner with memories to forget or to purge. */
 export interface LifecycleOwner {

@@ -5,10 +5,10 @@ import { changeLine } from "../memories/changes/change-line.js";
 import { type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
 import { type MemoryItem, versionOf } from "../memories/item/memory.js";
 import { deactivateMemories, purgeMemories } from "../memories/write/memory-states.js";
-import type { WriteDeps } from "../memories/write/write-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { parseInput } from "../text/parse-input.js";
+import type { LifecycleRuntime } from "./lifecycle-options.js";
 import {
   findAgedMemories,
   findLifecycleOwners,
@@ -46,7 +46,7 @@ const actor = "worker:lifecycle";
 const ownersAtOnce = 20;
 
 /** The lifecycle as background work, and to be run by hand. Needs no model. */
-export function createLifecycle(deps: WriteDeps): {
+export function createLifecycle(deps: LifecycleRuntime): {
   readonly api: LifecycleApi;
   readonly work: WorkKind;
   /** Deletes news that is older than anybody needs. */
@@ -103,7 +103,7 @@ export function createLifecycle(deps: WriteDeps): {
   };
 }
 
-async function trimAll(deps: WriteDeps, scope: Scope | undefined): Promise<void> {
+async function trimAll(deps: LifecycleRuntime, scope: Scope | undefined): Promise<void> {
   const { keepChangesMs: keepMs } = deps.config.lifecycle;
   for (;;) {
     const owners = await findOwnersToTrim(deps.db, { keepMs, limit: ownersAtOnce, scope });
@@ -114,7 +114,7 @@ async function trimAll(deps: WriteDeps, scope: Scope | undefined): Promise<void>
 }
 
 /** All that is due of one owner, a batch in each transaction. */
-async function ageOwner(deps: WriteDeps, owner: LifecycleOwner): Promise<LifecycleResult> {
+async function ageOwner(deps: LifecycleRuntime, owner: LifecycleOwner): Promise<LifecycleResult> {
   const ref = String(owner.ref);
   return {
     softDeleted: await inBatches(deps, ref, (_, tx) => softDelete(deps, tx, owner)),
@@ -122,9 +122,9 @@ async function ageOwner(deps: WriteDeps, owner: LifecycleOwner): Promise<Lifecyc
   };
 }
 
-type Batch = (deps: WriteDeps, tx: Connection, ownerRef: string) => Promise<number>;
+type Batch = (deps: LifecycleRuntime, tx: Connection, ownerRef: string) => Promise<number>;
 
-async function inBatches(deps: WriteDeps, ownerRef: string, batch: Batch): Promise<number> {
+async function inBatches(deps: LifecycleRuntime, ownerRef: string, batch: Batch): Promise<number> {
   let total = 0;
   for (;;) {
     const done = await deps.db.transaction(async (tx) => {
@@ -138,7 +138,7 @@ async function inBatches(deps: WriteDeps, ownerRef: string, batch: Batch): Promi
 }
 
 async function softDelete(
-  deps: WriteDeps,
+  deps: LifecycleRuntime,
   tx: Connection,
   { ref: ownerRef, scope }: LifecycleOwner,
 ): Promise<number> {
@@ -170,7 +170,7 @@ async function softDelete(
 }
 
 async function purge(
-  deps: WriteDeps,
+  deps: LifecycleRuntime,
   tx: Connection,
   { ref: ownerRef, scope }: LifecycleOwner,
 ): Promise<number> {
@@ -189,7 +189,7 @@ async function purge(
   return memories.length;
 }
 
-function trim(deps: WriteDeps, tx: Connection, ownerRef: string): Promise<number> {
+function trim(deps: LifecycleRuntime, tx: Connection, ownerRef: string): Promise<number> {
   const { keepChangesMs: keepMs, batchSize: limit } = deps.config.lifecycle;
   return trimChanges(tx, { ownerRef, keepMs, limit });
 }

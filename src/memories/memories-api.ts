@@ -10,7 +10,8 @@ import type { ConsentGiven } from "./guard/consent-request.js";
 import { requireCategory } from "./item/category.js";
 import { findMemory, listMemories, type MemoryListing } from "./item/find-memories.js";
 import { type MemoryDraft, type MemoryItem, memoryKinds, memoryStates } from "./item/memory.js";
-import { type WriteDeps, type WriteOutcome, writeMemories } from "./write/write-memories.js";
+import { writeMemories } from "./write/write-memories.js";
+import type { WriteOutcome, WriteRuntime } from "./write/write-runtime.js";
 
 /** Whose memory, and who acts, for the audit trail. */
 export interface MemoryAccess {
@@ -110,7 +111,7 @@ const changeSchema = accessSchema.extend({ ifRevision: revisionNumber.optional()
 const revertSchema = changeSchema.extend({ to: z.int().min(1) });
 
 /** The `MemoriesApi` on `deps`. */
-export function createMemoriesApi(deps: WriteDeps): MemoriesApi {
+export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
   const { policy } = deps.config;
   const changing = (id: string, access: MemoryChangeAccess): ChangeInput =>
     vouched(id, parseScoped(changeSchema, access, "access"));

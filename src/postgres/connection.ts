@@ -18,6 +18,8 @@ export interface QueryOptions {
 export interface Connection {
   /** The quoted schema, to qualify every table with. */
   readonly schema: Sql;
+  /** The text search configuration that words are indexed and looked up with. */
+  readonly language: string;
   /** The current time as an expression: the database's, or the caller's clock where one was given. */
   now(): Sql;
   /**

@@ -66,6 +66,8 @@ function statementOf({ text, values }: Sql, { prepare = false }: QueryOptions) {
 /** How a database is used, whatever pool it runs on. */
 export interface DatabaseSettings {
   readonly schemaName: string;
+  /** The text search configuration of PostgreSQL that words are indexed with. @default "english" */
+  readonly language?: string | undefined;
   readonly clock?: Clock | undefined;
   /** Whether every statement is to see the rows of one tenant only, as `asTenant` says. */
   readonly isolation?: "rls" | undefined;
@@ -78,7 +80,7 @@ export interface DatabaseSettings {
 /** `pool` as a `Database`; `end` releases what was made for it. */
 export function createDatabase(
   pool: pg.Pool,
-  { schemaName, clock, isolation, statementTimeoutMs, ownSessions }: DatabaseSettings,
+  { schemaName, language = "english", clock, isolation, statementTimeoutMs, ownSessions }: DatabaseSettings,
   end: () => Promise<void>,
 ): Database {
   let closing: Promise<void> | undefined;
@@ -163,7 +165,7 @@ export function createDatabase(
         };
         await beginWith(client, settings);
         try {
-          const result = await work({ schema, now, query }).catch((error: unknown) => {
+          const result = await work({ schema, language, now, query }).catch((error: unknown) => {
             failure = { error };
             throw error;
           });
@@ -183,6 +185,7 @@ export function createDatabase(
     pool,
     schemaName,
     schema,
+    language,
     now,
     async mayCrossTenants() {
       return isolation !== "rls" || (await withClient(isolated)).owner;

@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import pg from "pg";
+import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Logger } from "../logger.js";
+import { timerOption } from "../text/parse-input.js";
 import { createDatabase, type Database, type DatabaseSettings } from "./database.js";
 import { databaseWords } from "./database-error.js";
 import { openEmbeddedPool } from "./embedded-pool.js";
@@ -44,9 +46,9 @@ function isPool(option: unknown): option is pg.Pool {
 }
 
 /** Without deadlines: nothing can stop it. */
-function openEmbedded(dataDir: string, { schemaName, clock, isolation }: OpenSettings): Database {
+function openEmbedded(dataDir: string, { schemaName, language, clock, isolation }: OpenSettings): Database {
   const embedded = openEmbeddedPool({ dataDir });
-  return createDatabase(embedded.pool, { schemaName, clock, isolation }, embedded.close);
+  return createDatabase(embedded.pool, { schemaName, language, clock, isolation }, embedded.close);
 }
 
 function openServer(connectionString: string, settings: OpenSettings, logger: Logger): Database {
@@ -81,3 +83,14 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
   const ownSessions = settings.statementTimeoutMs !== undefined;
   return createDatabase(pool, { ...settings, ownSessions }, () => pool.end());
 }
+
+export const databaseOptionsSchema = z.strictObject({
+  /**
+   * Longest time of one statement; setup, forget, export, import, reembed, pruning, statistics and the lifecycle apart.
+   * A turn's statements take milliseconds: what takes this long waits for a lock that will not come, and holds a
+   * connection that others wait for. Does not hold on the embedded database.
+   */
+  statementTimeoutMs: timerOption.min(1).default(30_000),
+  /** Longest wait for a connection, of pools made here. A server far away takes a second. */
+  connectTimeoutMs: timerOption.min(1).default(10_000),
+});

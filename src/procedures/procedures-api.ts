@@ -7,7 +7,6 @@ import { newMessages } from "../conversation/record.js";
 import { MemoryError } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
-import type { UpkeepDeps } from "../jobs/upkeep-deps.js";
 import { findMemory } from "../memories/item/find-memories.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
@@ -18,7 +17,13 @@ import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { parseThreadId, threadForbidden } from "../scope/thread-id.js";
 import { smallCount, storableText } from "../text/parse-input.js";
 import { textPieces } from "../text/text-pieces.js";
-import { type ProcedureSteps, procedureKey, procedureText, writeProcedure } from "./write-procedure.js";
+import {
+  type ProcedureSteps,
+  type ProceduresRuntime,
+  procedureKey,
+  procedureText,
+  writeProcedure,
+} from "./write-procedure.js";
 
 /** A thread and its owner as work found them; forgetting ends one or both. */
 interface SeenThread {
@@ -117,11 +122,11 @@ const inputSchema = z.strictObject({
 });
 
 /** The `ProceduresApi` on `deps`. */
-export function createProceduresApi(deps: UpkeepDeps): ProceduresApi {
+export function createProceduresApi(deps: ProceduresRuntime): ProceduresApi {
   return { write: (input) => write(deps, input) };
 }
 
-async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryItem | null> {
+async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<MemoryItem | null> {
   const { scope, fromSeq, toSeq, ...named } = parseScoped(inputSchema, input, "procedure");
   const title = await deps.redactor.json(named.title ?? null);
   const threadId = parseThreadId(named.threadId);
@@ -169,15 +174,15 @@ async function write(deps: UpkeepDeps, input: ProcedureInput): Promise<MemoryIte
 
 /** Messages that have no place in the transcript yet. */
 async function unrecorded(
-  { config, redactor }: UpkeepDeps,
+  { db, redactor }: ProceduresRuntime,
   messages: readonly BaseMessageLike[],
 ): Promise<StepMaterial[]> {
-  const material = await newMessages(redactor, givenMessages(messages), config.retrieval.language);
+  const material = await newMessages(redactor, givenMessages(messages), db.language);
   return material.filter(({ text }) => text.trim() !== "");
 }
 
 async function recorded(
-  { db }: UpkeepDeps,
+  { db }: ProceduresRuntime,
   { threadRef }: SeenThread,
   { threadId, ...seqs }: { threadId: string; fromSeq: number; toSeq: number },
 ): Promise<TurnMessage[]> {
@@ -188,7 +193,7 @@ async function recorded(
 
 /** More than the model's budget is folded in piece by piece, each into the steps of those before. */
 async function makeSteps(
-  deps: UpkeepDeps,
+  deps: ProceduresRuntime,
   messages: readonly StepMaterial[],
   title: string | null,
   onDropped: () => void,

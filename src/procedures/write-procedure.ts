@@ -3,9 +3,12 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { z } from "zod";
 import type { TurnMessage } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
+import type { UpkeepRuntime } from "../jobs/jobs-options.js";
 import { slotKey } from "../memories/item/slot-key.js";
+import type { WriteConfig } from "../memories/write/write-runtime.js";
 import { writingProblems } from "../memories/write/writing-constraints.js";
 import { callStructured } from "../models/call-structured.js";
+import type { Runtime } from "../runtime.js";
 import { escapeAttribute, escapeMarkup } from "../text/prompt-text.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
 
@@ -137,3 +140,6 @@ function messagesBlock({ messages }: ProcedureInput): string {
   });
   return ["<messages>", ...lines, "</messages>"].join("\n");
 }
+
+/** What work on procedures takes. */
+export type ProceduresRuntime = Runtime<WriteConfig> & UpkeepRuntime;

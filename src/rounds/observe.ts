@@ -1,4 +1,5 @@
 import type { Attributes, Span } from "@opentelemetry/api";
+import { z } from "zod";
 import { givenMessages } from "../conversation/given-messages.js";
 import type { RecordInput } from "../conversation/record.js";
 import { MemoryError } from "../errors.js";
@@ -11,6 +12,14 @@ import { messageText } from "../text/message-text.js";
 import type { Redactor } from "../text/redactor.js";
 import type { Recalled } from "./recalled.js";
 import type { Remembered } from "./remember.js";
+
+export const telemetryOptionsSchema = z.strictObject({
+  /**
+   * Whether spans carry questions and what was found, and log lines what errors of models and of the database say,
+   * which may quote a conversation. Events and tables never do.
+   */
+  content: z.boolean().default(false),
+});
 
 /** `db`, with what goes over the wire counted; a transaction's begin and commit are two. */
 function countRoundTrips(db: Database): { readonly db: Database; readonly roundTrips: () => number } {

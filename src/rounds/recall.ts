@@ -3,13 +3,13 @@ import type { Conversation } from "../conversation/find-conversation.js";
 import { MemoryError } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { readableCategories } from "../memories/item/category.js";
-import { type RecallMode, recallModeSchema } from "../options.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { parseThreadId, threadForbidden } from "../scope/thread-id.js";
 import { noFilter } from "../search/memory-filter.js";
-import { defaultKinds, embedQuestion, type QueryDeps } from "../search/query-memories.js";
+import { defaultKinds, embedQuestion } from "../search/query-memories.js";
 import { namedSpans, questionDates } from "../search/question-dates.js";
 import { namesActor, questionWords } from "../search/question-words.js";
+import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { storedMessage } from "../text/message-codec.js";
 import { searchText } from "../text/search-text.js";
@@ -121,13 +121,13 @@ const shownConsents = 3;
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT`, or `THREAD_FORBIDDEN` when the thread
  *   belongs to another scope.
  */
-export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recalled> {
+export async function recall(deps: SearchRuntime, input: RecallInput): Promise<Recalled> {
   const { scope, ...asks } = parseScoped(inputSchema, input, "recall");
   const threadId = parseThreadId(asks.threadId);
   const { retrieval, policy } = deps.config;
   const mode = asks.mode ?? retrieval.mode;
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
-  const terms = searchText(query, retrieval.language);
+  const terms = searchText(query, deps.db.language);
   const asked = questionWords(terms);
   const dates = questionDates(query);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
@@ -135,7 +135,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
   const { found, timedOut } = await findInTime(deps, {
     // What cannot be stored is the id of no recorded message.
     address: { scope, threadId, messageIds: asks.messageIds?.filter(isStorable) },
-    question: { scope, terms, ...asked, language: retrieval.language },
+    question: { scope, terms, ...asked },
     selection:
       query.trim() === ""
         ? null
@@ -166,7 +166,7 @@ export async function recall(deps: QueryDeps, input: RecallInput): Promise<Recal
     gap: await Promise.all(gap.map(storedMessage)),
     lastRound: await Promise.all(lastRound.map(storedMessage)),
     memories: {
-      ...selectMemories(deps, { dates, names: namesActor(asked, retrieval.language), vector }, found),
+      ...selectMemories(deps, { dates, names: namesActor(asked, deps.db.language), vector }, found),
       ...(timedOut && { timedOut }),
     },
     changes: {
@@ -200,7 +200,7 @@ const unseen: Conversation = {
 
 /** What there is for `statement`; without its search when that takes too long, which a warning and an event tell of. */
 async function findInTime(
-  { db, config, logger }: QueryDeps,
+  { db, config, logger }: SearchRuntime,
   statement: RecallStatement,
 ): Promise<{ found: RecallResult; timedOut: boolean }> {
   const { timeoutMs } = config.retrieval;

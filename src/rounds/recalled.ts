@@ -2,8 +2,8 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { PendingConsent } from "../consents/consent-lines.js";
 import type { Conversation } from "../conversation/find-conversation.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import type { RecallMode } from "../options.js";
 import type { MemoryHit } from "../search/rank-memories.js";
+import type { RecallMode } from "../search/retrieval-options.js";
 import type { RecalledChange } from "./find-recall.js";
 
 /** Durable memories for a round. */

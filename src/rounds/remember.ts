@@ -1,13 +1,12 @@
 import { type RecordInput, record } from "../conversation/record.js";
 import { episodeRange } from "../episodes/episode-text.js";
 import { markThreadTask, type ThreadTask } from "../jobs/thread-task.js";
-import type { Logger } from "../logger.js";
-import type { ResolvedConfig } from "../options.js";
-import type { Connection } from "../postgres/connection.js";
+import type { MemoryOptions } from "../memories/item/memory-options.js";
+import type { Runtime } from "../runtime.js";
 import type { SummaryClaim } from "../summaries/claim-summary.js";
 import { isRoundOpen, startSummary } from "../summaries/start-summary.js";
+import type { SummaryOptions } from "../summaries/summary-options.js";
 import type { SummarySkipReason, SummaryWindow } from "../summaries/summary-window.js";
-import type { Redactor } from "../text/redactor.js";
 
 /** What the end of a round did. */
 export interface Remembered {
@@ -34,7 +33,7 @@ export interface DueTask {
  * is the caller's business.
  */
 export async function remember(
-  deps: { db: Connection; logger: Logger; config: ResolvedConfig; redactor: Redactor; hasModel: boolean },
+  deps: Runtime<{ readonly memories: MemoryOptions; readonly summaries: SummaryOptions }>,
   input: RecordInput,
 ): Promise<{ remembered: Remembered; due: DueTask[] }> {
   const { memories, summaries } = deps.config;

@@ -1,9 +1,9 @@
 import { categoryRoom } from "../memories/item/category.js";
 import { linksOf, type MemoryCandidate } from "../search/memory-hits.js";
 import type { HitSelection } from "../search/memory-signals.js";
-import type { QueryDeps } from "../search/query-memories.js";
 import type { NamedDate } from "../search/question-dates.js";
 import { rankMemories, relatedTo } from "../search/rank-memories.js";
+import type { SearchRuntime } from "../search/retrieval-options.js";
 import { shownFloor } from "../search/retrieval-weights.js";
 import type { RecallResult } from "./find-recall.js";
 import type { RecalledMemories } from "./recalled.js";
@@ -20,7 +20,7 @@ interface Asked {
  * `rag_length` says, of which what fits the question goes first.
  */
 export function selectMemories(
-  { config: { retrieval, policy }, clock }: QueryDeps,
+  { config: { retrieval, policy }, clock }: SearchRuntime,
   { dates, names, vector }: Asked,
   found: RecallResult,
 ): RecalledMemories {

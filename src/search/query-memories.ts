@@ -1,12 +1,8 @@
 import { z } from "zod";
-import type { Clock } from "../clock.js";
 import { MemoryError } from "../errors.js";
-import { errorLine, type Logger } from "../logger.js";
+import { errorLine } from "../logger.js";
 import { type CategoryPolicy, readableCategories, requireCategory } from "../memories/item/category.js";
 import { type MemoryKind, memoryKinds } from "../memories/item/memory.js";
-import type { Embedder } from "../models/embedder.js";
-import type { ResolvedConfig } from "../options.js";
-import type { Connection } from "../postgres/connection.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { searchText } from "../text/search-text.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
@@ -15,6 +11,7 @@ import { linksOf, searchMemories } from "./memory-hits.js";
 import { namedSpans, questionDates } from "./question-dates.js";
 import { namesActor, questionWords } from "./question-words.js";
 import { type MemoryHit, rankMemories, relatedTo } from "./rank-memories.js";
+import type { SearchRuntime } from "./retrieval-options.js";
 
 /**
  * What is asked of memory. The request of the tool `memory.query` is one as well: `top_k` and `budget_tokens` are other
@@ -53,15 +50,6 @@ export interface MemoryRequest extends MemoryQuery {
   readonly return: AnswerForm;
 }
 
-/** What a query needs. */
-export interface QueryDeps {
-  readonly db: Connection;
-  readonly config: ResolvedConfig;
-  readonly embedder: Embedder | null;
-  readonly logger: Logger;
-  readonly clock?: Clock | undefined;
-}
-
 const topK = z.int().min(1).max(200).nullish();
 const budgetTokens = z.int().min(16).max(100_000).nullish();
 const querySchema = z.strictObject({
@@ -97,7 +85,7 @@ export interface FoundHits extends AnswerShape {
  *
  * @throws MemoryError `CATEGORY_DENIED` when a category is not in the agent's allowlist, `INVALID_INPUT`.
  */
-export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promise<FoundHits> {
+export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
   const { scope, ...asks } = parseScoped(querySchema, input, "query");
   const most = sameOf(asks, "topK", "top_k") ?? 5;
   const { policy, retrieval } = deps.config;
@@ -105,13 +93,13 @@ export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promis
   const filter = parseFilter(asks.filters, scope);
   const categories = allowedCategories(policy, agent, asks.categories ?? null);
   if (filter.category !== null) allowedCategories(policy, agent, [filter.category]);
-  const terms = searchText(asks.query, retrieval.language);
+  const terms = searchText(asks.query, deps.db.language);
   const asked = questionWords(terms);
   const dates = questionDates(asks.query);
   const vector = await embedQuestion(deps, asks.query, retrieval.embedTimeoutMs);
   const candidates = await searchMemories(
     deps.db,
-    { scope, terms, ...asked, language: retrieval.language },
+    { scope, terms, ...asked },
     {
       scope,
       kinds: asks.kinds ?? (asks.categories ? [...defaultKinds, "procedure"] : defaultKinds),
@@ -124,7 +112,7 @@ export async function queryMemories(deps: QueryDeps, input: MemoryQuery): Promis
   );
   const hits = rankMemories(candidates, {
     dates,
-    names: namesActor(asked, retrieval.language),
+    names: namesActor(asked, deps.db.language),
     now: (deps.clock ?? (() => new Date()))(),
     threshold: asks.threshold ?? undefined,
     unrelated: vector?.space.unrelated ?? null,
@@ -170,7 +158,7 @@ function allowedCategories(
 }
 
 /** The question's vector, or null: lexical search alone is better than no answer. */
-export async function embedQuestion({ embedder, logger }: QueryDeps, query: string, timeoutMs: number) {
+export async function embedQuestion({ embedder, logger }: SearchRuntime, query: string, timeoutMs: number) {
   if (!embedder || query.trim() === "") return null;
   try {
     const { space, vectors } = await embedder.query(query, timeoutMs);

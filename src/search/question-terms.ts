@@ -11,8 +11,6 @@ export interface LexicalQuestion {
   readonly terms: string;
   readonly words: readonly string[];
   readonly correctable: readonly string[];
-  /** Text search configuration. */
-  readonly language: string;
 }
 
 /** Each costs some milliseconds: hundreds of edits to stem and to look up. */
@@ -36,7 +34,7 @@ const mostCounted = 20;
  */
 export function questionTerms(db: Connection, question: LexicalQuestion, allowed?: Sql): Sql {
   const { schema } = db;
-  const lexemes = (text: Sql) => sql`unnest(to_tsvector(${question.language}::regconfig, ${text}))`;
+  const lexemes = (text: Sql) => sql`unnest(to_tsvector(${db.language}::regconfig, ${text}))`;
   const counted = (texts: Sql) => sql`
     select count(*) from (select from seer s join ${texts} t on t.owner_ref = s.id and t.lexeme = w.lexeme limit ${mostCounted}) c`;
   const known = (condition: Sql) => sql`(exists (

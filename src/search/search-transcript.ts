@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { RetrievalOptions } from "../options.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { parseThreadId } from "../scope/thread-id.js";
@@ -58,25 +57,23 @@ const candidatesPerHit = 4;
  * thread, the facts learned from them, their speaker and their date. One round trip.
  */
 export async function searchTranscript(
-  deps: { db: Connection; retrieval: RetrievalOptions },
+  { db }: { db: Connection },
   input: TranscriptQuery,
 ): Promise<TranscriptHit[]> {
   const asks = parseScoped(querySchema, input, "search");
   const { scope, query, topK, threshold } = asks;
-  const { language } = deps.retrieval;
-  const terms = searchText(query, language);
+  const terms = searchText(query, db.language);
   const asked = questionWords(terms);
   const dates = questionDates(query);
-  const candidates = await findCandidates(deps.db, {
+  const candidates = await findCandidates(db, {
     scope,
     terms,
     ...asked,
-    language,
     threadId: asks.threadId === undefined ? undefined : parseThreadId(asks.threadId),
     spans: namedSpans(dates),
     limit: Math.max(200, topK * candidatesPerHit),
   });
-  const question = { dates, names: namesActor(asked, language), when: answersWhen(query) };
+  const question = { dates, names: namesActor(asked, db.language), when: answersWhen(query) };
   return rankTranscript(candidates, question, threshold)
     .slice(0, topK)
     .map(({ own, fit, named, ...hit }) => ({ ...hit, reason: reasonOf({ own, fit, named }) }));

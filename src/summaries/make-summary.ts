@@ -1,13 +1,13 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
 import { callStructured } from "../models/call-structured.js";
-import type { SummaryOptions } from "../options.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { escapeAttribute, escapeMarkup } from "../text/prompt-text.js";
 import { headOf } from "../text/storable-text.js";
 import { textPieces } from "../text/text-pieces.js";
 import type { SummaryMessage, SummaryWork } from "./find-summary-work.js";
+import type { SummaryOptions } from "./summary-options.js";
 import { type SummaryText, summaryText } from "./summary-text.js";
 
 /** What one call of the summarizing model gets to see. */

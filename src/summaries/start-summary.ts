@@ -2,9 +2,9 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { findLastCall } from "../conversation/find-messages.js";
 import type { RecordedThread } from "../conversation/record-messages.js";
 import type { Logger } from "../logger.js";
-import type { SummaryOptions } from "../options.js";
 import type { Connection } from "../postgres/connection.js";
 import { claimSummary, type SummaryClaim } from "./claim-summary.js";
+import type { SummaryOptions } from "./summary-options.js";
 import {
   type SummarySkipReason,
   type SummaryWindow,

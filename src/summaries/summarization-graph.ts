@@ -1,4 +1,3 @@
-import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { findConversation } from "../conversation/find-conversation.js";
 import { record } from "../conversation/record.js";
@@ -6,27 +5,13 @@ import { MemoryError } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { attemptStep } from "../jobs/attempt-step.js";
 import { type Failure, failureLine, retryDelayMs, toFailure } from "../jobs/settle-failure.js";
-import type { Logger } from "../logger.js";
-import type { ResolvedConfig } from "../options.js";
-import type { Database } from "../postgres/database.js";
 import { parseScope, type Scope } from "../scope/scope.js";
-import type { Redactor } from "../text/redactor.js";
 import { completeSummary, failSummary, renewSummaryLease, type SummaryClaim } from "./claim-summary.js";
 import { findSummaryWork, limitSummary, type SummaryWork } from "./find-summary-work.js";
 import { makeSummary } from "./make-summary.js";
 import { isRoundOpen, startSummary } from "./start-summary.js";
+import type { SummaryRuntime } from "./summary-options.js";
 import { summaryText } from "./summary-text.js";
-
-/** What the summarization graph works with. */
-export interface SummarizationDeps {
-  readonly db: Database;
-  readonly logger: Logger;
-  readonly config: ResolvedConfig;
-  readonly redactor: Redactor;
-  readonly model: () => BaseChatModel;
-  /** Told when a failed summary may be tried again. */
-  readonly onRetry: (delayMs: number) => void;
-}
 
 const SummarizationState = Annotation.Root({
   /** A claimed summary to make. Without one, the thread named by `threadId` and `scope` is summarised now. */
@@ -52,7 +37,7 @@ type Update = typeof SummarizationState.Update;
  * It keeps no checkpoints, since the `processing` row is its record, and holds no connection while the
  * model works. A model's failure ends in a `failed` row; the summaries before it stay as they are.
  */
-export function createSummarizationGraph(deps: SummarizationDeps) {
+export function createSummarizationGraph(deps: SummaryRuntime) {
   return new StateGraph(SummarizationState)
     .addNode("load", (state) => load(deps, state))
     .addNode("summarize", (state) => attemptStep(() => summarize(deps, state)))
@@ -66,7 +51,7 @@ export function createSummarizationGraph(deps: SummarizationDeps) {
     .compile({ checkpointer: false, name: "summarization" });
 }
 
-async function load(deps: SummarizationDeps, state: State): Promise<Update> {
+async function load(deps: SummaryRuntime, state: State): Promise<Update> {
   const claim = state.claim ?? (await claimNow(deps, state));
   if (!claim) return { claim: null, work: null, status: "skipped" };
   const fresh: Update = { claim, work: null, error: null, summary: null };
@@ -79,7 +64,7 @@ async function load(deps: SummarizationDeps, state: State): Promise<Update> {
   }
 }
 
-async function claimNow(deps: SummarizationDeps, { scope, threadId }: State): Promise<SummaryClaim | null> {
+async function claimNow(deps: SummaryRuntime, { scope, threadId }: State): Promise<SummaryClaim | null> {
   if (!(await findConversation(deps.db, { scope: parseScope(scope), threadId }))) return null;
   const thread = await record(deps, { scope, threadId, messages: [] });
   if (await isRoundOpen(deps.db, thread.threadRef, [])) return null;
@@ -87,7 +72,7 @@ async function claimNow(deps: SummarizationDeps, { scope, threadId }: State): Pr
   return start.started ? start.claim : null;
 }
 
-async function summarize(deps: SummarizationDeps, { claim, work }: State): Promise<Update> {
+async function summarize(deps: SummaryRuntime, { claim, work }: State): Promise<Update> {
   if (!claim || !work) return {};
   const startedAt = performance.now();
   const renewLease = async () => {
@@ -99,13 +84,13 @@ async function summarize(deps: SummarizationDeps, { claim, work }: State): Promi
   return { summary, dropped, generationTimeMs: Math.round(performance.now() - startedAt) };
 }
 
-async function validate(deps: SummarizationDeps, { summary, error }: State): Promise<Update> {
+async function validate(deps: SummaryRuntime, { summary, error }: State): Promise<Update> {
   if (error) return {};
   const { text } = summaryText(summary ?? "", deps.config.summaries.maxCharacters);
   return { summary: await deps.redactor.text(text) };
 }
 
-async function save(deps: SummarizationDeps, state: State): Promise<Update> {
+async function save(deps: SummaryRuntime, state: State): Promise<Update> {
   const { claim, work, summary, dropped, error, generationTimeMs } = state;
   if (!claim || !work) return { status: "lost" };
   if (error !== null || summary === null) return saveFailure(deps, claim, work, error ?? noSummary);
@@ -126,7 +111,7 @@ async function save(deps: SummarizationDeps, state: State): Promise<Update> {
 }
 
 async function saveFailure(
-  deps: SummarizationDeps,
+  deps: SummaryRuntime,
   claim: SummaryClaim,
   work: SummaryWork | null,
   failure: Failure,

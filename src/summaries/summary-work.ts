@@ -1,7 +1,7 @@
 import type { Work, WorkKind } from "../jobs/background-work.js";
-import type { SummaryOptions } from "../options.js";
 import type { Connection } from "../postgres/connection.js";
 import { claimDueSummaries, type SummaryClaim } from "./claim-summary.js";
+import type { SummaryOptions } from "./summary-options.js";
 
 /** Summaries as background work. */
 export interface SummaryWorkKind extends WorkKind {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { longestSpanMs } from "../clock.js";
+import { longestSpanMs, longestTimerMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { isStorable } from "./storable-text.js";
 
@@ -120,3 +120,9 @@ export function parseInput<Schema extends z.ZodType>(
   if (parsed.success) return parsed.data;
   throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError(parsed.error)}`);
 }
+
+/** A setting that says how long something waits. */
+export const timerOption = z.int().max(longestTimerMs);
+
+/** A setting that says how long ago or ahead a time is. */
+export const spanOption = z.int().max(longestSpanMs);

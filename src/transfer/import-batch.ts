@@ -2,7 +2,6 @@ import { MemoryError } from "../errors.js";
 import { memoryHash, memoryTerms } from "../memories/item/memory.js";
 import { findSlotIntervals, type SlotInterval } from "../memories/slot/slot-intervals.js";
 import { freeInterval, freeSince } from "../memories/slot/slot-timeline.js";
-import type { ResolvedConfig } from "../options.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf } from "../postgres/database-error.js";
@@ -36,25 +35,20 @@ export interface ImportTarget {
   readonly trust: ImportTrust;
 }
 
-interface BatchDeps {
-  readonly db: Database;
-  readonly config: ResolvedConfig;
-}
-
 /**
  * Writes what is new of `lines`, in one transaction.
  *
  * @throws MemoryError `ID_TAKEN`, `THREAD_DIFFERS`, `FORGOTTEN`; `INVALID_INPUT` that names the line, also for what the database does not take.
  */
 export async function importBatch(
-  deps: BatchDeps,
+  db: Database,
   target: ImportTarget,
   lines: readonly NumberedLine[],
 ): Promise<ImportCounts> {
   try {
-    return await deps.db.transaction((tx) => writeLines(tx, deps.config, target, lines));
+    return await db.transaction((tx) => writeLines(tx, target, lines));
   } catch (error) {
-    throw isRefusal(error) ? await refusedLine(deps, target, lines, error) : error;
+    throw isRefusal(error) ? await refusedLine(db, target, lines, error) : error;
   }
 }
 
@@ -68,7 +62,7 @@ function isRefusal(error: unknown): error is MemoryError {
 
 /** The error of the first line with which `lines` are refused, found by halves; nothing stays of what is tried. */
 async function refusedLine(
-  { db, config }: BatchDeps,
+  db: Database,
   target: ImportTarget,
   lines: readonly NumberedLine[],
   error: MemoryError,
@@ -76,7 +70,7 @@ async function refusedLine(
   const undone = new Error("undone");
   const isTaken = async (count: number): Promise<boolean> => {
     const tried = db.transaction(async (tx) => {
-      await writeLines(tx, config, target, lines.slice(0, count));
+      await writeLines(tx, target, lines.slice(0, count));
       throw undone;
     });
     const failure: unknown = await tried.catch((cause: unknown) => cause);
@@ -96,12 +90,10 @@ async function refusedLine(
 
 async function writeLines(
   tx: Connection,
-  config: ResolvedConfig,
   { scope, ownerRef, trust }: ImportTarget,
   lines: readonly NumberedLine[],
 ): Promise<ImportCounts> {
   const columns = scopeColumns(scope);
-  const { language } = config.retrieval;
   const threads = linesOf(lines, "thread").map(({ line }) => withApp(columns, line));
   const thread = await importThreads(tx, { scope: columns, ownerRef, threads });
   // From here on nobody else changes the owner's memories.
@@ -111,8 +103,8 @@ async function writeLines(
   const counters = owner
     ? await importOwner(tx, { ownerRef, ...countersOf(owner.line, trust, locked) })
     : false;
-  const transcript = await importTranscript(tx, { columns, ownerRef, language, trust }, lines);
-  const memory = await addMemories(tx, { columns, ownerRef, language }, linesOf(lines, "memory"));
+  const transcript = await importTranscript(tx, { columns, ownerRef, trust }, lines);
+  const memory = await addMemories(tx, { columns, ownerRef }, linesOf(lines, "memory"));
   const relations = linesOf(lines, "relation").map(({ line }) => line);
   const entries = linesOf(lines, "history").map(({ line }) => withApp(columns, line));
   const changes = linesOf(lines, "change").map(({ line }) => withApp(columns, line));
@@ -145,7 +137,7 @@ function withApp<Line extends { readonly appId?: string | undefined }>(
 
 async function addMemories(
   tx: Connection,
-  { columns, ownerRef, language }: { columns: ScopeColumns; ownerRef: number; language: string },
+  { columns, ownerRef }: { columns: ScopeColumns; ownerRef: number },
   lines: NumberedLine<Extract<ExportLine, { type: "memory" }>>[],
 ): Promise<number> {
   if (lines.length === 0) return 0;
@@ -156,15 +148,15 @@ async function addMemories(
     .filter(({ line }) => !known.has(line.id))
     .map(({ line }): ImportedMemory => {
       const terms = {
-        terms: memoryTerms(line, language),
-        actorTerms: searchName(line.actorId ?? "", language),
+        terms: memoryTerms(line, tx.language),
+        actorTerms: searchName(line.actorId ?? "", tx.language),
       };
       return { ...withApp(columns, line), ...terms, contentHash: memoryHash(line) };
     });
   let memories = await inFreeIntervals(tx, ownerRef, fresh);
   let added = 0;
   while (memories.length > 0) {
-    const ids = new Set(await importMemories(tx, { scope: columns, ownerRef, memories, language }));
+    const ids = new Set(await importMemories(tx, { scope: columns, ownerRef, memories }));
     const left = memories.filter(({ id }) => !ids.has(id));
     if (left.length === memories.length) {
       // Twice the same id in the file; or one of a tenant that this one cannot see.

@@ -1,27 +1,18 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
-import type { ResolvedConfig } from "../options.js";
-import type { Database } from "../postgres/database.js";
 import { asTenant } from "../postgres/isolation.js";
+import type { Runtime } from "../runtime.js";
 import { lockOwner } from "../scope/lock-owner.js";
 import { parseScope, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { abortSignal, listener, parseInput } from "../text/parse-input.js";
 import type { Redactor } from "../text/redactor.js";
 import type { ExportLine } from "./export-line.js";
 import { type ImportCounts, importBatch } from "./import-batch.js";
-import { type ImportTrust, lowering } from "./lower-line.js";
+import { type ImportConfig, type ImportTrust, lowering } from "./lower-line.js";
 import { lineError, type NumberedLine, noMessage, readExport } from "./read-export.js";
 import { redactLine, type Screened, screenLine } from "./screen-line.js";
 import { screenMessage } from "./screen-message.js";
-
-/** What an import needs. */
-interface ImportDeps {
-  readonly db: Database;
-  readonly config: ResolvedConfig;
-  readonly redactor: Redactor;
-  readonly now: () => Date;
-}
 
 /** How to import. */
 export interface ImportOptions {
@@ -83,7 +74,7 @@ const batchCharacters = 4_000_000;
  *   here, `THREAD_DIFFERS` when a thread holds other messages; `REDACTION_FAILED`: then what came before its batch is imported, else what came before that line.
  */
 export async function importLines(
-  deps: ImportDeps,
+  runtime: Runtime<ImportConfig>,
   input: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
   options: ImportOptions = {},
 ): Promise<Imported> {
@@ -100,8 +91,9 @@ export async function importLines(
   let scope: Scope | undefined;
   let ownerRef = 0;
   let lines = 0;
-  const taken = trust === "operator" ? screenLine : lowering({ config: deps.config, now: deps.now() });
-  const screen = screening({ ...deps, taken, messages: trust === "untrusted" }, withheld);
+  const taken =
+    trust === "operator" ? screenLine : lowering({ config: runtime.config, now: runtime.clock() });
+  const screen = screening({ redactor: runtime.redactor, taken, messages: trust === "untrusted" }, withheld);
   for await (const batch of batches(screened(screen, readExport(input)))) {
     signal?.throwIfAborted();
     const [first] = batch;
@@ -109,10 +101,10 @@ export async function importLines(
       scope = targetScope(first.line.scope, target);
       // Apart from the batches: they lock threads first, as those who record do.
       const owner = scope;
-      ownerRef = (await inTenant(owner, () => deps.db.transaction((tx) => lockOwner(tx, owner)))).ref;
+      ownerRef = (await inTenant(owner, () => runtime.db.transaction((tx) => lockOwner(tx, owner)))).ref;
     }
     const into = { scope: scope as Scope, ownerRef, trust };
-    const counts = await inTenant(into.scope, () => importBatch(deps, into, batch));
+    const counts = await inTenant(into.scope, () => importBatch(runtime.db, into, batch));
     for (const [type, count] of Object.entries<number>(counts)) {
       if (count > 0) written[type] = (written[type] ?? 0) + count;
     }
@@ -121,7 +113,7 @@ export async function importLines(
   }
   const total = Object.values(written).reduce((sum, count) => sum + count, 0);
   const into = scope as Scope;
-  if (total > 0) await inTenant(into, () => insertEvent(deps.db, importEvent(into, written)));
+  if (total > 0) await inTenant(into, () => insertEvent(runtime.db, importEvent(into, written)));
   return { scope: into, lines, written, total, ...(Object.keys(withheld).length > 0 && { withheld }) };
 }
 

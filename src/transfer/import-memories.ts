@@ -31,9 +31,9 @@ export async function findKnownMemories(
  */
 export async function importMemories(
   tx: Connection,
-  input: { scope: ScopeColumns; ownerRef: number; memories: readonly ImportedMemory[]; language: string },
+  input: { scope: ScopeColumns; ownerRef: number; memories: readonly ImportedMemory[] },
 ): Promise<string[]> {
-  const { scope, ownerRef, memories, language } = input;
+  const { scope, ownerRef, memories } = input;
   const { schema } = tx;
   const rows = await tx.query<{ id: string }>(sql`
     with input as (
@@ -98,7 +98,7 @@ export async function importMemories(
       on conflict do nothing
       returning ref, id, state
     ),
-    ${termRows(tx, { ownerRef, language })},
+    ${termRows(tx, ownerRef)},
     counted as (
       update ${schema}.owner o
       set memory_count = o.memory_count + (select count(*) from added where state = 'active'),

@@ -44,7 +44,7 @@ export interface AddedMessages {
 /** Adds the messages that are not there yet, indexes and counts them. Returns how many, by thread. One statement. */
 export async function importMessages(
   tx: Connection,
-  input: { ownerRef: number; messages: readonly ImportedMessage[]; language: string },
+  input: { ownerRef: number; messages: readonly ImportedMessage[] },
 ): Promise<AddedMessages[]> {
   const { schema } = tx;
   return tx.query<AddedMessages & Record<string, unknown>>(sql`
@@ -69,7 +69,7 @@ export async function importMessages(
       select f."threadRef" as thread_ref, f.seq, v.lexeme,
         least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
         sum(coalesce(cardinality(v.positions), 1)) over (partition by f."threadRef", f.seq) as length
-      from fresh f cross join lateral unnest(to_tsvector(${input.language}::regconfig, f.terms)) v
+      from fresh f cross join lateral unnest(to_tsvector(${tx.language}::regconfig, f.terms)) v
     ),
     indexed as (
       insert into ${schema}.message_term (owner_ref, lexeme, thread_ref, seq, frequency, length)

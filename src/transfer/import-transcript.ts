@@ -17,14 +17,13 @@ import { linesOf, type NumberedLine, noMessage } from "./read-export.js";
 interface TranscriptTarget {
   readonly columns: ScopeColumns;
   readonly ownerRef: number;
-  readonly language: string;
   readonly trust: ImportTrust;
 }
 
 /** Writes what is new of the messages and summaries among `lines`; their threads are there. */
 export async function importTranscript(
   tx: Connection,
-  { columns, ownerRef, language, trust }: TranscriptTarget,
+  { columns, ownerRef, trust }: TranscriptTarget,
   lines: readonly NumberedLine[],
 ): Promise<{ message: number; summary: number }> {
   const messages = linesOf(lines, "message");
@@ -44,13 +43,12 @@ export async function importTranscript(
   };
   for (const each of named) refOf(each);
   const imported = await Promise.all(
-    messages.map((each) => toImported(each, { threadRef: refOf(each), language })),
+    messages.map((each) => toImported(each, { threadRef: refOf(each), language: tx.language })),
   );
   const [misplaced] = imported.length > 0 ? await findMisplacedMessages(tx, imported) : [];
   if (misplaced !== undefined)
     throw otherMessages(messages[misplaced] as NumberedLine<ExportLineOf<"message">>);
-  const added =
-    imported.length > 0 ? await importMessages(tx, { ownerRef, messages: imported, language }) : [];
+  const added = imported.length > 0 ? await importMessages(tx, { ownerRef, messages: imported }) : [];
   // What is made of a conversation is believed as its words are: of those that nobody vouches for, nothing is.
   if (trust === "untrusted" && added.length > 0) await skipThreadWork(tx, added);
   return {

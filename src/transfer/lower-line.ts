@@ -1,8 +1,8 @@
 import { consentRule } from "../memories/guard/consent-policy.js";
 import { findCategory } from "../memories/item/category.js";
 import { slotKey } from "../memories/item/slot-key.js";
+import type { WriteConfig } from "../memories/write/write-runtime.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.js";
-import type { ResolvedConfig } from "../options.js";
 import { isoTimeMs } from "../text/iso-time.js";
 import { readsAsInstruction } from "../text/reads-as-instruction.js";
 import { visibleText } from "../text/storable-text.js";
@@ -12,9 +12,12 @@ import { instructsAnywhere, labelOf, type Screened, screenLine, withheld } from 
 /** Whether anybody vouches for a file: an operator, or nobody. */
 export type ImportTrust = "untrusted" | "operator";
 
+/** The settings that decide what of a file is kept. */
+export type ImportConfig = WriteConfig & { readonly summaries: { readonly maxCharacters: number } };
+
 /** What decides how far a file is believed. */
 export interface LoweringRules {
-  readonly config: Pick<ResolvedConfig, "policy" | "consent" | "memories" | "summaries">;
+  readonly config: ImportConfig;
   readonly now: Date;
 }
 

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { createLifecycle } from "../../src/lifecycle/lifecycle.js";
 import { resolveConfig } from "../../src/options.js";
 import { createGate, HashingEmbeddings } from "../../src/testing/index.js";
-import { createRedactor } from "../../src/text/redactor.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -193,7 +192,7 @@ describe("a person's change under way while its user is forgotten writes nothing
     const memory = db.memory();
     await memory.memories.add({ text: "Likes old tea.", importance: 1 }, { scope });
     const config = resolveConfig({ lifecycle: { unusedAfterMs: 1 } });
-    const deps = { db: db.database, config, embedder: null, redactor: createRedactor(undefined) };
+    const deps = { db: db.database, config, embedder: null };
     const due = await createLifecycle(deps).work.due(1_000);
     expect(due.length).toBeGreaterThan(0);
     await memory.forget(scope);

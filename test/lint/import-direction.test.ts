@@ -1,135 +1,108 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const biome = createRequire(import.meta.url).resolve("@biomejs/biome/bin/biome");
-const rule = "lint/style/noRestrictedImports";
+const depcruise = join(root, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
+const config = ".dependency-cruiser.mjs";
 
 type Case = readonly [file: string, statement: string];
 
 const forbidden: readonly Case[] = [
-  ["domain/a.ts", `import { x } from "../database/pool.js"`],
-  ["domain/b.ts", `import type { X } from "../store/memories.js"`],
-  ["domain/c.ts", `import { Pool } from "pg"`],
-  ["domain/d.ts", `import { StateGraph } from "@langchain/langgraph"`],
-  ["domain/e.ts", `import { tool } from "@langchain/core/tools"`],
-  ["domain/nested/f.ts", `import { x } from "../../recall/recall.js"`],
-  ["domain/g.ts", `import { readFile } from "node:fs/promises"`],
-  ["domain/h.ts", `import { x } from "../a-folder-yet-to-come/x.js"`],
-  ["database/a.ts", `import { x } from "../store/memories.js"`],
-  ["database/b.ts", `import { x } from "../recall/recall.js"`],
-  ["store/a.ts", `import { x } from "../llm/extract.js"`],
-  ["store/b.ts", `export { x } from "../remember/remember.js"`],
-  ["recall/a.ts", `import { x } from "../langgraph/state.js"`],
-  ["recall/b.ts", `import type { X } from "../memory.js"`],
-  ["remember/a.ts", `import { x } from "../http/app.js"`],
-  ["llm/a.ts", `import { x } from "../cli/main.js"`],
-  ["llm/b.ts", `import { x } from "../testing/index.js"`],
-  ["upkeep/a.ts", `import { x } from "../index.js"`],
-  ["summarize/a.ts", `import { StateGraph } from "@langchain/langgraph"`],
-  ["governance/a.ts", `import { interrupt } from "@langchain/langgraph/web"`],
-  ["jobs/a.ts", `import { createSupervisor } from "@langchain/langgraph-supervisor"`],
-  ["jobs/b.ts", `const { x } = await import("../langgraph/state.js")`],
-  ["langgraph/a.ts", `import { x } from "../http/app.js"`],
-  ["langgraph/b.ts", `import { createMemory } from "../create-memory.js"`],
-  ["http/a.ts", `import { x } from "../cli/main.js"`],
-  ["http/b.ts", `import { createMemory } from "../create-memory.js"`],
-  ["cli/a.ts", `import { StateGraph } from "@langchain/langgraph"`],
-  ["testing/a.ts", `import { x } from "../domain/scope.js"`],
-  ["errors.ts", `import { x } from "./store/memories.js"`],
-  ["logger.ts", `import { x } from "./memory.js"`],
+  ["text/a.ts", `import { x } from "../postgres/x.js"`],
+  ["text/b.ts", `import sql from "sql-template-tag"`],
+  ["text/c.ts", `import { readFile } from "node:fs/promises"`],
+  ["memories/compare/a.ts", `import sql from "sql-template-tag"`],
+  ["postgres/a.ts", `import type { X } from "../memories/item/x.js"`],
+  ["scope/a.ts", `import { x } from "../conversation/x.js"`],
+  ["models/a.ts", `import type { X } from "../options.js"`],
+  ["jobs/a.ts", `import { x } from "../summaries/x.js"`],
+  ["conversation/a.ts", `import { x } from "../rounds/x.js"`],
+  ["memories/item/a.ts", `import type { X } from "../write/x.js"`],
+  ["memories/write/a.ts", `import type { X } from "../edit/x.js"`],
+  ["memories/write/b.ts", `import { x } from "../../facts/x.js"`],
+  ["memories/write/c.ts", `import { Pool } from "pg"`],
+  ["summaries/a.ts", `import { x } from "../episodes/x.js"`],
+  ["facts/a.ts", `import { StateGraph } from "@langchain/langgraph"`],
+  ["search/a.ts", `import { x } from "../rounds/x.js"`],
+  ["search/b.ts", `import { x } from "../create-memory.js"`],
+  ["rounds/a.ts", `import type { X } from "../memory.js"`],
+  ["rounds/b.ts", `const { x } = await import("../langgraph/run/x.js")`],
+  ["consents/a.ts", `export { x } from "../cli/x.js"`],
+  ["langgraph/nodes/a.ts", `import { createMemory } from "../../create-memory.js"`],
+  ["langgraph/run/a.ts", `import type { X } from "../nodes/x.js"`],
+  ["testing/a.ts", `import { x } from "../text/x.js"`],
+  ["a-new-folder/a.ts", `import { x } from "../text/x.js"`],
 ];
 
 const allowed: readonly Case[] = [
-  ["domain/a.ts", `import { MemoryError } from "../errors.js"`],
-  ["domain/b.ts", `import type { Options } from "../options.js"`],
-  ["domain/c.ts", `import type { BaseMessage } from "@langchain/core/messages"`],
-  ["domain/d.ts", `import { x } from "./memory.js"`],
-  ["domain/nested/e.ts", `import { x } from "../../errors.js"`],
-  ["database/a.ts", `import { x } from "../domain/scope.js"`],
-  ["database/b.ts", `import pg from "pg"`],
-  ["store/a.ts", `import { x } from "../database/pool.js"`],
-  ["store/b.ts", `import { x } from "../domain/memory.js"`],
-  ["store/c.ts", `import { MemorySaver } from "@langchain/langgraph-checkpoint"`],
-  ["recall/a.ts", `import { x } from "../store/memories.js"`],
-  ["recall/b.ts", `import { x } from "../llm/extract.js"`],
-  ["recall/c.ts", `import type { Clock } from "../clock.js"`],
-  ["summarize/a.ts", `import { HumanMessage } from "@langchain/core/messages"`],
-  ["langgraph/a.ts", `import { StateGraph } from "@langchain/langgraph"`],
-  ["langgraph/b.ts", `import { x } from "../recall/recall.js"`],
-  ["langgraph/c.ts", `import type { Memory } from "../memory.js"`],
-  ["http/a.ts", `import type { Memory } from "../memory.js"`],
-  ["cli/a.ts", `import { createMemory } from "../create-memory.js"`],
-  ["cli/b.ts", `import { x } from "../http/app.js"`],
-  ["testing/a.ts", `import { MemoryError } from "../errors.js"`],
-  ["testing/b.ts", `import { FakeListChatModel } from "@langchain/core/utils/testing"`],
-  ["create-memory.ts", `import { StateGraph } from "@langchain/langgraph"`],
-  ["index.ts", `export { x } from "./langgraph/state.js"`],
-  ["options.ts", `import type { X } from "./domain/scope.js"`],
+  ["text/d.ts", `import { x } from "../errors.js"`],
+  ["text/e.ts", `import type { X } from "./x.js"`],
+  ["postgres/b.ts", `import pg from "pg"`],
+  ["postgres/c.ts", `import type { X } from "../logger.js"`],
+  ["memories/write/d.ts", `import type { X } from "../guard/x.js"`],
+  ["memories/write/e.ts", `import type { Pool } from "pg"`],
+  ["facts/extraction-graph.ts", `import { StateGraph } from "@langchain/langgraph"`],
+  ["facts/b.ts", `import type { X } from "../runtime.js"`],
+  ["rounds/c.ts", `import { x } from "../search/x.js"`],
+  ["langgraph/nodes/b.ts", `import type { X } from "../../memory.js"`],
+  ["langgraph/wrap/a.ts", `import { x } from "../nodes/x.js"`],
+  ["cli/a.ts", `import { x } from "../create-memory.js"`],
 ];
 
-interface Diagnostic {
-  readonly category: string;
-  readonly location: { readonly path: string | { readonly file: string } };
+interface Violation {
+  readonly from: string;
+  readonly rule: { readonly name: string };
 }
 
-/**
- * What Biome says of `cases`, planted in a directory of their own under a copy of the lint configuration:
- * in the real src they would be seen by a lint or a type check that runs at the same time.
- */
-function lint(cases: readonly Case[]): { status: number | null; reported: ReadonlySet<string> } {
-  const base = mkdtempSync(join(tmpdir(), "mnemograph-lint-"));
+/** The rules that `cases`, as files of a folder of their own, break. */
+function cruise(cases: readonly Case[]): Violation[] {
+  const base = mkdtempSync(join(tmpdir(), "mnemograph-imports-"));
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(base, "src", file)), { recursive: true });
+    writeFileSync(join(base, "src", file), text);
+  };
   try {
-    for (const config of ["biome.json", "biome.imports.json"]) cpSync(join(root, config), join(base, config));
+    for (const file of [config, "tsconfig.json", "package.json"]) cpSync(join(root, file), join(base, file));
+    symlinkSync(join(root, "node_modules"), join(base, "node_modules"));
     for (const [file, statement] of cases) {
-      const path = join(base, "src", file);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, `${statement};\n`);
+      const target = /"(\.{1,2}\/[^"]+)\.js"/.exec(statement)?.[1];
+      if (target !== undefined)
+        write(`${join(dirname(file), target)}.ts`, "export const x = 1;\nexport type X = 1;\n");
     }
-    const { status, stdout, stderr } = spawnSync(
+    for (const [file, statement] of cases) write(file, `${statement};\n`);
+    const { stdout, stderr } = spawnSync(
       process.execPath,
-      [biome, "lint", `--only=${rule.replace("lint/", "")}`, "--reporter=json", "--max-diagnostics=none"],
+      [depcruise, "src", "--config", config, "--output-type", "json"],
       { cwd: base, encoding: "utf8" },
     );
-    const start = stdout.indexOf("{");
-    if (start < 0) throw new Error(`Biome gave no report:\n${stderr}`);
-    const { diagnostics } = JSON.parse(stdout.slice(start)) as { diagnostics: Diagnostic[] };
-    const reported = diagnostics.filter(({ category }) => category === rule).map(fileOf);
-    return { status, reported: new Set(reported) };
+    if (!stdout.startsWith("{")) throw new Error(`dependency-cruiser gave no report:\n${stderr}`);
+    const { summary } = JSON.parse(stdout) as { summary: { violations: Violation[] } };
+    return summary.violations;
   } finally {
     rmSync(base, { recursive: true, force: true });
   }
 }
 
-function fileOf({ location: { path } }: Diagnostic): string {
-  return (typeof path === "string" ? path : path.file).replace(/^src\//, "");
-}
-
 describe("import direction", () => {
   describe("against it", () => {
-    const { status, reported } = lint(forbidden);
-    it("fails the lint", () => expect(status).not.toBe(0));
-    it.each(forbidden)("src/%s may not: %s", (file) => expect(reported).toContain(file));
+    const reported = new Set(cruise(forbidden).map(({ from }) => from));
+    it.each(forbidden)("src/%s may not: %s", (file) => expect(reported).toContain(`src/${file}`));
   });
 
   describe("along it", () => {
-    const { status, reported } = lint(allowed);
-    it("passes the lint", () => expect(status).toBe(0));
-    it.each(allowed)("src/%s may: %s", (file) => expect(reported).not.toContain(file));
+    const reported = new Set(cruise(allowed).map(({ from }) => from));
+    it.each(allowed)("src/%s may: %s", (file) => expect(reported).not.toContain(`src/${file}`));
   });
 
-  it("has a place for every folder of src", () => {
-    const config = readFileSync(join(root, "biome.imports.json"), "utf8");
-    const { overrides } = JSON.parse(config) as { overrides: { includes: string[] }[] };
-    const placed = overrides.flatMap(({ includes }) => includes).join(" ");
-    const entries = readdirSync(join(root, "src"), { withFileTypes: true });
-    for (const { name } of entries.filter((entry) => entry.isDirectory())) {
-      expect(placed).toMatch(new RegExp(`[/{,]${name}[/},]`));
-    }
+  it("sees circles of types", () => {
+    const violations = cruise([
+      ["facts/a.ts", `import type { B } from "./b.js"; export type A = B`],
+      ["facts/b.ts", `import type { A } from "./a.js"; export type B = A | 1`],
+    ]);
+    expect(violations.map(({ rule }) => rule.name)).toContain("no-circular-files");
   });
 });

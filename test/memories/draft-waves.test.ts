@@ -10,7 +10,7 @@ const config = resolveConfig(undefined);
 function ownerDrafts(drafts: readonly MemoryDraft[]): OwnerDraft[] {
   return drafts.map((draft, index) => ({
     index,
-    memory: prepareMemory(draft, { userId: "ana" }, config) as PreparedMemory,
+    memory: prepareMemory(draft, { userId: "ana" }, { ...config, language: "english" }) as PreparedMemory,
     vector: null,
     sameAs: () => "different",
     turnsAgo: 0,

@@ -2,7 +2,7 @@ import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgr
 import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import type { Memory } from "../../memory.js";
-import { recallModeSchema } from "../../options.js";
+import { recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
 import { streamEvent } from "./memory-state.js";
 import { runIdentity } from "./run-identity.js";

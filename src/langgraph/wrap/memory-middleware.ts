@@ -2,8 +2,8 @@ import { type BaseMessage, type RemoveMessage, SystemMessage } from "@langchain/
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { isMemoryBlock } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
-import type { RecallMode } from "../../options.js";
 import type { Recalled } from "../../rounds/recalled.js";
+import type { RecallMode } from "../../search/retrieval-options.js";
 import { modelView } from "../nodes/model-view.js";
 import { recallNode } from "../nodes/recall-node.js";
 import { rememberNode, type SessionMode } from "../nodes/remember-node.js";

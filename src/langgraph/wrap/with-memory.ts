@@ -11,7 +11,7 @@ import {
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import type { Memory } from "../../memory.js";
-import type { RecallMode } from "../../options.js";
+import type { RecallMode } from "../../search/retrieval-options.js";
 import { consentNode } from "../nodes/consent-node.js";
 import { recallNode } from "../nodes/recall-node.js";
 import { rememberNode, type SessionMode } from "../nodes/remember-node.js";

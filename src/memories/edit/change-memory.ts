@@ -3,7 +3,7 @@ import { parseInput } from "../../text/parse-input.js";
 import { visibleText } from "../../text/storable-text.js";
 import { type MemoryItem, versionOf } from "../item/memory.js";
 import { deactivateMemories } from "../write/memory-states.js";
-import type { WriteDeps } from "../write/write-memories.js";
+import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory } from "./edit-memory.js";
 import { requireMemory } from "./require-memory.js";
 import { rewriteContent } from "./rewrite-content.js";
@@ -26,7 +26,7 @@ export interface MemoryPatch {
  *   instructions to a model, and all that `editMemory` throws.
  */
 export async function updateMemory(
-  deps: WriteDeps,
+  deps: WriteRuntime,
   input: ChangeInput & { patch: MemoryPatch },
 ): Promise<MemoryItem> {
   const patch = await redactPatch(deps, parsePatch(input.patch));
@@ -48,7 +48,7 @@ export async function updateMemory(
  *
  * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is not active.
  */
-export async function removeMemory(deps: WriteDeps, input: ChangeInput): Promise<MemoryItem> {
+export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { purgeAfterMs } = deps.config.lifecycle;
   return editMemory(deps, { ...input, states: ["active"] }, async (tx, owner, memory) => {
     await deactivateMemories(tx, {
@@ -67,7 +67,7 @@ export async function removeMemory(deps: WriteDeps, input: ChangeInput): Promise
  * @throws MemoryError `NOT_FOUND`, also when it was purged; `WRONG_STATE` when it was not removed, and all that
  *   `editMemory` throws.
  */
-export async function restoreMemory(deps: WriteDeps, input: ChangeInput): Promise<MemoryItem> {
+export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const known = await requireMemory(deps.db, input, ["soft_deleted"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
   return editMemory(deps, { ...input, states: ["soft_deleted"] }, async (tx, owner, memory) => {
@@ -79,7 +79,7 @@ export async function restoreMemory(deps: WriteDeps, input: ChangeInput): Promis
   });
 }
 
-async function redactPatch({ redactor }: WriteDeps, patch: MemoryPatch): Promise<MemoryPatch> {
+async function redactPatch({ redactor }: WriteRuntime, patch: MemoryPatch): Promise<MemoryPatch> {
   const { text, value, tags } = patch;
   const said = await redactor.json({ text, value, tags });
   return {

@@ -9,7 +9,8 @@ import { type HistoryEvent, type MemoryChange, recordChanges } from "../changes/
 import { type ConsentPolicy, consentRule } from "../guard/consent-policy.js";
 import { type ConsentGiven, consentChange } from "../guard/consent-request.js";
 import type { MemoryDraft, MemoryItem } from "../item/memory.js";
-import { type WriteDeps, writeMemories } from "../write/write-memories.js";
+import { writeMemories } from "../write/write-memories.js";
+import type { WriteRuntime } from "../write/write-runtime.js";
 import { requireMemory } from "./require-memory.js";
 
 /** A memory as it was, and as somebody wants it. */
@@ -36,7 +37,7 @@ function changesSensitiveField(policy: ConsentPolicy, { before, after }: Edited)
  * @throws MemoryError `NOT_FOUND` when the memory was forgotten meanwhile.
  */
 async function proposeEdit(
-  deps: WriteDeps,
+  deps: WriteRuntime,
   input: ChangeInput,
   { before, after }: Edited,
 ): Promise<MemoryError> {
@@ -125,7 +126,7 @@ export interface Edit {
  *   tells of the same turns.
  */
 export async function editMemory(
-  deps: WriteDeps,
+  deps: WriteRuntime,
   input: ChangeInput & { readonly states: readonly MemoryItem["state"][]; readonly step?: EventStep },
   apply: (tx: Connection, owner: LockedOwner, memory: MemoryItem) => Promise<Edit>,
 ): Promise<MemoryItem> {

@@ -6,7 +6,7 @@ import { recordChanges } from "../changes/record-changes.js";
 import { listMemories } from "../item/find-memories.js";
 import { type MemoryItem, versionOf } from "../item/memory.js";
 import { purgeMemories } from "../write/memory-states.js";
-import type { WriteDeps } from "../write/write-memories.js";
+import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory } from "./edit-memory.js";
 import { requireMemory } from "./require-memory.js";
 import { rewriteContent } from "./rewrite-content.js";
@@ -68,7 +68,7 @@ const approvalSchema = decisionSchema.extend({ consent: z.literal("given").optio
 const idSchema = z.string();
 
 /** The `QuarantineApi` on `deps`. */
-export function createQuarantineApi(deps: WriteDeps): QuarantineApi {
+export function createQuarantineApi(deps: WriteRuntime): QuarantineApi {
   return {
     list: async (page) =>
       listMemories(deps.db, { ...parseScoped(pageSchema, page, "page"), states: ["quarantined"] }),
@@ -87,7 +87,7 @@ export function createQuarantineApi(deps: WriteDeps): QuarantineApi {
   };
 }
 
-async function approve(deps: WriteDeps, decision: ChangeInput): Promise<MemoryItem> {
+async function approve(deps: WriteRuntime, decision: ChangeInput): Promise<MemoryItem> {
   const known = await requireMemory(deps.db, decision, ["quarantined"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
   return editMemory(deps, { ...decision, step, states: ["quarantined"] }, async (tx, owner, memory) => {
@@ -99,7 +99,7 @@ async function approve(deps: WriteDeps, decision: ChangeInput): Promise<MemoryIt
   });
 }
 
-async function reject(deps: WriteDeps, decision: ChangeInput): Promise<void> {
+async function reject(deps: WriteRuntime, decision: ChangeInput): Promise<void> {
   const { scope } = await requireMemory(deps.db, decision, ["quarantined"]);
   await deps.db.transaction(async (tx) => {
     const { ref: ownerRef } = await lockOwner(tx, scope);

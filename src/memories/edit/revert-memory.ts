@@ -3,7 +3,7 @@ import { MemoryError } from "../../errors.js";
 import { parseScope } from "../../scope/scope.js";
 import { listHistory } from "../changes/list-history.js";
 import { type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
-import type { WriteDeps } from "../write/write-memories.js";
+import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory } from "./edit-memory.js";
 import { requireMemory } from "./require-memory.js";
 import { rewriteContent } from "./rewrite-content.js";
@@ -66,7 +66,7 @@ const states: readonly MemoryItem["state"][] = ["active", "superseded", "merged"
  *   `editMemory` throws.
  */
 export async function revertMemory(
-  deps: WriteDeps,
+  deps: WriteRuntime,
   input: ChangeInput & { readonly to: number },
 ): Promise<MemoryItem> {
   const known = await requireMemory(deps.db, input, states);

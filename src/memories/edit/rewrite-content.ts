@@ -4,6 +4,7 @@ import type { Connection } from "../../postgres/connection.js";
 import type { LockedOwner } from "../../scope/lock-owner.js";
 import { searchName } from "../../text/search-text.js";
 import type { MemoryChange } from "../changes/record-changes.js";
+import type { CategoryPolicy } from "../item/category.js";
 import type { MemoryItem } from "../item/memory.js";
 import type { MemoryTrust } from "../item/trust.js";
 import { findSlotIntervals } from "../slot/slot-intervals.js";
@@ -13,7 +14,7 @@ import { findWriteCandidates } from "../write/find-write-candidates.js";
 import { linkChanges, nearestLinks } from "../write/new-memory.js";
 import { type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
 import { rewriteMemory } from "../write/rewrite-memory.js";
-import type { WriteDeps } from "../write/write-memories.js";
+import type { WriteRuntime } from "../write/write-runtime.js";
 
 /**
  * Gives a memory of a locked owner the content of `memory` and makes it active. One that takes a slot again, or another
@@ -28,7 +29,7 @@ import type { WriteDeps } from "../write/write-memories.js";
  * @throws MemoryError `INVALID_INPUT` when the text breaks the writing constraints.
  */
 export async function rewriteContent(
-  { config }: WriteDeps,
+  { config }: WriteRuntime,
   tx: Connection,
   owner: LockedOwner,
   memory: MemoryItem,
@@ -41,10 +42,9 @@ export async function rewriteContent(
   },
 ): Promise<MemoryChange[]> {
   const { id } = memory;
-  const prepared = prepareRewrite(config, memory, options.vouched);
-  const { language } = config.retrieval;
+  const prepared = prepareRewrite({ policy: config.policy, language: tx.language }, memory, options.vouched);
   const vector = options.embedded?.vectors[0] ?? null;
-  const place = { ownerRef: owner.ref, language, space: options.embedded?.space ?? null };
+  const place = { ownerRef: owner.ref, space: options.embedded?.space ?? null };
   const probe = { ...writeProbe(prepared, vector), self: id };
   const [rivals = []] = options.relink ? await findWriteCandidates(tx, { ...place, probes: [probe] }) : [];
   const links = options.relink ? nearestLinks(rivals, config) : null;
@@ -57,7 +57,7 @@ export async function rewriteContent(
       state: "active",
       value: prepared.value ?? null,
       ...{ trust: options.trust, heldSince: since },
-      actorTerms: searchName(memory.actorId ?? "", language),
+      actorTerms: searchName(memory.actorId ?? "", tx.language),
     },
   });
   return linkChanges(memory, links ?? [], rivals);
@@ -78,7 +78,11 @@ async function heldFrom(
   return since === from ? undefined : since;
 }
 
-function prepareRewrite(config: WriteDeps["config"], memory: MemoryItem, vouched: boolean): PreparedMemory {
+function prepareRewrite(
+  config: { readonly policy: CategoryPolicy; readonly language: string },
+  memory: MemoryItem,
+  vouched: boolean,
+): PreparedMemory {
   const { text, importance, confidence, pinned, tags, kind, key, value, category } = memory;
   const prepared = prepareMemory(
     {

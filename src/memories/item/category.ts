@@ -25,7 +25,7 @@ export type Category = z.output<typeof categorySchema>;
 const category = (name: string, context: Category["context"]): Category => ({ name, context, level: "user" });
 
 /** Four that are always shown, and those that are found when they fit. */
-export const defaultCategories: readonly Category[] = [
+const defaultCategories: readonly Category[] = [
   ...["profile", "preferences", "constraints", "instructions"].map((name) => category(name, "all")),
   { name: "event", context: "rag", rag_length: 30, level: "user" },
   { name: "activity", context: "rag", rag_length: 50, level: "user" },
@@ -134,4 +134,38 @@ export function categoryRoom({
     taken.set(name, count + 1);
     return true;
   };
+}
+
+/**
+ * The default categories and those of the settings, with who may read what.
+ *
+ * @throws MemoryError `INVALID_INPUT` for a category that is configured twice, or allowed and not configured.
+ */
+export function categoryPolicy(
+  configured: z.output<typeof categoryConfigSchema> | undefined,
+  allowlists: Readonly<Record<string, readonly string[]>> | undefined,
+): CategoryPolicy {
+  const added: readonly Category[] = [...(configured?.system ?? []), ...(configured?.custom ?? [])];
+  const twice = added.find(({ name }, index) => added.findIndex((other) => other.name === name) < index);
+  if (twice) throw invalidConfig(`category "${twice.name}" is configured twice`);
+  const categories = new Map([...defaultCategories, ...added].map((category) => [category.name, category]));
+  const policy = { categories, allowlists: null };
+  if (!allowlists) return policy;
+  const resolve = (agent: string, name: string) => {
+    const category = findCategory(policy, name);
+    if (!category) {
+      const nearest = nearestName(name, [...categories.keys()]);
+      const hint = nearest === null ? "" : ` (did you mean "${nearest}"?)`;
+      throw invalidConfig(`allowlists.${agent} names the category "${name}", which is not configured${hint}`);
+    }
+    return category.name;
+  };
+  const resolved = Object.entries(allowlists).map(
+    ([agent, names]) => [agent, new Set(names.map((name) => resolve(agent, name)))] as const,
+  );
+  return { categories, allowlists: new Map(resolved) };
+}
+
+function invalidConfig(problem: string): MemoryError {
+  return new MemoryError("INVALID_INPUT", `Invalid config: ${problem}`);
 }

@@ -1,4 +1,3 @@
-import type { ResolvedConfig } from "../../options.js";
 import type { MergeThresholds } from "../compare/merge-band.js";
 import { consentRule } from "../guard/consent-policy.js";
 import { sourceRank } from "../slot/slot-conflict.js";
@@ -6,6 +5,7 @@ import type { OwnerDraft } from "./draft-waves.js";
 import type { WriteCandidate, WriteProbe } from "./find-write-candidates.js";
 import type { PreparedMemory } from "./prepare-memory.js";
 import { decideWrite, type Proposal, settleAsk, type WriteDecision } from "./write-decision.js";
+import type { WriteConfig } from "./write-runtime.js";
 
 /** What a draft does to the stored memories that bear on it, every question answered. */
 export type SettledDecision = ReturnType<typeof settleAsk>;
@@ -24,7 +24,7 @@ export function decideDraft(
 export interface DecisionContext {
   readonly now: Date;
   readonly turn: number;
-  readonly config: ResolvedConfig;
+  readonly config: WriteConfig;
 }
 
 /** `memory` as decisions need it. */
@@ -36,7 +36,7 @@ export function proposalOf(memory: PreparedMemory, { now, turn }: Omit<DecisionC
 /** The bands for `memory`: stricter for what a consent policy guards, an update of who the user is. */
 export function mergeThresholds(
   memory: Parameters<typeof consentRule>[1],
-  { consent, memories }: ResolvedConfig,
+  { consent, memories }: WriteConfig,
 ): MergeThresholds {
   if (consentRule(consent, memory) !== null) {
     const { contextMergeSimilarity, contextAskSimilarity, contextReviewSimilarity } = memories;

@@ -72,7 +72,6 @@ const mostProbes = 200;
 interface WriteSearch {
   readonly ownerRef: number;
   readonly probes: readonly WriteProbe[];
-  readonly language: string;
   readonly space: EmbeddingSpace | null;
 }
 
@@ -115,9 +114,9 @@ export async function findWriteCandidates(db: Connection, input: WriteSearch): P
 
 async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const { schema } = db;
-  const { ownerRef, language, space } = input;
+  const { ownerRef, space } = input;
   const probes = JSON.stringify(input.probes.map((probe, index) => ({ ...probe, index })));
-  const near = space ? nearByVector(db, ownerRef, space) : nearByTerms(db, ownerRef, language);
+  const near = space ? nearByVector(db, ownerRef, space) : nearByTerms(db, ownerRef);
   return db.query<Row & QueryResultRow>(
     sql`
     with probe as materialized (
@@ -192,7 +191,7 @@ function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): 
   )`;
 }
 
-function nearByTerms(db: Connection, ownerRef: number, language: string): Sql {
+function nearByTerms(db: Connection, ownerRef: number): Sql {
   const { schema } = db;
   return sql`term as materialized (
     select p.index, v.lexeme, coalesce(cardinality(v.positions), 1) as frequency, (
@@ -200,7 +199,7 @@ function nearByTerms(db: Connection, ownerRef: number, language: string): Sql {
         select from ${schema}.memory_term t where t.owner_ref = ${ownerRef} and t.lexeme = v.lexeme limit ${common}
       ) found
     ) as memories
-    from probe p cross join lateral unnest(to_tsvector(${language}::regconfig, p.terms)) v
+    from probe p cross join lateral unnest(to_tsvector(${db.language}::regconfig, p.terms)) v
   ),
   said as materialized (
     select index, sum(frequency) as length, array_agg(lexeme) as lexemes, array_agg(frequency) as frequencies,

@@ -9,10 +9,7 @@ import type { MemoryOrigin, MemoryTrust } from "../item/trust.js";
  * CTEs `term` (memory_ref, length) and `actor_term`, which index the active memories of the CTE `added` (ref, id, state)
  * by the words of `input` (id, terms, "actorTerms").
  */
-export function termRows(
-  db: Connection,
-  { ownerRef, language }: { readonly ownerRef: number; readonly language: string },
-): Sql {
+export function termRows(db: Connection, ownerRef: number): Sql {
   const { schema } = db;
   return sql`
     term as (
@@ -20,7 +17,7 @@ export function termRows(
       select ${ownerRef}, v.lexeme, added.ref, least(coalesce(cardinality(v.positions), 1), 32767),
         sum(coalesce(cardinality(v.positions), 1)) over (partition by added.ref)
       from added join input i on i.id = added.id
-      cross join lateral unnest(to_tsvector(${language}::regconfig, i.terms)) v
+      cross join lateral unnest(to_tsvector(${db.language}::regconfig, i.terms)) v
       where added.state = 'active'
       returning memory_ref, length
     ),
@@ -86,9 +83,9 @@ export interface NewMemory {
 /** Inserts memories with their terms, vectors and links, and counts them. One statement. */
 export async function insertMemories(
   tx: Connection,
-  input: { ownerRef: number; memories: readonly NewMemory[]; language: string; space: EmbeddingSpace | null },
+  input: { ownerRef: number; memories: readonly NewMemory[]; space: EmbeddingSpace | null },
 ): Promise<void> {
-  const { ownerRef, memories, language, space } = input;
+  const { ownerRef, memories, space } = input;
   if (memories.length === 0) return;
   await tx.query(
     sql`
@@ -123,7 +120,7 @@ export async function insertMemories(
       ) t on true
       returning ref, id, state
     ),
-    ${termRows(tx, { ownerRef, language })},
+    ${termRows(tx, ownerRef)},
     ${space ? embeddingRows(tx, ownerRef, space) : empty}
     link as (
       insert into ${tx.schema}.relation (from_ref, to_ref, strength)

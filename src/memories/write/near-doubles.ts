@@ -1,7 +1,6 @@
 import type { QueryResultRow } from "pg";
 import sql from "sql-template-tag";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
-import type { ResolvedConfig } from "../../options.js";
 import type { Connection } from "../../postgres/connection.js";
 import { type Statement, statementOf } from "../compare/detail-difference.js";
 import { comparison } from "../compare/merge-band.js";
@@ -10,6 +9,7 @@ import { mergeThresholds, writeProbe } from "./decide-draft.js";
 import type { OwnerDraft } from "./draft-waves.js";
 import type { WriteProbe } from "./find-write-candidates.js";
 import type { PreparedMemory } from "./prepare-memory.js";
+import type { WriteConfig } from "./write-runtime.js";
 
 /** Two texts that are about to be written, by their places, the earlier one first. */
 interface NearPair {
@@ -22,7 +22,6 @@ type Probe = Pick<WriteProbe, "appId" | "kind" | "terms" | "vector">;
 
 interface PairSearch {
   readonly probes: readonly Probe[];
-  readonly language: string;
   readonly space: EmbeddingSpace | null;
   readonly least: number;
 }
@@ -70,13 +69,13 @@ async function pairsByVector(
 }
 
 /** The database takes the texts apart; they are compared here, since its joins take a hundred times as long. */
-async function pairsByTerms(db: Connection, { probes, language, least }: PairSearch): Promise<NearPair[]> {
+async function pairsByTerms(db: Connection, { probes, least }: PairSearch): Promise<NearPair[]> {
   const rows = JSON.stringify(probes.map(({ terms }, index) => ({ index, terms })));
   const said = await db.query<{ index: number; lexeme: string; frequency: number }>(
     sql`
     select p.index, v.lexeme, coalesce(cardinality(v.positions), 1) as frequency
     from json_to_recordset(${rows}::json) as p (index integer, terms text)
-    cross join lateral unnest(to_tsvector(${language}::regconfig, p.terms)) v
+    cross join lateral unnest(to_tsvector(${db.language}::regconfig, p.terms)) v
     order by p.index`,
     { prepare: true },
   );
@@ -117,7 +116,7 @@ function sharedTerms(
 }
 
 interface Context {
-  readonly config: ResolvedConfig;
+  readonly config: WriteConfig;
   readonly space: EmbeddingSpace | null;
 }
 
@@ -139,7 +138,6 @@ export async function nearDrafts<Draft extends Pick<OwnerDraft, "memory" | "vect
   const { mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity } = config.memories;
   const pairs = await findNearPairs(db, {
     probes: free.map(({ memory, vector }) => writeProbe(memory, vector)),
-    language: config.retrieval.language,
     space,
     least: Math.min(mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity),
   });

@@ -1,6 +1,6 @@
 import { common, commonOrigin } from "../../conversation/find-messages.js";
 import type { EventPlace } from "../../events/event-log.js";
-import type { ResolvedConfig } from "../../options.js";
+import type { Connection } from "../../postgres/connection.js";
 import type { LockedOwner } from "../../scope/lock-owner.js";
 import { scopeColumns } from "../../scope/scope-predicates.js";
 import { searchName } from "../../text/search-text.js";
@@ -8,12 +8,12 @@ import type { MemoryChange } from "../changes/record-changes.js";
 import type { OwnerDraft } from "./draft-waves.js";
 import type { WriteCandidate } from "./find-write-candidates.js";
 import type { MemoryLink, NewMemory } from "./insert-memories.js";
-import type { WriteOrigin } from "./write-memories.js";
+import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
 
 /** The links of a memory to the nearest of `rivals`, which must not hold the memory itself. */
 export function nearestLinks(
   rivals: readonly WriteCandidate[],
-  { memories }: Pick<ResolvedConfig, "memories">,
+  { memories }: Pick<WriteConfig, "memories">,
 ): MemoryLink[] {
   return rivals
     .filter(({ relation, similarity }) => relation === "near" && similarity >= memories.linkSimilarity)
@@ -39,8 +39,9 @@ export function linkChanges(
 
 /** Where drafts are written. */
 export interface WriteContext {
+  readonly tx: Connection;
   readonly owner: LockedOwner;
-  readonly config: ResolvedConfig;
+  readonly config: WriteConfig;
   /** What this very write has made so far: links lead to what was known before it. */
   readonly fresh: Set<string>;
 }
@@ -70,7 +71,7 @@ export function newMemory(
     agentId: memory.agentId ?? null,
     runId: memory.runId ?? null,
     actorId: memory.actorId ?? null,
-    actorTerms: searchName(memory.actorId ?? "", config.retrieval.language),
+    actorTerms: searchName(memory.actorId ?? "", context.tx.language),
     role: memory.role ?? null,
     threadId: memory.source?.threadId ?? null,
     sourceSeqs: memory.source?.seqs ?? [],

@@ -22,7 +22,7 @@ import {
 import type { PreparedMemory } from "./prepare-memory.js";
 import type { MemoryRewrite } from "./rewrite-memory.js";
 import { absorbed } from "./write-decision.js";
-import type { WriteOutcome } from "./write-memories.js";
+import type { WriteOutcome } from "./write-runtime.js";
 
 /** All that one wave of drafts changes. */
 export interface WritePlan {
@@ -229,7 +229,7 @@ function planUpdate(
     ...{ id, category, pinned, tags, importance, confidence, vector, links },
     state: "active",
     value: memory.value ?? known.value,
-    actorTerms: searchName(actorId ?? "", context.config.retrieval.language),
+    actorTerms: searchName(actorId ?? "", context.tx.language),
   });
   plan.changes.push({
     ...change(

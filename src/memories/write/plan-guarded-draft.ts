@@ -8,7 +8,7 @@ import type { OwnerDraft } from "./draft-waves.js";
 import type { WriteCandidate } from "./find-write-candidates.js";
 import { saidTurn, type WriteContext } from "./new-memory.js";
 import { planDraft, type WritePlan } from "./plan-draft.js";
-import type { WriteOrigin, WriteOutcome } from "./write-memories.js";
+import type { WriteOrigin, WriteOutcome } from "./write-runtime.js";
 
 interface Context extends WriteContext {
   readonly origin: WriteOrigin;

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
-import type { ResolvedConfig } from "../../options.js";
 import { isSharedBy, parseScope, type Scope } from "../../scope/scope.js";
 import { parseInput, smallCount, storableDate, storableText } from "../../text/parse-input.js";
 import { isStorable, visibleText } from "../../text/storable-text.js";
-import { categoryOfKind, requireCategory } from "../item/category.js";
+import { type CategoryPolicy, categoryOfKind, requireCategory } from "../item/category.js";
 import { type MemoryDraft, type MemoryKind, memoryHash, memoryTerms } from "../item/memory.js";
 import { slotKey } from "../item/slot-key.js";
 import { type MemoryOrigin, type MemoryTrust, memoryOrigins, originOfRole, trustOf } from "../item/trust.js";
@@ -86,7 +85,7 @@ export interface RejectedDraft {
 export function prepareMemory(
   draft: MemoryDraft,
   scope: Scope,
-  config: Pick<ResolvedConfig, "policy" | "retrieval">,
+  config: { readonly policy: CategoryPolicy; readonly language: string },
 ): PreparedMemory | RejectedDraft {
   const fields = parseInput(draftSchema, draft, "memory");
   const category = requireCategory(config.policy, fields.category ?? categoryOfKind[fields.kind]);
@@ -110,7 +109,7 @@ export function prepareMemory(
       ...{ kind: fields.kind, text: trimmed },
       ...{ threadId: fields.source?.threadId, turnStart: fields.turns?.start },
     }),
-    terms: memoryTerms({ key, text: trimmed }, config.retrieval.language),
+    terms: memoryTerms({ key, text: trimmed }, config.language),
   };
 }
 

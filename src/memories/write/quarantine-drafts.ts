@@ -9,7 +9,7 @@ import type { OwnerDraft } from "./draft-waves.js";
 import { insertMemories } from "./insert-memories.js";
 import { contentOf, newMemory, placeOf, type WriteContext } from "./new-memory.js";
 import type { PreparedMemory } from "./prepare-memory.js";
-import type { WriteOrigin, WriteOutcome } from "./write-memories.js";
+import type { WriteOrigin, WriteOutcome } from "./write-runtime.js";
 
 /** A memory in quarantine, by what it says. */
 interface QuarantinedWords {
@@ -42,7 +42,6 @@ async function sightQuarantined(
 }
 
 interface Context extends WriteContext {
-  readonly tx: Connection;
   readonly scope: Scope;
   readonly origin: WriteOrigin;
 }
@@ -59,7 +58,7 @@ export async function quarantineDrafts(
   drafts: readonly OwnerDraft[],
 ): Promise<Map<number, WriteOutcome>> {
   if (drafts.length === 0) return new Map();
-  const { tx, owner, scope, origin, config } = context;
+  const { tx, owner, scope, origin } = context;
   const doubles = new Map<string, OwnerDraft[]>();
   for (const draft of drafts) {
     const identity = identityOf(draft.memory);
@@ -86,7 +85,6 @@ export async function quarantineDrafts(
   await insertMemories(tx, {
     ownerRef: owner.ref,
     memories: created,
-    language: config.retrieval.language,
     space: null,
   });
   const unheard = { old: null, news: null, similarity: null };

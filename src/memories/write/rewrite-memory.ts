@@ -41,7 +41,7 @@ export interface MemoryRewrite {
  */
 export async function rewriteMemory(
   tx: Connection,
-  input: { ownerRef: number; rewrite: MemoryRewrite; language: string; space: EmbeddingSpace | null },
+  input: { ownerRef: number; rewrite: MemoryRewrite; space: EmbeddingSpace | null },
 ): Promise<void> {
   const { ownerRef, rewrite } = input;
   const { source } = rewrite;
@@ -75,7 +75,7 @@ export async function rewriteMemory(
     term as (
       select v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
         sum(coalesce(cardinality(v.positions), 1)) over () as length
-      from unnest(to_tsvector(${input.language}::regconfig, ${rewrite.terms})) v
+      from unnest(to_tsvector(${tx.language}::regconfig, ${rewrite.terms})) v
       union all
       select distinct '@' || word, 1, 1 from regexp_split_to_table(${rewrite.actorTerms}, '\\s+') word where word <> ''
     ),

@@ -1,6 +1,5 @@
 import type { EventPlace } from "../../events/event-log.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
-import type { ResolvedConfig } from "../../options.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { LockedOwner } from "../../scope/lock-owner.js";
 import type { Scope } from "../../scope/scope.js";
@@ -21,13 +20,13 @@ import { emptyPlan, type WritePlan } from "./plan-draft.js";
 import { planGuardedDraft } from "./plan-guarded-draft.js";
 import { rewriteMemory } from "./rewrite-memory.js";
 import { findStandingConsents } from "./standing-consents.js";
-import type { WriteOrigin, WriteOutcome } from "./write-memories.js";
+import type { WriteConfig, WriteOrigin, WriteOutcome } from "./write-runtime.js";
 
 interface Context {
   readonly tx: Connection;
   readonly owner: LockedOwner;
   readonly scope: Scope;
-  readonly config: ResolvedConfig;
+  readonly config: WriteConfig;
   readonly space: EmbeddingSpace | null;
   readonly origin: WriteOrigin;
   readonly fresh: Set<string>;
@@ -60,7 +59,6 @@ async function writeWave(context: Context, wave: OwnerDraft[][]): Promise<Map<nu
   const candidates = await findWriteCandidates(context.tx, {
     ownerRef: context.owner.ref,
     probes: first.map(({ memory, vector }) => writeProbe(memory, vector)),
-    language: context.config.retrieval.language,
     space: context.space,
   });
   const standing = await findStanding(context, first);
@@ -107,7 +105,7 @@ async function findStanding(
 }
 
 async function apply(
-  { tx, owner, scope, config, space, origin }: Context,
+  { tx, owner, scope, space, origin }: Context,
   plan: WritePlan,
   search: { readonly searched: number | null; readonly place: EventPlace },
 ): Promise<void> {
@@ -115,10 +113,10 @@ async function apply(
   await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
   await moveIntervals(tx, { ownerRef, moves: plan.moves });
   await splitIntervals(tx, { ownerRef, splits: plan.splits });
-  await insertMemories(tx, { ownerRef, memories: plan.created, language: config.retrieval.language, space });
+  await insertMemories(tx, { ownerRef, memories: plan.created, space });
   await touchMemories(tx, { ownerRef, sightings: plan.sightings });
   for (const rewrite of plan.rewrites) {
-    await rewriteMemory(tx, { ownerRef, rewrite, language: config.retrieval.language, space });
+    await rewriteMemory(tx, { ownerRef, rewrite, space });
   }
   await recordChanges(tx, {
     ownerRef,

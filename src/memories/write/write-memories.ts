@@ -1,20 +1,15 @@
 import { MemoryError } from "../../errors.js";
-import type { EventStep, MemoryEvent } from "../../events/event-log.js";
-import type { Embedder } from "../../models/embedder.js";
-import type { ResolvedConfig } from "../../options.js";
+import type { MemoryEvent } from "../../events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
-import type { Database } from "../../postgres/database.js";
 import { lockOwner } from "../../scope/lock-owner.js";
 import type { Scope } from "../../scope/scope.js";
 import type { Redactor } from "../../text/redactor.js";
-import type { SameFact } from "../compare/merge-band.js";
-import type { ConsentGiven } from "../guard/consent-request.js";
 import type { MemoryDraft } from "../item/memory.js";
 import type { OwnerDraft } from "./draft-waves.js";
 import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
 import { quarantineDrafts } from "./quarantine-drafts.js";
 import { writeForOwner } from "./write-for-owner.js";
-import type { WritingProblem } from "./writing-constraints.js";
+import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
 /**
  * `draft`, with all that it says redacted: text, key, value, tags, whose it is and who said it, and the quote it
@@ -25,64 +20,6 @@ async function redactDraft(redactor: Redactor, draft: MemoryDraft): Promise<Memo
   const said = { text, key, value, tags, agentId, runId, actorId, role, quote: source?.quote };
   const { quote, ...fields } = await redactor.json(said);
   return { ...draft, ...fields, ...(source && { source: { ...source, quote } }) };
-}
-
-/** What became of one draft. */
-export interface WriteOutcome {
-  /**
-   * "created"; "merged" into one that says the same; "updated": one that says the same got this text; "replaced"
-   * the value of its slot; "kept": what holds the slot is believed more; "closed": stored as past; "rejected" by
-   * the writing constraints; "quarantined": stored for an operator to look at, found by nobody until approved;
-   * "proposed": it waits for consent or for a second signal; "refused": the user refused it not long ago.
-   */
-  readonly outcome:
-    | "created"
-    | "merged"
-    | "updated"
-    | "replaced"
-    | "kept"
-    | "closed"
-    | "rejected"
-    | "quarantined"
-    | "proposed"
-    | "refused";
-  /** The memory that stands for it now; null when none does. */
-  readonly id: string | null;
-  /** The request in `memory.consents` that it waits with, or that was refused. */
-  readonly consentId?: string;
-  readonly problems: readonly WritingProblem[];
-}
-
-/** What writing needs. */
-export interface WriteDeps {
-  readonly db: Database;
-  readonly config: ResolvedConfig;
-  readonly embedder: Embedder | null;
-  /** What the user wants taken out before anything is stored. */
-  readonly redactor: Redactor;
-}
-
-/** Who writes, for the audit trail. */
-export interface WriteOrigin {
-  /** "user", "worker:extract", an operator's name… */
-  readonly actor: string;
-  /** What its events are counted under. */
-  readonly step: EventStep;
-  /**
-   * How a statement stands to the stored one it is nearly equal to, or to one of the same batch, which has no id yet;
-   * asked before. @default "different"
-   */
-  readonly sameAs?:
-    | ((draft: MemoryDraft, known: { id: string | null; text: string }) => SameFact)
-    | undefined;
-  /** The conversation that it happens in, for drafts that name no source. @default none */
-  readonly threadId?: string | undefined;
-  /** Tells a program's calls apart, which are signals of their own where they name no message. @default unknown */
-  readonly call?: string | undefined;
-  /** The user's consent to what is written. @default none: changes of sensitive fields become requests */
-  readonly consent?: ConsentGiven | undefined;
-  /** How many of the owner's turns ago a draft was said. @default 0 */
-  readonly turnsAgo?: ((draft: MemoryDraft) => number) | undefined;
 }
 
 /** Some seconds of work in one transaction, which the owner's other writers wait for. */
@@ -98,7 +35,7 @@ const mostDrafts = 5_000;
  *   `DIMENSION_MISMATCH`, `REDACTION_FAILED`.
  */
 export async function writeMemories(
-  deps: WriteDeps,
+  deps: WriteRuntime,
   input: {
     scope: Scope;
     drafts: readonly MemoryDraft[];
@@ -115,7 +52,9 @@ export async function writeMemories(
     );
   }
   const redacted = await Promise.all(input.drafts.map((draft) => redactDraft(deps.redactor, draft)));
-  const prepared = redacted.map((draft) => prepareMemory(draft, input.scope, deps.config));
+  const prepared = redacted.map((draft) =>
+    prepareMemory(draft, input.scope, { policy: deps.config.policy, language: deps.db.language }),
+  );
   const valid = prepared.flatMap((memory, index) => ("problems" in memory ? [] : [{ index, memory }]));
   const outcomes: WriteOutcome[] = prepared.map((memory) => ({
     outcome: "rejected",

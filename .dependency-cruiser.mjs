@@ -1,0 +1,194 @@
+/**
+ * Who may import whom. Imports go one way: foundations, then capabilities, then rounds, then the ways in. To add a
+ * capability, add its folder and one line here.
+ */
+
+/** Folder of src → folders it may import besides itself. Folders that are missing here may import nothing. */
+const mayImport = {
+  // Foundations.
+  text: [],
+  postgres: ["text"],
+  scope: ["text", "postgres"],
+  models: ["text", "postgres"],
+  events: ["text", "postgres", "scope"],
+  conversation: ["text", "postgres", "scope"],
+  jobs: ["text", "postgres", "scope", "models", "events", "conversation"],
+  // Capabilities.
+  "memories/item": ["text", "postgres", "scope"],
+  "memories/compare": ["text"],
+  "memories/slot": ["text", "postgres", "scope", "memories/item"],
+  "memories/changes": ["text", "postgres", "scope", "events", "memories/item"],
+  "memories/guard": ["text", "scope", "memories/item", "memories/compare", "memories/changes"],
+  "memories/write": [
+    ...["text", "postgres", "scope", "models", "events", "conversation"],
+    ...["memories/item", "memories/compare", "memories/slot", "memories/changes", "memories/guard"],
+  ],
+  "memories/edit": [
+    ...["text", "postgres", "scope", "models", "events"],
+    ...["memories/item", "memories/slot", "memories/changes", "memories/guard", "memories/write"],
+  ],
+  memories: [
+    ...["text", "postgres", "scope"],
+    ...["memories/item", "memories/changes", "memories/guard", "memories/write", "memories/edit"],
+  ],
+  checkpoints: ["text", "postgres", "scope", "conversation"],
+  summaries: ["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
+  search: ["text", "postgres", "scope", "models", "memories/item"],
+  facts: [
+    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
+    ...["memories/item", "memories/compare", "memories/write"],
+  ],
+  episodes: [
+    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
+    ...["memories/item", "memories/write"],
+  ],
+  procedures: [
+    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
+    ...["memories/item", "memories/write"],
+  ],
+  consents: [
+    ...["text", "postgres", "scope", "events", "jobs"],
+    ...["memories/item", "memories/changes", "memories/guard", "memories/write", "memories/edit"],
+  ],
+  forgetting: [
+    ...["text", "postgres", "scope", "events", "conversation", "checkpoints"],
+    ...["memories/changes", "memories/write"],
+  ],
+  lifecycle: [
+    ...["text", "postgres", "scope", "jobs", "forgetting"],
+    ...["memories/item", "memories/changes", "memories/write"],
+  ],
+  transfer: [
+    ...["text", "postgres", "scope", "events", "conversation"],
+    ...["memories/item", "memories/slot", "memories/guard", "memories/write"],
+  ],
+  rounds: [
+    ...["text", "postgres", "scope", "events", "conversation", "jobs"],
+    ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
+  ],
+  // Ways in: they know what `Memory` says, and the types and pure rules that it speaks of.
+  "langgraph/run": ["text", "scope", "events", "search", "rounds"],
+  "langgraph/checkpointer": ["text", "postgres", "scope", "conversation", "langgraph/run"],
+  "langgraph/nodes": [
+    ...["text", "scope", "conversation", "memories/item", "memories/guard", "consents", "search", "rounds"],
+    ...["langgraph/run", "langgraph/checkpointer"],
+  ],
+  "langgraph/tools": [
+    ...["text", "scope", "conversation", "memories/item", "memories/guard", "consents", "search"],
+    "langgraph/run",
+  ],
+  "langgraph/wrap": [
+    ...["text", "conversation", "search", "rounds"],
+    ...["langgraph/run", "langgraph/checkpointer", "langgraph/nodes"],
+  ],
+  "langgraph/supervisor": ["text", "langgraph/run", "langgraph/tools", "langgraph/wrap"],
+  cli: [
+    ...["postgres", "scope", "conversation", "jobs", "checkpoints", "consents", "forgetting", "search"],
+    ...["memories/changes", "memories/edit", "memories/guard", "memories/item", "summaries", "transfer"],
+    "langgraph/checkpointer",
+  ],
+  testing: ["testing/offline"],
+  "testing/offline": [],
+};
+
+/** Files of src itself that every folder may import: errors, the clock, the logger, and what a memory runs on. */
+const everywhere = "^src/(errors|clock|logger|runtime)\\.ts$";
+
+/** Folders that know the contract `memory.ts`. */
+const waysIn = "^src/(langgraph|cli)/";
+
+const escaped = (folder) => `^src/${folder.replaceAll("/", "\\/")}/[^/]+\\.ts$`;
+
+const folders = Object.entries(mayImport).map(([folder, allowed]) => ({
+  name: `imports-of-${folder.replaceAll("/", "-")}`,
+  comment: `What src/${folder} may import stands in .dependency-cruiser.mjs.`,
+  severity: "error",
+  from: { path: escaped(folder) },
+  to: {
+    path: "^src/.+/",
+    pathNot: [folder, ...allowed].map(escaped),
+  },
+}));
+
+const isPackage = (...names) => names.map((name) => `(^|node_modules/)${name}(/|$)`);
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+export default {
+  forbidden: [
+    ...folders,
+    {
+      name: "no-circular-files",
+      comment: "A callee never imports its caller, types included: put what both need below them.",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { circular: true },
+    },
+    {
+      name: "no-circular-folders",
+      severity: "error",
+      scope: "folder",
+      from: { path: "^src/" },
+      to: { circular: true },
+    },
+    {
+      name: "every-folder-has-its-line",
+      comment: "A folder of src without a line in .dependency-cruiser.mjs.",
+      severity: "error",
+      from: { path: "^src/.+/", pathNot: Object.keys(mayImport).map(escaped) },
+      to: {},
+    },
+    {
+      name: "top-is-for-the-top",
+      comment: "Only ways in know the contract; nobody but the entry and the command line makes a memory.",
+      severity: "error",
+      from: { path: "^src/.+/", pathNot: waysIn },
+      to: { path: "^src/[^/]+\\.ts$", pathNot: everywhere },
+    },
+    {
+      name: "contract-only",
+      severity: "error",
+      from: { path: "^src/langgraph/" },
+      to: { path: "^src/[^/]+\\.ts$", pathNot: [everywhere, "^src/memory\\.ts$"] },
+    },
+    {
+      name: "rules-are-pure",
+      comment: "Words and how statements compare are rules: no database, files or network.",
+      severity: "error",
+      from: { path: "^src/(text|memories/compare)/" },
+      to: { path: [...isPackage("pg", "sql-template-tag", "@electric-sql/[^/]+"), "^(node:)?(fs|net|http)"] },
+    },
+    {
+      name: "drivers-in-postgres",
+      comment: "Drivers belong to src/postgres; others have a Connection.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(postgres|langgraph/checkpointer|cli)/" },
+      to: {
+        path: isPackage("pg", "@electric-sql/[^/]+", "node-pg-migrate"),
+        dependencyTypesNot: ["type-only"],
+      },
+    },
+    {
+      name: "langgraph-where-graphs-are",
+      comment: "LangGraph belongs to src/langgraph and to the graphs of background work.",
+      severity: "error",
+      from: {
+        path: "^src/",
+        pathNot: ["^src/langgraph/", "^src/jobs/", "^src/(summaries|facts|episodes)/[^/]+-graph\\.ts$"],
+      },
+      to: {
+        path: isPackage("@langchain/langgraph", "@langchain/langgraph-supervisor", "langchain"),
+        dependencyTypesNot: ["type-only"],
+      },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    doNotFollow: { path: "node_modules" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default", "types"],
+    },
+    exclude: { path: "^node_modules/.*/node_modules" },
+  },
+};

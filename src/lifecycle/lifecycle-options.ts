@@ -1,0 +1,36 @@
+import { z } from "zod";
+import type { WriteConfig } from "../memories/write/write-runtime.js";
+import type { Runtime } from "../runtime.js";
+import { spanOption } from "../text/parse-input.js";
+
+const dayMs = 86_400_000;
+
+export const lifecycleOptionsSchema = z.strictObject({
+  /** A memory that was neither said nor recalled for this long may be forgotten: two months without a use. */
+  unusedAfterMs: spanOption.min(1).default(60 * dayMs),
+  /**
+   * Only memories below this importance are forgotten by age, from 1 to 5. What nobody rated has 3, so that only what
+   * was judged minor goes.
+   */
+  importanceBelow: z.number().min(1).max(6).default(3),
+  /** How long a removed or forgotten memory can be restored: time to notice and to regret. */
+  purgeAfterMs: spanOption.min(0).default(30 * dayMs),
+  /**
+   * How long news of changes is kept, for delta headers and `changes.since`: half a year. A thread that was used since was told of
+   * all that is older; one that was not is told of what is left. The audit trail keeps everything.
+   */
+  keepChangesMs: spanOption.min(0).default(180 * dayMs),
+  /** How often this process looks for memories to forget and to purge. Both are a matter of days. */
+  intervalMs: spanOption.min(10).default(3_600_000),
+  /** Most memories of one owner changed in one transaction, which its writers wait for: some 50 ms. */
+  batchSize: z.int().min(1).max(10_000).default(500),
+});
+
+/** When memories are forgotten by age, and when for good. */
+export type LifecycleOptions = z.output<typeof lifecycleOptionsSchema>;
+
+/** What ageing memories takes. */
+export type LifecycleRuntime = Pick<
+  Runtime<WriteConfig & { readonly lifecycle: LifecycleOptions }>,
+  "db" | "config" | "embedder"
+>;

@@ -1,0 +1,70 @@
+import type { EventStep } from "../../events/event-log.js";
+import type { Runtime } from "../../runtime.js";
+import type { SameFact } from "../compare/merge-band.js";
+import type { ConsentPolicy } from "../guard/consent-policy.js";
+import type { ConsentGiven } from "../guard/consent-request.js";
+import type { CategoryPolicy } from "../item/category.js";
+import type { MemoryDraft } from "../item/memory.js";
+import type { MemoryOptions } from "../item/memory-options.js";
+import type { WritingProblem } from "./writing-constraints.js";
+
+/** The settings that decide what is written of a memory. */
+export interface WriteConfig {
+  readonly memories: MemoryOptions;
+  readonly policy: CategoryPolicy;
+  readonly consent: ConsentPolicy;
+  /** How long what was removed can be restored. */
+  readonly lifecycle: { readonly purgeAfterMs: number };
+}
+
+/** What writing memories takes. */
+export type WriteRuntime = Runtime<WriteConfig>;
+
+/** What became of one draft. */
+export interface WriteOutcome {
+  /**
+   * "created"; "merged" into one that says the same; "updated": one that says the same got this text; "replaced"
+   * the value of its slot; "kept": what holds the slot is believed more; "closed": stored as past; "rejected" by
+   * the writing constraints; "quarantined": stored for an operator to look at, found by nobody until approved;
+   * "proposed": it waits for consent or for a second signal; "refused": the user refused it not long ago.
+   */
+  readonly outcome:
+    | "created"
+    | "merged"
+    | "updated"
+    | "replaced"
+    | "kept"
+    | "closed"
+    | "rejected"
+    | "quarantined"
+    | "proposed"
+    | "refused";
+  /** The memory that stands for it now; null when none does. */
+  readonly id: string | null;
+  /** The request in `memory.consents` that it waits with, or that was refused. */
+  readonly consentId?: string;
+  readonly problems: readonly WritingProblem[];
+}
+
+/** Who writes, for the audit trail. */
+export interface WriteOrigin {
+  /** "user", "worker:extract", an operator's name… */
+  readonly actor: string;
+  /** What its events are counted under. */
+  readonly step: EventStep;
+  /**
+   * How a statement stands to the stored one it is nearly equal to, or to one of the same batch, which has no id yet;
+   * asked before. @default "different"
+   */
+  readonly sameAs?:
+    | ((draft: MemoryDraft, known: { id: string | null; text: string }) => SameFact)
+    | undefined;
+  /** The conversation that it happens in, for drafts that name no source. @default none */
+  readonly threadId?: string | undefined;
+  /** Tells a program's calls apart, which are signals of their own where they name no message. @default unknown */
+  readonly call?: string | undefined;
+  /** The user's consent to what is written. @default none: changes of sensitive fields become requests */
+  readonly consent?: ConsentGiven | undefined;
+  /** How many of the owner's turns ago a draft was said. @default 0 */
+  readonly turnsAgo?: ((draft: MemoryDraft) => number) | undefined;
+}

@@ -1,0 +1,24 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { Clock } from "./clock.js";
+import type { Logger } from "./logger.js";
+import type { Embedder } from "./models/embedder.js";
+import type { Database } from "./postgres/database.js";
+import type { Redactor } from "./text/redactor.js";
+
+/** What one memory runs on. Each capability names the settings that it reads as `Config`, and takes what it needs. */
+export interface Runtime<Config = unknown> {
+  readonly db: Database;
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** Null without embeddings: then words alone are compared. */
+  readonly embedder: Embedder | null;
+  /** Takes out what the user wants kept nowhere, before anything is stored or shown to a model. */
+  readonly redactor: Redactor;
+  /** Whether there is a model for background work. */
+  readonly hasModel: boolean;
+  /** The model of background work. @throws MemoryError `MODEL_REQUIRED` */
+  readonly model: () => BaseChatModel;
+  /** Told when work that failed may be tried again. */
+  readonly onRetry: (delayMs: number) => void;
+}
