@@ -38,6 +38,8 @@ export type MemoryErrorCode =
   | "ID_TAKEN"
   /** An argument, option or setting is wrong or unknown; the message names each. Correct the call. */
   | "INVALID_INPUT"
+  /** Words are indexed with another language than `retrieval.language`. Configure that one, or import into another schema. */
+  | "LANGUAGE_DIFFERS"
   /** Another worker has taken a piece of background work over. Workers end with it quietly; no call of yours fails so. */
   | "LEASE_LOST"
   /** A migration that ran is not the one of this package. Restore the file, or use another schema. */

@@ -4,6 +4,7 @@ import { identifier } from "./connection.js";
 import type { Database } from "./database.js";
 import { errorCodeOf, toMemoryError } from "./database-error.js";
 import { coreMigrations, isolationMigrations, runMigrationSet, vectorMigrations } from "./migration-set.js";
+import { recordSearchLanguage } from "./search-language.js";
 
 /** Any fixed number will do; this one is "mnemogra" in ASCII, shortened to a positive bigint. */
 const setupLock = "7885911234096720";
@@ -24,7 +25,7 @@ export interface MigrateOptions {
  * Safe from several processes at once: one works, the others wait and find nothing left to do. What is
  * missing runs in one transaction together with its record.
  *
- * @throws MemoryError `SCHEMA_TOO_NEW`, `MIGRATION_CHANGED`, `PERMISSION_DENIED`, `VECTOR_MISSING`,
+ * @throws MemoryError `SCHEMA_TOO_NEW`, `MIGRATION_CHANGED`, `LANGUAGE_DIFFERS`, `PERMISSION_DENIED`, `VECTOR_MISSING`,
  *   `DATABASE_UNAVAILABLE`.
  */
 export async function migrate(database: Database, options: MigrateOptions): Promise<string[]> {
@@ -50,6 +51,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
         if (options.isolation) {
           applied.push(...(await runMigrationSet(client, database.schemaName, isolationMigrations)));
         }
+        await recordSearchLanguage(client, database.schemaName, database.language);
         await isolateTables(client, database.schemaName);
         await options.also?.(client);
         return applied;

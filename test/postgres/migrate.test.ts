@@ -133,6 +133,21 @@ describe("setup", () => {
     await expect(memory.setup()).rejects.toThrow(/0001_conversations/);
   });
 
+  it("refuses another language than words are indexed with, and takes it while there are none", async () => {
+    const schema = freshSchema();
+    const english = db.memory({ schema });
+    const german = db.memory({ schema, config: { retrieval: { language: "german" } } });
+    await english.setup();
+    await german.setup();
+    await expect(english.setup().then(() => german.setup())).resolves.toEqual([]);
+    await german.record({ ...hello, messages: [new HumanMessage({ id: "d", content: "Häuser" })] });
+    await expect(english.setup()).rejects.toThrow(code("LANGUAGE_DIFFERS"));
+    await expect(english.setup()).rejects.toThrow(
+      /indexed with the language "german".*retrieval.language is "english"/,
+    );
+    await german.setup();
+  });
+
   it("finishes what a process killed right after a migration left undone", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });

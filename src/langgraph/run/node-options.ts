@@ -43,6 +43,7 @@ const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
   "CLOSED",
   "DATA_DIRECTORY_LOCKED",
   "INVALID_INPUT",
+  "LANGUAGE_DIFFERS",
   "PEER_MISSING",
   "PERMISSION_DENIED",
   "SCHEMA_TOO_NEW",
