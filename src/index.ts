@@ -1,17 +1,22 @@
 export type { CheckpointsApi, Pruned, PruneOptions } from "./checkpoints/prune-checkpoints.js";
 export type { Clock } from "./clock.js";
-export type { ConsentAcknowledgement } from "./consents/acknowledge-consent.js";
+export type { ConsentAcknowledgement, UnrecordedWords } from "./consents/acknowledge-consent.js";
+export type { PendingConsent } from "./consents/consent-lines.js";
+export type { ConsentListing } from "./consents/consent-rows.js";
 export type { ConsentsApi } from "./consents/consents-api.js";
 export type { ConsentDecision } from "./consents/decide-consent.js";
-export type { Thread } from "./conversation/list-threads.js";
+export type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversation.js";
+export type { Conversation, ConversationSummary } from "./conversation/find-conversation.js";
+export type { ListThreads, Thread } from "./conversation/list-threads.js";
 export type { RecordInput } from "./conversation/record.js";
 export { createMemory } from "./create-memory.js";
 export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./errors.js";
-export type { MemoryEvent } from "./events/event-log.js";
+export type { EventNode, EventPlace, EventStep, MemoryEvent } from "./events/event-log.js";
 export type { EventCount, EventField, EventSelection, EventsApi, RecordedEvent } from "./events/events.js";
 export type { MemoryStats } from "./events/memory-stats.js";
 export type { ForgetOptions, ForgetProgress, Forgotten } from "./forgetting/erase-scope.js";
 export type { RemoveThread } from "./forgetting/forget.js";
+export type { JobsConfig, UpkeepConfig } from "./jobs/jobs-options.js";
 export {
   type CopiedCheckpoints,
   type CopyCheckpointsOptions,
@@ -44,45 +49,74 @@ export type { Delegations } from "./langgraph/supervisor/supervisor-parts.js";
 export { type ConsentToolOptions, consentTool } from "./langgraph/tools/consent-tool.js";
 export { type MemoryQueryToolOptions, memoryQueryTool } from "./langgraph/tools/memory-query-tool.js";
 export { type ProcedureToolOptions, procedureTool } from "./langgraph/tools/procedure-tool.js";
+export type {
+  AgentState as MemoryAgentState,
+  ModelRequest as MemoryModelRequest,
+} from "./langgraph/wrap/memory-middleware.js";
 export {
   type MemoryMiddleware,
   type MemoryMiddlewareOptions,
   memoryMiddleware,
 } from "./langgraph/wrap/memory-middleware.js";
+export type {
+  Channels as AgentChannels,
+  InputChannels as AgentInputChannels,
+} from "./langgraph/wrap/with-memory.js";
 export { type CreatedAgent, type WithMemoryOptions, withMemory } from "./langgraph/wrap/with-memory.js";
 export type { LifecycleApi, LifecycleResult } from "./lifecycle/lifecycle.js";
+export type { LifecycleConfig } from "./lifecycle/lifecycle-options.js";
 export type { Logger } from "./logger.js";
+export type { ChangeEvent } from "./memories/changes/change-line.js";
 export type { Change, Changes, ChangesApi } from "./memories/changes/changes-api.js";
 export type { HistoryEntry } from "./memories/changes/list-history.js";
+export type { HistoryEvent } from "./memories/changes/record-changes.js";
 export type { MemoryPatch } from "./memories/edit/change-memory.js";
 export type { QuarantineApi, QuarantineApproval, QuarantineDecision } from "./memories/edit/quarantine.js";
+export type { ConsentConfig, ConsentRule } from "./memories/guard/consent-policy.js";
 export type {
   ConsentEvidence,
   ConsentRequest,
   ConsentStatus,
   ConsentVia,
 } from "./memories/guard/consent-request.js";
-export type { MemoryDraft, MemoryItem, MemoryKind, MemorySource } from "./memories/item/memory.js";
+export type { Category, CategoryConfig, CategoryPolicy } from "./memories/item/category.js";
+export type { MemoryListing } from "./memories/item/find-memories.js";
+export type {
+  MemoryDraft,
+  MemoryItem,
+  MemoryKind,
+  MemoryLifecycle,
+  MemorySource,
+} from "./memories/item/memory.js";
+export type { MemoriesConfig } from "./memories/item/memory-options.js";
 export type { MemoryOrigin, MemoryTrust } from "./memories/item/trust.js";
 export type { MemoriesApi, MemoryAccess, MemoryChangeAccess } from "./memories/memories-api.js";
 export type { WriteOutcome } from "./memories/write/write-runtime.js";
+export type { WritingProblem } from "./memories/write/writing-constraints.js";
 export type { Memory, MemoryOptions } from "./memory.js";
 export type { Reembedded, ReembedOptions, ReembedProgress } from "./models/reembed.js";
 export type { MemoryConfig } from "./options.js";
-export type { DatabaseOption } from "./postgres/open-database.js";
+export type { DatabaseConfig, DatabaseOption } from "./postgres/open-database.js";
 export type { ProcedureInput, ProceduresApi } from "./procedures/procedures-api.js";
+export type { RecalledChange } from "./rounds/find-recall.js";
+export type { TelemetryConfig } from "./rounds/observe.js";
 export type { RecallInput } from "./rounds/recall.js";
 export type { Recalled, RecalledMemories } from "./rounds/recalled.js";
 export type { Remembered } from "./rounds/remember.js";
 export type { Scope } from "./scope/scope.js";
-export type { MemoryBullet } from "./search/answer-query.js";
+export type { SaidMessage } from "./scope/thread-id.js";
+export type { AnswerForm, MemoryBullet } from "./search/answer-query.js";
 export type { MemoryFilter } from "./search/memory-filter.js";
 export type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 export type { MemoryHit } from "./search/rank-memories.js";
-export type { RecallMode } from "./search/retrieval-options.js";
+export type { RecallMode, RetrievalConfig } from "./search/retrieval-options.js";
 export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
+export type { SummaryClaim } from "./summaries/claim-summary.js";
 export type { Summary, SummaryProgress, SummaryStats } from "./summaries/list-summaries.js";
-export type { SummaryWindow } from "./summaries/summary-window.js";
+export type { SummariesApi, ThreadAddress } from "./summaries/summaries-api.js";
+export type { SummaryConfig } from "./summaries/summary-options.js";
+export type { SummarySkipReason, SummaryWindow } from "./summaries/summary-window.js";
+export type { MessageRole, TranscriptMessage } from "./text/message-text.js";
 export type { Redact } from "./text/redactor.js";
 export type { ExportLine } from "./transfer/export-line.js";
 export type { Imported, ImportOptions, ImportProgress } from "./transfer/import-lines.js";

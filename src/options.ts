@@ -2,15 +2,30 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
 import { MemoryError } from "./errors.js";
-import { jobsOptionsSchema, upkeepOptionsSchema } from "./jobs/jobs-options.js";
-import { lifecycleOptionsSchema } from "./lifecycle/lifecycle-options.js";
-import { type ConsentPolicy, consentConfigSchema, consentPolicy } from "./memories/guard/consent-policy.js";
-import { type CategoryPolicy, categoryConfigSchema, categoryPolicy } from "./memories/item/category.js";
-import { memoryOptionsSchema } from "./memories/item/memory-options.js";
-import { databaseOptionsSchema } from "./postgres/open-database.js";
-import { telemetryOptionsSchema } from "./rounds/observe.js";
-import { retrievalOptionsSchema } from "./search/retrieval-options.js";
-import { summaryOptionsSchema } from "./summaries/summary-options.js";
+import {
+  type JobsConfig,
+  jobsOptionsSchema,
+  type UpkeepConfig,
+  upkeepOptionsSchema,
+} from "./jobs/jobs-options.js";
+import { type LifecycleConfig, lifecycleOptionsSchema } from "./lifecycle/lifecycle-options.js";
+import {
+  type ConsentConfig,
+  type ConsentPolicy,
+  consentConfigSchema,
+  consentPolicy,
+} from "./memories/guard/consent-policy.js";
+import {
+  type CategoryConfig,
+  type CategoryPolicy,
+  categoryConfigSchema,
+  categoryPolicy,
+} from "./memories/item/category.js";
+import { type MemoriesConfig, memoryOptionsSchema } from "./memories/item/memory-options.js";
+import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-database.js";
+import { type TelemetryConfig, telemetryOptionsSchema } from "./rounds/observe.js";
+import { type RetrievalConfig, retrievalOptionsSchema } from "./search/retrieval-options.js";
+import { type SummaryConfig, summaryOptionsSchema } from "./summaries/summary-options.js";
 import { namesKeys } from "./text/parse-input.js";
 
 const configSchema = z.strictObject({
@@ -21,17 +36,37 @@ const configSchema = z.strictObject({
   lifecycle: lifecycleOptionsSchema.prefault({}),
   telemetry: telemetryOptionsSchema.prefault({}),
   retrieval: retrievalOptionsSchema.prefault({}),
-  /** What is remembered only with the user's consent, or when it was said twice. */
   consent: consentConfigSchema.prefault({}),
-  /** Added to the default categories, or in the place of those with the same name. */
   categories: categoryConfigSchema.optional(),
-  /** Agent → categories it may read. Without any, every agent reads everything. */
   allowlists: z.record(z.string().min(1), z.array(z.string())).optional(),
   jobs: jobsOptionsSchema.prefault({}),
 });
 
-/** Everything tunable, as the user writes it. */
-export type MemoryConfig = z.input<typeof configSchema>;
+/** Everything tunable. Each setting says its default. */
+export interface MemoryConfig {
+  /** How long statements and connections may take. */
+  readonly database?: DatabaseConfig | undefined;
+  /** How conversations are summarised. */
+  readonly summaries?: SummaryConfig | undefined;
+  /** Which facts and episodes are made and kept, and when two are the same. */
+  readonly memories?: MemoriesConfig | undefined;
+  /** How facts, episodes and procedures are made in the background. */
+  readonly upkeep?: UpkeepConfig | undefined;
+  /** When memories are forgotten by age, and for good. */
+  readonly lifecycle?: LifecycleConfig | undefined;
+  /** What spans and log lines may say. */
+  readonly telemetry?: TelemetryConfig | undefined;
+  /** How memories are found, and how many are shown. */
+  readonly retrieval?: RetrievalConfig | undefined;
+  /** What is remembered only with the user's consent, or when it was said twice. */
+  readonly consent?: ConsentConfig | undefined;
+  /** Added to the default categories, or in the place of those with the same name. @default none */
+  readonly categories?: CategoryConfig | undefined;
+  /** Agent → categories it may read. @default every agent reads everything */
+  readonly allowlists?: Record<string, string[]> | undefined;
+  /** How background work runs in this process. */
+  readonly jobs?: JobsConfig | undefined;
+}
 
 type ParsedConfig = z.output<typeof configSchema>;
 

@@ -54,7 +54,7 @@ async function findUserWords(
 }
 
 /** What a user wrote in a round that is not recorded yet. */
-interface UnrecordedWords {
+export interface UnrecordedWords {
   readonly messageId?: string | undefined;
   readonly text: string;
 }

@@ -6,7 +6,7 @@ import type { TranscriptMessage } from "../text/message-text.js";
 import { mostRoundMessages } from "./conversation-context.js";
 
 /** A completed summary, as recall needs it. */
-interface ConversationSummary {
+export interface ConversationSummary {
   readonly id: number;
   readonly startSeq: number;
   readonly endSeq: number;

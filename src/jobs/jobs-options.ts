@@ -3,31 +3,51 @@ import type { Runtime } from "../runtime.js";
 import { spanOption, timerOption } from "../text/parse-input.js";
 
 export const jobsOptionsSchema = z.strictObject({
-  /** Background jobs at the same time in this process. */
+  /** Background jobs at the same time in this process. @default 4 */
   concurrency: z.int().min(1).default(4),
-  /** How often this process looks for work that another one left behind. Half a lease. */
+  /** How often this process looks for work that another one left behind. Half a lease. @default 60_000 */
   sweepIntervalMs: timerOption.min(10).default(60_000),
 });
 
+/** How background work runs in this process. */
+export interface JobsConfig extends z.input<typeof jobsOptionsSchema> {}
+
 export const upkeepOptionsSchema = z.strictObject({
-  /** Longest wait for one model call. A background call that takes longer is stuck. */
+  /** Longest wait for one model call. A background call that takes longer is stuck. @default 30_000 */
   timeoutMs: timerOption.min(1).default(30_000),
-  /** Tokens of conversation given to the model in one call; more is worked on in pieces. An eighth of a 128k window. */
+  /**
+   * Tokens of conversation given to the model in one call; more is worked on in pieces. An eighth of a 128k window.
+   *
+   * @default 16_000
+   */
   inputBudgetTokens: z.int().min(200).default(16_000),
   /**
    * Most calls for the facts of some messages, an episode or a procedure: eight are half a megabyte of English. Of longer
    * messages the middle is left out; what more of them there are, facts are extracted of in further pieces of work.
+   *
+   * @default 8
    */
   mostPieces: z.int().min(1).default(8),
-  /** How long a worker may be silent before another takes over: two model calls and their repairs. */
+  /**
+   * How long a worker may be silent before another takes over: two model calls and their repairs.
+   *
+   * @default 150_000
+   */
   leaseMs: spanOption.min(1).default(150_000),
-  /** Tries, of two answers each, before output that cannot be used becomes a dead letter. */
+  /** Tries, of two answers each, before output that cannot be used becomes a dead letter. @default 3 */
   maxAttempts: z.int().min(1).default(3),
-  /** Tries before work whose calls fail becomes a dead letter: with the growing waits some 14 hours of outage. */
+  /**
+   * Tries before work whose calls fail becomes a dead letter: with the growing waits some 14 hours of outage.
+   *
+   * @default 20
+   */
   maxFailures: z.int().min(1).default(20),
-  /** Wait after the first failure; doubles each time, up to an hour. */
+  /** Wait after the first failure; doubles each time, up to an hour. @default 30_000 */
   retryDelayMs: timerOption.min(0).default(30_000),
 });
+
+/** How facts, episodes and procedures are made. */
+export interface UpkeepConfig extends z.input<typeof upkeepOptionsSchema> {}
 
 /** How background work on memories is done: extraction, episodes, procedures. */
 export type UpkeepOptions = z.output<typeof upkeepOptionsSchema>;

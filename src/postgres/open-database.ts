@@ -89,8 +89,13 @@ export const databaseOptionsSchema = z.strictObject({
    * Longest time of one statement; setup, forget, export, import, reembed, pruning, statistics and the lifecycle apart.
    * A turn's statements take milliseconds: what takes this long waits for a lock that will not come, and holds a
    * connection that others wait for. Does not hold on the embedded database.
+   *
+   * @default 30_000
    */
   statementTimeoutMs: timerOption.min(1).default(30_000),
-  /** Longest wait for a connection, of pools made here. A server far away takes a second. */
+  /** Longest wait for a connection, of pools made here. A server far away takes a second. @default 10_000 */
   connectTimeoutMs: timerOption.min(1).default(10_000),
 });
+
+/** How long the database may take. */
+export interface DatabaseConfig extends z.input<typeof databaseOptionsSchema> {}

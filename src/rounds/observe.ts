@@ -17,9 +17,14 @@ export const telemetryOptionsSchema = z.strictObject({
   /**
    * Whether spans carry questions and what was found, and log lines what errors of models and of the database say,
    * which may quote a conversation. Events and tables never do.
+   *
+   * @default false
    */
   content: z.boolean().default(false),
 });
+
+/** What spans and log lines may say. */
+export interface TelemetryConfig extends z.input<typeof telemetryOptionsSchema> {}
 
 /** `db`, with what goes over the wire counted; a transaction's begin and commit are two. */
 function countRoundTrips(db: Database): { readonly db: Database; readonly roundTrips: () => number } {

@@ -11,3 +11,9 @@ export {
   type ScriptedReplyFunction,
 } from "./scripted-chat-model.js";
 export type { ScriptedReply, ScriptedToolCall } from "./scripted-reply.js";
+export type {
+  StandInCallOptions,
+  StandInChatModel,
+  StandInOptions,
+  StandInParams,
+} from "./stand-in-chat-model.js";

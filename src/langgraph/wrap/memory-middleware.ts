@@ -36,10 +36,10 @@ export interface MemoryMiddleware {
   afterAgent(state: AgentState): Promise<{ messages?: BaseMessage[] } | undefined>;
 }
 
-interface AgentState {
+export interface AgentState {
   messages: BaseMessage[];
 }
-interface ModelRequest extends AgentState {
+export interface ModelRequest extends AgentState {
   systemMessage: SystemMessage;
 }
 

@@ -57,8 +57,8 @@ export interface CreatedAgent<State extends object> {
   invoke(...input: never[]): Promise<State>;
 }
 
-type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
-type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
+export type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
+export type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
 
 /**
  * `agent` with memory: an uncompiled graph recall → agent → remember, to compile with a checkpointer. With

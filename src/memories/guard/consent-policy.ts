@@ -35,6 +35,8 @@ export const consentConfigSchema = z.strictObject({
   /**
    * Fields that change only with the user's consent, their first value included. Preferred name, pronouns, city and
    * language under whatever name, and in sentences without a key, as far as a table of phrases tells.
+   *
+   * @default preferred_name and pronouns of any category, city and language of profile and knowledge
    */
   sensitive: z
     .array(field)
@@ -46,25 +48,36 @@ export const consentConfigSchema = z.strictObject({
       "knowledge/city",
       "knowledge/language",
     ]),
-  /** Fields that change once two independent signals agree: one remark is not yet a habit or a goal. */
+  /**
+   * Fields that change once two independent signals agree: one remark is not yet a habit or a goal.
+   *
+   * @default the categories tone, style and goals, and the key tone of any category
+   */
   benign: z.array(field).default(["tone", "style", "goals", "*/tone"]),
-  /** How long a proposal waits. A week: long enough for the next conversation. */
+  /** How long a proposal waits. A week: long enough for the next conversation. @default 604_800_000, 7 days */
   pendingMs: spanMs
     .int()
     .min(1)
     .default(7 * dayMs),
-  /** How long a refused value is not asked about again. */
+  /** How long a refused value is not asked about again. @default 2_592_000_000, 30 days */
   refusedMs: spanMs
     .int()
     .min(0)
     .default(30 * dayMs),
-  /** How long a question that was put off rests. */
+  /** How long a question that was put off rests. @default 86_400_000, a day */
   askAgainMs: spanMs.int().default(dayMs),
-  /** Messages that must agree on a benign field. */
+  /** Messages that must agree on a benign field. @default 2 */
   signals: z.int().min(1).default(2),
-  /** An insight into the user this sure counts as enough signals: it rests on many messages already. */
+  /**
+   * An insight into the user this sure counts as enough signals: it rests on many messages already.
+   *
+   * @default 0.8
+   */
   insightConfidence: z.number().min(0).max(1).default(0.8),
 });
+
+/** What is remembered only with the user's consent, or when it was said twice. */
+export interface ConsentConfig extends z.input<typeof consentConfigSchema> {}
 
 /** The same, with its fields read. */
 export type ConsentPolicy = Omit<z.output<typeof consentConfigSchema>, "sensitive" | "benign"> & {

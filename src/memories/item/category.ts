@@ -5,19 +5,24 @@ import type { MemoryKind } from "./memory.js";
 
 const categorySchema = z.strictObject({
   name: z.string().regex(/^[\p{L}\p{N}_-]+$/u, "a category name is one word of letters, digits, _ and -"),
-  /** "all": every memory of it is shown. "rag": only those that fit the question. */
+  /** "all": every memory of it is shown. "rag": only those that fit the question. @default "rag" */
   context: z.enum(["all", "rag"]).default("rag"),
   /** Most memories of it that one recall shows, where `context` is "rag". */
   rag_length: z.int().min(1).optional(),
-  /** "user": known in every app. "app": stays within the app it was learned in. */
+  /** "user": known in every app. "app": stays within the app it was learned in. @default "user" */
   level: z.enum(["user", "app"]).default("user"),
 });
 
 /** Categories and allowlists, as in YAML. */
 export const categoryConfigSchema = z.strictObject({
+  /** Categories of the application. @default none */
   system: z.array(categorySchema).default([]),
+  /** Likewise: what an application calls its own. @default none */
   custom: z.array(categorySchema).default([]),
 });
+
+/** Categories beside the default ones. */
+export interface CategoryConfig extends z.input<typeof categoryConfigSchema> {}
 
 /** A label that decides how memories are shown and which agents may read them. */
 export type Category = z.output<typeof categorySchema>;

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+import { resolveConfig } from "../../src/options.js";
+
+const source = join(import.meta.dirname, "../../src");
+
+/** Each group of settings, and where they are described. */
+const groups = {
+  database: ["postgres/open-database.ts", "databaseOptionsSchema"],
+  summaries: ["summaries/summary-options.ts", "summaryOptionsSchema"],
+  memories: ["memories/item/memory-options.ts", "memoryOptionsSchema"],
+  upkeep: ["jobs/jobs-options.ts", "upkeepOptionsSchema"],
+  jobs: ["jobs/jobs-options.ts", "jobsOptionsSchema"],
+  lifecycle: ["lifecycle/lifecycle-options.ts", "lifecycleOptionsSchema"],
+  telemetry: ["rounds/observe.ts", "telemetryOptionsSchema"],
+  retrieval: ["search/retrieval-options.ts", "retrievalOptionsSchema"],
+  consent: ["memories/guard/consent-policy.ts", "consentConfigSchema"],
+} as const;
+
+/** The docs of each setting of a schema, as an editor shows them. */
+function docsOf([file, schema]: readonly [string, string]): Map<string, string> {
+  const text = readFileSync(join(source, file), "utf8");
+  const parsed = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const docs = new Map<string, string>();
+  const visit = (node: ts.Node, within: boolean): void => {
+    const inside = within || (ts.isVariableDeclaration(node) && node.name.getText() === schema);
+    if (inside && ts.isPropertyAssignment(node)) {
+      docs.set(
+        node.name.getText(),
+        ts
+          .getJSDocCommentsAndTags(node)
+          .map((doc) => doc.getText())
+          .join(" "),
+      );
+    }
+    ts.forEachChild(node, (child) => visit(child, inside));
+  };
+  visit(parsed, false);
+  return docs;
+}
+
+describe("each setting says on hover", () => {
+  it.each(Object.entries(groups))("what it is and its default: %s", (group, place) => {
+    const values = resolveConfig({})[group as keyof typeof groups] as Record<string, unknown>;
+    const docs = docsOf(place);
+    expect(docs.size).toBeGreaterThan(0);
+    for (const [name, text] of docs) {
+      expect(text, name).toMatch(/\/\*\*\s*\*?\s*\S/);
+      const value = values[name];
+      if (value === undefined || typeof value === "object") continue;
+      const said = /@default (\S+?)[,:]?(?:\s|$)/.exec(text)?.[1] ?? "";
+      expect(said.replaceAll("_", "").replaceAll('"', ""), name).toBe(String(value));
+    }
+  });
+});
