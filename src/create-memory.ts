@@ -55,6 +55,11 @@ import { importLines } from "./transfer/import-lines.js";
 /**
  * A memory on `options.database`. Nothing is opened before the first call.
  *
+ * @example
+ * ```ts
+ * const memory = createMemory({ database: process.env.DATABASE_URL });
+ * await memory.setup();
+ * ```
  * @throws MemoryError `INVALID_INPUT`, `PEER_MISSING`
  */
 export function createMemory(options: MemoryOptions = {}): Memory {

@@ -74,39 +74,69 @@ export interface MemoryOptions {
   readonly clock?: Clock;
 }
 
-/** Long-term memory for agents. */
+/**
+ * Long-term memory for agents. Where a call is about one thing (an id, drafts, a scope, an export), that comes first;
+ * everything else is one object, whose `scope` says whose memory is meant.
+ */
 export interface Memory {
   /** Creates or updates the tables; safe from many processes at once. Returns the migrations that ran. */
   setup(): Promise<string[]>;
   /** Appends messages to a thread's transcript; those it has are left out. Returns how many were new. */
   record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
-  /** What memory knows at the start of a round. One round trip, after the embedding of the question. */
+  /**
+   * What memory knows at the start of a round. One round trip, after the embedding of the question.
+   *
+   * @example
+   * ```ts
+   * const { summary, memories } = await memory.recall({ scope: { userId: "ana" }, threadId: "t1", query: "Dinner?" });
+   * ```
+   */
   recall(input: RecallInput): Promise<Recalled>;
   /**
    * Ends a round: records its messages and starts what is due: a summary, the extraction of facts, the compression
    * of older turns.
+   *
+   * @example
+   * ```ts
+   * await memory.remember({ scope: { userId: "ana" }, threadId: "t1", messages: [{ role: "user", content: "I am vegan." }] });
+   * ```
    */
   remember(input: RecordInput): Promise<Remembered>;
+  /** The versions of each thread's summary: list them, follow their chain, go back to an earlier one. */
   readonly summaries: SummariesApi;
+  /** Durable memories one by one: add, read, change, remove, restore, and who changed what. */
   readonly memories: MemoriesApi;
+  /** Steps that led to a result, written down from a conversation. */
   readonly procedures: ProceduresApi;
+  /** Memories that read as instructions to a model: an operator approves or rejects them. */
   readonly quarantine: QuarantineApi;
+  /** What changed in the memories of a user or an app since a revision. */
   readonly changes: ChangesApi;
+  /** What memory did: counts and lists of events, without content. */
   readonly events: EventsApi;
+  /** Forgetting by age, now and not in the background. */
   readonly lifecycle: LifecycleApi;
+  /** Requests for the user's consent: list and decide them. */
   readonly consents: ConsentsApi;
   /**
    * The memories that fit a question, best first; none when nothing fits.
    *
+   * @example
+   * ```ts
+   * const hits = await memory.query({ scope: { userId: "ana" }, query: "What may she eat?", topK: 3 });
+   * for (const { memory, reason } of hits) console.log(memory.text, reason);
+   * ```
    * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
    */
   query(input: MemoryQuery & { readonly return?: null | undefined }): Promise<MemoryHit[]>;
   /** The same as models are given it. */
   query(input: MemoryRequest): Promise<MemoryBullet[]>;
+  /** What was said, word for word. */
   readonly transcript: {
     /** What was said that fits a question, best first. @throws MemoryError `INVALID_INPUT` */
     search(input: TranscriptQuery): Promise<TranscriptHit[]>;
   };
+  /** Conversations: list, claim and remove them. */
   readonly threads: {
     /** A user's or an app's threads, most recently active first. @throws MemoryError `INVALID_INPUT` */
     list(input: ListThreads): Promise<Thread[]>;
@@ -132,6 +162,7 @@ export interface Memory {
    * pass the ids of the run to `getState`, `getStateHistory` and `updateState` as well. Its tables are made by `setup`.
    */
   checkpointer(): PostgresSaver;
+  /** LangGraph's checkpoints: delete those that are superseded. */
   readonly checkpoints: CheckpointsApi;
   /** The graph that makes summaries, to look at in Studio or to run by hand on `{ scope, threadId }`. */
   summarizationGraph(): ReturnType<typeof createSummarizationGraph>;
@@ -157,6 +188,10 @@ export interface Memory {
    * Deletes everything of a user, of a user within an app, or of an app, in every table and in the checkpoints of
    * its threads, and says what went. What is done stays done when it is interrupted: run it again.
    *
+   * @example
+   * ```ts
+   * const { total } = await memory.forget({ userId: "ana" }, { dryRun: true });
+   * ```
    * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
    */
   forget(scope: Scope, options?: ForgetOptions): Promise<Forgotten>;
@@ -165,6 +200,10 @@ export interface Memory {
    * summaries, memories, links, audit trail, news, consents. Write each as one line of JSON. Read in pages and never
    * held whole; what others write meanwhile may be in it or not.
    *
+   * @example
+   * ```ts
+   * for await (const line of memory.export({ userId: "ana" })) console.log(JSON.stringify(line));
+   * ```
    * @throws MemoryError `SCOPE_REQUIRED`
    */
   export(scope: Scope): AsyncIterable<ExportLine>;

@@ -42,6 +42,13 @@ export interface MemoriesApi {
    * Writes memories by the rules of slots and merging, in one transaction; outcomes in the order of the drafts.
    * Sensitive fields (`consent.sensitive`) are proposed and not written, unless `consent: "given"`.
    *
+   * @example
+   * ```ts
+   * const [written] = await memory.memories.add(
+   *   { text: "Is vegan.", category: "preferences", key: "diet", value: "vegan" },
+   *   { scope: { userId: "ana" } },
+   * );
+   * ```
    * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`, `EMBEDDING_FAILED`,
    *   `DIMENSION_MISMATCH`
    */

@@ -59,6 +59,10 @@ const argumentsSchema = z
  * Who asks, and whose memories are searched, is fixed here and by the run: a model cannot widen either. Refusals
  * are messages that the model can act on. Answers are JSON: `[{ id, category, similarity, text, … }]`.
  *
+ * @example
+ * ```ts
+ * const tools = [memoryQueryTool(memory, { agent: "planner" })];
+ * ```
  * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
  */
 export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions = {}): DynamicStructuredTool {

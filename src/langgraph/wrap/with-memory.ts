@@ -68,6 +68,14 @@ export type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof Me
  * visible as a subgraph, streams and interrupts as before, and its own state and context pass through. What it
  * removes from its messages stays removed.
  *
+ * @example
+ * ```ts
+ * const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+ * await graph.invoke(
+ *   { messages: [{ role: "user", content: "Hi" }] },
+ *   { configurable: { thread_id: "t1", user_id: "ana" } },
+ * );
+ * ```
  * @param agent any compiled graph whose state has `messages`, or what `createAgent` returns.
  * @throws MemoryError `INVALID_INPUT` when the agent is not such a graph, `agentNode` cannot be its name, or an option is
  *   none.

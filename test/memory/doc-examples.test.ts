@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+
+/** What examples take for granted. */
+const prelude = `
+import { MemorySaver, StateGraph, MessagesAnnotation } from "@langchain/langgraph";
+import * as mnemograph from "../../src/index.js";
+const { createMemory, memoryQueryTool, withMemory } = mnemograph;
+declare const memory: mnemograph.Memory;
+declare const agent: mnemograph.CreatedAgent<typeof MessagesAnnotation.State>;
+void [MemorySaver, StateGraph, MessagesAnnotation, createMemory, memoryQueryTool, withMemory, memory, agent];
+`;
+
+/** Every example of a docstring: where it stands, and its code. */
+const examples = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .flatMap((file) => {
+    const text = readFileSync(join(root, "src", file), "utf8");
+    const blocks = text.matchAll(/@example\n\s*\* ```ts\n([\s\S]*?)\n\s*\* ```/g);
+    return [...blocks].map(([, code = ""]) => ({ file, code: code.replace(/^\s*\* ?/gm, "") }));
+  });
+
+describe("examples of docstrings", () => {
+  it("stand with the main calls", () => {
+    expect(examples.map(({ file }) => file)).toEqual(
+      expect.arrayContaining(["create-memory.ts", "memory.ts"]),
+    );
+    expect(examples.length).toBeGreaterThanOrEqual(8);
+  });
+
+  it("compile", () => {
+    const { options } = ts.parseJsonConfigFileContent(
+      ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile).config,
+      ts.sys,
+      root,
+    );
+    // Each in a block of its own, so that two may use the same names.
+    const body = examples.map(({ file, code }) => `// ${file}\nasync () => {\n${code}\n};`).join("\n");
+    const path = join(root, "test/memory/doc-examples.generated.ts");
+    const host = ts.createCompilerHost({ ...options, noUnusedLocals: false });
+    const read = host.getSourceFile.bind(host);
+    host.getSourceFile = (name, ...rest) =>
+      name === path
+        ? ts.createSourceFile(path, prelude + body, ts.ScriptTarget.ES2022, true)
+        : read(name, ...rest);
+    host.fileExists = (name) => name === path || ts.sys.fileExists(name);
+    const program = ts.createProgram([path], { ...options, noUnusedLocals: false }, host);
+    const problems = program.getSemanticDiagnostics(program.getSourceFile(path));
+    expect(problems.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"))).toEqual([]);
+  });
+});
