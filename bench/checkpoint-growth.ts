@@ -3,7 +3,7 @@ import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph
 import { createMemory, type Memory, withMemory } from "../src/index.js";
 import { OfflineChatModel } from "../src/testing/index.js";
 import type { BenchDatabase } from "./bench-database.js";
-import { printTable } from "./table.js";
+import { printTable } from "./report.js";
 
 const marks = [40, 50, 100, 200, 400];
 const variants = ["plain", "full", "bounded"] as const;

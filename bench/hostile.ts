@@ -3,7 +3,7 @@ import { hostileCalls } from "./hostile/calls.js";
 import { hostileInputs } from "./hostile/inputs.js";
 import { type Measured, measureCall, measureRule } from "./hostile/measure.js";
 import { hostileRules } from "./hostile/rules.js";
-import { printTable } from "./table.js";
+import { printTable } from "./report.js";
 
 /** Inputs for calls, which take longer than rules: one of each kind of trouble. */
 const forCalls = new Set([

@@ -3,7 +3,8 @@ import { emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint";
 import { createMemory } from "../src/index.js";
 import { OfflineChatModel } from "../src/testing/index.js";
 import { type BenchDatabase, countStatements } from "./bench-database.js";
-import { percentile, printTable } from "./table.js";
+import { printTable } from "./report.js";
+import { percentile } from "./timing.js";
 
 const turns = 300;
 

@@ -1,4 +1,4 @@
-import { percentile } from "../table.js";
+import { percentile } from "../timing.js";
 import type { LocomoConversation } from "./locomo-data.js";
 
 /** Searches a conversation; per hit, best first, the ids of the turns that it stands for. */

@@ -1,4 +1,4 @@
-import { seeded } from "../recall/sentences.js";
+import { seeded } from "../data/sentences.js";
 
 /** Shortest word that is misspelt. */
 const shortest = 5;

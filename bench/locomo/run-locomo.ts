@@ -1,7 +1,7 @@
 import { createMemory, type Memory } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import type { BenchDatabase } from "../bench-database.js";
-import { printTable } from "../table.js";
+import { printTable } from "../report.js";
 import { type CitedTurns, loadObservations, loadSummaries, loadTurns } from "./load-locomo.js";
 import { type LocomoConversation, readLocomo } from "./locomo-data.js";
 import {

@@ -19,7 +19,7 @@ const verbs = [
   "visited",
   "recommended",
   "cancelled",
-  "moved to",
+  "sold",
   "works on",
   "is learning",
   "dislikes",
