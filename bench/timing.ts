@@ -23,13 +23,13 @@ export interface Rounds {
  */
 export function timed<Result>(
   run: (round: number) => Promise<Result>,
-  check: (result: Result, round: number) => void = () => {},
+  check: (result: Result, round: number) => void | Promise<void> = () => {},
 ): Timed {
   return async (round) => {
     const startedAt = performance.now();
     const result = await run(round);
     const ms = performance.now() - startedAt;
-    check(result, round);
+    await check(result, round);
     return ms;
   };
 }
@@ -44,14 +44,19 @@ export async function timeInTurns<Contestants extends Readonly<Record<string, Ti
 ): Promise<{ [Name in keyof Contestants]: Timing }> {
   const entries = Object.entries(contestants).map(([name, run]) => ({ name, run, ms: [] as number[] }));
   for (let round = 0; round < warmUps + rounds; round++) {
-    const first = round % entries.length;
-    for (const { run, ms } of [...entries.slice(first), ...entries.slice(0, first)]) {
+    for (const { run, ms } of inTurn(entries, round)) {
       const took = await run(round);
       if (round >= warmUps) ms.push(took);
     }
   }
   const timings = Object.fromEntries(entries.map(({ name, ms }) => [name, timing(ms)]));
   return timings as { [Name in keyof Contestants]: Timing };
+}
+
+/** `items`, beginning with another one in each round. */
+export function inTurn<Item>(items: readonly Item[], round: number): Item[] {
+  const first = round % items.length;
+  return [...items.slice(first), ...items.slice(0, first)];
 }
 
 /** Prints a line for each contestant. */
@@ -62,12 +67,13 @@ export function printTimings(title: string, timings: Readonly<Record<string, Tim
   );
 }
 
+/** What is printed of so many milliseconds. */
 export function timing(ms: readonly number[]): Timing {
   return { n: ms.length, p50: percentile(ms, 0.5), p95: percentile(ms, 0.95) };
 }
 
 /** The value that `share` of `values` stay below (nearest rank). */
-export function percentile(values: readonly number[], share: number): number {
+function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
