@@ -1,5 +1,12 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { createMemory, type Memory, type MemoryDraft, type MemoryOptions, type Scope } from "../src/index.js";
+import {
+  createMemory,
+  type Memory,
+  type MemoryConfig,
+  type MemoryDraft,
+  type MemoryOptions,
+  type Scope,
+} from "../src/index.js";
 
 /** One thread of a user. */
 export interface ThreadPlace {
@@ -11,7 +18,10 @@ export interface ThreadPlace {
 export type Round = readonly [user: string, agent: string];
 
 /** A memory that holds only what the benchmark writes: nothing is extracted, and no episodes are made. */
-export async function openBenchMemory(options: MemoryOptions, memories: object = {}): Promise<Memory> {
+export async function openBenchMemory(
+  options: MemoryOptions,
+  memories: MemoryConfig["memories"] = {},
+): Promise<Memory> {
   const memory = createMemory({
     ...options,
     config: {

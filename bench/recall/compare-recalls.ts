@@ -3,7 +3,7 @@ import { type BenchDatabase, countStatements } from "../bench-database.js";
 import type { Owner } from "../data/corpus.js";
 import { question, seeded } from "../data/sentences.js";
 import { printTimings, type Rounds, type Timed, timed, timeInTurns } from "../timing.js";
-import { type LoadedBench, threadOf } from "./load-bench.js";
+import { type LoadedBench, readerOf, threadOf } from "./load-bench.js";
 import { checkFound, namespaceOf, type PeerStores } from "./peer-stores.js";
 import { facts, type Sizes } from "./sizes.js";
 
@@ -55,11 +55,8 @@ export interface SourceCost {
 }
 
 /** Recall of facts with and without the messages they were learned from. */
-export async function compareSources(
-  { memory, talker, unsourced, alone, readers }: LoadedBench,
-  { recalls }: Sizes,
-): Promise<SourceCost> {
-  const reader = readers.find(({ texts }) => texts.length === facts) as Owner;
+export async function compareSources(bench: LoadedBench, { recalls }: Sizes): Promise<SourceCost> {
+  const { memory, talker, unsourced, alone } = bench;
   const recall = (owner: Owner, sourced = false) =>
     recallOf(memory, owner, {
       questions: questionsAbout(owner.texts, recalls),
@@ -75,7 +72,7 @@ export async function compareSources(
       talker: recall(talker, true),
       unsourced: recall(unsourced),
       alone: recall(alone),
-      reader: recall(reader),
+      reader: recall(readerOf(bench)),
     },
     recalls,
   );
@@ -93,11 +90,8 @@ export async function compareSources(
 }
 
 /** Statements that one recall sends. */
-export async function countRoundTrips(
-  { pool, schema }: BenchDatabase,
-  { readers }: LoadedBench,
-): Promise<number> {
-  const reader = readers[0] as Owner;
+export async function countRoundTrips({ pool, schema }: BenchDatabase, bench: LoadedBench): Promise<number> {
+  const reader = readerOf(bench);
   const memory = createMemory({ database: pool, schema });
   const counted = countStatements(pool);
   await memory.recall({

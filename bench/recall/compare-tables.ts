@@ -1,13 +1,14 @@
+import type { Memory } from "../../src/index.js";
 import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
 import type { BenchDatabase } from "../bench-database.js";
 import { openBenchMemory } from "../bench-memory.js";
 import { checkMemories } from "../data/check-data.js";
-import { makeCorpus, type Owner } from "../data/corpus.js";
+import { makeCorpus } from "../data/corpus.js";
 import { loadMemories, multiplyMemories } from "../data/load-memories.js";
 import { printTable } from "../report.js";
 import { printTimings, timeInTurns } from "../timing.js";
 import { hasSummary, questionsAbout, recallOf } from "./compare-recalls.js";
-import { type LoadedBench, makeSpace, talk, threadOf } from "./load-bench.js";
+import { type LoadedBench, makeSpace, readerOf, talk, threadOf } from "./load-bench.js";
 import { facts, type Sizes } from "./sizes.js";
 
 /** What recall costs with vectors of 1,536 dimensions, those of the common embedding services. */
@@ -72,9 +73,9 @@ export async function compareGrowth(
   if (rows.after !== bench.corpus.length * growth)
     throw new Error(`The table has grown to ${rows.after} rows.`);
 
-  const recall = (in_: typeof memory) => {
+  const recall = (from: Memory) => {
     const questions = questionsAbout(reader.texts, growthRecalls);
-    return recallOf(in_, reader, { questions, threadId: threadOf(reader), check: hasSummary });
+    return recallOf(from, reader, { questions, threadId: threadOf(reader), check: hasSummary });
   };
   const { before, after } = await timeInTurns(
     { before: recall(bench.memory), after: recall(memory) },
@@ -88,10 +89,6 @@ export async function compareGrowth(
     })),
   );
   return after.p95 / before.p95;
-}
-
-function readerOf({ readers }: LoadedBench): Owner {
-  return readers.find(({ texts }) => texts.length === facts) as Owner;
 }
 
 /** Memories of `schema`, each with its vector. */

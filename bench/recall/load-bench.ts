@@ -60,6 +60,11 @@ export async function makeSpace(memory: Memory): Promise<void> {
   await memory.query({ scope: { userId: "nobody" }, query: "first" });
 }
 
+/** The user with 1,000 memories. */
+export function readerOf({ readers }: Owners): Owner {
+  return readers.find(({ texts }) => texts.length === facts) as Owner;
+}
+
 /** The thread of `talk`. */
 export const threadOf = ({ userId }: Owner): string => `thread of ${userId}`;
 
