@@ -4,42 +4,75 @@ import { join } from "node:path";
 import pg from "pg";
 import { openEmbeddedPool } from "../src/postgres/embedded-pool.js";
 
-/** A pool for one benchmark run, in a schema of its own. */
+/** A database for one benchmark run, in schemas of its own. */
 export interface BenchDatabase {
+  /** What it is, with its version and that of pgvector. */
   readonly name: string;
   readonly pool: pg.Pool;
+  /** What `createMemory` is given: a connection string where there is one, because pools made by the library keep plans. */
+  readonly source: pg.Pool | string;
+  /** The run's schema; others of the run have names that begin with it and "_". */
   readonly schema: string;
+  /** The connection string; null with the embedded database. */
+  readonly server: string | null;
+  /** Drops the schemas and ends the pool. */
   close(): Promise<void>;
 }
 
 /** Real PostgreSQL when `DATABASE_URL` is set, else the embedded database in a temporary folder. */
 export async function openBenchDatabase(): Promise<BenchDatabase> {
+  const server = process.env.DATABASE_URL;
+  return server ? openServer(server) : openEmbedded();
+}
+
+async function openServer(server: string): Promise<BenchDatabase> {
   const schema = `bench_${process.pid}`;
-  const connectionString = process.env.DATABASE_URL;
-  if (connectionString) {
-    const pool = new pg.Pool({ connectionString });
-    const { rows } = await pool.query<{ version: string }>("select split_part(version(), ' ', 2) as version");
-    return {
-      name: `PostgreSQL ${rows[0]?.version}`,
-      pool,
-      schema,
-      async close() {
-        await pool.query(`drop schema if exists "${schema}" cascade`);
-        await pool.end();
-      },
-    };
-  }
-  const dataDir = mkdtempSync(join(tmpdir(), "mnemograph-bench-"));
-  const embedded = openEmbeddedPool({ dataDir });
+  const pool = new pg.Pool({ connectionString: server });
   return {
-    name: "embedded PGlite",
-    pool: embedded.pool,
-    schema,
+    ...{ name: `PostgreSQL ${await versions(pool)}`, pool, source: server, schema, server },
     async close() {
-      await embedded.close();
+      await pool.query(`do $$ declare name text; begin
+        for name in select nspname from pg_namespace where nspname = '${schema}' or starts_with(nspname, '${schema}_') loop
+          execute format('drop schema %I cascade', name);
+        end loop; end $$`);
+      await pool.end();
+    },
+  };
+}
+
+async function openEmbedded(): Promise<BenchDatabase> {
+  const dataDir = mkdtempSync(join(tmpdir(), "mnemograph-bench-"));
+  const { pool, close } = openEmbeddedPool({ dataDir });
+  return {
+    ...{
+      name: `PGlite (PostgreSQL ${await versions(pool)})`,
+      pool,
+      source: pool,
+      schema: "bench",
+      server: null,
+    },
+    async close() {
+      await close();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+async function versions(pool: pg.Pool): Promise<string> {
+  const { rows } = await pool.query<{ server: string; vector: string | null }>(
+    `select current_setting('server_version') as server,
+       (select default_version from pg_available_extensions where name = 'vector') as vector`,
+  );
+  return `${rows[0]?.server.split(" ")[0]}, pgvector ${rows[0]?.vector ?? "not there"}`;
+}
+
+/** Reads the dead rows out and counts the rows again, in every table of `schema`: as autovacuum does in time. */
+export async function vacuumSchema(pool: pg.Pool, schema: string): Promise<void> {
+  const { rows } = await pool.query<{ tables: string | null }>(
+    "select string_agg(format('%I.%I', schemaname, tablename), ', ') as tables from pg_tables where schemaname = $1",
+    [schema],
+  );
+  if (rows[0]?.tables) await pool.query(`vacuum analyze ${rows[0].tables}`);
 }
 
 /** Counts the statements that go through `pool` until it is stopped, which says how many. */

@@ -1,11 +1,18 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { createMemory, type Memory, withMemory } from "../src/index.js";
+import { type Memory, withMemory } from "../src/index.js";
 import { OfflineChatModel } from "../src/testing/index.js";
 import type { BenchDatabase } from "./bench-database.js";
-import { printTable } from "./table.js";
+import { openBenchMemory } from "./bench-memory.js";
+import { line } from "./data/sentences.js";
+import { printTable } from "./report.js";
+import { inTurn, timing } from "./timing.js";
 
 const marks = [40, 50, 100, 200, 400];
+/** Turns before a mark whose median is shown: the last one alone may have met anything. */
+const lastTurns = 10;
+/** Characters of each message, as in a short paragraph of chat. */
+const messageCharacters = 200;
 const variants = ["plain", "full", "bounded"] as const;
 type Variant = (typeof variants)[number];
 
@@ -13,6 +20,7 @@ interface Mark {
   readonly turns: number;
   readonly blobBytes: number;
   readonly promptCharacters: number;
+  /** Median of the last ten turns. */
   readonly turnMs: number;
 }
 
@@ -25,23 +33,21 @@ export interface CheckpointGrowth {
   readonly boundedBytes: Record<string, number>;
 }
 
-/** The same chat of 400 turns on a plain graph and on `withMemory`, full and bounded, all on `PostgresSaver`. */
+/**
+ * The same chat of 400 turns on a plain graph and on `withMemory`, full and bounded, all on `PostgresSaver`. The three
+ * take turns.
+ */
 export async function checkpointGrowth(database: BenchDatabase): Promise<CheckpointGrowth> {
   const { pool, schema } = database;
-  const memory = createMemory({
-    database: pool,
-    schema,
-    model: new OfflineChatModel(),
-    // What is measured is the conversation alone.
-    config: { memories: { extract: false, episodes: false } },
-  });
-  await memory.setup();
-  const measured = new Map<Variant, Mark[]>();
-  for (const variant of variants) measured.set(variant, await chat(memory, database, variant));
+  const memory = await openBenchMemory({ database: pool, schema, model: new OfflineChatModel() });
+  const chats = variants.map((variant) => openChat(memory, database, variant));
+  for (let turn = 1; turn <= Math.max(...marks); turn++) {
+    for (const { say } of inTurn(chats, turn)) await say(turn);
+  }
   await memory.close();
 
   const at = (variant: Variant, turns: number) =>
-    measured.get(variant)?.find((mark) => mark.turns === turns) as Mark;
+    chats[variants.indexOf(variant)]?.reached.find((mark) => mark.turns === turns) as Mark;
   for (const turns of marks) {
     printTable(
       `After ${turns} turns`,
@@ -49,7 +55,7 @@ export async function checkpointGrowth(database: BenchDatabase): Promise<Checkpo
         graph: variant === "plain" ? "plain graph" : `withMemory, session "${variant}"`,
         "blob bytes": at(variant, turns).blobBytes,
         "prompt characters, last turn": at(variant, turns).promptCharacters,
-        "last turn, ms": at(variant, turns).turnMs,
+        [`p50 ms, last ${lastTurns} turns`]: at(variant, turns).turnMs,
       })),
     );
   }
@@ -60,12 +66,18 @@ export async function checkpointGrowth(database: BenchDatabase): Promise<Checkpo
   };
 }
 
-async function chat(memory: Memory, { pool, schema }: BenchDatabase, variant: Variant): Promise<Mark[]> {
+/** A chat on one of the graphs, and what was measured when it had come to each mark. */
+interface Chat {
+  readonly reached: readonly Mark[];
+  readonly say: (turn: number) => Promise<void>;
+}
+
+function openChat(memory: Memory, { pool, schema }: BenchDatabase, variant: Variant): Chat {
   let promptCharacters = 0;
   const agent = new StateGraph(MessagesAnnotation)
     .addNode("chat", (state) => {
       promptCharacters = characters(state.messages);
-      return { messages: [new AIMessage(sentence("The answer", state.messages.length))] };
+      return { messages: [new AIMessage(line("The answer", state.messages.length, messageCharacters))] };
     })
     .addEdge(START, "chat")
     .addEdge("chat", END);
@@ -76,40 +88,28 @@ async function chat(memory: Memory, { pool, schema }: BenchDatabase, variant: Va
       : withMemory(agent.compile(), memory, { session: variant }).compile({ checkpointer });
 
   const threadId = `growth-${variant}`;
-  const result: Mark[] = [];
-  for (let turn = 1; turn <= Math.max(...marks); turn++) {
-    const message = new HumanMessage(sentence(`Question ${turn}`, turn));
+  const took: number[] = [];
+  const reached: Mark[] = [];
+  const say = async (turn: number) => {
+    const message = new HumanMessage(line(`Question ${turn}`, turn, messageCharacters));
     const startedAt = performance.now();
     await graph.invoke({ messages: [message] }, { configurable: { thread_id: threadId, user_id: "bench" } });
-    const turnMs = performance.now() - startedAt;
+    took.push(performance.now() - startedAt);
     await memory.idle();
-    if (!marks.includes(turn)) continue;
+    if (!marks.includes(turn)) return;
     const { rows } = await pool.query<{ bytes: number }>(
       `select coalesce(sum(octet_length(blob)), 0)::float8 as bytes from "${schema}".checkpoint_blobs where thread_id = $1`,
       [threadId],
     );
-    result.push({ turns: turn, blobBytes: rows[0]?.bytes ?? 0, promptCharacters, turnMs });
-  }
-  return result;
-}
-
-/** 200 characters, as in a short paragraph of chat. */
-function sentence(start: string, salt: number): string {
-  const words = [
-    "plan",
-    "table",
-    "index",
-    "deploy",
-    "budget",
-    "review",
-    "schema",
-    "release",
-    "meeting",
-    "query",
-  ];
-  let text = `${start}:`;
-  for (let word = salt; text.length < 200; word += 3) text += ` ${words[word % words.length]}`;
-  return `${text.slice(0, 199)}.`;
+    const blobBytes = rows[0]?.bytes ?? 0;
+    const whole = (2 * turn - 1) * messageCharacters;
+    if (blobBytes === 0 || promptCharacters === 0 || (variant === "plain" && promptCharacters !== whole))
+      throw new Error(
+        `After ${turn} turns of ${variant}: ${blobBytes} bytes, ${promptCharacters} characters.`,
+      );
+    reached.push({ turns: turn, blobBytes, promptCharacters, turnMs: timing(took.slice(-lastTurns)).p50 });
+  };
+  return { reached, say };
 }
 
 function characters(messages: readonly BaseMessage[]): number {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { openBenchDatabase } from "./bench-database.js";
 import { runLocomo } from "./locomo/run-locomo.js";
+import { printEnvironment } from "./report.js";
 
 const [file] = process.argv.slice(2);
 if (file === undefined || !existsSync(file)) {
@@ -10,8 +11,8 @@ if (file === undefined || !existsSync(file)) {
   );
 } else {
   const database = await openBenchDatabase();
-  console.log(`Database: ${database.name}`);
   try {
+    printEnvironment(database);
     await runLocomo(database, file);
   } finally {
     await database.close();

@@ -1,14 +1,15 @@
 import { openBenchDatabase } from "./bench-database.js";
 import { checkpointGrowth } from "./checkpoint-growth.js";
+import { printEnvironment, printLoad, printResult } from "./report.js";
 import { turnCost } from "./turn-cost.js";
 
 const database = await openBenchDatabase();
-console.log(`Database: ${database.name}`);
 try {
+  printEnvironment(database);
   const cost = await turnCost(database);
   const growth = await checkpointGrowth(database);
-  console.log();
-  console.log(JSON.stringify({ ...growth, ...cost }));
+  printLoad();
+  printResult({ ...growth, ...cost });
 } finally {
   await database.close();
 }

@@ -1,61 +1,78 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { createMemory, MemoryError, memoryQueryTool } from "../../src/index.js";
+import { createMemory, type Memory, MemoryError, memoryQueryTool } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import type { BenchDatabase } from "../bench-database.js";
+import { addMemories, recordRounds } from "../bench-memory.js";
 
 /** A way for a text to come in, through the public interface. */
 interface HostileCall {
   readonly name: string;
-  /** Whether what came of it shows that the text was taken, or refused in plain words. */
+  /**
+   * Sends the text in, for a user and thread called `id`.
+   *
+   * @returns whether it was taken, or refused in plain words.
+   */
   readonly run: (text: string, id: string) => Promise<boolean>;
 }
 
-/** Every way in, on a memory of `database`, and how to leave. */
+/** Every way in, on a memory of `database`, and how to close it. */
 export async function hostileCalls(database: BenchDatabase) {
-  let output = "";
-  const model = new ScriptedChatModel({
-    replies: (_, __, { tools = [] }) =>
-      JSON.stringify(tools[0]).includes("fact_extraction")
-        ? { structured: { reasoning: output, facts: [factOf(output)] } }
-        : { structured: { reasoning: output, summary: `They talked. ${output}` } },
-  });
+  const { model, say } = echoingModel();
   const memory = createMemory({
-    database: database.pool,
-    schema: database.schema,
-    model,
-    jobs: "inline",
+    ...{ database: database.pool, schema: database.schema, model, jobs: "inline" },
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     config: { memories: { episodes: false }, summaries: { afterSeq: 1 } },
   });
   await memory.setup();
-  const known = { scope: { userId: "known" }, threadId: "known" };
-  await memory.record({
-    ...known,
-    messages: [new HumanMessage("My dog is called Rex."), new AIMessage("Nice.")],
-  });
-  await memory.memories.add({ text: "The user's dog is called Rex." }, { scope: known.scope });
-  const { query, transcript } = memory;
+  const calls: HostileCall[] = [
+    ...recordCalls(memory),
+    ...(await questionCalls(memory)),
+    ...memoryCalls(memory),
+    {
+      name: "remember: text, and the model's output",
+      run: async (text, id) => {
+        say(text);
+        const before = model.calls.length;
+        await memory.remember({
+          ...{ scope: { userId: id }, threadId: id },
+          messages: [new HumanMessage(`I own it. ${text}`), new AIMessage("So?")],
+        });
+        return model.calls.length > before;
+      },
+    },
+    { name: "import", run: (text, id) => orRefused(() => importText(memory, text, id)) },
+  ];
+  return { calls, close: () => memory.close() };
+}
 
+function recordCalls(memory: Memory): HostileCall[] {
   const record = async (id: string, message: HumanMessage | AIMessage | ToolMessage) => {
     const thread = { scope: { userId: id }, threadId: id };
     await memory.record({ ...thread, messages: [new HumanMessage("zebra"), message] });
     return (await memory.recall(thread)).lastSeq === 1;
   };
-  const calls: HostileCall[] = [
+  const calling = (text: string) => ({ id: "c", name: "look", args: { [text]: [text] } });
+  return [
     { name: "record: text", run: (text, id) => record(id, new HumanMessage(text)) },
     { name: "record: name", run: (text, id) => record(id, new HumanMessage({ content: "x", name: text })) },
     {
       name: "record: tool arguments",
-      run: (text, id) =>
-        record(
-          id,
-          new AIMessage({ content: "", tool_calls: [{ id: "c", name: "look", args: { [text]: [text] } }] }),
-        ),
+      run: (text, id) => record(id, new AIMessage({ content: "", tool_calls: [calling(text)] })),
     },
     {
       name: "record: artifact",
       run: (text, id) => record(id, new ToolMessage({ content: "x", tool_call_id: "c", artifact: { text } })),
     },
+  ];
+}
+
+/** Questions to a user of whom one thing is known. */
+async function questionCalls(memory: Memory): Promise<HostileCall[]> {
+  const known = { scope: { userId: "known" }, threadId: "known" };
+  await recordRounds(memory, known, [["My dog is called Rex.", "Nice."]]);
+  await addMemories(memory, known.scope, { text: "The user's dog is called Rex." });
+  const { query, transcript } = memory;
+  return [
     {
       name: "recall: question",
       run: async (text) => (await memory.recall({ ...known, query: text })).lastSeq === 1,
@@ -68,6 +85,11 @@ export async function hostileCalls(database: BenchDatabase) {
       name: "transcript.search",
       run: (text) => orRefused(async () => Array.isArray(await transcript.search({ ...known, query: text }))),
     },
+  ];
+}
+
+function memoryCalls(memory: Memory): HostileCall[] {
+  return [
     {
       name: "memories.add: text",
       run: (text, id) =>
@@ -79,15 +101,13 @@ export async function hostileCalls(database: BenchDatabase) {
       name: "memories.add: value, key, tags, actor",
       run: (text, id) =>
         orRefused(async () => {
+          const scope = { userId: id };
           const draft = {
-            text: `The user owns a dog. ${id}`,
-            value: text.slice(0, 2_000),
-            key: `k${text.slice(0, 150)}`,
+            ...{ text: `The user owns a dog. ${id}`, value: text.slice(0, 2_000) },
+            ...{ key: `k${text.slice(0, 150)}`, tags: [text.slice(0, 100)], actorId: text },
           };
-          const added = await memory.memories.add([{ ...draft, tags: [text.slice(0, 100)], actorId: text }], {
-            scope: { userId: id },
-          });
-          const block = await memory.recall({ scope: { userId: id }, threadId: id, query: "dog" });
+          const added = await memory.memories.add([draft], { scope });
+          const block = await memory.recall({ scope, threadId: id, query: "dog" });
           return added.length === 1 && block.lastSeq === -1;
         }),
     },
@@ -95,53 +115,51 @@ export async function hostileCalls(database: BenchDatabase) {
       name: "memory_query",
       run: async (text, id) => {
         const scope = { userId: id };
-        await orRefused(async () =>
-          Boolean(
-            await memory.memories.add([{ text: "A dog.", key: "dog", value: text.slice(0, 2_000) }], {
-              scope,
-            }),
-          ),
-        );
+        await orRefused(async () => {
+          const draft = { text: "A dog.", key: "dog", value: text.slice(0, 2_000) };
+          return (await memory.memories.add([draft], { scope })).length === 1;
+        });
         const found = await memoryQueryTool(memory, { scope }).invoke({ query: "dog", return: "full" });
         return String(found).length > 0;
       },
     },
-    {
-      name: "remember: text, and the model's output",
-      run: async (text, id) => {
-        output = text;
-        const before = model.calls.length;
-        await memory.remember({
-          scope: { userId: id },
-          threadId: id,
-          messages: [new HumanMessage(`I own it. ${text}`), new AIMessage("So?")],
-        });
-        return model.calls.length > before;
-      },
-    },
-    {
-      name: "import",
-      run: (text, id) =>
-        orRefused(async () => {
-          const lines = [];
-          const scope = { userId: `${id}-from` };
-          await memory.memories.add([{ text: `The user owns a dog, ${id}.` }], { scope });
-          for await (const line of memory.export(scope)) {
-            lines.push(
-              JSON.parse(
-                JSON.stringify(line).replaceAll(
-                  `The user owns a dog, ${id}.`,
-                  JSON.stringify(text).slice(1, -1),
-                ),
-              ),
-            );
-          }
-          await memory.forget(scope);
-          return (await memory.import(lines, { scope: { userId: id } })).lines > 0;
-        }),
-    },
   ];
-  return { calls, close: () => memory.close() };
+}
+
+/** Imports an export of one memory, with `text` in the place of what the memory says. */
+async function importText(memory: Memory, text: string, id: string): Promise<boolean> {
+  const scope = { userId: `${id}-from` };
+  const said = `The user owns a dog, ${id}.`;
+  await addMemories(memory, scope, { text: said });
+  const lines: string[] = [];
+  for await (const line of memory.export(scope)) {
+    lines.push(JSON.stringify(line).replaceAll(said, () => JSON.stringify(text).slice(1, -1)));
+  }
+  await memory.forget(scope);
+  return (await memory.import(lines, { scope: { userId: id } })).lines > 0;
+}
+
+/** A model that answers every question with what it was last told to say. */
+function echoingModel() {
+  let output = "";
+  const model = new ScriptedChatModel({
+    replies: (_, __, { tools = [] }) =>
+      JSON.stringify(tools[0]).includes("fact_extraction")
+        ? { structured: { reasoning: output, facts: [factOf(output)] } }
+        : { structured: { reasoning: output, summary: `They talked. ${output}` } },
+  });
+  const say = (text: string) => {
+    output = text;
+  };
+  return { model, say };
+}
+
+function factOf(text: string) {
+  return {
+    ...{ category: "knowledge", key: text, value: text, text: `The user owns it. ${text}` },
+    ...{ importance: 3, confidence: 0.9, correction: false, updates: null },
+    evidence: { message: 1, quote: text.length > 0 ? text : "I own it" },
+  };
 }
 
 /** Refusing is an answer as well, but nothing that the database says is. */
@@ -152,22 +170,4 @@ async function orRefused(work: () => Promise<boolean>): Promise<boolean> {
     if (MemoryError.is(error) && error.code === "INVALID_INPUT") return true;
     throw error;
   }
-}
-
-function factOf(text: string) {
-  return {
-    ...{
-      category: "knowledge",
-      key: text,
-      value: text,
-      text: `The user owns it. ${text}`,
-      importance: 3,
-      confidence: 0.9,
-    },
-    ...{
-      evidence: { message: 1, quote: text.length > 0 ? text : "I own it" },
-      correction: false,
-      updates: null,
-    },
-  };
 }

@@ -69,6 +69,18 @@ export const hostileInputs: readonly HostileInput[] = [
   { name: "a long beginning", text: (characters) => `${"a ".repeat(characters / 2 - 10)}instructions: b` },
 ];
 
+/** Inputs for calls, which take longer than rules: one of each kind of trouble. */
+export const callInputs: readonly HostileInput[] = [
+  ...["a letter", "empty lines", "different words", "different ideographs", "marks"],
+  ...["tags of memory", "open tags", "ligatures", "halves", "escapes"],
+].map(inputCalled);
+
+function inputCalled(name: string): HostileInput {
+  const input = hostileInputs.find((other) => other.name === name);
+  if (!input) throw new Error(`There is no input called "${name}".`);
+  return input;
+}
+
 function numbered(characters: number, part: (index: number) => string): string {
   let text = "";
   for (let index = 0; text.length < characters; index++) text += part(index);

@@ -1,5 +1,5 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import type { Memory, Scope } from "../../src/index.js";
+import type { Memory, Scope, WriteOutcome } from "../../src/index.js";
 import type { LocomoConversation } from "./locomo-data.js";
 
 /** Turn id → where it was recorded. */
@@ -7,6 +7,12 @@ type TurnPlaces = ReadonlyMap<string, { readonly threadId: string; readonly seq:
 
 /** Memory id → ids of the turns that it stands for. */
 export type CitedTurns = ReadonlyMap<string, readonly string[]>;
+
+/** What came of writing memories. */
+export interface Written {
+  readonly turns: CitedTurns;
+  readonly written: readonly WriteOutcome[];
+}
 
 /** Longest piece of a summary, in characters: an episode holds no more. */
 const longestPiece = 600;
@@ -27,7 +33,8 @@ export async function loadTurns(
       const fields = { content, id: turn.id, name: turn.speaker };
       return turn.speaker === conversation.speakers[0] ? new HumanMessage(fields) : new AIMessage(fields);
     });
-    await memory.record({ scope, threadId, messages, saidAt: dateOf(turns[0]?.date) });
+    const { recorded } = await memory.record({ scope, threadId, messages, saidAt: dateOf(turns[0]?.date) });
+    if (recorded !== turns.length) throw new Error(`${recorded} of ${turns.length} turns were recorded.`);
   }
   return places;
 }
@@ -38,7 +45,7 @@ export async function loadObservations(
   { observations }: LocomoConversation,
   scope: Scope,
   places: TurnPlaces,
-): Promise<CitedTurns> {
+): Promise<Written> {
   const outcomes = await memory.memories.add(
     observations.map((observation) => {
       const cited = observation.evidence.flatMap((id) => places.get(id) ?? []);
@@ -68,7 +75,7 @@ export async function loadSummaries(
   memory: Memory,
   { summaries, turns }: LocomoConversation,
   scope: Scope,
-): Promise<CitedTurns> {
+): Promise<Written> {
   const pieces = summaries.flatMap(({ session, date, text }) =>
     piecesOf(text).map((piece) => ({ session, date, text: piece })),
   );
@@ -83,15 +90,12 @@ export async function loadSummaries(
 }
 
 /** Two texts may have become one memory: it then stands for the turns of both. */
-function citedBy(
-  outcomes: readonly { readonly id: string | null }[],
-  turns: readonly (readonly string[])[],
-): CitedTurns {
+function citedBy(written: readonly WriteOutcome[], turns: readonly (readonly string[])[]): Written {
   const cited = new Map<string, string[]>();
-  for (const [index, { id }] of outcomes.entries()) {
+  for (const [index, { id }] of written.entries()) {
     if (id !== null) cited.set(id, [...(cited.get(id) ?? []), ...(turns[index] ?? [])]);
   }
-  return cited;
+  return { turns: cited, written };
 }
 
 function piecesOf(text: string): string[] {

@@ -1,8 +1,6 @@
-import { percentile } from "../table.js";
+import { inTurn, type Timing, timing } from "../timing.js";
 import type { LocomoConversation } from "./locomo-data.js";
-
-/** Searches a conversation; per hit, best first, the ids of the turns that it stands for. */
-export type Search = (conversation: LocomoConversation, question: string) => Promise<(readonly string[])[]>;
+import type { Search } from "./searches.js";
 
 /** Evidence recall of one group of questions, in percent; see `recallOf`. */
 export interface Recall {
@@ -29,27 +27,27 @@ export interface Answered {
 /** Questions of these categories make the totals; adversarial ones (5) name the wrong speaker and stand apart. */
 export const totalled: ReadonlySet<number> = new Set([1, 2, 3, 4]);
 
-/** Asks every question that has evidence. */
+/** Asks every search every question that has evidence, the searches in turns. */
 export async function askAll(
   conversations: readonly LocomoConversation[],
-  search: Search,
-): Promise<Answered[]> {
-  const answered: Answered[] = [];
+  searches: Readonly<Record<string, readonly [what: string, search: Search]>>,
+): Promise<Readonly<Record<string, readonly Answered[]>>> {
+  const runs = Object.entries(searches).map(([name, [, search]]) => ({
+    ...{ name, search, answered: [] as Answered[] },
+  }));
+  let round = 0;
   for (const conversation of conversations) {
     for (const { question, category, evidence } of conversation.questions) {
       if (evidence.length === 0) continue;
-      const startedAt = performance.now();
-      const found = await search(conversation, question);
-      answered.push({
-        conversation: conversation.id,
-        category,
-        evidence,
-        found,
-        ms: performance.now() - startedAt,
-      });
+      for (const { search, answered } of inTurn(runs, round++)) {
+        const startedAt = performance.now();
+        const found = await search(conversation, question);
+        const ms = performance.now() - startedAt;
+        answered.push({ conversation: conversation.id, category, evidence, found, ms });
+      }
     }
   }
-  return answered;
+  return Object.fromEntries(runs.map(({ name, answered }) => [name, answered]));
 }
 
 /**
@@ -70,10 +68,9 @@ export function recallOf(answered: readonly Answered[]): Recall {
   };
 }
 
-/** Median and 95th percentile of the time of one search. */
-export function timesOf(answered: readonly Answered[]): { p50: number; p95: number } {
-  const times = answered.map(({ ms }) => ms);
-  return { p50: percentile(times, 0.5), p95: percentile(times, 0.95) };
+/** How long one search took. The first ones, which warm caches and plans, do not count. */
+export function timesOf(answered: readonly Answered[]): Timing {
+  return timing(answered.slice(20).map(({ ms }) => ms));
 }
 
 function shareFound({ evidence, found }: Answered, k: number): number {

@@ -1,31 +1,11 @@
 import { createMemory, type Memory } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
-import type { BenchDatabase } from "../bench-database.js";
-import { printTable } from "../table.js";
-import { type CitedTurns, loadObservations, loadSummaries, loadTurns } from "./load-locomo.js";
+import { type BenchDatabase, vacuumSchema } from "../bench-database.js";
+import { printResult, printTable } from "../report.js";
+import { loadObservations, loadSummaries, loadTurns, type Written } from "./load-locomo.js";
 import { type LocomoConversation, readLocomo } from "./locomo-data.js";
-import {
-  type Answered,
-  askAll,
-  type Recall,
-  recallOf,
-  type Search,
-  timesOf,
-  totalled,
-} from "./measure-recall.js";
-import { misspell } from "./misspell.js";
-
-const topK = 50;
-/** Every hit that there is, so that recall at 50 is what the ranking gives and not what the default floor leaves. */
-const threshold = 0;
-
-/** Each way of loading has users of its own: what one has learned helps no other. */
-const loads = ["turns", "facts", "vectors", "summaries"] as const;
-type Load = (typeof loads)[number];
-const scopeOf = (load: Load, conversation: LocomoConversation) => ({
-  tenantId: load,
-  userId: conversation.id,
-});
+import { type Answered, askAll, type Recall, recallOf, timesOf, totalled } from "./measure-recall.js";
+import { type CitedByLoad, type Load, scopeOf, searchesOf } from "./searches.js";
 
 /**
  * Evidence recall of transcript and memory search on the conversations of `file`, loaded and asked through the
@@ -33,54 +13,15 @@ const scopeOf = (load: Load, conversation: LocomoConversation) => ({
  */
 export async function runLocomo(database: BenchDatabase, file: string): Promise<void> {
   const { conversations } = readLocomo(file);
-  const options = {
-    // A connection string where there is one: pools made by the library keep plans.
-    database: process.env.DATABASE_URL ?? database.pool,
-    schema: database.schema,
-  };
+  const options = { database: database.source, schema: database.schema };
   const lexical = createMemory(options);
   const hybrid = createMemory({ ...options, embeddings: new HashingEmbeddings({ dimensions: 384 }) });
   try {
     await hybrid.setup();
     const cited = await load(lexical, hybrid, conversations);
-    await database.pool.query("analyze");
-
-    const messages =
-      (from: Load): Search =>
-      async (conversation, query) => {
-        const hits = await lexical.transcript.search({
-          scope: scopeOf(from, conversation),
-          query,
-          topK,
-          threshold,
-        });
-        return hits.map(({ messageId }) => [messageId]);
-      };
-    const memories =
-      (memory: Memory, from: Exclude<Load, "turns">): Search =>
-      async (conversation, query) => {
-        const hits = await memory.query({ scope: scopeOf(from, conversation), query, topK, threshold });
-        return hits.map((hit) => cited[from].get(hit.memory.id) ?? []);
-      };
-    const misspelt =
-      (search: Search): Search =>
-      (conversation, query) =>
-        search(conversation, misspell(query));
-
-    const runs: Record<string, [what: string, search: Search]> = {
-      turns: ["turns", messages("turns")],
-      turnsWithFacts: ["turns, helped by observations", messages("facts")],
-      observations: ["observations", memories(lexical, "facts")],
-      observationsHashing: ["observations, with hashing vectors", memories(hybrid, "vectors")],
-      summaries: ["summaries (hits stand for whole sessions)", memories(lexical, "summaries")],
-      typos: ["turns, every word of 5 letters misspelt", misspelt(messages("turns"))],
-      typosObservations: ["observations, misspelt", misspelt(memories(lexical, "facts"))],
-      typosHashing: ["observations, misspelt, with hashing vectors", misspelt(memories(hybrid, "vectors"))],
-    };
-    const answers: Record<string, Answered[]> = {};
-    for (const [name, [, search]] of Object.entries(runs))
-      answers[name] = await askAll(conversations, search);
-    report(runs, answers);
+    await vacuumSchema(database.pool, database.schema);
+    const searches = searchesOf(lexical, hybrid, cited);
+    report(searches, await askAll(conversations, searches));
   } finally {
     await hybrid.close();
     await lexical.close();
@@ -91,8 +32,17 @@ async function load(
   lexical: Memory,
   hybrid: Memory,
   conversations: readonly LocomoConversation[],
-): Promise<Record<Exclude<Load, "turns">, CitedTurns>> {
+): Promise<CitedByLoad> {
   const cited = { facts: new Map(), vectors: new Map(), summaries: new Map() };
+  const outcomes: Record<keyof typeof cited, Record<string, number>> = {
+    facts: {},
+    vectors: {},
+    summaries: {},
+  };
+  const keep = (from: Exclude<Load, "turns">, { turns, written }: Written) => {
+    for (const entry of turns) cited[from].set(...entry);
+    for (const { outcome } of written) outcomes[from][outcome] = (outcomes[from][outcome] ?? 0) + 1;
+  };
   for (const conversation of conversations) {
     await loadTurns(lexical, conversation, scopeOf("turns", conversation));
     for (const [from, memory] of [
@@ -101,19 +51,23 @@ async function load(
     ] as const) {
       const scope = scopeOf(from, conversation);
       const places = await loadTurns(memory, conversation, scope);
-      for (const entry of await loadObservations(memory, conversation, scope, places))
-        cited[from].set(...entry);
+      keep(from, await loadObservations(memory, conversation, scope, places));
     }
-    for (const entry of await loadSummaries(lexical, conversation, scopeOf("summaries", conversation))) {
-      cited.summaries.set(...entry);
-    }
+    keep("summaries", await loadSummaries(lexical, conversation, scopeOf("summaries", conversation)));
   }
+  // What was not kept cannot be found.
+  printTable(
+    "Memories written",
+    Object.entries(outcomes).flatMap(([from, counts]) =>
+      Object.entries(counts).map(([outcome, memories]) => ({ load: from, outcome, memories })),
+    ),
+  );
   return cited;
 }
 
 function report(
-  runs: Record<string, [what: string, search: Search]>,
-  answers: Record<string, Answered[]>,
+  runs: ReturnType<typeof searchesOf>,
+  answers: Readonly<Record<string, readonly Answered[]>>,
 ): void {
   const names = Object.keys(runs);
   const titled = (name: string) => ({ searched: runs[name]?.[0] ?? name });
@@ -174,5 +128,5 @@ function report(
     Object.fromEntries(Object.entries(recall).map(([key, value]) => [key, Math.round(value * 10) / 10]));
   const json = Object.fromEntries(names.map((name) => [name, rounded(total(name))]));
   const cat5 = rounded(recallOf(select("turns", ({ category }) => category === 5)));
-  console.log(`\n${JSON.stringify({ ...json, cat5 })}`);
+  printResult({ ...json, cat5 });
 }

@@ -19,7 +19,7 @@ const verbs = [
   "visited",
   "recommended",
   "cancelled",
-  "moved to",
+  "sold",
   "works on",
   "is learning",
   "dislikes",
@@ -106,4 +106,16 @@ export function question(random: () => number, about: string): string {
     "When was",
   ];
   return `${openings[Math.floor(random() * openings.length)]} ${words.slice(start, start + 5).join(" ")}?`;
+}
+
+const chatWords = [
+  ...["plan", "table", "index", "deploy", "budget"],
+  ...["review", "schema", "release", "meeting", "query"],
+];
+
+/** A line of chat of exactly `characters` characters, as a short paragraph has them; another one for another `salt`. */
+export function line(start: string, salt: number, characters: number): string {
+  let text = `${start}:`;
+  for (let word = salt; text.length < characters; word += 3) text += ` ${chatWords[word % chatWords.length]}`;
+  return `${text.slice(0, characters - 1)}.`;
 }
