@@ -3,20 +3,21 @@ import { Command, interrupt } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createMemorySupervisor, type Memory, memoryMiddleware, withMemory } from "../../src/index.js";
-import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,
   answering,
   chatAgent,
+  createMemorySupervisor,
+  database,
   lines,
+  type Memory,
+  memoryMiddleware,
   newThread,
   say,
   summarizing,
   toolAgent,
-} from "./conversation.js";
-
-const database = useTestDatabase();
+  withMemory,
+} from "./fixture.js";
 
 async function known(memory: Memory) {
   const thread = newThread();

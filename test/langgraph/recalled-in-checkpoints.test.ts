@@ -15,21 +15,23 @@ import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createMemorySupervisor, type InjectAs, type Memory, withMemory } from "../../src/index.js";
-import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
-import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
   addressOf,
   answering,
+  createMemorySupervisor,
+  database,
+  type InjectAs,
   lines,
+  type Memory,
   newThread,
+  ScriptedChatModel,
+  type ScriptedReply,
   say,
   streamed,
   toolAgent,
-} from "./conversation.js";
-
-const database = useTestDatabase();
+  withMemory,
+} from "./fixture.js";
 
 /** What is remembered, and what was said in an earlier run that only the transcript holds. */
 const remembered = "zanzibar";

@@ -1,11 +1,16 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { expect, it } from "vitest";
-import { type Memory, modelView, type Recalled, withMemory } from "../../src/index.js";
-import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, newThread, summarizing } from "./conversation.js";
-
-const database = useTestDatabase();
+import {
+  addressOf,
+  database,
+  type Memory,
+  modelView,
+  newThread,
+  type Recalled,
+  summarizing,
+  withMemory,
+} from "./fixture.js";
 
 interface Round {
   readonly input: BaseMessage;

@@ -11,12 +11,17 @@ import { createReactAgent } from "@langchain/langgraph/prebuilt";
 import { createAgent, createMiddleware, modelCallLimitMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { memoryStateFields, withMemory } from "../../src/index.js";
-import { ScriptedChatModel } from "../../src/testing/index.js";
-import { useTestDatabase } from "../support/test-database.js";
-import { answering, chatAgent, lines, newThread, say } from "./conversation.js";
-
-const database = useTestDatabase();
+import {
+  answering,
+  chatAgent,
+  database,
+  lines,
+  memoryStateFields,
+  newThread,
+  ScriptedChatModel,
+  say,
+  withMemory,
+} from "./fixture.js";
 
 describe("agents of all kinds", () => {
   it("made by createAgent keep the private state of their middleware", async () => {

@@ -3,21 +3,20 @@ import { tool } from "@langchain/core/tools";
 import { Command, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withMemory } from "../../src/index.js";
-import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,
   answering,
   chatAgent,
+  database,
   lines,
   newThread,
   say,
   summarizing,
   toolAgent,
   transcript,
-} from "./conversation.js";
+  withMemory,
+} from "./fixture.js";
 
-const database = useTestDatabase();
 const config = { summaries: { afterSeq: 1 } };
 
 describe("an interrupt in the agent", () => {

@@ -2,12 +2,18 @@ import { AIMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages
 import { END, MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@langchain/langgraph";
 import { createAgent, summarizationMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
-import { withMemory } from "../../src/index.js";
-import { ScriptedChatModel } from "../../src/testing/index.js";
-import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, answering, lines, newThread, say, summarizing, transcript } from "./conversation.js";
-
-const database = useTestDatabase();
+import {
+  addressOf,
+  answering,
+  database,
+  lines,
+  newThread,
+  ScriptedChatModel,
+  say,
+  summarizing,
+  transcript,
+  withMemory,
+} from "./fixture.js";
 
 describe("an agent that removes messages", () => {
   /** Before it answers, it removes all but the last `keep` messages. */

@@ -1,22 +1,22 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { withMemory } from "../../src/index.js";
-import { ScriptedChatModel } from "../../src/testing/index.js";
-import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
   addressOf,
+  agentWithMemory,
   answering,
   chatAgent,
+  database,
   lines,
   newThread,
+  ScriptedChatModel,
   say,
   summarizing,
   transcript,
-} from "./conversation.js";
+  withMemory,
+} from "./fixture.js";
 
-const database = useTestDatabase();
 const rounds = (...numbers: number[]) =>
   numbers.flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
 const recorded = (...numbers: number[]) =>
@@ -62,10 +62,7 @@ describe("without a checkpointer", () => {
 
 describe("with a checkpointer", () => {
   it("a full session keeps every message once, and shows what no summary covers", async () => {
-    const memory = database.memory({ model: summarizing() });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory({}, { model: summarizing() });
     await converse(graph, thread, 1, 2, 3, 4);
     const { messages } = await say(graph, "question 5", thread);
     expect(lines(messages)).toEqual(rounds(1, 2, 3, 4, 5));
@@ -74,12 +71,7 @@ describe("with a checkpointer", () => {
   });
 
   it("a bounded session keeps what no summary covers, and the transcript keeps the rest", async () => {
-    const memory = database.memory({ model: summarizing() });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session: "bounded" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory({ session: "bounded" }, { model: summarizing() });
     await converse(graph, thread, 1, 2, 3, 4);
     expect(lines((await graph.getState(thread)).values.messages)).toEqual(rounds(4));
     await converse(graph, thread, 5, 6);
@@ -89,12 +81,10 @@ describe("with a checkpointer", () => {
   });
 
   it("a bounded session is complete again after the summary was rolled back", async () => {
-    const memory = database.memory({ model: summarizing() });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session: "bounded" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const thread = newThread();
+    const { memory, model, graph, thread } = agentWithMemory(
+      { session: "bounded" },
+      { model: summarizing() },
+    );
     await converse(graph, thread, 1, 2, 3, 4, 5);
     const [first] = await memory.summaries.list(addressOf(thread));
     await memory.summaries.rollback({ ...addressOf(thread), summaryId: first!.id });

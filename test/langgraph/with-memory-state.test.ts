@@ -13,11 +13,7 @@ import {
 import { registry, withLangGraph } from "@langchain/langgraph/zod";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withMemory } from "../../src/index.js";
-import { useTestDatabase } from "../support/test-database.js";
-import { type AnyGraph, type chatAgent, lines, newThread } from "./conversation.js";
-
-const database = useTestDatabase();
+import { type AnyGraph, type chatAgent, database, lines, newThread, withMemory } from "./fixture.js";
 
 const append = (left: string[], right: string | string[]) => left.concat(right);
 const add = (left: number, right: number) => left + right;

@@ -3,21 +3,18 @@ import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withMemory } from "../../src/index.js";
-import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,
-  answering,
-  chatAgent,
+  agentWithMemory,
+  database,
   lines,
-  newThread,
   say,
   streamed,
   summarizing,
   toolAgent,
-} from "./conversation.js";
+  withMemory,
+} from "./fixture.js";
 
-const database = useTestDatabase();
 const config = { summaries: { afterSeq: 1 } };
 
 describe("the agent inside", () => {
@@ -59,11 +56,7 @@ describe("streams", () => {
   it.each(["inline", "background"] as const)(
     "give the agent's tokens and no summariser's (%s jobs)",
     async (jobs) => {
-      const memory = database.memory({ model: summarizing(), jobs, config });
-      const graph = withMemory(chatAgent(answering()), memory).compile({
-        checkpointer: memory.checkpointer(),
-      });
-      const thread = newThread();
+      const { memory, graph, thread } = agentWithMemory({}, { model: summarizing(), jobs, config });
       for (const round of [1, 2, 3]) {
         const chunks = await streamed(
           graph,
@@ -80,11 +73,7 @@ describe("streams", () => {
   it.each(["inline", "background"] as const)(
     "of subgraphs show the agent's alone (%s jobs)",
     async (jobs) => {
-      const memory = database.memory({ model: summarizing(), jobs, config });
-      const graph = withMemory(chatAgent(answering()), memory).compile({
-        checkpointer: memory.checkpointer(),
-      });
-      const thread = newThread();
+      const { memory, graph, thread } = agentWithMemory({}, { model: summarizing(), jobs, config });
       for (const round of [1, 2, 3]) {
         const chunks = (await streamed(
           graph,
@@ -104,9 +93,7 @@ describe("streams", () => {
   );
 
   it("tell what memory did", async () => {
-    const memory = database.memory({ model: summarizing(), config });
-    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
+    const { memory, graph, thread } = agentWithMemory({}, { model: summarizing(), config });
     await say(graph, "question 1", thread);
     const [summary] = await memory.summaries.list(addressOf(thread));
     const events = await streamed(
@@ -128,9 +115,7 @@ describe("streams", () => {
   });
 
   it("update the outer state with the new messages only", async () => {
-    const memory = database.memory({ model: summarizing(), config });
-    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
+    const { graph, thread } = agentWithMemory({}, { model: summarizing(), config });
     await say(graph, "question 1", thread);
     const updates = (await streamed(
       graph,
