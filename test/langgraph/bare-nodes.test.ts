@@ -17,7 +17,6 @@ import {
   type AnyGraph,
   addressOf,
   answering,
-  database,
   type InjectAs,
   lines,
   type Memory,
@@ -32,7 +31,10 @@ import {
   say,
   summarizing,
   transcript,
-} from "./fixture.js";
+  useTestDatabase,
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 interface Options extends RememberNodeOptions {
   readonly injectAs?: InjectAs;

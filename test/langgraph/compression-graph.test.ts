@@ -1,7 +1,9 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { newAddress } from "../support/thread-facts.js";
-import { database, OfflineChatModel } from "./fixture.js";
+import { OfflineChatModel, useTestDatabase } from "./conversation.js";
+
+const database = useTestDatabase();
 
 describe("the compression graph", () => {
   it("shows its steps, and keeps no checkpoints", async () => {

@@ -7,15 +7,17 @@ import {
   answering,
   chatAgent,
   consentNode,
-  database,
   lines,
   type Memory,
   type MemoryDraft,
   newThread,
   say,
   streamed,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const slot = (key: string, value: string): MemoryDraft => ({
   ...{ category: "profile", key, value, importance: 4, text: `The user's ${key} is ${value}.` },
@@ -37,7 +39,7 @@ const questionOf = (stopped: Record<string, unknown>) =>
 
 /** A conversation that asks for consent. */
 function asking() {
-  const { memory, model, graph, thread } = agentWithMemory({ consent: "interrupt" });
+  const { memory, model, graph, thread } = agentWithMemory(database.memory(), { consent: "interrupt" });
   const resume = (answer: unknown) => graph.invoke(new Command({ resume: answer }), thread);
   return { memory, model, graph, thread, resume };
 }
@@ -124,7 +126,9 @@ describe("the consent node", () => {
 
   it("lets what is put off or left out rest for a day", async () => {
     let now = new Date();
-    const { memory, graph, thread } = agentWithMemory({ consent: "interrupt" }, { clock: () => now });
+    const { memory, graph, thread } = agentWithMemory(database.memory({ clock: () => now }), {
+      consent: "interrupt",
+    });
     const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
     await say(graph, "hello", thread);
     await graph.invoke(new Command({ resume: { decisions: [{ id: porto, decision: "later" }] } }), thread);

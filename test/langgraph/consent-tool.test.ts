@@ -15,7 +15,6 @@ import {
   addressOf,
   consentTool,
   createMemorySupervisor,
-  database,
   type Memory,
   memoryMiddleware,
   newThread,
@@ -23,8 +22,11 @@ import {
   type ScriptedReply,
   say,
   toolAgent,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 type Thread = ReturnType<typeof newThread>;
 

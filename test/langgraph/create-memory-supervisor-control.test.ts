@@ -25,7 +25,9 @@ import {
   told,
   transcript,
 } from "../support/supervisor-fixture.js";
-import { createMemorySupervisor, database, ScriptedChatModel, type Subagent } from "./fixture.js";
+import { createMemorySupervisor, ScriptedChatModel, type Subagent, useTestDatabase } from "./conversation.js";
+
+const database = useTestDatabase();
 
 const say = (text: string) => ({ messages: [new HumanMessage(text)] });
 

@@ -7,11 +7,13 @@ import { z } from "zod";
 import { delegate, modes, shown, silentModel } from "../support/supervisor-fixture.js";
 import {
   createMemorySupervisor,
-  database,
   type Memory,
   OfflineChatModel,
   ScriptedChatModel,
-} from "./fixture.js";
+  useTestDatabase,
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const say = (text: string) => ({ messages: [new HumanMessage(text)] });
 const query = (args: Record<string, unknown>) => ({ toolCalls: [{ name: "memory_query", args }] });

@@ -13,7 +13,9 @@ import {
   told,
   transcript,
 } from "../support/supervisor-fixture.js";
-import { createMemorySupervisor, database, ScriptedChatModel, summaryBlock } from "./fixture.js";
+import { createMemorySupervisor, ScriptedChatModel, summaryBlock, useTestDatabase } from "./conversation.js";
+
+const database = useTestDatabase();
 
 const prompt = "Lead.";
 const say = (text: string) => ({ messages: [new HumanMessage(text)] });

@@ -2,7 +2,16 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { newAddress, say, textsOf } from "../support/thread-facts.js";
-import { addressOf, agentWithMemory, database, newThread, OfflineChatModel, streamed } from "./fixture.js";
+import {
+  addressOf,
+  agentWithMemory,
+  newThread,
+  OfflineChatModel,
+  streamed,
+  useTestDatabase,
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 describe("the extraction graph", () => {
   it("shows its steps, and keeps no checkpoints", async () => {
@@ -57,11 +66,10 @@ describe("extraction and compression within a run", () => {
         }),
       });
       const { memory, graph } = agentWithMemory(
-        {},
-        {
+        database.memory({
           ...{ model, jobs },
           config: { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 1 } },
-        },
+        }),
       );
       const config = newThread();
       const chunks: unknown[] = [];

@@ -3,14 +3,16 @@ import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import {
   addressOf,
-  database,
   lines,
   memoryMiddleware,
   newThread,
   ScriptedChatModel,
   say,
   summarizing,
-} from "./fixture.js";
+  useTestDatabase,
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const everyRound = { summaries: { afterSeq: 1 } };
 

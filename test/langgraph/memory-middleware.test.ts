@@ -7,7 +7,6 @@ import { z } from "zod";
 import {
   addressOf,
   answering,
-  database,
   lines,
   type MemoryMiddlewareOptions,
   memoryMiddleware,
@@ -19,7 +18,10 @@ import {
   summarizing,
   summaryBlock,
   transcript,
-} from "./fixture.js";
+  useTestDatabase,
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const everyRound = { summaries: { afterSeq: 1 } };
 

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
-import { database, type Memory, memoryQueryTool } from "./fixture.js";
+import { type Memory, memoryQueryTool, useTestDatabase } from "./conversation.js";
+
+const database = useTestDatabase();
 
 // As a team would write it.
 const seedYaml = `

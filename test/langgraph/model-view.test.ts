@@ -2,7 +2,17 @@ import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages
 import { beforeAll, describe, expect, it } from "vitest";
 import { isRecalled } from "../../src/conversation/recalled-mark.js";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
-import { addressOf, database, lines, modelView, newThread, type Recalled, summaryBlock } from "./fixture.js";
+import {
+  addressOf,
+  lines,
+  modelView,
+  newThread,
+  type Recalled,
+  summaryBlock,
+  useTestDatabase,
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 /** What is recalled of a thread not seen before. */
 let nothing: Recalled;

@@ -8,7 +8,6 @@ import {
   answering,
   chatAgent,
   createMemorySupervisor,
-  database,
   lines,
   type Memory,
   memoryMiddleware,
@@ -16,8 +15,11 @@ import {
   say,
   summarizing,
   toolAgent,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 async function known(memory: Memory) {
   const thread = newThread();

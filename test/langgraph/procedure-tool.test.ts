@@ -3,7 +3,15 @@ import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { taskModel } from "../support/task-model.js";
 import { newAddress } from "../support/thread-facts.js";
-import { database, memoryQueryTool, procedureTool, ScriptedChatModel, withMemory } from "./fixture.js";
+import {
+  memoryQueryTool,
+  procedureTool,
+  ScriptedChatModel,
+  useTestDatabase,
+  withMemory,
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const steps = (...list: string[]) => ({ structured: { reasoning: "", title: "Deploy", steps: list } });
 

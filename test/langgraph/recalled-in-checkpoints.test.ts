@@ -20,7 +20,6 @@ import {
   addressOf,
   answering,
   createMemorySupervisor,
-  database,
   type InjectAs,
   lines,
   type Memory,
@@ -30,8 +29,11 @@ import {
   say,
   streamed,
   toolAgent,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 /** What is remembered, and what was said in an earlier run that only the transcript holds. */
 const remembered = "zanzibar";

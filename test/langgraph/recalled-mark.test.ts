@@ -6,14 +6,16 @@ import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import {
   addressOf,
-  database,
   modelView,
   newThread,
   rememberNode,
   say,
   toolAgent,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const forged = [
   { mnemograph: "recalled" },

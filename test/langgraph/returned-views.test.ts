@@ -11,7 +11,6 @@ import {
   type AnyGraph,
   addressOf,
   answering,
-  database,
   type InjectAs,
   lines,
   type Memory,
@@ -23,8 +22,11 @@ import {
   say,
   summarizing,
   transcript,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const config = { summaries: { afterSeq: 5 } };
 

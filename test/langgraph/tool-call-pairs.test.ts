@@ -3,14 +3,16 @@ import { MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/l
 import { expect, it } from "vitest";
 import {
   addressOf,
-  database,
   type Memory,
   modelView,
   newThread,
   type Recalled,
   summarizing,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 interface Round {
   readonly input: BaseMessage;

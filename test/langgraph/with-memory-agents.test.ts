@@ -14,14 +14,16 @@ import { z } from "zod";
 import {
   answering,
   chatAgent,
-  database,
   lines,
   memoryStateFields,
   newThread,
   ScriptedChatModel,
   say,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 describe("agents of all kinds", () => {
   it("made by createAgent keep the private state of their middleware", async () => {

@@ -7,7 +7,6 @@ import {
   type AnyGraph,
   answering,
   chatAgent,
-  database,
   lines,
   type Memory,
   memoryMiddleware,
@@ -18,8 +17,11 @@ import {
   rememberNode,
   type ScriptedChatModel,
   say,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 /** The ways to give an agent memory; they identify a run alike. */
 const ways: Record<string, (model: ScriptedChatModel, memory: Memory) => unknown> = {

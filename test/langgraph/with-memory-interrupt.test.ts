@@ -7,15 +7,17 @@ import {
   addressOf,
   answering,
   chatAgent,
-  database,
   lines,
   newThread,
   say,
   summarizing,
   toolAgent,
   transcript,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const config = { summaries: { afterSeq: 1 } };
 

@@ -8,15 +8,17 @@ import {
   agentWithMemory,
   answering,
   chatAgent,
-  database,
   lines,
   newThread,
   say,
   summarizing,
   toolAgent,
   transcript,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const everyRound = { summaries: { afterSeq: 1 } };
 
@@ -76,7 +78,10 @@ describe("tool messages", () => {
 describe("what was recalled", () => {
   it.each(["system", "user"] as const)("is not recorded, nor summarised again (as %s)", async (injectAs) => {
     const summarizer = summarizing();
-    const { model, graph, thread } = agentWithMemory({ injectAs }, { model: summarizer, config: everyRound });
+    const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizer, config: everyRound }),
+      { injectAs },
+    );
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     expect(model.calls[2]!.messages.map((message) => message.text).join()).toContain("summary 2");
     expect(await transcript(database, thread)).toEqual([
@@ -94,8 +99,8 @@ describe("what was recalled", () => {
 
   it("goes in front of the user's words when asked, and leaves the state's message alone", async () => {
     const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing(), config: everyRound }),
       { injectAs: "user" },
-      { model: summarizing(), config: everyRound },
     );
     await say(graph, "question 1", thread);
     const { messages } = await graph.invoke(
@@ -112,8 +117,8 @@ describe("what was recalled", () => {
 
   it("goes in front of content of several parts as a part of its own", async () => {
     const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing(), config: everyRound }),
       { injectAs: "user" },
-      { model: summarizing(), config: everyRound },
     );
     await say(graph, "question 1", thread);
     const content = [
@@ -132,8 +137,8 @@ describe("what was recalled", () => {
 describe("system messages", () => {
   it.each(["full", "bounded"] as const)("survive a %s session and come first, once", async (session) => {
     const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing(), config: everyRound }),
       { session },
-      { model: summarizing(), config: everyRound },
     );
     await graph.invoke({ messages: [new SystemMessage("Be kind."), new HumanMessage("question 1")] }, thread);
     await say(graph, "question 2", thread);
@@ -194,7 +199,7 @@ it.each([
   ["holds a NUL character", "a\u0000"],
   ["ends in half a character", "a\uD800"],
 ])("a message whose id %s is remembered, and so is every later one", async (_, id) => {
-  const { graph, thread } = agentWithMemory();
+  const { graph, thread } = agentWithMemory(database.memory());
   await (graph as unknown as AnyGraph).invoke(
     { messages: [new HumanMessage({ id, content: "odd" })] },
     thread,

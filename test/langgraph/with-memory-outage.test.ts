@@ -11,7 +11,6 @@ import {
   answering,
   chatAgent,
   createMemory,
-  database,
   lines,
   type Memory,
   MemoryError,
@@ -20,8 +19,11 @@ import {
   say,
   streamed,
   transcript,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const pools: pg.Pool[] = [];
 afterAll(async () => {

@@ -5,15 +5,17 @@ import { describe, expect, it } from "vitest";
 import {
   addressOf,
   answering,
-  database,
   lines,
   newThread,
   ScriptedChatModel,
   say,
   summarizing,
   transcript,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 describe("an agent that removes messages", () => {
   /** Before it answers, it removes all but the last `keep` messages. */

@@ -7,15 +7,17 @@ import {
   agentWithMemory,
   answering,
   chatAgent,
-  database,
   lines,
   newThread,
   ScriptedChatModel,
   say,
   summarizing,
   transcript,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const rounds = (...numbers: number[]) =>
   numbers.flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
@@ -62,7 +64,7 @@ describe("without a checkpointer", () => {
 
 describe("with a checkpointer", () => {
   it("a full session keeps every message once, and shows what no summary covers", async () => {
-    const { model, graph, thread } = agentWithMemory({}, { model: summarizing() });
+    const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }));
     await converse(graph, thread, 1, 2, 3, 4);
     const { messages } = await say(graph, "question 5", thread);
     expect(lines(messages)).toEqual(rounds(1, 2, 3, 4, 5));
@@ -71,7 +73,9 @@ describe("with a checkpointer", () => {
   });
 
   it("a bounded session keeps what no summary covers, and the transcript keeps the rest", async () => {
-    const { model, graph, thread } = agentWithMemory({ session: "bounded" }, { model: summarizing() });
+    const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }), {
+      session: "bounded",
+    });
     await converse(graph, thread, 1, 2, 3, 4);
     expect(lines((await graph.getState(thread)).values.messages)).toEqual(rounds(4));
     await converse(graph, thread, 5, 6);
@@ -81,10 +85,9 @@ describe("with a checkpointer", () => {
   });
 
   it("a bounded session is complete again after the summary was rolled back", async () => {
-    const { memory, model, graph, thread } = agentWithMemory(
-      { session: "bounded" },
-      { model: summarizing() },
-    );
+    const { memory, model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }), {
+      session: "bounded",
+    });
     await converse(graph, thread, 1, 2, 3, 4, 5);
     const [first] = await memory.summaries.list(addressOf(thread));
     await memory.summaries.rollback({ ...addressOf(thread), summaryId: first!.id });

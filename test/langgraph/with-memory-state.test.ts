@@ -13,7 +13,16 @@ import {
 import { registry, withLangGraph } from "@langchain/langgraph/zod";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type AnyGraph, type chatAgent, database, lines, newThread, withMemory } from "./fixture.js";
+import {
+  type AnyGraph,
+  type chatAgent,
+  lines,
+  newThread,
+  useTestDatabase,
+  withMemory,
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const append = (left: string[], right: string | string[]) => left.concat(right);
 const add = (left: number, right: number) => left + right;

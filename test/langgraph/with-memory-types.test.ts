@@ -10,7 +10,9 @@ import {
 import { createAgent } from "langchain";
 import { expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { answering, database, newThread, ScriptedChatModel, withMemory } from "./fixture.js";
+import { answering, newThread, ScriptedChatModel, useTestDatabase, withMemory } from "./conversation.js";
+
+const database = useTestDatabase();
 
 const hi = () => [new HumanMessage("hi")];
 

@@ -6,14 +6,16 @@ import { z } from "zod";
 import {
   addressOf,
   agentWithMemory,
-  database,
   lines,
   say,
   streamed,
   summarizing,
   toolAgent,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 const config = { summaries: { afterSeq: 1 } };
 
@@ -56,7 +58,9 @@ describe("streams", () => {
   it.each(["inline", "background"] as const)(
     "give the agent's tokens and no summariser's (%s jobs)",
     async (jobs) => {
-      const { memory, graph, thread } = agentWithMemory({}, { model: summarizing(), jobs, config });
+      const { memory, graph, thread } = agentWithMemory(
+        database.memory({ model: summarizing(), jobs, config }),
+      );
       for (const round of [1, 2, 3]) {
         const chunks = await streamed(
           graph,
@@ -73,7 +77,9 @@ describe("streams", () => {
   it.each(["inline", "background"] as const)(
     "of subgraphs show the agent's alone (%s jobs)",
     async (jobs) => {
-      const { memory, graph, thread } = agentWithMemory({}, { model: summarizing(), jobs, config });
+      const { memory, graph, thread } = agentWithMemory(
+        database.memory({ model: summarizing(), jobs, config }),
+      );
       for (const round of [1, 2, 3]) {
         const chunks = (await streamed(
           graph,
@@ -93,7 +99,7 @@ describe("streams", () => {
   );
 
   it("tell what memory did", async () => {
-    const { memory, graph, thread } = agentWithMemory({}, { model: summarizing(), config });
+    const { memory, graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config }));
     await say(graph, "question 1", thread);
     const [summary] = await memory.summaries.list(addressOf(thread));
     const events = await streamed(
@@ -115,7 +121,7 @@ describe("streams", () => {
   });
 
   it("update the outer state with the new messages only", async () => {
-    const { graph, thread } = agentWithMemory({}, { model: summarizing(), config });
+    const { graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config }));
     await say(graph, "question 1", thread);
     const updates = (await streamed(
       graph,

@@ -8,7 +8,6 @@ import {
   answering,
   chatAgent,
   createMemorySupervisor,
-  database,
   lines,
   type Memory,
   memoryAnnotation,
@@ -21,8 +20,11 @@ import {
   type SessionMode,
   say,
   summarizing,
+  useTestDatabase,
   withMemory,
-} from "./fixture.js";
+} from "./conversation.js";
+
+const database = useTestDatabase();
 
 interface Way {
   readonly memory: Memory;
@@ -102,8 +104,8 @@ describe("a run without a user's message, after a summary of all", () => {
 
   it("is shown the round of a tool's result that it brings", async () => {
     const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1 } } }),
       { session: "bounded" },
-      { model: summarizing(), config: { summaries: { afterSeq: 1 } } },
     );
     await say(graph, "question 1", thread);
     const call = new AIMessage({ content: "", tool_calls: [{ id: "c1", name: "look", args: {} }] });

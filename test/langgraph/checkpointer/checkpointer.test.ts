@@ -1,7 +1,9 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { database } from "../fixture.js";
+import { useTestDatabase } from "../conversation.js";
+
+const database = useTestDatabase();
 
 const graphOn = (checkpointer: ReturnType<ReturnType<typeof database.memory>["checkpointer"]>) =>
   new StateGraph(MessagesAnnotation)

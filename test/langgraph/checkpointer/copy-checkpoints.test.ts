@@ -2,7 +2,9 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { Command, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
-import { copyCheckpoints, database } from "../fixture.js";
+import { copyCheckpoints, useTestDatabase } from "../conversation.js";
+
+const database = useTestDatabase();
 
 type State = typeof MessagesAnnotation.State;
 

@@ -19,7 +19,6 @@ import {
   answering,
   chatAgent,
   createMemorySupervisor,
-  database,
   lines,
   type Memory,
   memoryMiddleware,
@@ -29,8 +28,11 @@ import {
   rememberNode,
   ScriptedChatModel,
   say,
+  useTestDatabase,
   withMemory,
-} from "../fixture.js";
+} from "../conversation.js";
+
+const database = useTestDatabase();
 
 type Build = (model: ScriptedChatModel, memory: Memory, checkpointer: BaseCheckpointSaver) => unknown;
 
