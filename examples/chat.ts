@@ -1,7 +1,5 @@
-import { createMemory, createMemorySupervisor, type Logger, type Memory } from "../src/index.js";
+import { createMemory, createMemorySupervisor, type Logger, type Memory, MemoryError } from "../src/index.js";
 import { chatModels } from "./chat/chat-models.js";
-import { explainError } from "./chat/explain-error.js";
-import { printMemories } from "./chat/print-memories.js";
 import { streamAnswer } from "./chat/stream-answer.js";
 import { openTerminal } from "./chat/terminal.js";
 
@@ -74,7 +72,7 @@ async function chat(memory: Memory, model: Awaited<ReturnType<typeof chatModels>
     if (ending) break;
     if (says.trim() === "") continue;
     if (says.trim() === "/memories") {
-      await printMemories(memory, scope, terminal);
+      await printMemories(memory);
       continue;
     }
     round = new AbortController();
@@ -85,4 +83,34 @@ async function chat(memory: Memory, model: Awaited<ReturnType<typeof chatModels>
       else note("Interrupted: what you said is kept, an unfinished answer is not.");
     }
   }
+}
+
+/** What is remembered of a user now, oldest first; what is still being extracted from the last words comes first. */
+async function printMemories(memory: Memory): Promise<void> {
+  await memory.idle();
+  const memories = await memory.memories.list({ scope });
+  for (const { category, key, value, text, turns } of memories.toReversed()) {
+    const where = turns === null ? "" : `turns ${turns.start}-${turns.end}: `;
+    terminal.print(`- [${category}] ${where}${key === null ? text : `${key}: ${value}`}`);
+  }
+  if (memories.length === 0) terminal.print("Nothing is remembered yet.");
+}
+
+/** What went wrong, in one line for the person at the terminal. */
+function explainError(error: unknown): string {
+  if (MemoryError.is(error)) return error.message;
+  const { status, code, cause, message } = Object(error) as Record<string, unknown>;
+  const text = typeof message === "string" ? (message.split("\n")[0] ?? "") : "";
+  if (status === 401 || status === 403) {
+    return `The endpoint refused the key (${text}). Check OPENAI_API_KEY and OPENAI_BASE_URL.`;
+  }
+  if (typeof status === "number") return `The endpoint answered with an error: ${text}`;
+  if (text === "Connection error.") {
+    const detail = (cause as { cause?: { code?: string } } | undefined)?.cause?.code ?? "no connection";
+    return `The endpoint does not answer (${detail}). Check OPENAI_BASE_URL.`;
+  }
+  // Node gathers the failures of IPv4 and IPv6 attempts in an error without a message.
+  if (typeof code === "string" && /^E[A-Z]+$/.test(code))
+    return `The database does not answer (${text || code}).`;
+  return text || String(error);
 }

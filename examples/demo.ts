@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createGate } from "../src/testing/index.js";
 import { address, openShop } from "./demo/open-shop.js";
-import { playRound } from "./demo/play-round.js";
-import { rounds } from "./demo/rounds.js";
+import { playRound, rounds } from "./demo/play-round.js";
 
 // A supervisor with planner and executor over ten rounds, then another process on the same database.
 // Nothing but this repository is needed: no key, no server. `npm run chat` talks to a real model.

@@ -30,10 +30,10 @@ export {
 } from "./langgraph/nodes/consent-node.js";
 export { modelView } from "./langgraph/nodes/model-view.js";
 export { type RecallNodeOptions, recallNode } from "./langgraph/nodes/recall-node.js";
-export { type RememberNodeOptions, rememberNode, type SessionMode } from "./langgraph/nodes/remember-node.js";
+export { type RememberNodeOptions, rememberNode } from "./langgraph/nodes/remember-node.js";
 export type { MemoryStreamEvent } from "./langgraph/run/memory-state.js";
 export { type MemoryState, memoryAnnotation, memoryStateFields } from "./langgraph/run/memory-state.js";
-export type { InjectAs, OnError } from "./langgraph/run/node-options.js";
+export type { InjectAs, OnError, SessionMode } from "./langgraph/run/node-options.js";
 export {
   createMemorySupervisor,
   type MemorySupervisor,

@@ -1,60 +1,126 @@
+import { MemoryError } from "./errors.js";
 import type { Memory } from "./memory.js";
 import { acrossTenants, asTenant } from "./postgres/isolation.js";
+import type { Scope } from "./scope/scope.js";
+
+/**
+ * Whose rows each call of a memory sees. The compiler asks for every member, and allows only what its arguments can say:
+ * a call that can name a scope is never across tenants by default.
+ */
+const reaches: Reaches<Memory> = {
+  setup: "itself",
+  record: "0.scope",
+  recall: "0.scope",
+  remember: "0.scope",
+  summaries: {
+    ...{ list: "0.scope", chain: "0.scope", rollback: "0.scope" },
+    ...{ progress: "0.scope or all", stuck: "all", stats: "all" },
+  },
+  memories: {
+    ...{ list: "0.scope", add: "1.scope", get: "1.scope", remove: "1.scope", restore: "1.scope" },
+    ...{ revert: "1.scope", history: "1.scope", update: "2.scope", pin: "2.scope" },
+  },
+  procedures: { write: "0.scope" },
+  quarantine: { list: "0.scope", approve: "1.scope", reject: "1.scope" },
+  changes: { since: "1.scope" },
+  events: { count: "0.scope or all", list: "0.scope or all" },
+  lifecycle: { run: "0.scope or all" },
+  consents: { list: "0.scope", decide: "0.scope", acknowledge: "0.scope", postpone: "0.scope" },
+  query: "0.scope",
+  transcript: { search: "0.scope" },
+  threads: { list: "0.scope", claim: "0.scope", remove: "0.scope", refuse: "itself" },
+  checkpointer: "itself",
+  checkpoints: { prune: "0.scope or all" },
+  summarizationGraph: "itself",
+  extractionGraph: "itself",
+  compressionGraph: "itself",
+  stats: "0.scope or all",
+  upkeep: "all",
+  reembed: "all",
+  forget: "0",
+  export: "0",
+  import: "itself",
+  policy: "data",
+  emit: "0.scope",
+  reportError: "0.scope",
+  idle: "itself",
+  close: "itself",
+};
+
+/**
+ * `memory`, whose calls each see the rows of the tenant of the scope they are given, or what the table says.
+ *
+ * @throws MemoryError `PERMISSION_DENIED` for a member that is not in the table.
+ */
+export function isolatedMemory(memory: Memory): Memory {
+  return isolated(memory, reaches) as Memory;
+}
 
 type Call = (...args: never[]) => unknown;
 
-/** Calls that touch no table, or say themselves whose rows they see. */
-const plain: ReadonlySet<string> = new Set([
-  ...["setup", "import", "idle", "close", "checkpointer"],
-  ...["summarizationGraph", "extractionGraph", "compressionGraph"],
-]);
-/** Calls whose first argument is the scope itself. */
-const byScope: ReadonlySet<string> = new Set(["forget", "export"]);
+/** What each member of `Api` is in the table; data are what has no calls. */
+export type Reaches<Api> = {
+  readonly [Name in keyof Api]-?: Api[Name] extends Call
+    ? Reach<Parameters<Api[Name]>>
+    : Api[Name][keyof Api[Name]] extends Call
+      ? Reaches<Api[Name]>
+      : "data";
+};
 
 /**
- * `memory`, whose calls each see the rows of the tenant of the scope they are given, and of all tenants when they are
- * given none.
+ * Where a call's scope stands: "0" is its first argument, "0.scope" the key of it. A call without any sees "all" tenants.
+ * "itself": it touches no table, or says tenants by itself; a statement that nobody gave a tenant is refused.
  */
-export function isolatedMemory(memory: Memory): Memory {
-  return isolated(memory) as Memory;
-}
+type Reach<Args extends readonly unknown[]> =
+  | "itself"
+  | ([ScopePlace<Args>] extends [never] ? "all" : ScopePlace<Args>);
 
-function isolated<Api extends object>(api: Api): Api {
+type ScopePlace<Args extends readonly unknown[]> = {
+  [Index in keyof Args & `${number}`]: Args[Index] extends Scope
+    ? Index
+    : Args[Index] extends { readonly scope: Scope }
+      ? `${Index}.scope`
+      : "scope" extends keyof NonNullable<Args[Index]>
+        ? `${Index}.scope or all`
+        : never;
+}[keyof Args & `${number}`];
+
+/** The table without the names in it. */
+type Table = Readonly<Record<string, unknown>>;
+
+function isolated(api: object, table: Table): object {
   const wrapped = Object.entries(api).map(([name, member]: [string, unknown]) => {
-    if (typeof member === "function") {
-      return [name, plain.has(name) ? member : isolatedCall(member as Call, byScope.has(name))];
-    }
-    return [name, isApi(member) ? isolated(member) : member];
+    const reach = Object.hasOwn(table, name) ? table[name] : undefined;
+    if (reach === "itself" || reach === "data") return [name, member];
+    if (typeof reach === "object") return [name, isolated(member as object, reach as Table)];
+    if (typeof reach === "string") return [name, isolatedCall(member as Call, reach)];
+    throw new MemoryError(
+      "PERMISSION_DENIED",
+      `\`${name}\` does not say whose rows it sees, so it has no place in a memory with isolation: "rls".`,
+    );
   });
-  return Object.fromEntries(wrapped) as Api;
+  return Object.fromEntries(wrapped);
 }
 
-function isApi(member: unknown): member is object {
-  if (typeof member !== "object" || member === null || Object.getPrototypeOf(member) !== Object.prototype)
-    return false;
-  return Object.values(member).every((inner) => typeof inner === "function");
-}
+type Run = <Result>(work: () => Result) => Result;
 
-function isolatedCall(call: Call, scopeFirst: boolean): Call {
+function isolatedCall(call: Call, reach: string): Call {
   return (...args) => {
-    const scope = scopeFirst ? args[0] : args.map(scopeIn).find((found) => found !== undefined);
-    const run = <Result>(work: () => Result): Result =>
-      scope === undefined ? acrossTenants(work) : asTenant(tenantIn(scope), work);
+    const run = runIn(reach, args);
     const result = run(() => call(...args));
     return isIterable(result) ? iterateWithin(result, run) : result;
   };
 }
 
-function scopeIn(argument: unknown): unknown {
-  return typeof argument === "object" && argument !== null && "scope" in argument
-    ? argument.scope
-    : undefined;
-}
-
-/** Only read here: the call itself refuses a scope that is none. */
-function tenantIn(scope: unknown): string | undefined {
+/** What runs a call for the tenant that its arguments name. */
+function runIn(reach: string, args: readonly unknown[]): Run {
+  if (reach === "all") return acrossTenants;
+  const argument = args[Number.parseInt(reach, 10)];
+  const scope = reach.includes(".scope") ? (argument as { scope?: unknown } | undefined)?.scope : argument;
+  if (scope === undefined && reach.endsWith(" or all")) return acrossTenants;
+  // Only read here: the call itself refuses a scope that is none.
   const { tenantId } = (scope ?? {}) as { tenantId?: unknown };
-  return typeof tenantId === "string" ? tenantId : undefined;
+  return (work) => asTenant(typeof tenantId === "string" ? tenantId : undefined, work);
 }
 
 function isIterable(value: unknown): value is AsyncIterable<unknown> {
@@ -62,10 +128,7 @@ function isIterable(value: unknown): value is AsyncIterable<unknown> {
 }
 
 /** A generator does its work when it is asked for more, whoever asks. */
-async function* iterateWithin(
-  items: AsyncIterable<unknown>,
-  run: <Result>(work: () => Result) => Result,
-): AsyncGenerator<unknown> {
+async function* iterateWithin(items: AsyncIterable<unknown>, run: Run): AsyncGenerator<unknown> {
   const iterator = items[Symbol.asyncIterator]();
   try {
     for (;;) {

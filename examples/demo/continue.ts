@@ -1,7 +1,6 @@
 import { createGate } from "../../src/testing/index.js";
 import { address, openShop } from "./open-shop.js";
-import { playRound } from "./play-round.js";
-import { nextRound, rounds } from "./rounds.js";
+import { nextRound, playRound, rounds } from "./play-round.js";
 import { playSecondPart } from "./second-part.js";
 
 // The demo's second process: node … continue.ts <folder of the first one>.

@@ -1,25 +1,29 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { address, type Shop } from "./open-shop.js";
 
-/** What the graph says while it runs: updates of its nodes, and events of the memory. */
-type Chunk =
-  | readonly [
-      namespace: string[],
-      mode: "updates",
-      update: Record<string, { messages?: BaseMessage[] } | null>,
-    ]
-  | readonly [namespace: string[], mode: "custom", event: RecallEvent | RememberEvent];
+/** One round of the demo's conversation. */
+export interface Round {
+  readonly says: string;
+  /** The user thinks first, and the summary of the rounds before is completed meanwhile. */
+  readonly afterPause?: true;
+}
 
-interface RecallEvent {
-  readonly type: "memory.recall";
-  readonly summaryId: number | null;
-  readonly gapMessages: number;
-}
-interface RememberEvent {
-  readonly type: "memory.remember";
-  readonly recorded: number;
-  readonly summary: string | { readonly id: number; readonly startSeq: number; readonly endSeq: number };
-}
+/** Ten rounds; from the fourth on every other one comes too fast for the summary to catch up. */
+export const rounds: readonly Round[] = [
+  { says: "I want a web shop in Python, on FastAPI." },
+  { says: "The database is PostgreSQL 17." },
+  { says: "What is the database?" },
+  { says: "Design the user table.", afterPause: true },
+  { says: "Create the user table." },
+  { says: "Plan the order table.", afterPause: true },
+  { says: "Orders get an index on user and date." },
+  { says: "What is the index of orders?", afterPause: true },
+  { says: "Deploy it." },
+  { says: "What is the database?", afterPause: true },
+];
+
+/** The eleventh, in another process. */
+export const nextRound: Round = { says: "Which index do orders get?" };
 
 /** One round of the conversation, printed as it goes. */
 export async function playRound(shop: Shop, round: number, says: string): Promise<void> {
@@ -39,6 +43,26 @@ export async function playRound(shop: Shop, round: number, says: string): Promis
   const { messages } = (await shop.graph.getState(shop.config)).values as { messages: BaseMessage[] };
   print("", "answer", messages.at(-1)?.text ?? "");
   if (ended) print("", "end", await outcome(shop, ended, firstSeq));
+}
+
+/** What the graph says while it runs: updates of its nodes, and events of the memory. */
+type Chunk =
+  | readonly [
+      namespace: string[],
+      mode: "updates",
+      update: Record<string, { messages?: BaseMessage[] } | null>,
+    ]
+  | readonly [namespace: string[], mode: "custom", event: RecallEvent | RememberEvent];
+
+interface RecallEvent {
+  readonly type: "memory.recall";
+  readonly summaryId: number | null;
+  readonly gapMessages: number;
+}
+interface RememberEvent {
+  readonly type: "memory.remember";
+  readonly recorded: number;
+  readonly summary: string | { readonly id: number; readonly startSeq: number; readonly endSeq: number };
 }
 
 /** One line in three columns. */

@@ -1,8 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { askOffice } from "./ask-office.js";
-import { officeTurns } from "./office-turns.js";
+import { askOffice, printColumns } from "./ask-office.js";
 import { ana, type Office, openOffice } from "./open-office.js";
-import { printColumns } from "./print-columns.js";
 
 /** The demo's second part on the embedded database in `folder`: what lasts beyond a conversation. */
 export async function playSecondPart(folder: string): Promise<void> {
@@ -17,6 +15,30 @@ export async function playSecondPart(folder: string): Promise<void> {
     await office.memory.close();
   }
 }
+
+/** What the user said in twenty turns; some of it is worth remembering. */
+const officeTurns: readonly string[] = [
+  "My name is Ana and I work as a product manager.",
+  "My goal is to launch the web shop in May.",
+  "We booked the Alfama hall for the launch party.",
+  "I prefer short answers.",
+  "My favourite editor is Vim.",
+  "The caterer is called Dona Rosa.",
+  "Can you draft the invitation?",
+  "It goes out on 3 April.",
+  "Forty guests are invited so far.",
+  "The party may cost 2000 euros.",
+  "The band starts at nine.",
+  "Is there parking nearby?",
+  "The photographer wants half in advance.",
+  "Actually, my favourite editor is Helix.",
+  "Six guests have declined.",
+  "As I said, my goal is to launch the web shop in May.",
+  "The posters are printed.",
+  "How many chairs does that make?",
+  "The florist has called.",
+  "That is all for this week.",
+];
 
 async function recordTurns({ memory }: Office): Promise<void> {
   console.log("Twenty turns of a thread, recorded without an agent; the background work is the same:\n");

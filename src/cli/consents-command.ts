@@ -1,52 +1,55 @@
 import { consentLine } from "../consents/consent-lines.js";
 import { MemoryError } from "../errors.js";
 import type { ConsentRequest } from "../memories/guard/consent-request.js";
-import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
-import { aligned, oneLine } from "./output.js";
+import { type CliCommand, type DecisionFlags, useScope, withDecisions } from "./flags.js";
+import { aligned, oneLine, print } from "./output.js";
 
-/** Flags of `mnemograph consents`. */
-export interface ConsentsFlags extends MemoryFlags, ScopeFlags {
+/** `mnemograph consents`: what waits for the user's consent, or a decision about it. */
+export const consentsCommand: CliCommand = {
+  name: "consents",
+  description: "show what waits for a user's consent, or decide it",
+  examples: [
+    ["consents --user ana", "what waits for a user's consent"],
+    ["consents --user ana --approve 6f1c2d3e-…", "with the user's word for it"],
+  ],
+  flags: (command) =>
+    withDecisions(command, [
+      ["--all", "also what was decided or expired"],
+      ["--approve <id>", "the user agreed: remember it"],
+      ["--refuse <id>", "the user refused: do not ask again for a while"],
+    ]),
+  run: consents,
+};
+
+interface ConsentsFlags extends DecisionFlags {
   readonly all?: true;
   readonly approve?: string;
   readonly refuse?: string;
-  readonly actor?: string;
-  readonly ifRevision?: number;
 }
 
 /**
- * `mnemograph consents`: what waits for the user's consent, or a decision about it.
- *
- * @throws MemoryError `INVALID_INPUT` when both decisions are asked for, or `--if-revision` without one, and what `memory.consents.decide` throws.
+ * @throws MemoryError `INVALID_INPUT` for both decisions, or `--if-revision` without one, and what
+ *   `memory.consents.decide` throws.
  */
-export async function consentsCommand(flags: ConsentsFlags): Promise<void> {
-  const { approve, refuse, all, json, ifRevision } = flags;
+async function consents(flags: ConsentsFlags): Promise<void> {
+  const { approve, refuse, all, ifRevision, actor = "cli" } = flags;
   if (approve !== undefined && refuse !== undefined) {
     throw new MemoryError("INVALID_INPUT", "Use either --approve or --refuse.");
   }
-  const scope = scopeOf(flags);
   const id = approve ?? refuse;
   if (ifRevision !== undefined && id === undefined) {
     throw new MemoryError("INVALID_INPUT", "--if-revision goes with --approve or --refuse.");
   }
-  await useMemory(flags, async (memory) => {
+  await useScope(flags, async (memory, scope) => {
     if (id === undefined) {
       const status = all ? (["pending", "approved", "refused", "superseded", "expired"] as const) : undefined;
-      print(await memory.consents.list({ scope, status, limit: 1_000 }), json);
-      return;
+      const waiting = await memory.consents.list({ scope, status, limit: 1_000 });
+      return print(flags, waiting, () => aligned(waiting.map(row)).join("\n") || "Nothing waits.");
     }
     const decision = approve === undefined ? "refuse" : "approve";
-    const actor = flags.actor ?? "cli";
-    const decided = await memory.consents.decide({
-      ...{ scope, id, decision, actor, ifRevision },
-      via: "cli",
-    });
-    console.log(json ? JSON.stringify(decided) : oneLine(`${decided.status}: ${words(decided)}`));
+    const decided = await memory.consents.decide({ scope, id, decision, actor, ifRevision, via: "cli" });
+    print(flags, decided, () => oneLine(`${decided.status}: ${words(decided)}`));
   });
-}
-
-function print(requests: readonly ConsentRequest[], json: boolean | undefined): void {
-  if (json) console.log(JSON.stringify(requests));
-  else console.log(requests.length > 0 ? aligned(requests.map(row)).join("\n") : "Nothing waits.");
 }
 
 /** What holds the slot is news only while it may still change. */

@@ -2,21 +2,25 @@ import { once } from "node:events";
 import { createWriteStream, fchmodSync, openSync, renameSync, rmSync, type WriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import type { Memory } from "../memory.js";
-import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
-
-/** Flags of `export`. */
-export interface ExportFlags extends MemoryFlags, ScopeFlags {
-  readonly out?: string;
-}
+import { type CliCommand, type MemoryFlags, useScope, withDatabase, withScope } from "./flags.js";
+import { print } from "./output.js";
 
 /**
  * `mnemograph export`: what is kept of a user or an app as JSON lines, on standard output, or in a file that only its
  * owner may read.
  */
-export async function exportCommand(flags: ExportFlags): Promise<void> {
-  const scope = scopeOf(flags);
+export const exportCommand: CliCommand = {
+  name: "export",
+  description: "write what is kept of a user or an app, as JSON lines",
+  examples: [["export --user ana --out ana.jsonl", "what is kept of a user, as JSON lines"]],
+  flags: (command) =>
+    withDatabase(withScope(command)).option("--out <file>", "write to a file instead of standard output"),
+  run: exportLines,
+};
+
+async function exportLines(flags: MemoryFlags & { readonly out?: string }): Promise<void> {
   const { out } = flags;
-  await useMemory(flags, async (memory) => {
+  await useScope(flags, async (memory, scope) => {
     const lines = memory.export(scope);
     if (out === undefined) {
       await write(lines, process.stdout, false);
@@ -27,9 +31,7 @@ export async function exportCommand(flags: ExportFlags): Promise<void> {
     try {
       const count = await write(lines, privateFile(part), !flags.json && process.stderr.isTTY === true);
       renameSync(part, out);
-      console.log(
-        flags.json ? JSON.stringify({ file: out, lines: count }) : `Exported ${count} lines to ${out}.`,
-      );
+      print(flags, { file: out, lines: count }, () => `Exported ${count} lines to ${out}.`);
     } finally {
       rmSync(part, { force: true });
     }

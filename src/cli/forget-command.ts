@@ -1,12 +1,28 @@
 import { createInterface } from "node:readline/promises";
 import { MemoryError } from "../errors.js";
 import type { ForgetOptions, Forgotten } from "../forgetting/erase-scope.js";
-import type { Memory } from "../memory.js";
-import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
-import { aligned, oneLine, progressBar } from "./output.js";
+import { type CliCommand, type MemoryFlags, useScope, withDatabase, withScope } from "./flags.js";
+import { aligned, oneLine, print, progressBar } from "./output.js";
 
-/** Flags of `forget`. */
-export interface ForgetFlags extends MemoryFlags, ScopeFlags {
+/** `mnemograph forget`: deletes everything of a user or an app, or one thread of theirs, after asking. */
+export const forgetCommand: CliCommand = {
+  name: "forget",
+  description:
+    "delete everything of a user or an app, or one conversation, for good; interrupted, the next run finishes it",
+  examples: [
+    ["forget --user ana --dry-run", "what would go with a user; --yes deletes it for good"],
+    ["forget --user ana --thread t1", "one conversation; what was learned in it stays"],
+  ],
+  flags: (command) =>
+    withDatabase(withScope(command))
+      .option("--thread <id>", "only this conversation: what was learned in it stays")
+      .option("--with-memories", "with --thread: also what was learned in it")
+      .option("--dry-run", "only count what would go")
+      .option("--yes", "do not ask"),
+  run: forget,
+};
+
+interface ForgetFlags extends MemoryFlags {
   readonly dryRun?: true;
   readonly yes?: true;
   readonly thread?: string;
@@ -14,34 +30,29 @@ export interface ForgetFlags extends MemoryFlags, ScopeFlags {
 }
 
 /**
- * `mnemograph forget`: deletes everything of a user or an app, or one thread of theirs, after asking.
- *
  * @throws MemoryError `NOT_FOUND` when there is no such thread; `INVALID_INPUT` when nobody can be asked and --yes is
- *   not given; `FORGET_INCOMPLETE` when others kept
- *   writing.
+ *   not given; `FORGET_INCOMPLETE` when others kept writing.
  */
-export async function forgetCommand(flags: ForgetFlags): Promise<void> {
-  if (flags.withMemories && flags.thread === undefined) {
+async function forget(flags: ForgetFlags): Promise<void> {
+  const { thread: threadId, withMemories } = flags;
+  if (withMemories && threadId === undefined) {
     throw new MemoryError("INVALID_INPUT", "--with-memories needs --thread: without one all memories go.");
   }
-  await useMemory(flags, async (memory) => {
-    const preview = await erase(memory, flags, { dryRun: true });
-    if (flags.dryRun) return print(flags, preview, "Would forget");
+  await useScope(flags, async (memory, scope) => {
+    const erase = (options: ForgetOptions) =>
+      threadId === undefined
+        ? memory.forget(scope, options)
+        : memory.threads.remove({ ...options, scope, threadId, memories: withMemories ? "remove" : "keep" });
+    const preview = await erase({ dryRun: true });
+    if (flags.dryRun) return print(flags, preview, () => describe(preview, "Would forget"));
     if (!flags.yes && !(await agreed(preview, flags)))
       throw new MemoryError("INVALID_INPUT", "Nothing was forgotten.");
     const bar = progressBar(flags);
-    const forgotten = await erase(memory, flags, { onProgress: bar.update }).finally(bar.stop);
-    print(flags, forgotten, "Forgot");
+    const forgotten = await erase({ onProgress: bar.update }).finally(bar.stop);
+    print(flags, forgotten, () => describe(forgotten, "Forgot"));
     if (forgotten.complete) return;
     throw new MemoryError("FORGET_INCOMPLETE", "Others kept writing: run it again.");
   });
-}
-
-function erase(memory: Memory, flags: ForgetFlags, options: ForgetOptions): Promise<Forgotten> {
-  const scope = scopeOf(flags);
-  const { thread: threadId, withMemories } = flags;
-  if (threadId === undefined) return memory.forget(scope, options);
-  return memory.threads.remove({ ...options, scope, threadId, memories: withMemories ? "remove" : "keep" });
 }
 
 async function agreed({ total }: Forgotten, { user, app, thread }: ForgetFlags): Promise<boolean> {
@@ -60,16 +71,10 @@ async function agreed({ total }: Forgotten, { user, app, thread }: ForgetFlags):
   return /^y(es)?$/i.test(answer.trim());
 }
 
-function print({ json }: ForgetFlags, forgotten: Forgotten, verb: string): void {
-  if (json) {
-    console.log(JSON.stringify(forgotten));
-    return;
-  }
-  const { removed, total, sharedThreads } = forgotten;
-  console.log([`${verb} ${total} rows.`, ...aligned(Object.entries(removed))].join("\n"));
-  if (sharedThreads.length === 0) return;
-  console.log(
+function describe({ removed, total, sharedThreads }: Forgotten, verb: string): string {
+  const shared =
     `The checkpoints of ${sharedThreads.length} threads stay: another tenant uses the same thread ids ` +
-      `(${oneLine(sharedThreads.slice(0, 5).join(", "))}).`,
-  );
+    `(${oneLine(sharedThreads.slice(0, 5).join(", "))}).`;
+  const rows = aligned(Object.entries(removed));
+  return [`${verb} ${total} rows.`, ...rows, ...(sharedThreads.length > 0 ? [shared] : [])].join("\n");
 }

@@ -1,18 +1,23 @@
 import { MemoryError } from "../errors.js";
 import type { HistoryEntry } from "../memories/changes/list-history.js";
-import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
-import { aligned } from "./output.js";
+import { type CliCommand, type MemoryFlags, useScope, withDatabase, withScope } from "./flags.js";
+import { aligned, print } from "./output.js";
 
-/**
- * `mnemograph history`: who changed what in a memory, newest first.
- *
- * @throws MemoryError `NOT_FOUND`
- */
-export async function historyCommand(id: string, flags: MemoryFlags & ScopeFlags): Promise<void> {
-  const scope = scopeOf(flags);
-  const entries = await useMemory(flags, (memory) => memory.memories.history(id, { scope }));
+/** `mnemograph history`: who changed what in a memory, newest first. */
+export const historyCommand: CliCommand = {
+  name: "history",
+  description: "show who changed what in a memory",
+  examples: [["history 6f1c2d3e-… --user ana", "who changed what in a memory"]],
+  flags: (command) =>
+    withDatabase(withScope(command)).argument("<id>", "the memory's id, as `search` prints it"),
+  run: history,
+};
+
+/** @throws MemoryError `NOT_FOUND` */
+async function history(id: string, flags: MemoryFlags): Promise<void> {
+  const entries = await useScope(flags, (memory, scope) => memory.memories.history(id, { scope }));
   if (entries.length === 0) throw new MemoryError("NOT_FOUND", `There is no memory ${id} in this scope.`);
-  console.log(flags.json ? JSON.stringify(entries) : aligned(entries.map(row)).join("\n"));
+  print(flags, entries, () => aligned(entries.map(row)).join("\n"));
 }
 
 function row({ at, revision, event, actor, old, new: next }: HistoryEntry) {

@@ -1,47 +1,63 @@
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { Option } from "commander";
 import { MemoryError } from "../errors.js";
+import type { Imported } from "../transfer/import-lines.js";
 import type { ImportTrust } from "../transfer/lower-line.js";
-import { splitLines } from "../transfer/read-export.js";
-import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
-import { aligned, type ProgressBar, progressBar } from "./output.js";
+import { type CliCommand, type MemoryFlags, useMemory, withDatabase } from "./flags.js";
+import { aligned, type ProgressBar, print, progressBar } from "./output.js";
 
-/** Flags of `import`. */
-export interface ImportFlags extends MemoryFlags, ScopeFlags {
-  readonly trust?: ImportTrust;
-}
+/** `mnemograph import`: writes an export, from a file or from standard input ("-"). */
+export const importCommand: CliCommand = {
+  name: "import",
+  description: "read an export; what is there stays as it is, and an interrupted import goes on where it was",
+  examples: [
+    ["import ana.jsonl", "into this database; - reads standard input"],
+    ["import ana.jsonl --trust operator", "believed in all it says: a copy of your own"],
+  ],
+  flags: (command) =>
+    withDatabase(command)
+      .argument("<file>", 'the export, or "-" for standard input')
+      .addOption(
+        new Option(
+          "--trust <level>",
+          "operator: you vouch for the file, and all it says of trust and consent is kept (default: untrusted)",
+        ).choices(["untrusted", "operator"]),
+      )
+      .option("--user <id>", "make it this user's (default: whose it was)")
+      .option("--app <id>", "make it this app's")
+      .option("--tenant <id>", "the tenant of either")
+      .option("--config <file>", "YAML file with the application's settings, such as its language"),
+  run: importLines,
+};
 
-/**
- * `mnemograph import`: writes an export, from a file or from standard input ("-").
- *
- * @throws MemoryError `INVALID_INPUT` that names the line, `ID_TAKEN`, `THREAD_DIFFERS`
- */
-export async function importCommand(file: string, flags: ImportFlags): Promise<void> {
-  const { tenant, user, app, trust } = flags;
-  const remapped = [tenant, user, app].some((id) => id !== undefined);
+/** @throws MemoryError `INVALID_INPUT` that names the line, `ID_TAKEN`, `THREAD_DIFFERS` */
+async function importLines(
+  file: string,
+  flags: MemoryFlags & { readonly trust?: ImportTrust },
+): Promise<void> {
   const size = file === "-" ? null : sizeOf(file);
   const bar = progressBar(flags);
-  const imported = await useMemory(flags, async (memory) => {
+  const { splitLines } = await import("../transfer/read-export.js");
+  const imported = await useMemory(flags, async (memory, scope) => {
     const input = file === "-" ? process.stdin : createReadStream(file);
     try {
       const lines = splitLines(watched(input, size, bar));
-      return await memory.import(lines, { trust, ...(remapped && { scope: scopeOf(flags) }) });
+      return await memory.import(lines, { trust: flags.trust, ...(scope && { scope }) });
     } finally {
       bar.stop();
       input.destroy();
     }
   });
-  if (flags.json) {
-    console.log(JSON.stringify(imported));
-    return;
-  }
-  const { lines, total, written, withheld } = imported;
-  const printed = [
+  print(flags, imported, () => describe(imported));
+}
+
+function describe({ lines, total, written, withheld }: Imported): string {
+  return [
     `Imported ${total} of ${lines} lines; the others were there.`,
     ...aligned(Object.entries(written)),
     ...(withheld ? [heldBack, ...aligned(Object.entries(withheld))] : []),
-  ];
-  console.log(printed.join("\n"));
+  ].join("\n");
 }
 
 const heldBack =

@@ -1,30 +1,27 @@
-import { setUpCheckpointer } from "../langgraph/checkpointer/owned-postgres-saver.js";
-import { defaultLogger } from "../logger.js";
-import { migrate } from "../postgres/migrate.js";
-import { openDatabase } from "../postgres/open-database.js";
-import { chooseDatabase, type DatabaseFlags } from "./database-flags.js";
+import { type CliCommand, type DatabaseFlags, withDatabase } from "./flags.js";
+import { print } from "./output.js";
 
-/**
- * `mnemograph migrate`: what `memory.setup()` does.
- *
- * @throws MemoryError as `memory.setup()` does.
- */
-export async function migrateCommand(
-  flags: DatabaseFlags & { readonly vectors?: true; readonly isolation?: true },
-): Promise<void> {
-  const { option, place } = chooseDatabase(flags, process.env);
-  const database = openDatabase(option, { schemaName: flags.schema }, defaultLogger);
-  try {
-    const applied = await migrate(database, {
-      vectors: flags.vectors === true,
-      isolation: flags.isolation === true,
-      also: (client) => setUpCheckpointer(client, database.schemaName),
-    });
-    if (flags.json) console.log(JSON.stringify({ schema: flags.schema, applied }));
-    else if (applied.length > 0)
-      console.log(`Applied to "${flags.schema}" in ${place}: ${applied.join(", ")}`);
-    else console.log(`"${flags.schema}" in ${place} is up to date.`);
-  } finally {
-    await database.close();
-  }
+/** `mnemograph migrate`: what `memory.setup()` does. */
+export const migrateCommand: CliCommand = {
+  name: "migrate",
+  description: "create or update the tables; harmless when done",
+  examples: [
+    ["migrate", "embedded database in ./.mnemograph, or DATABASE_URL"],
+    ["migrate --database postgresql://ana@db.example.org/app --schema memory"],
+    ["migrate --vectors", "also what embeddings need (pgvector)"],
+  ],
+  flags: (command) =>
+    withDatabase(command)
+      .option("--vectors", "also create what embeddings need; requires pgvector")
+      .option("--isolation", "also keep tenants apart by row-level security; run it as the tables' owner"),
+  run: migrate,
+};
+
+/** @throws MemoryError as `memory.setup()` does. */
+async function migrate(flags: DatabaseFlags & { vectors?: true; isolation?: true }): Promise<void> {
+  const { schema, vectors = false, isolation = false } = flags;
+  const { migrateDatabase } = await import("./set-up.js");
+  const { applied, place } = await migrateDatabase(flags, { vectors, isolation });
+  const done = applied.length > 0 ? `Applied to "${schema}" in ${place}: ${applied.join(", ")}` : null;
+  print(flags, { schema, applied }, () => done ?? `"${schema}" in ${place} is up to date.`);
 }

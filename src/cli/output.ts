@@ -1,5 +1,10 @@
 import { SingleBar } from "cli-progress";
 
+/** Prints a result: as JSON where that was asked for, else in words. */
+export function print({ json }: { readonly json?: true }, result: unknown, words: () => string): void {
+  console.log(json ? JSON.stringify(result) : words());
+}
+
 /** `rows` as lines whose columns begin below each other. The last column may be of any length. */
 export function aligned(rows: readonly (readonly (string | number)[])[]): string[] {
   const cells = rows.map((row) => row.map((cell) => oneLine(String(cell))));

@@ -1,27 +1,38 @@
 import { MemoryError } from "../errors.js";
 import type { QuarantineApi, QuarantineApproval } from "../memories/edit/quarantine.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
-import { aligned, oneLine } from "./output.js";
+import { type CliCommand, type DecisionFlags, useScope, withDecisions } from "./flags.js";
+import { aligned, oneLine, print } from "./output.js";
 
-/** Flags of `mnemograph quarantine`. */
-export interface QuarantineFlags extends MemoryFlags, ScopeFlags {
+/** `mnemograph quarantine`: what reads as instructions and waits for an operator, or a decision about it. */
+export const quarantineCommand: CliCommand = {
+  name: "quarantine",
+  description: "show what reads as instructions to a model, or decide whether it may be a memory",
+  examples: [
+    ["quarantine --user ana", "what reads as instructions and waits for an operator"],
+    ["quarantine --user ana --reject 6f1c2d3e-…", "or --approve, as an ordinary memory"],
+  ],
+  flags: (command) =>
+    withDecisions(command, [
+      ["--approve <id>", "make it an ordinary memory"],
+      ["--consent", "with --approve: the user agreed, where a field needs consent"],
+      ["--reject <id>", "delete it; the audit trail keeps what it was"],
+    ]),
+  run: quarantine,
+};
+
+interface QuarantineFlags extends DecisionFlags {
   readonly approve?: string;
   readonly reject?: string;
-  readonly actor?: string;
   readonly consent?: true;
-  readonly ifRevision?: number;
 }
 
 /**
- * `mnemograph quarantine`: what reads as instructions and waits for an operator, or a decision about it.
- *
- * @throws MemoryError `INVALID_INPUT` when both decisions are asked for, `--consent` without an approval or
- *   `--if-revision` without a decision, and what
- *   `memory.quarantine` throws.
+ * @throws MemoryError `INVALID_INPUT` for both decisions, `--consent` without an approval or `--if-revision` without a
+ *   decision, and what `memory.quarantine` throws.
  */
-export async function quarantineCommand(flags: QuarantineFlags): Promise<void> {
-  const { approve: approved, reject: rejected, actor = "cli", consent, ifRevision, json } = flags;
+async function quarantine(flags: QuarantineFlags): Promise<void> {
+  const { approve: approved, reject: rejected, actor = "cli", consent, ifRevision } = flags;
   if (approved !== undefined && rejected !== undefined) {
     throw new MemoryError("INVALID_INPUT", "Use either --approve or --reject.");
   }
@@ -31,21 +42,19 @@ export async function quarantineCommand(flags: QuarantineFlags): Promise<void> {
   if (ifRevision !== undefined && (approved ?? rejected) === undefined) {
     throw new MemoryError("INVALID_INPUT", "--if-revision goes with --approve or --reject.");
   }
-  const scope = scopeOf(flags);
-  await useMemory(flags, async ({ quarantine }) => {
+  await useScope(flags, async ({ quarantine }, scope) => {
     if (approved !== undefined) {
       const memory = await approve(quarantine, approved, {
         ...{ scope, actor, ifRevision },
         ...(consent && { consent: "given" }),
       });
-      console.log(json ? JSON.stringify(memory) : oneLine(`approved: ${memory.text}`));
+      print(flags, memory, () => oneLine(`approved: ${memory.text}`));
     } else if (rejected !== undefined) {
       await quarantine.reject(rejected, { scope, actor, ifRevision });
-      console.log(
-        json ? JSON.stringify({ id: rejected, state: "rejected" }) : oneLine(`rejected: ${rejected}`),
-      );
+      print(flags, { id: rejected, state: "rejected" }, () => oneLine(`rejected: ${rejected}`));
     } else {
-      print(await quarantine.list({ scope, limit: 1_000 }), json);
+      const held = await quarantine.list({ scope, limit: 1_000 });
+      print(flags, held, () => aligned(held.map(row)).join("\n") || "Nothing is in quarantine.");
     }
   });
 }
@@ -62,11 +71,6 @@ async function approve(quarantine: QuarantineApi, id: string, approval: Quaranti
       { cause },
     );
   }
-}
-
-function print(held: readonly MemoryItem[], json: boolean | undefined): void {
-  if (json) console.log(JSON.stringify(held));
-  else console.log(held.length > 0 ? aligned(held.map(row)).join("\n") : "Nothing is in quarantine.");
 }
 
 /** With all parts that an approval would show to agents. */

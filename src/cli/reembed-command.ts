@@ -1,28 +1,35 @@
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
-import { type MemoryFlags, useMemory } from "./memory-flags.js";
-import { progressBar } from "./output.js";
+import { type CliCommand, type MemoryFlags, useMemory, wholeNumber, withMemory } from "./flags.js";
+import { print, progressBar } from "./output.js";
 
-/**
- * `mnemograph reembed`: the vectors that memories lack; what `memory.reembed()` does.
- *
- * @throws MemoryError as `memory.reembed()` does.
- */
-export async function reembedCommand(flags: MemoryFlags & { readonly batchSize?: number }): Promise<void> {
+/** `mnemograph reembed`: the vectors that memories lack; what `memory.reembed()` does. */
+export const reembedCommand: CliCommand = {
+  name: "reembed",
+  description: "make the vectors that active memories lack; interrupted, it goes on where it was",
+  examples: [["reembed --embeddings ./embeddings.js", "after a change of the embedding model"]],
+  flags: (command) =>
+    withMemory(
+      command,
+      "file or package that exports LangChain embeddings as default or as `embeddings` (required)",
+    ).option("--batch-size <count>", "memories in one call of the model (default: 100)", wholeNumber(1_000)),
+  run: reembed,
+};
+
+type ReembedFlags = MemoryFlags & { readonly batchSize?: number };
+
+/** @throws MemoryError as `memory.reembed()` does. */
+async function reembed(flags: ReembedFlags): Promise<void> {
   if (flags.embeddings === undefined) {
     throw new MemoryError("INVALID_INPUT", "reembed needs --embeddings MODULE.");
   }
-  const result = await useMemory(flags, (memory) => reembed(memory, flags));
-  if (flags.json) {
-    console.log(JSON.stringify(result));
-    return;
-  }
+  const result = await useMemory(flags, (memory) => fillIn(memory, flags));
   const { space, dimensions, embedded, remaining } = result;
   const left = remaining > 0 ? ` ${remaining} were being changed: run it again.` : "";
-  console.log(`Embedded ${embedded} memories in ${space} (${dimensions} dimensions).${left}`);
+  print(flags, result, () => `Embedded ${embedded} memories in ${space} (${dimensions} dimensions).${left}`);
 }
 
-async function reembed(memory: Memory, { json, batchSize }: MemoryFlags & { readonly batchSize?: number }) {
+async function fillIn(memory: Memory, { json, batchSize }: ReembedFlags) {
   const bar = progressBar({ ...(json && { json }) });
   try {
     return await memory.reembed({ batchSize, onProgress: bar.update });

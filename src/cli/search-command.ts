@@ -1,20 +1,34 @@
 import type { MemoryHit } from "../search/rank-memories.js";
 import type { TranscriptHit } from "../search/search-transcript.js";
-import { type MemoryFlags, type ScopeFlags, scopeOf, useMemory } from "./memory-flags.js";
-import { aligned } from "./output.js";
+import { type CliCommand, type MemoryFlags, useScope, wholeNumber, withMemory, withScope } from "./flags.js";
+import { aligned, print } from "./output.js";
 
 /** `mnemograph search`: memories, or messages, that fit a question, best first. */
-export async function searchCommand(
+export const searchCommand: CliCommand = {
+  name: "search",
+  description: "find memories, or messages, best first",
+  examples: [
+    ['search "favourite tea" --user ana', "what is known of a user"],
+    ["search tea --user ana --transcript", "what was said"],
+  ],
+  flags: (command) =>
+    withMemory(withScope(command), "also search by meaning, with the embeddings a file or package exports")
+      .argument("<query>", "what to look for")
+      .option("--transcript", "search what was said instead of what is known")
+      .option("--top <count>", "at most this many (default: 5 memories, 10 messages)", wholeNumber(200)),
+  run: search,
+};
+
+async function search(
   query: string,
-  flags: MemoryFlags & ScopeFlags & { readonly transcript?: true; readonly top?: number },
+  flags: MemoryFlags & { readonly transcript?: true; readonly top?: number },
 ): Promise<void> {
-  const asked = { scope: scopeOf(flags), query, topK: flags.top };
-  await useMemory(flags, async (memory) => {
+  await useScope(flags, async (memory, scope) => {
+    const asked = { scope, query, topK: flags.top };
     const [hits, rows] = flags.transcript
       ? await memory.transcript.search(asked).then((found) => [found, found.map(messageRow)] as const)
       : await memory.query(asked).then((found) => [found, found.map(memoryRow)] as const);
-    if (flags.json) console.log(JSON.stringify(hits));
-    else console.log(rows.length > 0 ? aligned(rows).join("\n") : "Nothing fits.");
+    print(flags, hits, () => (rows.length > 0 ? aligned(rows).join("\n") : "Nothing fits."));
   });
 }
 

@@ -1,60 +1,29 @@
-import { countTranscripts } from "../conversation/list-threads.js";
 import { MemoryError } from "../errors.js";
-import { defaultLogger } from "../logger.js";
-import type { Database } from "../postgres/database.js";
-import { acrossTenants } from "../postgres/isolation.js";
-import { type MigrationStatus, migrationStatus } from "../postgres/migration-set.js";
-import { openDatabase } from "../postgres/open-database.js";
-import { listStuckSummaries, summaryStats } from "../summaries/list-summaries.js";
-import { countMemories, type MemoryCounts } from "./count-memories.js";
-import { type ChosenDatabase, type DatabaseFlags, existingDatabase, isolationOf } from "./database-flags.js";
-import { aligned } from "./output.js";
+import { type CliCommand, type DatabaseFlags, withDatabase } from "./flags.js";
+import { aligned, print } from "./output.js";
+import type { SetupStatus } from "./set-up.js";
 
-/** As `memory.summaries.stuck()` has it. */
-const stuckAfterMs = 300_000;
+/** `mnemograph status`: what is set up and what it holds. */
+export const statusCommand: CliCommand = {
+  name: "status",
+  description: "show migrations, what is stored, and what is stuck; changes nothing",
+  examples: [["status --data-dir ./data --json"]],
+  flags: (command) => withDatabase(command),
+  run: status,
+};
 
-interface Contents extends MemoryCounts {
-  readonly threads: number;
-  readonly messages: number;
-  readonly summaries: { readonly completed: number; readonly processing: number; readonly failed: number };
-  /** Summaries `processing` for more than five minutes. */
-  readonly stuck: number;
+/** @throws MemoryError `SETUP_REQUIRED` or `SCHEMA_TOO_NEW`, after printing, when the tables are not up to date. */
+async function status(flags: DatabaseFlags): Promise<void> {
+  const { schema } = flags;
+  const { readStatus } = await import("./set-up.js");
+  const found = await readStatus(flags);
+  const { place, migrations, contents } = found;
+  print(flags, { database: place, schema, migrations, ...contents }, () => describe(schema, found));
+  if (contents === null) throw outdated(schema, migrations);
 }
 
-/**
- * `mnemograph status`: what is set up and what it holds. Changes nothing.
- *
- * @throws MemoryError `SETUP_REQUIRED` or `SCHEMA_TOO_NEW`, after printing, when the tables are not up to date.
- */
-export async function statusCommand(flags: DatabaseFlags): Promise<void> {
-  const chosen = existingDatabase(flags, process.env);
-  const isolation = await isolationOf(chosen.option, flags.schema);
-  const database = openDatabase(chosen.option, { schemaName: flags.schema, ...isolation }, defaultLogger);
-  try {
-    const migrations = await migrationStatus(database);
-    const current = migrations.pending.length === 0 && migrations.unknown.length === 0;
-    const contents = current ? await acrossTenants(() => readContents(database)) : null;
-    const status = { database: chosen.place, schema: flags.schema, migrations, ...contents };
-    console.log(flags.json ? JSON.stringify(status) : describe(chosen, flags, migrations, contents));
-    if (!current) throw outdated(flags.schema, migrations);
-  } finally {
-    await database.close();
-  }
-}
-
-async function readContents(database: Database): Promise<Contents> {
-  const { completed, processing, failed } = await summaryStats(database);
-  const stuck = await listStuckSummaries(database, stuckAfterMs);
-  const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
-  return { ...counts, summaries: { completed, processing, failed }, stuck: stuck.length };
-}
-
-function describe(
-  { place }: ChosenDatabase,
-  { schema }: DatabaseFlags,
-  { applied, pending }: MigrationStatus,
-  contents: Contents | null,
-): string {
+function describe(schema: string, { place, migrations, contents }: SetupStatus): string {
+  const { applied, pending } = migrations;
   const rows: (string | number)[][] = [
     ["Database", place],
     ["Schema", schema],
@@ -79,7 +48,7 @@ function listed(counts: readonly string[]): string {
   return counts.length > 0 ? counts.join(", ") : "none";
 }
 
-function outdated(schema: string, { applied, pending, unknown }: MigrationStatus): MemoryError {
+function outdated(schema: string, { applied, pending, unknown }: SetupStatus["migrations"]): MemoryError {
   if (unknown.length > 0) {
     return new MemoryError(
       "SCHEMA_TOO_NEW",

@@ -12,12 +12,7 @@ const secret = randomBytes(32);
 
 /** Whether `message` was recalled: it is memory, or comes from the transcript and not from the graph's state. */
 export function isRecalled(message: BaseMessage): boolean {
-  const mark: unknown = message.response_metadata?.[key];
-  if (typeof mark === "string") {
-    const expected = markOf(message);
-    if (expected !== null && sameText(mark, expected)) return true;
-  }
-  return isMemoryBlock(message) || isLeftOut(message);
+  return markedFrom(message) !== undefined || isMemoryBlock(message) || isLeftOut(message);
 }
 
 /** Whether `message` has a mark at all: of this process, of another, or forged. */
@@ -28,11 +23,13 @@ export function bearsMark(message: BaseMessage): boolean {
 /**
  * A copy of `message`, of the same class, that is marked as recalled. It stays so through serialisation and under
  * another id, as long as it says the same; one without an id gets one.
+ *
+ * @param ownFrom of a message with memory in front of what was said: the character of its text where that begins.
  */
-export function asRecalled<Message extends BaseMessage>(message: Message): Message {
+export function asRecalled<Message extends BaseMessage>(message: Message, ownFrom?: number): Message {
   const copy: Message = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
   copy.id = message.id ?? randomUUID();
-  const mark = markOf(copy);
+  const mark = markOf(copy, ownFrom ?? null);
   copy.response_metadata = { ...message.response_metadata, ...(mark !== null && { [key]: mark }) };
   return copy;
 }
@@ -78,11 +75,25 @@ export function isLeftOut(message: BaseMessage): boolean {
   );
 }
 
+/**
+ * Where the words begin in front of which this process put memory; null where all of `message` was recalled, undefined
+ * where it bears no mark of this process.
+ */
+function markedFrom(message: BaseMessage): number | null | undefined {
+  const mark: unknown = message.response_metadata?.[key];
+  if (typeof mark !== "string") return undefined;
+  const from = /^recalled@(\d{1,9}):/.exec(mark)?.[1];
+  const ownFrom = from === undefined ? null : Number(from);
+  const expected = markOf(message, ownFrom);
+  return expected !== null && sameText(mark, expected) ? ownFrom : undefined;
+}
+
 /** Null where the message cannot be written down. */
-function markOf(message: BaseMessage): string | null {
+function markOf(message: BaseMessage, ownFrom: number | null): string | null {
   try {
-    const what = JSON.stringify([message.getType(), message.content]);
-    return `recalled:${createHmac("sha256", secret).update(what).digest("base64url")}`;
+    const what = JSON.stringify([message.getType(), message.content, ownFrom]);
+    const signature = createHmac("sha256", secret).update(what).digest("base64url");
+    return `recalled${ownFrom === null ? "" : `@${ownFrom}`}:${signature}`;
   } catch {
     return null;
   }
@@ -93,7 +104,7 @@ function sameText(first: string, second: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** What memory has put in front of a user's words, by whatever process: a context, or a whole block. */
+/** What another process, whose marks are not known, may have put in front of a user's words: a context, or a whole block. */
 const injected = /^(?:\[Previous context: [\s\S]*?\]\n\n|<memory>\n[\s\S]*?\n<\/memory>(?:\s*\n|$))/;
 
 /** `text` without what memory put in front of it. What a user says about memory blocks stays. */
@@ -124,7 +135,10 @@ const ownWords: ReadonlyMap<string, (text: string) => string> = new Map([
  * A copy where something is left out, under the same id.
  */
 export function saidMessage(message: BaseMessage): BaseMessage | null {
-  const own = ownContent(message.content, ownWords.get(message.getType()));
+  const from = markedFrom(message);
+  if (from === null) return null;
+  const words = from === undefined ? ownWords.get(message.getType()) : (text: string) => text.slice(from);
+  const own = ownContent(message.content, words);
   if (own === null) return isRecalled(message) ? null : message;
   if (isEmpty(own)) return null;
   const { mnemograph: _mark, ...response_metadata } = message.response_metadata ?? {};

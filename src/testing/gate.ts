@@ -1,40 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/**
- * The result of `work`, or a rejection with the signal's reason as soon as it aborts.
- * `work` itself goes on: it is only no longer waited for.
- */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  let onAbort = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
-
-/** Resolves after `milliseconds`; rejects with the signal's reason, and drops the timer, when it aborts first. */
-export async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  if (milliseconds <= 0) return;
-  try {
-    await sleep(milliseconds, undefined, signal ? { signal } : {});
-  } catch (error) {
-    // node wraps the reason; callers compare it (a timeout is not a cancellation)
-    signal?.throwIfAborted();
-    throw error;
-  }
-}
-
 /** Holds callers back until it is opened. */
 export interface Gate {
-  /** Resolves at once while the gate is open, else when it opens; rejects with the signal's reason when that aborts first. */
+  /** Resolves at once while the gate is open, else when it opens. Rejects with the signal's reason when that aborts first. */
   wait(signal?: AbortSignal): Promise<void>;
   /** Lets everyone waiting through, and everyone who comes after, until {@link Gate.close}. */
   open(): void;
@@ -56,7 +24,7 @@ export interface Gate {
  *
  * @param options.open whether it starts open. @default false
  */
-export function createGate(options: { open?: boolean } = {}): Gate {
+export function createGate(options: { readonly open?: boolean } = {}): Gate {
   let isOpen = options.open ?? false;
   const held = new Set<() => void>();
 
@@ -86,4 +54,36 @@ export function createGate(options: { open?: boolean } = {}): Gate {
       return held.size;
     },
   };
+}
+
+/**
+ * The result of `work`, or a rejection with the signal's reason as soon as it aborts.
+ * `work` itself goes on: it is only no longer waited for.
+ */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  let onAbort = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Resolves after `durationMs`; rejects with the signal's reason, and drops the timer, when it aborts first. */
+export async function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  if (durationMs <= 0) return;
+  try {
+    await sleep(durationMs, undefined, signal ? { signal } : {});
+  } catch (error) {
+    // Node wraps the reason, and callers compare it: a timeout is not a cancellation.
+    signal?.throwIfAborted();
+    throw error;
+  }
 }

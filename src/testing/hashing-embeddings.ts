@@ -1,20 +1,21 @@
 import { Embeddings, type EmbeddingsParams } from "@langchain/core/embeddings";
 import { isStopWord, stem, wordsOf } from "./offline/read-prompt.js";
 
+/** What the embeddings are made with. */
 export interface HashingEmbeddingsParams extends EmbeddingsParams {
   /** Length of the vectors. @default 384, that of the common small sentence encoders */
-  dimensions?: number;
+  readonly dimensions?: number;
 }
 
 /** Word, pair of words, and part of a word: what a match of each kind should count for beside the others. */
-const WEIGHT = { word: 1, stopWord: 0.1, pair: 0.5, part: 0.9 };
+const weights = { word: 1, stopWord: 0.1, pair: 0.5, part: 0.9 };
 
 /**
- * A stand-in for an embedding model: texts that share words, or parts of words, are near each other. It knows nothing of
- * meaning ("car" and "automobile" are strangers). For tests, demos and offline use.
+ * A stand-in for an embedding model: texts that share words, or parts of words, are near each other. It knows nothing
+ * of meaning ("car" and "automobile" are strangers). For tests, demos and offline use.
  *
- * Each feature (stemmed words, pairs of words, 3- and 4-letter parts) adds ±weight to one dimension, both chosen by a hash of it.
- * The vectors are of length 1 and the same on every machine. A text without any feature gets one fixed vector.
+ * Each feature (stemmed words, pairs of words, 3- and 4-letter parts) adds ±weight to one dimension; a hash of it
+ * chooses both. Vectors have length 1 and are the same on every machine. A text without features gets one fixed vector.
  *
  * @see Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009: why the sign is hashed as well
  */
@@ -48,7 +49,7 @@ export class HashingEmbeddings extends Embeddings {
     }
     const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
     if (length > 0) return vector.map((value) => value / length);
-    // cosine distance to a zero vector is not a number
+    // Cosine distance to a zero vector is not a number.
     vector[0] = 1;
     return vector;
   }
@@ -56,21 +57,18 @@ export class HashingEmbeddings extends Embeddings {
 
 function* featuresOf(text: string): Generator<[feature: string, weight: number]> {
   const words = wordsOf(text).map((word) => ({ stem: stem(word), isStopWord: isStopWord(word) }));
-  // symbols only, such as an emoji: no words to compare by, but still different texts
-  if (words.length === 0 && text.trim() !== "") yield [`text:${text.trim()}`, WEIGHT.word];
+  // Symbols only, such as an emoji: no words to compare by, but still different texts.
+  if (words.length === 0 && text.trim() !== "") yield [`text:${text.trim()}`, weights.word];
 
   for (const [position, word] of words.entries()) {
     const next = words[position + 1];
-    if (next)
-      yield [
-        `pair:${word.stem} ${next.stem}`,
-        word.isStopWord && next.isStopWord ? WEIGHT.stopWord : WEIGHT.pair,
-      ];
-    yield [`word:${word.stem}`, word.isStopWord ? WEIGHT.stopWord : WEIGHT.word];
+    const bothStop = word.isStopWord && next?.isStopWord;
+    if (next) yield [`pair:${word.stem} ${next.stem}`, bothStop ? weights.stopWord : weights.pair];
+    yield [`word:${word.stem}`, word.isStopWord ? weights.stopWord : weights.word];
     if (word.isStopWord) continue;
     const parts = partsOf(word.stem);
-    // all parts of a word together weigh `part`, however long it is
-    for (const part of parts) yield [`part:${part}`, WEIGHT.part / Math.sqrt(parts.length)];
+    // All parts of a word together weigh `part`, however long it is.
+    for (const part of parts) yield [`part:${part}`, weights.part / Math.sqrt(parts.length)];
   }
 }
 
@@ -84,7 +82,10 @@ function partsOf(word: string): string[] {
   );
 }
 
-/** FNV-1a over UTF-16 code units, with the finaliser of MurmurHash3: alone, FNV's low bits are too regular to take a sign from. */
+/**
+ * FNV-1a over UTF-16 code units, with the finaliser of MurmurHash3: FNV's own low bits are too regular to take a sign
+ * from.
+ */
 function hash(text: string): number {
   let bits = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) bits = Math.imul(bits ^ text.charCodeAt(i), 0x01000193);

@@ -1,28 +1,27 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { answerFromMessages, STAND_IN_MARK } from "./offline/answer-from-messages.js";
+import { answerFromMessages, chooseSubagent, standInMark, subagentResult } from "./offline/answer.js";
 import { extractFacts } from "./offline/extract-facts.js";
-import { chooseSubagent, subagentResult } from "./offline/subagents.js";
-import { summarizeRounds } from "./offline/summarize-rounds.js";
-import { compareFacts, compressTurns, procedureSteps } from "./offline/write-structured.js";
+import { compareFacts, compressTurns, procedureSteps, summarizeRounds } from "./offline/write-structured.js";
 import { callingTools, toolName } from "./scripted-reply.js";
 import { StandInChatModel, type StandInOptions, type StandInParams } from "./stand-in-chat-model.js";
 
 /** Makes the arguments of a structured answer from the messages of the call. */
 export type OfflineRule = (messages: readonly BaseMessage[]) => Record<string, unknown>;
 
+/** What the model is made with. */
 export interface OfflineChatModelParams extends StandInParams {
-  /** Rules for further structured outputs, by the name given to `withStructuredOutput`. Without one the answer is plain text. */
-  structured?: Record<string, OfflineRule>;
+  /** Rules for further structured outputs, by the name given to `withStructuredOutput`. Others are answered in plain text. */
+  readonly structured?: Readonly<Record<string, OfflineRule>>;
 }
 
 /**
- * A stand-in for a chat model that needs no key and no network: it follows rules, always the same way, and says so in front of
- * every answer. For demos, tests and offline use; the library never chooses it by itself.
+ * A stand-in for a chat model that needs no key and no network: it follows rules, always the same way, and says so in
+ * front of every answer. For demos, tests and offline use; the library never chooses it by itself.
  *
- * - The structured output `conversation_summary` is a line for each round. `fact_extraction`, `episode_summary`, `same_fact` and
- *   `procedure_steps` follow rules of the same kind, for English.
- * - With `planner` and `executor` (or `transfer_to_…`) bound, a message about planning or doing goes there, once a round;
- *   what comes back is the answer.
+ * - The structured output `conversation_summary` is a line for each round. `fact_extraction`, `episode_summary`,
+ *   `same_fact` and `procedure_steps` follow rules of the same kind, for English.
+ * - With `planner` and `executor` (or `transfer_to_…`) bound, a message about planning or doing goes there, once a
+ *   round; what comes back is the answer.
  * - Anything else is looked up in the messages and memories it was shown.
  *
  * ```ts
@@ -36,7 +35,7 @@ export class OfflineChatModel extends StandInChatModel {
 
   constructor({ structured, ...params }: OfflineChatModelParams = {}) {
     super(params);
-    this.#structured = new Map(Object.entries({ ...RULES, ...structured }));
+    this.#structured = new Map(Object.entries({ ...rules, ...structured }));
   }
 
   static override lc_name(): string {
@@ -56,9 +55,7 @@ export class OfflineChatModel extends StandInChatModel {
     }
     const handOver = chooseSubagent(messages, toolNames);
     if (handOver) return callingTools([{ name: handOver.tool, args: { task: handOver.task } }], "");
-    return new AIMessage(
-      STAND_IN_MARK + (subagentResult(messages, toolNames) ?? answerFromMessages(messages)),
-    );
+    return new AIMessage(standInMark + (subagentResult(messages, toolNames) ?? answerFromMessages(messages)));
   }
 }
 
@@ -68,11 +65,8 @@ const onPrompt =
     rule(messages.findLast((message) => message.type === "human")?.text ?? "");
 
 /** By the names of the library's own structured outputs. */
-const RULES: Record<string, OfflineRule> = {
-  conversation_summary: onPrompt((prompt) => ({
-    reasoning: "Made by rule, without a model: the first sentences of each round.",
-    summary: summarizeRounds(prompt),
-  })),
+const rules: Readonly<Record<string, OfflineRule>> = {
+  conversation_summary: onPrompt(summarizeRounds),
   fact_extraction: onPrompt(extractFacts),
   episode_summary: onPrompt(compressTurns),
   same_fact: onPrompt(compareFacts),

@@ -18,19 +18,20 @@ export type ScriptedReplyFunction = (
 
 /** One call the model received, whether or not it could answer it. */
 export interface ScriptedCall {
-  messages: BaseMessage[];
+  readonly messages: BaseMessage[];
   /** The tools bound for this call, as they were given; {@link toolNames} are their names, in the same order. */
-  tools: readonly BindToolsInput[];
-  toolNames: readonly string[];
+  readonly tools: readonly BindToolsInput[];
+  readonly toolNames: readonly string[];
   /** Everything the call was made with: tags, metadata, configurable, signal, tool_choice, stop, … */
-  options: StandInCallOptions;
+  readonly options: StandInCallOptions;
 }
 
+/** What the model is made with. */
 export interface ScriptedChatModelParams extends StandInParams {
   /** Answers in the order of the calls, or a function that makes every answer. */
-  replies: readonly (ScriptedReply | ScriptedReplyFunction)[] | ScriptedReplyFunction;
+  readonly replies: readonly (ScriptedReply | ScriptedReplyFunction)[] | ScriptedReplyFunction;
   /** Give the last reply again when the script has ended, instead of failing. @default false */
-  repeatLast?: boolean;
+  readonly repeatLast?: boolean;
 }
 
 /**

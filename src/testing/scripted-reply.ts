@@ -2,33 +2,12 @@ import { randomUUID } from "node:crypto";
 import type { BindToolsInput } from "@langchain/core/language_models/chat_models";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
-/** The name a bound tool has on the wire, whichever of the accepted shapes it came in. */
-export function toolName(tool: BindToolsInput): string {
-  const named = "function" in tool && isNamed(tool.function) ? tool.function : tool;
-  if (isNamed(named)) return named.name;
-  throw new TypeError(
-    'A bound tool has no name: expected { name } or { type: "function", function: { name } }.',
-  );
-}
-
-function isNamed(value: unknown): value is { name: string } {
-  return typeof value === "object" && value !== null && "name" in value && typeof value.name === "string";
-}
-
-/** The tool that a `tool_choice` demands by name, if it does. */
-function demandedTool(toolChoice: unknown): string | undefined {
-  if (typeof toolChoice === "string")
-    return ["auto", "any", "none", "required"].includes(toolChoice) ? undefined : toolChoice;
-  if (typeof toolChoice !== "object" || toolChoice === null) return undefined;
-  const choice = "function" in toolChoice ? toolChoice.function : toolChoice;
-  return isNamed(choice) ? choice.name : undefined;
-}
-
+/** A call of a bound tool. */
 export interface ScriptedToolCall {
-  name: string;
-  args: Record<string, unknown>;
+  readonly name: string;
+  readonly args: Record<string, unknown>;
   /** @default a new unique id: LangGraph skips a call whose id was answered earlier in the thread */
-  id?: string;
+  readonly id?: string;
 }
 
 /**
@@ -39,21 +18,21 @@ export interface ScriptedToolCall {
  * - a message: copied, so that it can be given again.
  * - an error: thrown.
  * - `{ toolCalls, text? }`: calls of bound tools.
- * - `{ structured, tool? }`: the call `withStructuredOutput` expects, with `structured` as its arguments. `tool` says which
- *   of several bound tools is meant. Nothing checks it against the schema: neither does core.
+ * - `{ structured, tool? }`: the call `withStructuredOutput` expects, with `structured` as its arguments. `tool` says
+ *   which of several bound tools is meant. Nothing checks it against the schema: neither does core.
  */
 export type ScriptedReply =
   | string
   | "hang"
   | BaseMessage
   | Error
-  | { toolCalls: readonly ScriptedToolCall[]; text?: string }
-  | { structured: Record<string, unknown>; tool?: string };
+  | { readonly toolCalls: readonly ScriptedToolCall[]; readonly text?: string }
+  | { readonly structured: Record<string, unknown>; readonly tool?: string };
 
 /** What a reply can depend on when it has to become a message. */
 export interface ReplyContext {
-  toolNames: readonly string[];
-  toolChoice: unknown;
+  readonly toolNames: readonly string[];
+  readonly toolChoice: unknown;
 }
 
 /**
@@ -109,4 +88,26 @@ function copyOf(message: BaseMessage): AIMessage {
     invalid_tool_calls: [...(message.invalid_tool_calls ?? [])],
     ...(message.usage_metadata === undefined ? {} : { usage_metadata: message.usage_metadata }),
   });
+}
+
+/** The name a bound tool has on the wire, whichever of the accepted shapes it came in. */
+export function toolName(tool: BindToolsInput): string {
+  const named = "function" in tool && isNamed(tool.function) ? tool.function : tool;
+  if (isNamed(named)) return named.name;
+  throw new TypeError(
+    'A bound tool has no name: expected { name } or { type: "function", function: { name } }.',
+  );
+}
+
+function isNamed(value: unknown): value is { name: string } {
+  return typeof value === "object" && value !== null && "name" in value && typeof value.name === "string";
+}
+
+/** The tool that a `tool_choice` demands by name, if it does. */
+function demandedTool(toolChoice: unknown): string | undefined {
+  if (typeof toolChoice === "string")
+    return ["auto", "any", "none", "required"].includes(toolChoice) ? undefined : toolChoice;
+  if (typeof toolChoice !== "object" || toolChoice === null) return undefined;
+  const choice = "function" in toolChoice ? toolChoice.function : toolChoice;
+  return isNamed(choice) ? choice.name : undefined;
 }

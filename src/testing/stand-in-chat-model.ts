@@ -6,46 +6,37 @@ import {
   type BaseChatModelParams,
   type BindToolsInput,
 } from "@langchain/core/language_models/chat_models";
-import type { AIMessage, AIMessageChunk, BaseMessage, UsageMetadata } from "@langchain/core/messages";
+import {
+  type AIMessage,
+  AIMessageChunk,
+  type BaseMessage,
+  type UsageMetadata,
+} from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable, RunnableConfig } from "@langchain/core/runnables";
 import { type Gate, pause } from "./gate.js";
-import { chunksOf, toChunk } from "./message-chunks.js";
 
-/** The usual rule of thumb for English; the numbers only have to be plausible and the same every time. */
-const CHARACTERS_PER_TOKEN = 4;
-
-/** Token counts estimated from the lengths of what went in and what came out, tool calls included. */
-function estimateUsage(input: readonly BaseMessage[], output: AIMessage): UsageMetadata {
-  const inputTokens = input.reduce((sum, message) => sum + tokensIn(message.text), 0);
-  const calls = output.tool_calls?.length ? JSON.stringify(output.tool_calls) : "";
-  const outputTokens = tokensIn(output.text) + tokensIn(calls);
-  return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
-}
-
-function tokensIn(text: string): number {
-  return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
-}
-
+/** What every stand-in for a chat model is made with. */
 export interface StandInParams extends BaseChatModelParams {
   /** Every call waits here before it is answered. */
-  gate?: Gate;
+  readonly gate?: Gate;
   /** How long every answer takes. @default 0 */
-  latencyMs?: number;
+  readonly latencyMs?: number;
 }
 
+/** Options of a call. */
 export interface StandInCallOptions extends BaseChatModelCallOptions {
-  tools?: BindToolsInput[];
+  readonly tools?: BindToolsInput[];
   /** Set by the model itself: core takes tags, metadata and the like off before a model sees its options. */
-  runConfig?: RunnableConfig;
+  readonly runConfig?: RunnableConfig;
 }
 
 /** What is left of the options when a model gets them. */
 export type StandInOptions = StandInChatModel["ParsedCallOptions"];
 
 /**
- * What stand-ins for a chat model share: binding tools, streaming word by word, usage, latency, the gate and cancellation.
- * `bindTools` gives a binding of the same model, as providers' models do, so that all bindings share its state.
+ * What stand-ins for a chat model share: binding tools, streaming word by word, usage, latency, the gate and
+ * cancellation. `bindTools` gives a binding of the same model, as providers' models do, so that all share its state.
  */
 export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions> {
   readonly #gate: Gate | undefined;
@@ -119,10 +110,81 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
   async #answer(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<AIMessage> {
     options.signal?.throwIfAborted();
     const message = await this.respond(messages, options);
-    // core's type of the property is `undefined` under exactOptionalPropertyTypes, so it cannot be assigned to
+    // Core's type of the property is `undefined` under exactOptionalPropertyTypes: it cannot be assigned to.
     if (message.usage_metadata === undefined)
       Object.assign(message, { usage_metadata: estimateUsage(messages, message) });
     message.response_metadata = { model_name: this._llmType(), ...message.response_metadata };
     return message;
   }
+}
+
+/** The usual rule of thumb for English; the numbers only have to be plausible and the same every time. */
+const charactersPerToken = 4;
+
+/** Token counts estimated from the lengths of what went in and what came out, tool calls included. */
+function estimateUsage(input: readonly BaseMessage[], output: AIMessage): UsageMetadata {
+  const inputTokens = input.reduce((sum, message) => sum + tokensIn(message.text), 0);
+  const calls = output.tool_calls?.length ? JSON.stringify(output.tool_calls) : "";
+  const outputTokens = tokensIn(output.text) + tokensIn(calls);
+  return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
+}
+
+function tokensIn(text: string): number {
+  return Math.ceil(text.length / charactersPerToken);
+}
+
+/** `message` as one chunk; calls, ids and usage are kept. */
+function toChunk(message: AIMessage): AIMessageChunk {
+  if (AIMessageChunk.isInstance(message)) return message;
+  const chunk = new AIMessageChunk({
+    content: message.content,
+    additional_kwargs: message.additional_kwargs,
+    response_metadata: message.response_metadata,
+    tool_calls: message.tool_calls ?? [],
+    ...(message.id === undefined ? {} : { id: message.id }),
+    ...(message.name === undefined ? {} : { name: message.name }),
+    ...(message.usage_metadata === undefined ? {} : { usage_metadata: message.usage_metadata }),
+  });
+  // The constructor drops them.
+  chunk.invalid_tool_calls = message.invalid_tool_calls ?? [];
+  return chunk;
+}
+
+/**
+ * `message` in the pieces a provider would stream: a chunk for each word, then each tool call, then an empty one
+ * with the metadata and the usage. Joined again they are the same message.
+ */
+function* chunksOf(message: AIMessage): Generator<AIMessageChunk> {
+  const id = message.id === undefined ? {} : { id: message.id };
+  const pieces =
+    typeof message.content === "string"
+      ? (message.content.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? [])
+      : [message.content];
+  for (const content of pieces) yield new AIMessageChunk({ ...id, content });
+
+  // Core's bridge to stream events keeps text in block 0, and a call with the same index is lost in it.
+  let index = pieces.length > 0 ? 1 : 0;
+  for (const call of streamedCalls(message)) {
+    const chunk = { type: "tool_call_chunk" as const, ...call, index: index++ };
+    yield new AIMessageChunk({ ...id, content: "", tool_call_chunks: [chunk] });
+  }
+
+  yield new AIMessageChunk({
+    ...id,
+    content: "",
+    additional_kwargs: message.additional_kwargs,
+    response_metadata: message.response_metadata,
+    ...(message.name === undefined ? {} : { name: message.name }),
+    ...(message.usage_metadata === undefined ? {} : { usage_metadata: message.usage_metadata }),
+  });
+}
+
+function streamedCalls(message: AIMessage): { name?: string; args: string; id?: string }[] {
+  const valid = (message.tool_calls ?? []).map((call) => ({ ...call, args: JSON.stringify(call.args) }));
+  const invalid = (message.invalid_tool_calls ?? []).map((call) => ({ ...call, args: call.args ?? "" }));
+  return [...valid, ...invalid].map(({ name, args, id }) => ({
+    args,
+    ...(name === undefined ? {} : { name }),
+    ...(id === undefined ? {} : { id }),
+  }));
 }

@@ -1,17 +1,20 @@
 import { Command, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { consentNode, type Memory, type MemoryDraft, withMemory } from "../../src/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
-import { useTestDatabase } from "../support/test-database.js";
 import {
-  type AnyGraph,
   addressOf,
+  agentWithMemory,
   answering,
   chatAgent,
+  consentNode,
   lines,
+  type Memory,
+  type MemoryDraft,
   newThread,
   say,
   streamed,
+  useTestDatabase,
+  withMemory,
 } from "./conversation.js";
 
 const database = useTestDatabase();
@@ -36,12 +39,7 @@ const questionOf = (stopped: Record<string, unknown>) =>
 
 /** A conversation that asks for consent. */
 function asking() {
-  const memory = database.memory();
-  const model = answering();
-  const graph = withMemory(chatAgent(model), memory, { consent: "interrupt" }).compile({
-    checkpointer: memory.checkpointer(),
-  }) as unknown as AnyGraph;
-  const thread = newThread();
+  const { memory, model, graph, thread } = agentWithMemory(database.memory(), { consent: "interrupt" });
   const resume = (answer: unknown) => graph.invoke(new Command({ resume: answer }), thread);
   return { memory, model, graph, thread, resume };
 }
@@ -128,11 +126,9 @@ describe("the consent node", () => {
 
   it("lets what is put off or left out rest for a day", async () => {
     let now = new Date();
-    const memory = database.memory({ clock: () => now });
-    const graph = withMemory(chatAgent(answering()), memory, { consent: "interrupt" }).compile({
-      checkpointer: memory.checkpointer(),
+    const { memory, graph, thread } = agentWithMemory(database.memory({ clock: () => now }), {
+      consent: "interrupt",
     });
-    const thread = newThread();
     const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
     await say(graph, "hello", thread);
     await graph.invoke(new Command({ resume: { decisions: [{ id: porto, decision: "later" }] } }), thread);

@@ -9,8 +9,13 @@ import {
 } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
+import { type Memory, type WithMemoryOptions, withMemory } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import type { TestDatabase } from "../support/test-database.js";
+
+export * from "../../src/index.js";
+export * from "../../src/testing/index.js";
+export { useTestDatabase } from "../support/test-database.js";
 
 /** What tests call on a compiled graph, whatever its state. */
 export interface AnyGraph {
@@ -113,4 +118,13 @@ export function toolAgent(
     .addEdge("tools", "chat")
     .compile();
   return { agent, model };
+}
+
+/** The agent "chat" with `memory` around it, its checkpoints kept there, its model, and a thread to talk in. */
+export function agentWithMemory(memory: Memory, options: WithMemoryOptions = {}) {
+  const model = answering();
+  const graph = withMemory(chatAgent(model), memory, options).compile({
+    checkpointer: memory.checkpointer(),
+  });
+  return { memory, model, graph, thread: newThread() };
 }

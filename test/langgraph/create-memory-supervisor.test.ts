@@ -4,8 +4,6 @@ import { MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/l
 import { createAgent } from "langchain";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createMemorySupervisor } from "../../src/index.js";
-import { ScriptedChatModel } from "../../src/testing/index.js";
 import {
   delegate,
   modes,
@@ -15,16 +13,16 @@ import {
   told,
   transcript,
 } from "../support/supervisor-fixture.js";
-import { useTestDatabase } from "../support/test-database.js";
-import { summaryBlock } from "./conversation.js";
+import { createMemorySupervisor, ScriptedChatModel, summaryBlock, useTestDatabase } from "./conversation.js";
 
-const db = useTestDatabase();
+const database = useTestDatabase();
+
 const prompt = "Lead.";
 const say = (text: string) => ({ messages: [new HumanMessage(text)] });
 
 describe.each(modes)("a supervisor in mode %s", (mode) => {
   test("gives each subagent its task alone and gets its last message alone", async () => {
-    const memory = db.memory();
+    const memory = database.memory();
     const { config, address } = newThread();
     const model = new ScriptedChatModel({
       replies: [
@@ -75,7 +73,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
 
   test("is shown the summary and what came after it; its subagents are not", async () => {
     const summary = { structured: { reasoning: "new", summary: "Ana wants a shop." } };
-    const memory = db.memory({
+    const memory = database.memory({
       model: new ScriptedChatModel({ replies: [summary, new Error("overloaded")] }),
       config: { summaries: { afterSeq: 3 } },
     });
@@ -136,7 +134,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     const executor = new ScriptedChatModel({ replies: ([task]) => `${task?.text} Finished.` });
     const supervisor = await createMemorySupervisor({
       mode,
-      memory: db.memory(),
+      memory: database.memory(),
       model,
       prompt,
       planner: { model: new ScriptedChatModel({ replies: ["the plan"] }) },
@@ -173,7 +171,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     const planner = new ScriptedChatModel({ replies: ["the plan"] });
     const supervisor = await createMemorySupervisor({
       mode,
-      memory: db.memory(),
+      memory: database.memory(),
       model,
       planner: { model: planner },
       executor: { model: silentModel() },
@@ -189,7 +187,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
   });
 
   test('with delegations "hidden" keeps only the question and the answer', async () => {
-    const memory = db.memory();
+    const memory = database.memory();
     const { config, address } = newThread();
     const model = new ScriptedChatModel({
       replies: [
@@ -248,7 +246,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
       .compile();
     const supervisor = await createMemorySupervisor({
       mode,
-      memory: db.memory(),
+      memory: database.memory(),
       model,
       planner,
       executor,

@@ -1,9 +1,16 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { expect, it } from "vitest";
-import { type Memory, modelView, type Recalled, withMemory } from "../../src/index.js";
-import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, newThread, summarizing } from "./conversation.js";
+import {
+  addressOf,
+  type Memory,
+  modelView,
+  newThread,
+  type Recalled,
+  summarizing,
+  useTestDatabase,
+  withMemory,
+} from "./conversation.js";
 
 const database = useTestDatabase();
 

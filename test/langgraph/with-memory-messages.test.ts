@@ -2,11 +2,10 @@ import { HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withMemory } from "../../src/index.js";
-import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
   addressOf,
+  agentWithMemory,
   answering,
   chatAgent,
   lines,
@@ -15,9 +14,12 @@ import {
   summarizing,
   toolAgent,
   transcript,
+  useTestDatabase,
+  withMemory,
 } from "./conversation.js";
 
 const database = useTestDatabase();
+
 const everyRound = { summaries: { afterSeq: 1 } };
 
 describe("tool messages", () => {
@@ -76,12 +78,10 @@ describe("tool messages", () => {
 describe("what was recalled", () => {
   it.each(["system", "user"] as const)("is not recorded, nor summarised again (as %s)", async (injectAs) => {
     const summarizer = summarizing();
-    const memory = database.memory({ model: summarizer, config: everyRound });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { injectAs }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizer, config: everyRound }),
+      { injectAs },
+    );
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     expect(model.calls[2]!.messages.map((message) => message.text).join()).toContain("summary 2");
     expect(await transcript(database, thread)).toEqual([
@@ -98,12 +98,10 @@ describe("what was recalled", () => {
   });
 
   it("goes in front of the user's words when asked, and leaves the state's message alone", async () => {
-    const memory = database.memory({ model: summarizing(), config: everyRound });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { injectAs: "user" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing(), config: everyRound }),
+      { injectAs: "user" },
+    );
     await say(graph, "question 1", thread);
     const { messages } = await graph.invoke(
       { messages: [new HumanMessage({ id: "mine", content: "question 2", name: "ana" })] },
@@ -118,12 +116,10 @@ describe("what was recalled", () => {
   });
 
   it("goes in front of content of several parts as a part of its own", async () => {
-    const memory = database.memory({ model: summarizing(), config: everyRound });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { injectAs: "user" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing(), config: everyRound }),
+      { injectAs: "user" },
+    );
     await say(graph, "question 1", thread);
     const content = [
       { type: "text", text: "what is this?" },
@@ -140,12 +136,10 @@ describe("what was recalled", () => {
 
 describe("system messages", () => {
   it.each(["full", "bounded"] as const)("survive a %s session and come first, once", async (session) => {
-    const memory = database.memory({ model: summarizing(), config: everyRound });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing(), config: everyRound }),
+      { session },
+    );
     await graph.invoke({ messages: [new SystemMessage("Be kind."), new HumanMessage("question 1")] }, thread);
     await say(graph, "question 2", thread);
     await graph.invoke(
@@ -205,9 +199,7 @@ it.each([
   ["holds a NUL character", "a\u0000"],
   ["ends in half a character", "a\uD800"],
 ])("a message whose id %s is remembered, and so is every later one", async (_, id) => {
-  const memory = database.memory();
-  const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
-  const thread = newThread();
+  const { graph, thread } = agentWithMemory(database.memory());
   await (graph as unknown as AnyGraph).invoke(
     { messages: [new HumanMessage({ id, content: "odd" })] },
     thread,

@@ -1,22 +1,24 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { withMemory } from "../../src/index.js";
-import { ScriptedChatModel } from "../../src/testing/index.js";
-import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
   addressOf,
+  agentWithMemory,
   answering,
   chatAgent,
   lines,
   newThread,
+  ScriptedChatModel,
   say,
   summarizing,
   transcript,
+  useTestDatabase,
+  withMemory,
 } from "./conversation.js";
 
 const database = useTestDatabase();
+
 const rounds = (...numbers: number[]) =>
   numbers.flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
 const recorded = (...numbers: number[]) =>
@@ -62,10 +64,7 @@ describe("without a checkpointer", () => {
 
 describe("with a checkpointer", () => {
   it("a full session keeps every message once, and shows what no summary covers", async () => {
-    const memory = database.memory({ model: summarizing() });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }));
     await converse(graph, thread, 1, 2, 3, 4);
     const { messages } = await say(graph, "question 5", thread);
     expect(lines(messages)).toEqual(rounds(1, 2, 3, 4, 5));
@@ -74,12 +73,9 @@ describe("with a checkpointer", () => {
   });
 
   it("a bounded session keeps what no summary covers, and the transcript keeps the rest", async () => {
-    const memory = database.memory({ model: summarizing() });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session: "bounded" }).compile({
-      checkpointer: memory.checkpointer(),
+    const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }), {
+      session: "bounded",
     });
-    const thread = newThread();
     await converse(graph, thread, 1, 2, 3, 4);
     expect(lines((await graph.getState(thread)).values.messages)).toEqual(rounds(4));
     await converse(graph, thread, 5, 6);
@@ -89,12 +85,9 @@ describe("with a checkpointer", () => {
   });
 
   it("a bounded session is complete again after the summary was rolled back", async () => {
-    const memory = database.memory({ model: summarizing() });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session: "bounded" }).compile({
-      checkpointer: memory.checkpointer(),
+    const { memory, model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }), {
+      session: "bounded",
     });
-    const thread = newThread();
     await converse(graph, thread, 1, 2, 3, 4, 5);
     const [first] = await memory.summaries.list(addressOf(thread));
     await memory.summaries.rollback({ ...addressOf(thread), summaryId: first!.id });

@@ -13,9 +13,14 @@ import {
 import { registry, withLangGraph } from "@langchain/langgraph/zod";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withMemory } from "../../src/index.js";
-import { useTestDatabase } from "../support/test-database.js";
-import { type AnyGraph, type chatAgent, lines, newThread } from "./conversation.js";
+import {
+  type AnyGraph,
+  type chatAgent,
+  lines,
+  newThread,
+  useTestDatabase,
+  withMemory,
+} from "./conversation.js";
 
 const database = useTestDatabase();
 

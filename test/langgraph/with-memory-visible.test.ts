@@ -3,21 +3,20 @@ import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withMemory } from "../../src/index.js";
-import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,
-  answering,
-  chatAgent,
+  agentWithMemory,
   lines,
-  newThread,
   say,
   streamed,
   summarizing,
   toolAgent,
+  useTestDatabase,
+  withMemory,
 } from "./conversation.js";
 
 const database = useTestDatabase();
+
 const config = { summaries: { afterSeq: 1 } };
 
 describe("the agent inside", () => {
@@ -59,11 +58,9 @@ describe("streams", () => {
   it.each(["inline", "background"] as const)(
     "give the agent's tokens and no summariser's (%s jobs)",
     async (jobs) => {
-      const memory = database.memory({ model: summarizing(), jobs, config });
-      const graph = withMemory(chatAgent(answering()), memory).compile({
-        checkpointer: memory.checkpointer(),
-      });
-      const thread = newThread();
+      const { memory, graph, thread } = agentWithMemory(
+        database.memory({ model: summarizing(), jobs, config }),
+      );
       for (const round of [1, 2, 3]) {
         const chunks = await streamed(
           graph,
@@ -80,11 +77,9 @@ describe("streams", () => {
   it.each(["inline", "background"] as const)(
     "of subgraphs show the agent's alone (%s jobs)",
     async (jobs) => {
-      const memory = database.memory({ model: summarizing(), jobs, config });
-      const graph = withMemory(chatAgent(answering()), memory).compile({
-        checkpointer: memory.checkpointer(),
-      });
-      const thread = newThread();
+      const { memory, graph, thread } = agentWithMemory(
+        database.memory({ model: summarizing(), jobs, config }),
+      );
       for (const round of [1, 2, 3]) {
         const chunks = (await streamed(
           graph,
@@ -104,9 +99,7 @@ describe("streams", () => {
   );
 
   it("tell what memory did", async () => {
-    const memory = database.memory({ model: summarizing(), config });
-    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
+    const { memory, graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config }));
     await say(graph, "question 1", thread);
     const [summary] = await memory.summaries.list(addressOf(thread));
     const events = await streamed(
@@ -128,9 +121,7 @@ describe("streams", () => {
   });
 
   it("update the outer state with the new messages only", async () => {
-    const memory = database.memory({ model: summarizing(), config });
-    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
+    const { graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config }));
     await say(graph, "question 1", thread);
     const updates = (await streamed(
       graph,

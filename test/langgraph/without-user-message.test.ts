@@ -3,19 +3,26 @@ import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import {
+  addressOf,
+  agentWithMemory,
+  answering,
+  chatAgent,
   createMemorySupervisor,
+  lines,
   type Memory,
   memoryAnnotation,
   memoryMiddleware,
   modelView,
+  newThread,
   recallNode,
   rememberNode,
+  type ScriptedChatModel,
   type SessionMode,
+  say,
+  summarizing,
+  useTestDatabase,
   withMemory,
-} from "../../src/index.js";
-import type { ScriptedChatModel } from "../../src/testing/index.js";
-import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, answering, chatAgent, lines, newThread, say, summarizing } from "./conversation.js";
+} from "./conversation.js";
 
 const database = useTestDatabase();
 
@@ -96,12 +103,10 @@ describe("a run without a user's message, after a summary of all", () => {
   });
 
   it("is shown the round of a tool's result that it brings", async () => {
-    const memory = database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1 } } });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session: "bounded" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1 } } }),
+      { session: "bounded" },
+    );
     await say(graph, "question 1", thread);
     const call = new AIMessage({ content: "", tool_calls: [{ id: "c1", name: "look", args: {} }] });
     const result = new ToolMessage({ content: "seen", tool_call_id: "c1" });

@@ -14,6 +14,7 @@ import type { Database } from "../../postgres/database.js";
 import { parseScope, type Scope } from "../../scope/scope.js";
 import { parseThreadId, threadForbidden } from "../../scope/thread-id.js";
 import { findRunScope, identityKeys } from "../run/run-identity.js";
+import { keptByRun, runOf } from "../run/run-state.js";
 import { type CheckpointPlace, claimPlace, findPlace, guardedPool } from "./checkpoint-place.js";
 
 type Configurable = Readonly<Record<string, unknown>>;
@@ -33,7 +34,7 @@ const mostRemembered = 10_000;
 export class OwnedPostgresSaver extends PostgresSaver {
   readonly #db: Database;
   /** What each run has claimed, so that its later calls need not ask again. */
-  readonly #claimed = new WeakMap<object, Map<string, Promise<CheckpointPlace>>>();
+  readonly #claimed = keptByRun(() => new Map<string, Promise<CheckpointPlace>>());
   /** By thread id, the places that were read last. */
   readonly #read = new Map<string, CheckpointPlace[]>();
   /** By thread id, the places where runs have begun that travel back, and are about to ask for the latest checkpoint. */
@@ -144,10 +145,8 @@ export class OwnedPostgresSaver extends PostgresSaver {
     byHand: typeof claimPlace | typeof findPlace,
   ): Promise<CheckpointPlace | null> {
     const asked = { scope: findRunScope(config), threadId: parseThreadId(config.configurable?.thread_id) };
-    const run = runOf(config);
-    if (!run) return byHand(this.#db, asked);
-    const places = this.#claimed.get(run) ?? new Map<string, Promise<CheckpointPlace>>();
-    this.#claimed.set(run, places);
+    const places = this.#claimed(config);
+    if (!places) return byHand(this.#db, asked);
     const key = JSON.stringify([asked.scope, asked.threadId]);
     const known = places.get(key);
     if (known) return known;
@@ -162,12 +161,6 @@ export class OwnedPostgresSaver extends PostgresSaver {
     const pool = guardedPool(this.#db, place) as unknown as Pool;
     return new PostgresSaver(pool, this.serde, { schema: this.#db.schemaName });
   }
-}
-
-/** The object that all configs of a run share; undefined for reads and updates by hand. */
-function runOf(config: RunnableConfig): object | undefined {
-  const { control } = config as { control?: unknown };
-  return typeof control === "object" && control !== null ? control : undefined;
 }
 
 const isRun = (config: RunnableConfig) => runOf(config) !== undefined;

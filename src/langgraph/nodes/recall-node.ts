@@ -4,15 +4,63 @@ import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import type { RecallInput } from "../../rounds/recall.js";
 import type { Recalled } from "../../rounds/recalled.js";
-import type { RecallMode } from "../../search/retrieval-options.js";
 import { messageText } from "../../text/message-text.js";
-import { type MemoryState, memoryKey, noteShownConsents, streamEvent } from "../run/memory-state.js";
-import { checkOptions, continueOnError, type OnError, sharedOptions } from "../run/node-options.js";
-import { type RunIdentity, runMode } from "../run/run-identity.js";
+import { type MemoryState, memoryKey, streamEvent } from "../run/memory-state.js";
+import { checkOptions, continueOnError, type RoundOptions, roundOptions } from "../run/node-options.js";
+import { runMode } from "../run/run-identity.js";
+import { noteShownConsents } from "../run/run-state.js";
 import { type ClaimedRun, claimRun } from "./claim-run.js";
 
+/** How a recall node behaves. */
+export interface RecallNodeOptions extends Pick<RoundOptions, "onError" | "agent" | "memoryMode"> {}
+
+const optionsSchema = roundOptions.pick({ onError: true, agent: true, memoryMode: true });
+
+/** What a recall node puts into the state. */
+export interface RecalledState extends MemoryState {
+  /** Takes out what strangers left in a state that is not kept by `memory.checkpointer()`. */
+  messages?: RemoveMessage[];
+}
+
 /**
- * What memory knows of a thread, for a graph whose state holds `messages`, the current one last.
+ * A node that puts what memory knows of the run's thread into the state, for `modelView` and the remember node.
+ *
+ * The thread is the run's owner's from then on, if it was nobody's. One round trip, two after time travel; one more
+ * with another checkpointer than `memory.checkpointer()`, or with none on a new thread. Place it before the agent.
+ *
+ * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `THREAD_REQUIRED`,
+ *   `THREAD_FORBIDDEN` whatever `onError` says.
+ */
+export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
+  checkOptions(memory, optionsSchema, options, "recallNode");
+  return recalling(memory, options);
+}
+
+/** The same node, of a way in that has checked its options. */
+export function recalling(memory: Memory, { onError, agent, memoryMode }: RecallNodeOptions) {
+  return async (
+    state: { readonly messages?: readonly BaseMessage[] },
+    config: LangGraphRunnableConfig,
+  ): Promise<RecalledState> => {
+    const update: RecalledState = { [memoryKey]: null };
+    await continueOnError(memory, { node: "recall", onError }, config, async () => {
+      const run = await claimRun(memory, state.messages ?? [], config);
+      if (run.removals.length > 0) update.messages = [...run.removals];
+      const recalled = await recallForState(memory, run, { agent, mode: runMode(config) ?? memoryMode });
+      // Without a checkpointer nobody has claimed the thread yet.
+      if (recalled.lastMessageId === null && !config.configurable?.__pregel_checkpointer) {
+        await memory.threads.claim(run.identity);
+      }
+      noteShownConsents(config, recalled);
+      streamRecalled(config, recalled);
+      update[memoryKey] = { ...recalled, brought: broughtTo(run.messages, recalled) };
+    });
+    return update;
+  };
+}
+
+/**
+ * What memory knows of a thread, for a graph whose state holds the run's messages, the current one last.
  *
  * One round trip. A second one when the run continues from an earlier checkpoint: the latest summary then tells
  * of messages that never were in this branch, and an earlier one is chosen that does not.
@@ -21,15 +69,14 @@ import { type ClaimedRun, claimRun } from "./claim-run.js";
  */
 async function recallForState(
   memory: Memory,
-  thread: RunIdentity,
-  messages: readonly BaseMessage[],
+  { identity, messages }: ClaimedRun,
   reader: Pick<RecallInput, "agent" | "mode">,
 ): Promise<Recalled> {
   // System messages stay in the state however old they are, so they tell nothing about its branch.
   const talk = messages.filter((message) => message.getType() !== "system");
   const current = talk.findLast((message) => message.getType() === "human");
   const query = current && messageText(current);
-  const input = { ...thread, ...reader, ...(query !== undefined && { query }) };
+  const input = { ...identity, ...reader, ...(query !== undefined && { query }) };
   const latest = await memory.recall(input);
   if (fits(latest, talk)) return latest;
   return memory.recall({ ...input, messageIds: talk.flatMap((message) => message.id ?? []) });
@@ -43,73 +90,20 @@ function fits({ summary, gap }: Recalled, talk: readonly BaseMessage[]): boolean
   return talk.slice(0, Math.max(current, 0)).every((message) => gapIds.has(message.id));
 }
 
-/** How a recall node behaves. */
-export interface RecallNodeOptions {
-  /** Whether a failed recall ends the turn. @default "continue" */
-  readonly onError?: OnError | undefined;
-  /** The agent that reads what is recalled: only categories of its allowlist. @default all */
-  readonly agent?: string | undefined;
-  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
-  readonly memoryMode?: RecallMode | undefined;
+/** Ids of the recalled messages that the state does not hold. */
+function broughtTo(state: readonly BaseMessage[], { lastRound, gap }: Recalled): string[] {
+  const held = new Set(state.map(({ id }) => id));
+  return [...lastRound, ...gap].flatMap(({ id }) => (id === undefined || held.has(id) ? [] : [id]));
 }
 
-/** What a recall node puts into the state. */
-export interface RecalledState extends MemoryState {
-  /** Takes out what strangers left in a state that is not kept by `memory.checkpointer()`. */
-  messages?: RemoveMessage[];
-}
-
-const optionsSchema = sharedOptions.pick({ onError: true, agent: true, memoryMode: true });
-
-/**
- * A node that puts what memory knows of the run's thread into the state, for `modelView` and the remember node.
- *
- * The thread is the run's owner's from then on, if it was nobody's. One round trip, two after time travel; one more
- * with another checkpointer than `memory.checkpointer()`, or with none on a new thread. Place it before the agent.
- *
- * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `THREAD_REQUIRED`,
- *   `THREAD_FORBIDDEN` whatever `onError` says.
- */
-export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
-  checkOptions(memory, optionsSchema, options, "recallNode");
-  return async (
-    state: { readonly messages?: readonly BaseMessage[] },
-    config: LangGraphRunnableConfig,
-  ): Promise<RecalledState> => {
-    let removals: ClaimedRun["removals"] = [];
-    const recalled = await continueOnError<MemoryState>(
-      memory,
-      options.onError ?? "continue",
-      "recall",
-      config,
-      async () => {
-        const run = await claimRun(memory, state.messages ?? [], config);
-        removals = run.removals;
-        const mode = runMode(config) ?? options.memoryMode;
-        const recalled = await recallForState(memory, run.identity, run.messages, {
-          agent: options.agent,
-          mode,
-        });
-        const held = new Set(run.messages.map(({ id }) => id));
-        const others = [...recalled.lastRound, ...recalled.gap].filter(({ id }) => !held.has(id));
-        // Without a checkpointer nobody has claimed the thread yet.
-        if (recalled.lastMessageId === null && !config.configurable?.__pregel_checkpointer) {
-          await memory.threads.claim(run.identity);
-        }
-        noteShownConsents(config, recalled);
-        const hits = [...recalled.memories.relevant, ...recalled.memories.episodes];
-        streamEvent(config, "recall", "ok", {
-          summaryId: recalled.summary?.id ?? null,
-          gapMessages: recalled.gap.length,
-          hits: hits.length,
-          similarity: bestSimilarity(hits),
-          changes: recalled.changes.count,
-          ...(recalled.memories.timedOut && { detail: "timeout" }),
-        });
-        return { [memoryKey]: { ...recalled, brought: others.flatMap(({ id }) => id ?? []) } };
-      },
-      { [memoryKey]: null },
-    );
-    return removals.length === 0 ? recalled : { ...recalled, messages: [...removals] };
-  };
+function streamRecalled(
+  config: LangGraphRunnableConfig,
+  { summary, gap, memories, changes }: Recalled,
+): void {
+  const hits = [...memories.relevant, ...memories.episodes];
+  streamEvent(config, "recall", "ok", {
+    ...{ summaryId: summary?.id ?? null, gapMessages: gap.length, changes: changes.count },
+    ...{ hits: hits.length, similarity: bestSimilarity(hits) },
+    ...(memories.timedOut && { detail: "timeout" }),
+  });
 }

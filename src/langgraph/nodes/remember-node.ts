@@ -6,30 +6,20 @@ import type { Memory } from "../../memory.js";
 import { saidInState } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
 import { type MemoryState, memoryKey, streamEvent } from "../run/memory-state.js";
-import { checkOptions, continueOnError, type OnError, sharedOptions } from "../run/node-options.js";
+import { checkOptions, continueOnError, type RoundOptions, roundOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
 import { claimRun } from "./claim-run.js";
 
-/** Whether the graph's state keeps the whole conversation or only what no summary covers. */
-export type SessionMode = "full" | "bounded";
-
 /** How a remember node behaves. */
-export interface RememberNodeOptions {
-  /** "bounded" removes summarised messages from the state; the transcript keeps them. @default "full" */
-  readonly session?: SessionMode | undefined;
-  /** Whether a failed remember ends the turn. @default "continue" */
-  readonly onError?: OnError | undefined;
-  /** The agent that was talked with: what is learned from the round carries its name. @default the run's `agent_id` */
-  readonly agent?: string | undefined;
-}
+export interface RememberNodeOptions extends Pick<RoundOptions, "session" | "onError" | "agent"> {}
+
+const optionsSchema = roundOptions.pick({ session: true, onError: true, agent: true });
 
 /** What a remember node puts into the state. */
 export interface RememberedState extends MemoryState {
   /** Takes out what was recalled and what a bounded session no longer keeps. */
   messages?: BaseMessage[];
 }
-
-const optionsSchema = sharedOptions.pick({ session: true, onError: true, agent: true });
 
 /**
  * A node that ends a round: it records the new messages and starts a summary when it is time.
@@ -41,37 +31,35 @@ const optionsSchema = sharedOptions.pick({ session: true, onError: true, agent: 
  */
 export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) {
   checkOptions(memory, optionsSchema, options, "rememberNode");
+  return remembering(memory, options);
+}
+
+/** The same node, of a way in that has checked its options. */
+export function remembering(memory: Memory, { session, onError, agent }: RememberNodeOptions) {
   return async (
     state: { messages: BaseMessage[] } & MemoryState,
     config: LangGraphRunnableConfig,
   ): Promise<RememberedState> => {
     const recalled = state[memoryKey];
-    return continueOnError<RememberedState>(
-      memory,
-      options.onError ?? "continue",
-      "remember",
-      config,
-      async () => {
-        // Recall has left out what strangers brought; where it failed, or in a run resumed after it, it is done here.
-        const own = recalled ? state.messages : (await claimRun(memory, state.messages, config)).messages;
-        const said = own.flatMap((message) => saidInState(message, recalled) ?? []);
-        const messages = unrecorded(said, recalled).map(withKeptId);
-        const { recorded, summary } = await memory.remember({
-          ...runIdentity(config),
-          ...runOrigin(config, options.agent),
-          messages,
-          ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
-        });
-        streamEvent(config, "remember", "ok", {
-          recorded,
-          summary: summary.started ? { id: summary.claim.summaryId, ...summary.window } : summary.reason,
-        });
-        const covered = options.session === "bounded" ? coveredMessages(said, recalled) : [];
-        const update = stateUpdate(own, said, covered);
-        return { [memoryKey]: undefined, ...(update.length > 0 && { messages: update }) };
-      },
-      {},
-    );
+    let update: RememberedState = {};
+    await continueOnError(memory, { node: "remember", onError }, config, async () => {
+      // Recall has left out what strangers brought; where it failed, or in a run resumed after it, it is done here.
+      const own = recalled ? state.messages : (await claimRun(memory, state.messages, config)).messages;
+      const said = own.flatMap((message) => saidInState(message, recalled) ?? []);
+      const { recorded, summary } = await memory.remember({
+        ...runIdentity(config),
+        ...runOrigin(config, agent),
+        messages: unrecorded(said, recalled).map(withKeptId),
+        ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
+      });
+      streamEvent(config, "remember", "ok", {
+        recorded,
+        summary: summary.started ? { id: summary.claim.summaryId, ...summary.window } : summary.reason,
+      });
+      const messages = stateUpdate(own, said, session === "bounded" ? coveredMessages(said, recalled) : []);
+      update = { [memoryKey]: undefined, ...(messages.length > 0 && { messages }) };
+    });
+    return update;
   };
 }
 

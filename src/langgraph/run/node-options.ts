@@ -2,18 +2,45 @@ import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgr
 import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import type { Memory } from "../../memory.js";
-import { recallModeSchema } from "../../search/retrieval-options.js";
+import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
 import { streamEvent } from "./memory-state.js";
 import { runIdentity } from "./run-identity.js";
 
-export const injectAsSchema = z.enum(["system", "user"]);
+/** Whether the graph's state keeps the whole conversation or only what no summary covers. */
+export type SessionMode = "full" | "bounded";
 
 /** Where the memory block goes: a system message, or in front of the current user message. */
 export type InjectAs = z.output<typeof injectAsSchema>;
 
-/** Options that several ways in share. */
-export const sharedOptions = z.strictObject({
+/** What a failed recall, consent or remember does to the turn. */
+export type OnError = "continue" | "throw";
+
+/** How the two ends of a round behave, whichever way in they are part of. */
+export interface RoundOptions {
+  /**
+   * "bounded" removes summarised messages from the graph's state; the transcript keeps them. Checkpoints then stop
+   * growing with the square of the conversation. A bigger graph that has this one as a subgraph keeps everything in its
+   * own `messages`. @default "full"
+   */
+  readonly session?: SessionMode | undefined;
+  /** Where the memory block goes; "user" is for providers that take one system message only. @default "system" */
+  readonly injectAs?: InjectAs | undefined;
+  /** Whether a failed recall or remember ends the turn. @default "continue" */
+  readonly onError?: OnError | undefined;
+  /**
+   * Who the agent is: only categories of its allowlist are recalled, and what is learned from the round carries its
+   * name. @default no restriction; the run's `agent_id`
+   */
+  readonly agent?: string | undefined;
+  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
+  readonly memoryMode?: RecallMode | undefined;
+}
+
+export const injectAsSchema = z.enum(["system", "user"]);
+
+/** `RoundOptions` as a schema. */
+export const roundOptions = z.strictObject({
   session: z.enum(["full", "bounded"]).optional(),
   injectAs: injectAsSchema.optional(),
   onError: z.enum(["continue", "throw"]).optional(),
@@ -22,7 +49,7 @@ export const sharedOptions = z.strictObject({
 });
 
 /**
- * Sees to it that `memory` is one and that `options` are what `schema` knows: a misspelt option would be left out
+ * Sees to it that `memory` is one and that `options` are what `schema` knows. A misspelt option would be left out
  * without a word, and with it an allowlist.
  *
  * @param what whose options they are, for the error: "withMemory".
@@ -34,9 +61,6 @@ export function checkOptions(memory: Memory, schema: z.ZodType, options: unknown
   }
   parseInput(schema, options, `options of ${what}`);
 }
-
-/** What a failed recall, consent or remember does to the turn. */
-export type OnError = "continue" | "throw";
 
 /** Mistakes of the calling program: carrying on would hide them, or cross a scope. */
 const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
@@ -54,25 +78,24 @@ const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
 ]);
 
 /**
- * `step`'s result. When it fails and the turn may go on: `fallback`, a log line and an event.
+ * Does `step` for a node. When it fails and the turn may go on, there is a log line and an event.
  *
  * Interrupts and other control flow of LangGraph always pass.
+ *
+ * @param onError @default "continue"
  */
-export async function continueOnError<Result>(
+export async function continueOnError(
   memory: Memory,
-  onError: OnError,
-  node: "recall" | "consent" | "remember",
+  { node, onError }: { node: "recall" | "consent" | "remember"; onError: OnError | undefined },
   config: LangGraphRunnableConfig,
-  step: () => Promise<Result>,
-  fallback: Result,
-): Promise<Result> {
+  step: () => Promise<void>,
+): Promise<void> {
   try {
-    return await step();
+    await step();
   } catch (error) {
     if (isGraphBubbleUp(error) || onError === "throw") throw error;
     if (MemoryError.is(error) && neverContinued.has(error.code)) throw error;
     await memory.reportError({ ...runIdentity(config), node, error });
     streamEvent(config, node, "error", { detail: MemoryError.is(error) ? error.code : "UNEXPECTED" });
-    return fallback;
   }
 }

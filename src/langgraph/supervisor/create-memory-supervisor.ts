@@ -93,28 +93,25 @@ What they answer is for you: tell the user the outcome in your own words.`;
  */
 export async function createMemorySupervisor(options: MemorySupervisorOptions): Promise<MemorySupervisor> {
   checkOptions(options?.memory, supervisorOptions, options, "createMemorySupervisor");
-  const { mode, model, memory, planner, executor, agents = [], tools = [] } = options;
+  const { model, memory, planner, executor, agents = [], tools = [], ...others } = options;
+  const { prompt = defaultPrompt, mode, delegations = "recorded", memoryTools = true, ...round } = others;
   const build = mode === "tools" ? supervisorWithTools : supervisorWithHandoffs;
   const toolsOf = (agent: string, own: readonly StructuredToolInterface[]) => {
     const query = memoryQueryTool(memory, { agent });
-    const asks = (options.memoryTools ?? true) && !own.some(({ name }) => name === query.name);
+    const asks = memoryTools && !own.some(({ name }) => name === query.name);
     return asks ? [...own, query] : [...own];
   };
   const supervisor = await build({
     model,
     tools,
     toolsOf,
-    prompt: options.prompt ?? defaultPrompt,
-    delegations: options.delegations ?? "recorded",
+    prompt,
+    delegations,
     subagents: [
       { name: "planner", description: "Turns a goal into a short list of steps.", agent: planner },
       { name: "executor", description: "Carries out one step and reports the result.", agent: executor },
       ...agents,
     ],
   });
-  const { session, injectAs, onError, consent, agentNode, memoryMode } = options;
-  return withMemory(supervisor, memory, {
-    ...{ session, injectAs, onError, consent, agentNode, memoryMode },
-    agent: supervisorName,
-  });
+  return withMemory(supervisor, memory, { ...round, agent: supervisorName });
 }

@@ -2,8 +2,15 @@ import { type BaseMessage, RemoveMessage, ToolMessage } from "@langchain/core/me
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
 import { END, type LangGraphRunnableConfig, Send } from "@langchain/langgraph";
 import { createReactAgent } from "@langchain/langgraph/prebuilt";
-import { type ResolvedSubagent, resolveSubagents, type SubagentGraph } from "./subagent.js";
-import { runSubagentTask, subagentTaskDescription, subagentTaskSchema } from "./subagent-task.js";
+import type { LooseGraph } from "../wrap/agent-graph.js";
+import {
+  type ResolvedSubagent,
+  resolveSubagents,
+  runSubagentTask,
+  type SubagentGraph,
+  subagentTaskDescription,
+  subagentTaskSchema,
+} from "./subagent.js";
 import {
   loadSupervisorPeer,
   removeDelegations,
@@ -22,14 +29,6 @@ type PendingHandoff = Handoff & { readonly announcement: ToolMessage };
 
 interface State {
   messages: BaseMessage[];
-}
-
-/** The builder without the names of its nodes, which are only known here. */
-interface LooseGraph {
-  addNode(name: string, node: unknown, options?: { subgraphs: unknown[] }): LooseGraph;
-  addEdge(from: string, to: string): LooseGraph;
-  addConditionalEdges(from: string, next: (state: State) => string | Send[], ends: string[]): LooseGraph;
-  compile(options: { name: string }): unknown;
 }
 
 const hideNode = "hide_delegations";

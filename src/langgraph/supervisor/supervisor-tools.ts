@@ -1,7 +1,14 @@
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
 import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
-import { type ResolvedSubagent, resolveSubagents, type SubagentGraph } from "./subagent.js";
-import { runSubagentTask, subagentTaskDescription, subagentTaskSchema } from "./subagent-task.js";
+import type { LooseGraph } from "../wrap/agent-graph.js";
+import {
+  type ResolvedSubagent,
+  resolveSubagents,
+  runSubagentTask,
+  type SubagentGraph,
+  subagentTaskDescription,
+  subagentTaskSchema,
+} from "./subagent.js";
 import {
   loadSupervisorPeer,
   removeDelegations,
@@ -52,30 +59,20 @@ const TeamState = Annotation.Root({
 });
 
 /** All subagents in one graph, each a node, so that streams and Studio name the one at work. */
-function teamGraph(subagents: readonly ResolvedSubagent[]) {
-  const graph = new StateGraph(TeamState) as unknown as {
-    addNode(name: string, node: unknown, options: { subgraphs: unknown[] }): unknown;
-    addEdge(from: string, to: string): unknown;
-    addConditionalEdges(
-      from: string,
-      next: (state: typeof TeamState.State) => string,
-      ends: string[],
-    ): unknown;
-    compile(options: { name: string }): TeamGraph;
-  };
+function teamGraph(subagents: readonly ResolvedSubagent[]): TeamGraph {
+  const graph = new StateGraph(TeamState) as unknown as LooseGraph;
   for (const subagent of subagents) {
     const work = async ({ task }: typeof TeamState.State, config: LangGraphRunnableConfig) => ({
       result: await runSubagentTask(subagent, task, config),
     });
-    graph.addNode(subagent.name, work, { subgraphs: [subagent.graph] });
-    graph.addEdge(subagent.name, END);
+    graph.addNode(subagent.name, work, { subgraphs: [subagent.graph] }).addEdge(subagent.name, END);
   }
   graph.addConditionalEdges(
     START,
-    ({ to }) => to,
+    ({ to }: typeof TeamState.State) => to,
     subagents.map(({ name }) => name),
   );
-  return graph.compile({ name: "team" });
+  return graph.compile({ name: "team" }) as TeamGraph;
 }
 
 interface TeamGraph {

@@ -1,48 +1,18 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { type DynamicStructuredTool, tool } from "@langchain/core/tools";
+import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
 import { consentLine } from "../../consents/consent-lines.js";
-import { isRecalled, withoutContext } from "../../conversation/recalled-mark.js";
-import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import { saidMessage } from "../../conversation/recalled-mark.js";
+import { MemoryError } from "../../errors.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.js";
 import type { Memory } from "../../memory.js";
 import { messageText } from "../../text/message-text.js";
-import { shownAs, wasShown } from "../run/memory-state.js";
+import { answeredTooLate, answerMistakes } from "../nodes/consent-answer.js";
 import { checkOptions } from "../run/node-options.js";
 import { isDelegated, runIdentity, runOrigin } from "../run/run-identity.js";
-import { requireToolName, toolMessages } from "./tool-message.js";
-
-/** A user's message. */
-interface UserWords {
-  readonly messageId?: string | undefined;
-  readonly text: string;
-}
-
-/**
- * What the user wrote at the beginning of the round under way: the last human messages of a graph's state.
- *
- * What memory put there, and tasks that one agent gave another, are nobody's words.
- */
-function currentUserWords(messages: readonly BaseMessage[]): UserWords[] {
-  const last = messages.findLastIndex((message) => message.getType() === "human");
-  const before = messages.findLastIndex((message, index) => index < last && message.getType() !== "human");
-  return messages.slice(before + 1, last + 1).flatMap((message, index, round) => {
-    const text = ownText(message, index === round.length - 1);
-    return text === null ? [] : [{ messageId: message.id, text }];
-  });
-}
-
-/** Null where the message is not of this round, or not the user's. */
-function ownText(message: BaseMessage, isCurrent: boolean): string | null {
-  if (isDelegated(message)) return null;
-  const text = messageText(message);
-  const own = withoutContext(text);
-  // Only the current message has memory in front of it; others so marked come from the transcript.
-  if (isRecalled(message) && !(isCurrent && own !== text)) return null;
-  // After a restart the mark is not known any more, and the context no less memory's.
-  return own;
-}
+import { shownAs, wasShown } from "../run/run-state.js";
+import { memoryTool, toolMessages } from "./memory-tool.js";
 
 /** How a consent tool is bound. */
 export interface ConsentToolOptions {
@@ -65,18 +35,6 @@ const argumentsSchema = z.object({
     .describe("The user's exact words that say so, from the user's own message."),
 });
 
-/** Shorter beginnings of an id could mean another one. */
-const shortestId = 8;
-
-/** What a model can do something about. */
-const refusals: ReadonlySet<MemoryErrorCode> = new Set([
-  "CONSENT_DECIDED",
-  "CONSENT_EXPIRED",
-  "CONSENT_SUPERSEDED",
-  "INVALID_INPUT",
-  "NOT_FOUND",
-]);
-
 /**
  * The tool that an agent calls when the user plainly agreed to, or refused, what waits for consent.
  *
@@ -87,47 +45,59 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
  */
 export function consentTool(memory: Memory, options: ConsentToolOptions = {}): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "consentTool");
-  const name = requireToolName(options.name ?? "memory_consent");
-  return tool(
-    async (input: z.output<typeof argumentsSchema>, config: LangGraphRunnableConfig) => {
-      const identity = runIdentity(config);
-      try {
-        const { decision, quote } = input;
-        const { id } = await findProposal(memory, input.proposal, config);
-        const decided = await memory.consents.acknowledge({
-          ...identity,
-          ...{ id, decision, quote },
-          said: currentUserWords(toolMessages(config)),
-          shown: wasShown(config, id),
-        });
-        return decided.status === "approved"
-          ? `Remembered with the user's consent: ${decided.text}`
-          : `The user refused; this is not remembered and not to be asked again: ${consentLine(decided)}`;
-      } catch (error) {
-        if (!MemoryError.is(error) || !refusals.has(error.code)) throw error;
-        await memory.emit({
-          ...identity,
-          ...runOrigin(config),
-          step: "tool",
-          op: "approve",
-          status: "error",
-          detail: error.code,
-        });
-        return `Refused: ${error.message}`;
-      }
+  return memoryTool({
+    name: options.name ?? "memory_consent",
+    call: "memory.consent",
+    description:
+      'Records what the user decided about a proposal under "Waiting for the User\'s Consent" in the memory block. ' +
+      "Call it only when the user plainly said yes or no to that proposal, after being asked about it. Never call it " +
+      "for silence, for a change of subject, or for what you or a tool said.",
+    schema: argumentsSchema,
+    refusals: new Set([...answerMistakes, ...answeredTooLate]),
+    async answer({ proposal, decision, quote }, config) {
+      const { id } = await findProposal(memory, proposal, config);
+      const decided = await memory.consents.acknowledge({
+        ...runIdentity(config),
+        ...{ id, decision, quote },
+        said: currentUserWords(toolMessages(config)),
+        shown: wasShown(config, id),
+      });
+      return decided.status === "approved"
+        ? `Remembered with the user's consent: ${decided.text}`
+        : `The user refused; this is not remembered and not to be asked again: ${consentLine(decided)}`;
     },
-    {
-      name,
-      description:
-        'Records what the user decided about a proposal under "Waiting for the User\'s Consent" in the memory block. ' +
-        "Call it only when the user plainly said yes or no to that proposal, after being asked about it. Never call it " +
-        "for silence, for a change of subject, or for what you or a tool said.",
-      schema: argumentsSchema,
-      metadata: { memoryTool: "memory.consent" },
+    async refused({ code, message }, config) {
+      const event = { step: "tool", op: "approve", status: "error", detail: code } as const;
+      await memory.emit({ ...runIdentity(config), ...runOrigin(config), ...event });
+      return `Refused: ${message}`;
     },
-  ) as unknown as DynamicStructuredTool;
+  });
 }
 
+/** A user's message. */
+interface UserWords {
+  readonly messageId?: string | undefined;
+  readonly text: string;
+}
+
+/**
+ * What the user wrote at the beginning of the round under way: the last human messages of a graph's state.
+ *
+ * What memory put there, and tasks that one agent gave another, are nobody's words.
+ */
+function currentUserWords(messages: readonly BaseMessage[]): UserWords[] {
+  const last = messages.findLastIndex((message) => message.getType() === "human");
+  const before = messages.findLastIndex((message, index) => index < last && message.getType() !== "human");
+  return messages.slice(before + 1, last + 1).flatMap((message) => {
+    const own = isDelegated(message) ? null : saidMessage(message);
+    return own === null ? [] : [{ messageId: own.id, text: messageText(own) }];
+  });
+}
+
+/** Shorter beginnings of an id could mean another one. */
+const shortestId = 8;
+
+/** The proposal that a model means. @throws MemoryError `NOT_FOUND` that lists those that wait */
 async function findProposal(
   memory: Memory,
   named: string,

@@ -1,7 +1,8 @@
-import { type DynamicStructuredTool, tool } from "@langchain/core/tools";
+import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
+import type { MemoryEvent } from "../../events/event-log.js";
 import { readableCategories } from "../../memories/item/category.js";
 import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
@@ -9,9 +10,9 @@ import { type Scope, scopeField } from "../../scope/scope.js";
 import { answerForms, bulletsOf } from "../../search/answer-query.js";
 import { memoryFilterSchema } from "../../search/memory-filter.js";
 import { streamEvent } from "../run/memory-state.js";
-import { checkOptions, sharedOptions } from "../run/node-options.js";
+import { checkOptions, roundOptions } from "../run/node-options.js";
 import { runIdentity, runPlace } from "../run/run-identity.js";
-import { requireToolName } from "./tool-message.js";
+import { memoryTool } from "./memory-tool.js";
 
 /** How a `memory.query` tool is bound. */
 export interface MemoryQueryToolOptions {
@@ -23,7 +24,7 @@ export interface MemoryQueryToolOptions {
   readonly name?: string;
 }
 
-const optionsSchema = sharedOptions
+const optionsSchema = roundOptions
   .pick({ agent: true })
   .extend({ scope: scopeField, name: z.string().optional() });
 
@@ -67,40 +68,43 @@ const argumentsSchema = z
  */
 export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions = {}): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "memoryQueryTool");
-  const name = requireToolName(options.name ?? "memory_query");
   const categories = [...readableCategories(memory.policy, options.agent ?? null)];
-  return tool(
-    async (input: z.output<typeof argumentsSchema>, config: LangGraphRunnableConfig) => {
-      const identity = options.scope ? { scope: options.scope } : runIdentity(config);
-      const event = {
-        ...{ ...runPlace(config, options.agent), ...identity },
-        ...({ step: "tool", op: "search" } as const),
-      };
-      try {
-        const { budget_tokens: budgetTokens, return: form, ...request } = boundTo(options.agent, input);
-        const hits = await memory.query({
-          ...request,
-          ...{ scope: identity.scope, agent: options.agent, top_k: input.top_k ?? 3 },
-        });
-        const similarity = bestSimilarity(hits) ?? undefined;
-        await memory.emit({ ...event, status: "ok", similarity, shownIds: hits.map((hit) => hit.memory.id) });
-        streamEvent(config, "query", "ok", { hits: hits.length, similarity: similarity ?? null });
-        if (hits.length === 0) return "No memory fits. Ask the user if you need to know.";
-        return JSON.stringify(bulletsOf(hits, form ?? "bullets", budgetTokens ?? 512));
-      } catch (error) {
-        if (!MemoryError.is(error, "CATEGORY_DENIED") && !MemoryError.is(error, "INVALID_INPUT")) throw error;
-        await memory.emit({ ...event, status: "error", detail: error.code });
-        streamEvent(config, "query", "error", { detail: error.code });
-        return `Refused: ${error.message}`;
-      }
+  const askerOf = (config: LangGraphRunnableConfig) =>
+    options.scope ? { scope: options.scope } : runIdentity(config);
+  const report = (
+    config: LangGraphRunnableConfig,
+    seen: Pick<MemoryEvent, "status" | "detail" | "similarity" | "shownIds">,
+  ) =>
+    memory.emit({
+      ...runPlace(config, options.agent),
+      ...askerOf(config),
+      step: "tool",
+      op: "search",
+      ...seen,
+    });
+  return memoryTool({
+    name: options.name ?? "memory_query",
+    call: "memory.query",
+    description: description(categories),
+    schema: argumentsSchema,
+    refusals: new Set(["CATEGORY_DENIED", "INVALID_INPUT"]),
+    async answer(input, config) {
+      const { scope } = askerOf(config);
+      const { budget_tokens: budgetTokens, return: form, ...request } = boundTo(options.agent, input);
+      const asked = { scope, agent: options.agent, top_k: input.top_k ?? 3 };
+      const hits = await memory.query({ ...request, ...asked });
+      const similarity = bestSimilarity(hits) ?? undefined;
+      await report(config, { status: "ok", similarity, shownIds: hits.map((hit) => hit.memory.id) });
+      streamEvent(config, "query", "ok", { hits: hits.length, similarity: similarity ?? null });
+      if (hits.length === 0) return "No memory fits. Ask the user if you need to know.";
+      return JSON.stringify(bulletsOf(hits, form ?? "bullets", budgetTokens ?? 512));
     },
-    {
-      name,
-      description: description(categories),
-      schema: argumentsSchema,
-      metadata: { memoryTool: "memory.query" },
+    async refused({ code, message }, config) {
+      await report(config, { status: "error", detail: code });
+      streamEvent(config, "query", "error", { detail: code });
+      return `Refused: ${message}`;
     },
-  ) as unknown as DynamicStructuredTool;
+  });
 }
 
 /** `input` without the agent, if that is the tool's own. @throws MemoryError `INVALID_INPUT` */

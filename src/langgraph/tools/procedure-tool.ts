@@ -1,12 +1,11 @@
-import { type DynamicStructuredTool, tool } from "@langchain/core/tools";
-import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { z } from "zod";
 import { isRecalled } from "../../conversation/recalled-mark.js";
-import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import type { MemoryErrorCode } from "../../errors.js";
 import type { Memory } from "../../memory.js";
-import { checkOptions, sharedOptions } from "../run/node-options.js";
+import { checkOptions, roundOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
-import { requireToolName, toolMessages } from "./tool-message.js";
+import { memoryTool, toolMessages } from "./memory-tool.js";
 
 /** How a procedure tool is bound. */
 export interface ProcedureToolOptions {
@@ -16,7 +15,7 @@ export interface ProcedureToolOptions {
   readonly name?: string;
 }
 
-const optionsSchema = sharedOptions.pick({ agent: true }).extend({ name: z.string().optional() });
+const optionsSchema = roundOptions.pick({ agent: true }).extend({ name: z.string().optional() });
 
 const argumentsSchema = z.object({
   title: z
@@ -25,16 +24,6 @@ const argumentsSchema = z.object({
     .max(200)
     .describe("What the steps are for. The same title again takes the place of the steps kept under it."),
 });
-
-/** What a model can do without. */
-const refusals: ReadonlySet<MemoryErrorCode> = new Set([
-  "FORGOTTEN",
-  "INVALID_INPUT",
-  "MODEL_FAILED",
-  "MODEL_OUTPUT_INVALID",
-  "MODEL_TIMEOUT",
-  "NOT_FOUND",
-]);
 
 /**
  * The tool by which an agent has what it just did kept as numbered steps, made from the messages it sees.
@@ -47,34 +36,38 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
 export function procedureTool(memory: Memory, options: ProcedureToolOptions = {}): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "procedureTool");
   const { agent } = options;
-  return tool(
-    async ({ title }: z.output<typeof argumentsSchema>, config: LangGraphRunnableConfig) => {
+  return memoryTool({
+    name: options.name ?? "memory_save_procedure",
+    call: "memory.procedures.write",
+    description:
+      "Keeps the way in which a task was just done as numbered steps, for the next time. Call it only after the task " +
+      "succeeded and when the user asked to remember how, or the same task is likely to come again. Ask memory for " +
+      'the category "procedural" to find steps again.',
+    schema: argumentsSchema,
+    refusals,
+    async answer({ title }, config) {
       const messages = toolMessages(config).filter((message) => !isRecalled(message));
-      try {
-        const written = await memory.procedures.write({
-          ...runIdentity(config),
-          title,
-          ...runOrigin(config, agent),
-          actor: agent ?? "agent",
-          ...(messages.length > 0 && { messages }),
-        });
-        if (written === null) return "Nothing was kept: there are no steps to repeat in this conversation.";
-        if (written.state !== "active")
-          return "Kept for a person to look at first: the steps read as instructions.";
-        return `Kept:\n${written.text}`;
-      } catch (error) {
-        if (!MemoryError.is(error) || !refusals.has(error.code)) throw error;
-        return `Not kept: ${error.message}`;
-      }
+      const written = await memory.procedures.write({
+        ...runIdentity(config),
+        title,
+        ...runOrigin(config, agent),
+        actor: agent ?? "agent",
+        ...(messages.length > 0 && { messages }),
+      });
+      if (written === null) return "Nothing was kept: there are no steps to repeat in this conversation.";
+      if (written.state === "active") return `Kept:\n${written.text}`;
+      return "Kept for a person to look at first: the steps read as instructions.";
     },
-    {
-      name: requireToolName(options.name ?? "memory_save_procedure"),
-      description:
-        "Keeps the way in which a task was just done as numbered steps, for the next time. Call it only after the task " +
-        "succeeded and when the user asked to remember how, or the same task is likely to come again. Ask memory for " +
-        'the category "procedural" to find steps again.',
-      schema: argumentsSchema,
-      metadata: { memoryTool: "memory.procedures.write" },
-    },
-  ) as unknown as DynamicStructuredTool;
+    refused: ({ message }) => `Not kept: ${message}`,
+  });
 }
+
+/** What a model can do without. */
+const refusals: ReadonlySet<MemoryErrorCode> = new Set([
+  "FORGOTTEN",
+  "INVALID_INPUT",
+  "MODEL_FAILED",
+  "MODEL_OUTPUT_INVALID",
+  "MODEL_TIMEOUT",
+  "NOT_FOUND",
+]);

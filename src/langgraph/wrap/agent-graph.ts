@@ -1,5 +1,5 @@
 import { HumanMessage } from "@langchain/core/messages";
-import { type LangGraphRunnableConfig, Overwrite } from "@langchain/langgraph";
+import { type LangGraphRunnableConfig, Overwrite, type Send } from "@langchain/langgraph";
 import { MemoryError } from "../../errors.js";
 import { memoryKey } from "../run/memory-state.js";
 
@@ -35,6 +35,14 @@ export interface AgentGraph {
   readonly [compileOption: string]: unknown;
   withConfig(config: LangGraphRunnableConfig): AgentGraph;
   invoke(input: unknown, config: LangGraphRunnableConfig): Promise<Record<string, unknown>>;
+}
+
+/** A builder of graphs whose state and nodes are known only when it is used. */
+export interface LooseGraph {
+  addNode(name: string, node: unknown, options?: { subgraphs: unknown[] }): LooseGraph;
+  addEdge(from: string, to: string): LooseGraph;
+  addConditionalEdges(from: string, next: (state: never) => string | Send[], ends: string[]): LooseGraph;
+  compile(options: { name: string }): unknown;
 }
 
 /**

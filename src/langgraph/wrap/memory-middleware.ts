@@ -3,27 +3,18 @@ import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { isMemoryBlock } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
 import type { Recalled } from "../../rounds/recalled.js";
-import type { RecallMode } from "../../search/retrieval-options.js";
 import { modelView } from "../nodes/model-view.js";
-import { recallNode } from "../nodes/recall-node.js";
-import { rememberNode, type SessionMode } from "../nodes/remember-node.js";
+import { recalling } from "../nodes/recall-node.js";
+import { remembering } from "../nodes/remember-node.js";
 import { memoryKey } from "../run/memory-state.js";
-import { checkOptions, type InjectAs, type OnError, sharedOptions } from "../run/node-options.js";
-import { runIdentity } from "../run/run-identity.js";
+import { checkOptions, type InjectAs, type RoundOptions, roundOptions } from "../run/node-options.js";
+import { recalledByRun } from "../run/run-state.js";
 
-/** How the middleware works. */
-export interface MemoryMiddlewareOptions {
-  /** "bounded" removes summarised messages from the agent's state; the transcript keeps them. @default "full" */
-  readonly session?: SessionMode | undefined;
-  /** Where the memory block goes: to the end of the agent's system message, or in front of the current user message. @default "system" */
-  readonly injectAs?: InjectAs | undefined;
-  /** Whether a failed recall or remember ends the turn. @default "continue" */
-  readonly onError?: OnError | undefined;
-  /** The agent that reads what is recalled: only categories of its allowlist. @default all */
-  readonly agent?: string | undefined;
-  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
-  readonly memoryMode?: RecallMode | undefined;
-}
+/**
+ * How the middleware works. The memory block goes to the end of the agent's system message, or in front of the current
+ * user message.
+ */
+export interface MemoryMiddlewareOptions extends RoundOptions {}
 
 /** A middleware for `createAgent` of `langchain`. Its types are written out, since that package is optional. */
 export interface MemoryMiddleware {
@@ -56,10 +47,9 @@ const brand = Symbol.for("AgentMiddleware");
  *   `THREAD_FORBIDDEN` whatever `onError` says.
  */
 export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
-  checkOptions(memory, sharedOptions, options, "memoryMiddleware");
-  const { session, onError, agent, memoryMode } = options;
-  const recall = recallNode(memory, { onError, agent, memoryMode });
-  const remember = rememberNode(memory, { session, onError, agent });
+  checkOptions(memory, roundOptions, options, "memoryMiddleware");
+  const recall = recalling(memory, options);
+  const remember = remembering(memory, options);
   const runs = recalledByRun();
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
     const { [memoryKey]: recalled = null, messages } = await recall(state, config);
@@ -105,27 +95,5 @@ function shown(request: ModelRequest, recalled: Recalled | null, injectAs: Injec
             content: [...systemMessage.content, { type: "text", text }],
           }),
     messages: view.filter((message) => message !== block),
-  };
-}
-
-/**
- * What was recalled in each run, as long as the run is referred to.
- *
- * It cannot be agent state: that of middleware is always checkpointed, and forgetting must reach everything stored.
- */
-function recalledByRun() {
-  const runs = new WeakMap<object, Map<string, Recalled | null>>();
-  const keyOf = (config: LangGraphRunnableConfig) => {
-    const { scope, threadId } = runIdentity(config);
-    return JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId]);
-  };
-  return {
-    /** Undefined when nothing was recalled in this run. */
-    get: (config: LangGraphRunnableConfig) => config.control && runs.get(config.control)?.get(keyOf(config)),
-    set(config: LangGraphRunnableConfig, recalled: Recalled | null) {
-      if (!config.control) return;
-      const run = runs.get(config.control) ?? new Map<string, Recalled | null>();
-      runs.set(config.control, run.set(keyOf(config), recalled));
-    },
   };
 }

@@ -11,27 +11,16 @@ import {
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import type { Memory } from "../../memory.js";
-import type { RecallMode } from "../../search/retrieval-options.js";
-import { consentNode } from "../nodes/consent-node.js";
-import { recallNode } from "../nodes/recall-node.js";
-import { rememberNode, type SessionMode } from "../nodes/remember-node.js";
+import { askingConsent } from "../nodes/consent-node.js";
+import { recalling } from "../nodes/recall-node.js";
+import { remembering } from "../nodes/remember-node.js";
 import { memoryAnnotation } from "../run/memory-state.js";
-import { checkOptions, type InjectAs, type OnError, sharedOptions } from "../run/node-options.js";
-import { type AgentGraph, agentGraph, wholeStateAgent } from "./agent-graph.js";
+import { checkOptions, type RoundOptions, roundOptions } from "../run/node-options.js";
+import { type AgentGraph, agentGraph, type LooseGraph, wholeStateAgent } from "./agent-graph.js";
 import { callAgent, removedKey } from "./call-agent.js";
 
 /** How `withMemory` wraps an agent. */
-export interface WithMemoryOptions {
-  /**
-   * "bounded" removes summarised messages from the graph's state, so that checkpoints stop growing with the
-   * square of the conversation. In a bigger graph that has this one as a subgraph, the bigger graph's own
-   * `messages` keep everything. @default "full"
-   */
-  readonly session?: SessionMode | undefined;
-  /** Where the memory block goes; "user" is for providers that take one system message only. @default "system" */
-  readonly injectAs?: InjectAs | undefined;
-  /** Whether a failed recall or remember ends the turn. @default "continue" */
-  readonly onError?: OnError | undefined;
+export interface WithMemoryOptions extends RoundOptions {
   /**
    * "interrupt" asks the user about what waits for consent before the agent's turn; needs a checkpointer. See
    * `consentNode`. @default "none"
@@ -39,14 +28,10 @@ export interface WithMemoryOptions {
   readonly consent?: "interrupt" | "none" | undefined;
   /** Name of the agent's node. @default the agent's own name, else "agent" */
   readonly agentNode?: string | undefined;
-  /** Who the agent is in the configured allowlists: only those categories are recalled. @default no restriction */
-  readonly agent?: string | undefined;
-  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
-  readonly memoryMode?: RecallMode | undefined;
 }
 
 /** What `withMemory` takes. */
-export const withMemoryOptions = sharedOptions.extend({
+export const withMemoryOptions = roundOptions.extend({
   consent: z.enum(["interrupt", "none"]).optional(),
   agentNode: z.string().optional(),
 });
@@ -111,25 +96,17 @@ export function withMemory(agent: object, memory: Memory, options: WithMemoryOpt
     context: builder._configRuntimeSchema,
   } as unknown as ConstructorParameters<typeof StateGraph>[0]) as unknown as LooseGraph;
   // What a caller may send and what Studio shows are the agent's own schemas, not just their channels.
-  wrapped._schemaRuntimeDefinition = builder._schemaRuntimeDefinition;
-  wrapped._inputRuntimeDefinition = builder._inputRuntimeDefinition;
-  wrapped._outputRuntimeDefinition = builder._outputRuntimeDefinition;
+  const { _schemaRuntimeDefinition, _inputRuntimeDefinition, _outputRuntimeDefinition } = builder;
+  Object.assign(wrapped, { _schemaRuntimeDefinition, _inputRuntimeDefinition, _outputRuntimeDefinition });
 
-  const { session, injectAs, onError, agent: reader, memoryMode } = options;
   const nodes = nodeNames(graph, options.agentNode);
   const inner = wholeStateAgent(graph);
   wrapped
-    .addNode(nodes.recall, recallNode(memory, { onError, agent: reader, memoryMode }))
-    .addNode(
-      nodes.agent,
-      callAgent(inner, builder, memory, { onError, agent: reader, injectAs, memoryMode }),
-      {
-        subgraphs: [inner],
-      },
-    )
-    .addNode(nodes.remember, rememberNode(memory, { session, onError, agent: reader }));
+    .addNode(nodes.recall, recalling(memory, options))
+    .addNode(nodes.agent, callAgent(inner, builder, memory, options), { subgraphs: [inner] })
+    .addNode(nodes.remember, remembering(memory, options));
   if (options.consent === "interrupt") {
-    wrapped.addNode(nodes.consent, consentNode(memory, { onError }));
+    wrapped.addNode(nodes.consent, askingConsent(memory, options));
     wrapped.addEdge(nodes.recall, nodes.consent).addEdge(nodes.consent, nodes.agent);
   } else {
     wrapped.addEdge(nodes.recall, nodes.agent);
@@ -138,15 +115,6 @@ export function withMemory(agent: object, memory: Memory, options: WithMemoryOpt
     .addEdge(START, nodes.recall)
     .addEdge(nodes.agent, nodes.remember)
     .addEdge(nodes.remember, END);
-}
-
-/** The builder without the state's types, which only the caller knows. */
-interface LooseGraph {
-  _schemaRuntimeDefinition: unknown;
-  _inputRuntimeDefinition: unknown;
-  _outputRuntimeDefinition: unknown;
-  addNode(name: string, node: unknown, options?: { subgraphs: unknown[] }): LooseGraph;
-  addEdge(from: string, to: string): LooseGraph;
 }
 
 /** Names that LangGraph takes: no state key, no other node, and none of the characters of its namespaces. */

@@ -1,130 +1,9 @@
 import { promptBlocks, sentencesOf } from "./read-prompt.js";
 
-/** A fact as a rule finds it in a sentence. */
-interface RuleFact {
-  category: string;
-  key: string | null;
-  value: string | null;
-  text: string;
-  importance: number;
-  confidence: number;
-}
-
-interface FactRule {
-  /** Its first group is what is said; the whole match is the evidence. */
-  says: RegExp;
-  fact(said: string): RuleFact;
-}
-
-/** The end of what is said: a comma, a conjunction that begins another statement, or the sentence's end. */
-const END = String.raw`(?=\s*(?:[,;.!?]|$|\s(?:and|but)\s+(?:I|my|please|call)\b))`;
-const I_AM = String.raw`\bI(?:'m|’m| am)`;
-const rule = (pattern: string, fact: FactRule["fact"]): FactRule => ({
-  says: new RegExp(`${pattern}\\s+(.+?)${END}`, "i"),
-  fact,
-});
-
-/** A field of the profile: one value at a time. */
-const slot = (key: string, importance: number, confidence: number, sentence: (value: string) => string) => {
-  return (value: string): RuleFact => ({
-    ...{ category: "profile", key, value, text: sentence(value), importance, confidence },
-  });
-};
-
-/** A statement that there can be several of. */
-const statement = (category: string, importance: number, sentence: (said: string) => string) => {
-  return (said: string): RuleFact => ({
-    ...{ category, key: null, value: null, text: sentence(said), importance, confidence: 0.9 },
-  });
-};
-
-const RULES: FactRule[] = [
-  rule(
-    String.raw`\bmy (?:full |real )?name(?:'s|’s| is)`,
-    slot("name", 5, 1, (name) => `The user's name is ${name}.`),
-  ),
-  rule(
-    String.raw`\bcall me`,
-    slot("preferred_name", 4, 0.8, (name) => `The user's preferred name is ${name}.`),
-  ),
-  rule(
-    String.raw`\bI(?:'m|’m| am)? liv(?:e|ing) in`,
-    slot("city", 4, 0.9, (city) => `The user lives in ${city}.`),
-  ),
-  rule(
-    String.raw`\bI(?:'ve|’ve| have)? (?:just )?moved to`,
-    slot("city", 4, 0.9, (city) => `The user lives in ${city}.`),
-  ),
-  rule(
-    String.raw`\bI work as`,
-    slot("job", 3, 0.9, (job) => `The user works as ${job}.`),
-  ),
-  rule(
-    String.raw`\bI work (?:at|for)`,
-    slot("employer", 3, 0.9, (name) => `The user works for ${name}.`),
-  ),
-  rule(
-    String.raw`\bmy time ?zone is`,
-    slot("timezone", 3, 1, (zone) => `The user's timezone is ${zone}.`),
-  ),
-  rule(
-    `${I_AM} allergic to`,
-    statement("constraints", 5, (what) => `The user is allergic to ${what}.`),
-  ),
-  rule(
-    String.raw`\bI (?:can't|can’t|cannot|don't|don’t) eat`,
-    statement("constraints", 5, (what) => `The user does not eat ${what}.`),
-  ),
-  rule(
-    String.raw`\bI (?:really )?prefer`,
-    statement("preferences", 3, (what) => `The user prefers ${what}.`),
-  ),
-  rule(
-    String.raw`\bI (?:really )?(?:like|love|enjoy)`,
-    statement("preferences", 3, (what) => `The user likes ${what}.`),
-  ),
-  rule(
-    String.raw`\bI (?:really )?(?:dislike|hate)`,
-    statement("preferences", 3, (what) => `The user dislikes ${what}.`),
-  ),
-  rule(
-    String.raw`\bmy goal is`,
-    statement("goals", 4, (what) => `The user's goal is ${what}.`),
-  ),
-  rule(
-    "^(?:please )?always",
-    statement("instructions", 4, (what) => `The user wants the assistant to always ${what}.`),
-  ),
-  rule(
-    "^(?:please )?never",
-    statement("instructions", 4, (what) => `The user wants the assistant to never ${what}.`),
-  ),
-];
-
-/** "My favourite tea is green tea": a slot for each kind of thing. */
-const FAVOURITE = new RegExp(String.raw`\bmy favou?rite (\w+(?: \w+)?) is\s+(.+?)${END}`, "i");
-
-/** What the rules find in `sentence`: each fact, and the words it rests on. */
-function factsOf(sentence: string): { fact: RuleFact; quote: string }[] {
-  const found = RULES.flatMap(({ says, fact }) => {
-    const [quote, said] = says.exec(sentence) ?? [];
-    return quote === undefined || said === undefined ? [] : [{ fact: fact(said.trim()), quote }];
-  });
-  const [quote, kind, value] = FAVOURITE.exec(sentence) ?? [];
-  if (quote === undefined || kind === undefined || value === undefined) return found;
-  const fact = {
-    ...{ category: "preferences", key: `favourite_${kind.toLowerCase().replace(/ /g, "_")}`, value },
-    ...{ text: `The user's favourite ${kind} is ${value}.`, importance: 3, confidence: 0.9 },
-  };
-  return [...found, { fact, quote }];
-}
-
-/** How a sentence begins that corrects what was known. */
-const CORRECTION = /^(?:no\b|sorry\b|actually\b|correction\b)|\b(?:just )?moved to\b/i;
-
 /**
- * The structured output `fact_extraction`, by rule: what a few English sentence patterns say of the speaker ("My name is …",
- * "I live in …", "I am allergic to …", "I prefer …", "Always …"). Questions hold no facts. A stand-in: it understands nothing else.
+ * The structured output `fact_extraction`, by rule: what a few English sentence patterns say of the speaker ("My name
+ * is …", "I live in …", "I am allergic to …", "I prefer …", "Always …"). Questions hold no facts. A stand-in: it
+ * understands nothing else.
  */
 export function extractFacts(prompt: string): Record<string, unknown> {
   const known = promptBlocks(prompt, "fact");
@@ -142,11 +21,98 @@ export function extractFacts(prompt: string): Record<string, unknown> {
           return {
             ...fact,
             evidence: { message: Number(attributes.number), quote },
-            correction: CORRECTION.test(sentence),
+            correction: correction.test(sentence),
             updates: slot < 0 ? null : slot + 1,
           };
         }),
       ),
   );
   return { reasoning: "Made by rule, without a model: sentences of a known pattern.", facts };
+}
+
+/** How a sentence begins that corrects what was known. */
+const correction = /^(?:no\b|sorry\b|actually\b|correction\b)|\b(?:just )?moved to\b/i;
+
+/** A fact as a rule finds it in a sentence. */
+interface RuleFact {
+  readonly category: string;
+  readonly key: string | null;
+  readonly value: string | null;
+  readonly text: string;
+  readonly importance: number;
+  readonly confidence: number;
+}
+
+type Slot = readonly [says: string, key: string, importance: number, confidence: number, text: string];
+type Statement = readonly [says: string, category: string, importance: number, text: string];
+
+/** Fields of the profile: how the sentence goes on to the value, which holds one at a time; "{}" stands for the value. */
+const slots: readonly Slot[] = [
+  [String.raw`\bmy (?:full |real )?name(?:'s|’s| is)`, "name", 5, 1, "The user's name is {}."],
+  [String.raw`\bcall me`, "preferred_name", 4, 0.8, "The user's preferred name is {}."],
+  [String.raw`\bI(?:'m|’m| am)? liv(?:e|ing) in`, "city", 4, 0.9, "The user lives in {}."],
+  [String.raw`\bI(?:'ve|’ve| have)? (?:just )?moved to`, "city", 4, 0.9, "The user lives in {}."],
+  [String.raw`\bI work as`, "job", 3, 0.9, "The user works as {}."],
+  [String.raw`\bI work (?:at|for)`, "employer", 3, 0.9, "The user works for {}."],
+  [String.raw`\bmy time ?zone is`, "timezone", 3, 1, "The user's timezone is {}."],
+];
+
+/** Statements that there can be several of, likewise. */
+const statements: readonly Statement[] = [
+  [String.raw`\bI(?:'m|’m| am) allergic to`, "constraints", 5, "The user is allergic to {}."],
+  [String.raw`\bI (?:can't|can’t|cannot|don't|don’t) eat`, "constraints", 5, "The user does not eat {}."],
+  [String.raw`\bI (?:really )?prefer`, "preferences", 3, "The user prefers {}."],
+  [String.raw`\bI (?:really )?(?:like|love|enjoy)`, "preferences", 3, "The user likes {}."],
+  [String.raw`\bI (?:really )?(?:dislike|hate)`, "preferences", 3, "The user dislikes {}."],
+  [String.raw`\bmy goal is`, "goals", 4, "The user's goal is {}."],
+  ["^(?:please )?always", "instructions", 4, "The user wants the assistant to always {}."],
+  ["^(?:please )?never", "instructions", 4, "The user wants the assistant to never {}."],
+];
+
+/** The end of what is said: a comma, a conjunction that begins another statement, or the sentence's end. */
+const end = String.raw`(?=\s*(?:[,;.!?]|$|\s(?:and|but)\s+(?:I|my|please|call)\b))`;
+const saying = (pattern: string) => new RegExp(`${pattern}\\s+(.+?)${end}`, "i");
+
+/** Each with what its first group said; the whole match is the evidence. */
+const rules: readonly { readonly says: RegExp; fact(said: string): RuleFact }[] = [
+  ...slots.map(([says, key, importance, confidence, text]) => ({
+    says: saying(says),
+    fact: (value: string) => ({
+      category: "profile",
+      key,
+      value,
+      text: text.replace("{}", () => value),
+      importance,
+      confidence,
+    }),
+  })),
+  ...statements.map(([says, category, importance, text]) => ({
+    says: saying(says),
+    fact: (said: string) => ({
+      category,
+      key: null,
+      value: null,
+      text: text.replace("{}", () => said),
+      importance,
+      confidence: 0.9,
+    }),
+  })),
+];
+
+/** "My favourite tea is green tea": a slot for each kind of thing. */
+const favourite = new RegExp(String.raw`\bmy favou?rite (\w+(?: \w+)?) is\s+(.+?)${end}`, "i");
+
+/** What the rules find in `sentence`: each fact, and the words it rests on. */
+function factsOf(sentence: string): { fact: RuleFact; quote: string }[] {
+  const found = rules.flatMap(({ says, fact }) => {
+    const [quote, said] = says.exec(sentence) ?? [];
+    return quote === undefined || said === undefined ? [] : [{ fact: fact(said.trim()), quote }];
+  });
+  const [quote, kind, value] = favourite.exec(sentence) ?? [];
+  if (quote === undefined || kind === undefined || value === undefined) return found;
+  const fact = {
+    ...{ category: "preferences", key: `favourite_${kind.toLowerCase().replace(/ /g, "_")}`, value },
+    ...{ text: `The user's favourite ${kind} is ${value}.`, importance: 3, confidence: 0.9 },
+  };
+  return [...found, { fact, quote }];
 }

@@ -1,14 +1,14 @@
-const ENTITIES: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
 /** `text` with XML's named entities resolved, once: `&amp;lt;` becomes `&lt;`. */
 export function unescapeEntities(text: string): string {
-  return text.replace(/&(lt|gt|amp|quot|apos);/g, (entity, name: string) => ENTITIES[name] ?? entity);
+  return text.replace(/&(lt|gt|amp|quot|apos);/g, (entity, name: string) => entities[name] ?? entity);
 }
 
 /** One element of a prompt: its attributes, and its text with entities resolved. */
 export interface PromptBlock {
-  attributes: Record<string, string>;
-  text: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly text: string;
 }
 
 /** The elements called `name` in a prompt, in order. */
@@ -33,27 +33,18 @@ export function sentencesOf(text: string): string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** The first sentence of `text`, cut to `maxLength` characters with "…"; empty if there is none. */
-export function firstSentence(text: string, maxLength = Number.POSITIVE_INFINITY): string {
+/** The first sentence of `text`, cut to `mostCharacters` characters with "…"; empty if there is none. */
+export function firstSentence(text: string, mostCharacters = Number.POSITIVE_INFINITY): string {
   const sentence = sentencesOf(text)[0] ?? "";
-  // by code point, so that no pair of surrogates is cut
+  // By code point, so that no pair of surrogates is cut.
   const characters = [...sentence];
-  return characters.length <= maxLength
+  return characters.length <= mostCharacters
     ? sentence
     : `${characters
-        .slice(0, maxLength - 1)
+        .slice(0, mostCharacters - 1)
         .join("")
         .trimEnd()}…`;
 }
-
-/** English words that say little about what a sentence is about, as {@link stem} leaves them. */
-const STOP_WORDS = new Set(
-  (
-    "a about all also am an and any are as at be because been but by can could did do does for from had has have he her here him his " +
-    "how i if in into is it its just me my no not now of on or our out please she should so some than that the their them then there " +
-    "these they thing this those to too up us was we were what when where which who whose why will with would yes you your s m t re ve d ll"
-  ).split(" "),
-);
 
 /** The words of `text`: lower case, compatibility forms unified, accents gone. */
 export function wordsOf(text: string): string[] {
@@ -68,13 +59,23 @@ export function wordsOf(text: string): string[] {
   return plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
+/** English words that say little about what a sentence is about, as {@link stem} leaves them. */
+const stopWords = new Set(
+  (
+    "a about all also am an and any are as at be because been but by can could did do does for from had has have he her here him his " +
+    "how i if in into is it its just me my no not now of on or our out please she should so some than that the their them then there " +
+    "these they thing this those to too up us was we were what when where which who whose why will with would yes you your s m t re ve d ll"
+  ).split(" "),
+);
+
+/** Whether `word` says little about what a sentence is about. */
 export function isStopWord(word: string): boolean {
-  return STOP_WORDS.has(word);
+  return stopWords.has(word);
 }
 
 /**
- * `word` without the commonest English endings, so that "liked", "likes" and "liking" meet. Crude on purpose: it only has
- * to map the forms of a word to one string, which need not be a word.
+ * `word` without the commonest English endings, so that "liked", "likes" and "liking" meet. Crude on purpose: it only
+ * has to map the forms of a word to one string, which need not be a word.
  */
 export function stem(word: string): string {
   if (!/^[a-z]{4,}$/.test(word)) return word;

@@ -1,12 +1,69 @@
 import { firstSentence, isStopWord, promptBlocks, sentencesOf, stem, wordsOf } from "./read-prompt.js";
 
 /**
- * The structured output `same_fact`, by rule: statements with the same words are the same, one with more words says more, all others
- * differ. A stand-in: it knows no synonyms.
+ * The structured output `conversation_summary`, by rule: the earlier summary's lines that stay, and one line for each
+ * new round, `Round of seq 6: <what was said> → <what was answered>`, the first sentence of each.
+ *
+ * Reads the blocks `<previous_summary covers="0-5">`, `<new_messages>` with `<message seq role>`, and
+ * `<drop before="2">`. Lines of rounds that began before the drop go; a line that is not this function's counts as the
+ * last round its summary covers.
+ */
+export function summarizeRounds(prompt: string): Record<string, unknown> {
+  const drop = Number(/<drop\s[^>]*before="(\d+)"/.exec(prompt)?.[1] ?? 0);
+  const earlier = promptBlocks(prompt, "previous_summary").flatMap(({ attributes, text }) => {
+    const coversTo = Number(/^\d+-(\d+)$/.exec(attributes.covers ?? "")?.[1] ?? Number.POSITIVE_INFINITY);
+    return linesOf(text).filter((line) => (seqOf(line) ?? coversTo) >= drop);
+  });
+  return {
+    reasoning: "Made by rule, without a model: the first sentences of each round.",
+    summary: [...earlier, ...roundsOf(prompt).map(lineOf)].join("\n"),
+  };
+}
+
+function linesOf(summary: string): string[] {
+  return summary
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}
+
+function seqOf(line: string): number | undefined {
+  const seq = /^Round of seq (\d+): /.exec(line)?.[1];
+  return seq === undefined ? undefined : Number(seq);
+}
+
+interface Round {
+  readonly seq: number;
+  readonly said: string;
+  answered: string;
+}
+
+function roundsOf(prompt: string): Round[] {
+  const rounds: Round[] = [];
+  const [, added = ""] = /<new_messages>([\s\S]*?)<\/new_messages>/.exec(prompt) ?? [];
+  for (const { attributes, text } of promptBlocks(added, "message")) {
+    const { seq = 0, role } = attributes;
+    const sentence = firstSentence(text, 100);
+    if (role === "user" || rounds.length === 0)
+      rounds.push({ seq: Number(seq), said: role === "user" ? sentence : "", answered: "" });
+    const round = rounds.at(-1);
+    // The last one with text: what comes before it in a round only calls tools.
+    if (round && role === "assistant" && sentence !== "") round.answered = sentence;
+  }
+  return rounds;
+}
+
+function lineOf({ seq, said, answered }: Round): string {
+  return `Round of seq ${seq}: ${said || "(nothing)"} → ${answered || "(no answer)"}`;
+}
+
+/**
+ * The structured output `same_fact`, by rule: statements with the same words are the same, one with more words says
+ * more, all others differ. A stand-in: it knows no synonyms.
  */
 export function compareFacts(prompt: string): Record<string, unknown> {
   const verdicts = promptBlocks(prompt, "pair").map(({ text }, index) => {
-    // the pair's own text was unescaped with it
+    // The pair's own text was unescaped with it.
     const known = subjects(/<remembered>([\s\S]*?)<\/remembered>/.exec(text)?.[1] ?? "");
     const said = subjects(/<said>([\s\S]*?)<\/said>/.exec(text)?.[1] ?? "");
     return { pair: index + 1, verdict: compare(known, said) };
@@ -29,11 +86,11 @@ function subjects(text: string): ReadonlySet<string> {
 }
 
 /** Room for the frame sentence within an episode's 600 characters. */
-const MOST_CHARACTERS = 540;
+const mostCharacters = 540;
 
 /**
- * The structured output `episode_summary`, by rule: the first sentence of each thing the user said, as many as an episode holds. A
- * stand-in: it cannot tell what mattered.
+ * The structured output `episode_summary`, by rule: the first sentence of each thing the user said, as many as an
+ * episode holds. A stand-in: it cannot tell what mattered.
  */
 export function compressTurns(prompt: string): Record<string, unknown> {
   const [earlier] = promptBlocks(prompt, "episode_so_far");
@@ -47,17 +104,17 @@ export function compressTurns(prompt: string): Record<string, unknown> {
   let length = 0;
   const kept = subjects.filter((subject, index) => {
     length += subject.length + 2;
-    return index === 0 || length <= MOST_CHARACTERS;
+    return index === 0 || length <= mostCharacters;
   });
   return {
     reasoning: "Made by rule, without a model: the first sentence of each user message.",
-    summary: `The user said: ${kept.join("; ").slice(0, MOST_CHARACTERS)}.`,
+    summary: `The user said: ${kept.join("; ").slice(0, mostCharacters)}.`,
   };
 }
 
 /**
- * The structured output `procedure_steps`, by rule: the numbered lines of what the assistant said, or else the first sentence of each
- * thing the user asked for. A stand-in: it cannot tell which of them led to the result.
+ * The structured output `procedure_steps`, by rule: the numbered lines of what the assistant said, or else the first
+ * sentence of each thing the user asked for. A stand-in: it cannot tell which of them led to the result.
  */
 export function procedureSteps(prompt: string): Record<string, unknown> {
   const [goal] = promptBlocks(prompt, "goal");

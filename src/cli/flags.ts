@@ -1,0 +1,124 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Memory } from "../memory.js";
+import type { Scope } from "../scope/scope.js";
+
+/** A command of the command line. What it needs of the library it loads when it runs, so that help comes at once. */
+export interface CliCommand {
+  readonly name: string;
+  readonly description: string;
+  /** Lines of the help: what to type after "mnemograph", and what it does. */
+  readonly examples: readonly (readonly [line: string, does?: string])[];
+  /** Adds arguments and flags. */
+  flags(command: Command): Command;
+  /** Given the arguments and then the flags. */
+  run(...given: never[]): Promise<void>;
+}
+
+/** Flags that every command understands. */
+export interface DatabaseFlags {
+  readonly database?: string;
+  readonly dataDir?: string;
+  readonly schema: string;
+  readonly json?: true;
+}
+
+/** Flags that say whose memory. */
+export interface ScopeFlags {
+  readonly tenant?: string;
+  readonly user?: string;
+  readonly app?: string;
+}
+
+/** Flags of commands that use a memory. */
+export interface MemoryFlags extends DatabaseFlags, ScopeFlags {
+  readonly config?: string;
+  readonly embeddings?: string;
+  readonly embeddingSpace?: string;
+}
+
+/** Flags of commands that decide about something. */
+export interface DecisionFlags extends MemoryFlags {
+  readonly actor?: string;
+  readonly ifRevision?: number;
+}
+
+/** `command` with `DatabaseFlags`. */
+export function withDatabase(command: Command): Command {
+  return command
+    .option("--database <url>", "connection string of a PostgreSQL server (default: DATABASE_URL)")
+    .option("--data-dir <dir>", "folder of the embedded database (default without a server: .mnemograph)")
+    .option("--schema <name>", "schema that holds the tables", "mnemograph")
+    .option("--json", "print JSON");
+}
+
+/** `command` with the flags of a memory; `embeddings` says what embeddings are good for. */
+export function withMemory(command: Command, embeddings: string): Command {
+  return withDatabase(command)
+    .option("--embeddings <module>", embeddings)
+    .option("--embedding-space <name>", "name of the vectors' space (default: the model's name)")
+    .option("--config <file>", "YAML file with the application's settings, such as its categories");
+}
+
+/** `command` with `ScopeFlags`, of which `useScope` needs one. */
+export function withScope(command: Command): Command {
+  return command
+    .option("--user <id>", "the user; this or --app is needed")
+    .option("--app <id>", "the app")
+    .option("--tenant <id>", "the tenant");
+}
+
+/** `command` with the flags of a memory and a scope, of `decisions`, and of every decision. */
+export function withDecisions(
+  command: Command,
+  decisions: readonly (readonly [flags: string, description: string])[],
+): Command {
+  withMemory(
+    withScope(command),
+    "give what is approved a vector, with the embeddings a file or package exports",
+  );
+  for (const decision of decisions) command.option(...decision);
+  const revision = "only when it still has this revision, as --json shows it";
+  return command
+    .option("--if-revision <number>", revision, wholeNumber(1e9))
+    .option("--actor <name>", "who decides, for the audit trail (default: cli)");
+}
+
+/** Reads a flag's value as a whole number from 1 to `max`. */
+export function wholeNumber(max: number): (text: string) => number {
+  return (text) => {
+    const count = Number(text);
+    if (/^\d+$/.test(text) && count >= 1 && count <= max) return count;
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+  };
+}
+
+/**
+ * `work` on the memory that flags and environment name, which is closed afterwards; and the scope that flags name, if
+ * they name anybody.
+ *
+ * @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT`
+ */
+export async function useMemory<Result>(
+  flags: MemoryFlags,
+  work: (memory: Memory, scope: Scope | undefined) => Promise<Result>,
+): Promise<Result> {
+  const { openMemory, scopeOf } = await import("./open-memory.js");
+  const named = [flags.tenant, flags.user, flags.app].some((id) => id !== undefined);
+  const scope = named ? scopeOf(flags) : undefined;
+  const memory = await openMemory(flags);
+  try {
+    return await work(memory, scope);
+  } finally {
+    await memory.close();
+  }
+}
+
+/** The same for commands that need a scope. @throws MemoryError `SCOPE_REQUIRED` before anything is opened */
+export async function useScope<Result>(
+  flags: MemoryFlags,
+  work: (memory: Memory, scope: Scope) => Promise<Result>,
+): Promise<Result> {
+  const { scopeOf } = await import("./open-memory.js");
+  const scope = scopeOf(flags);
+  return useMemory(flags, (memory) => work(memory, scope));
+}

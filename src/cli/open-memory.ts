@@ -1,0 +1,148 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { isAbsolute, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { EmbeddingsInterface } from "@langchain/core/embeddings";
+import { createMemory } from "../create-memory.js";
+import { MemoryError } from "../errors.js";
+import { defaultLogger } from "../logger.js";
+import type { Memory } from "../memory.js";
+import { toMemoryError } from "../postgres/database-error.js";
+import { findIsolation } from "../postgres/isolation.js";
+import { type DatabaseOption, defaultDataDir, openDatabase } from "../postgres/open-database.js";
+import { parseScope, type Scope } from "../scope/scope.js";
+import type { DatabaseFlags, MemoryFlags, ScopeFlags } from "./flags.js";
+
+/** The memory that flags and environment name. @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT` */
+export async function openMemory(flags: MemoryFlags): Promise<Memory> {
+  const { option: database } = existingDatabase(flags, process.env);
+  const { schema, config, embeddings, embeddingSpace } = flags;
+  return createMemory({
+    database,
+    schema,
+    ...(await isolationOf(database, schema)),
+    ...(config !== undefined && { config }),
+    ...(embeddings !== undefined && { embeddings: await loadEmbeddings(embeddings) }),
+    ...(embeddingSpace !== undefined && { embeddingSpace }),
+  });
+}
+
+/** @throws MemoryError `SCOPE_REQUIRED` */
+export function scopeOf({ tenant, user, app }: ScopeFlags): Scope {
+  return parseScope({
+    ...(tenant !== undefined && { tenantId: tenant }),
+    ...(user !== undefined && { userId: user }),
+    ...(app !== undefined && { appId: app }),
+  });
+}
+
+/** The database that flags and environment name. */
+export interface ChosenDatabase {
+  readonly option: DatabaseOption;
+  /** Where it is, for people: without user and password. */
+  readonly place: string;
+}
+
+/**
+ * A flag comes before `DATABASE_URL`, which comes before the embedded database in `.mnemograph`.
+ *
+ * @throws MemoryError `INVALID_INPUT` when both flags are given.
+ */
+export function chooseDatabase(flags: DatabaseFlags, env: NodeJS.ProcessEnv): ChosenDatabase {
+  if (flags.database !== undefined && flags.dataDir !== undefined) {
+    throw new MemoryError("INVALID_INPUT", "--database and --data-dir name two databases: give one of them.");
+  }
+  const url = flags.dataDir === undefined ? flags.database || env.DATABASE_URL : undefined;
+  if (url) return { option: url, place: serverPlace(url) };
+  const dataDir = resolve(flags.dataDir ?? defaultDataDir);
+  return { option: { dataDir }, place: dataDir };
+}
+
+function serverPlace(url: string): string {
+  if (!URL.canParse(url)) return "PostgreSQL";
+  const { host, pathname } = new URL(url);
+  return `PostgreSQL ${host}${pathname}`;
+}
+
+/**
+ * The database that flags and environment name, for commands that only use one: opening an embedded database that
+ * is not there would make it.
+ *
+ * @throws MemoryError `SETUP_REQUIRED`, and `INVALID_INPUT` as `chooseDatabase` does.
+ */
+export function existingDatabase(flags: DatabaseFlags, env: NodeJS.ProcessEnv): ChosenDatabase {
+  const chosen = chooseDatabase(flags, env);
+  const { option } = chosen;
+  if (typeof option !== "object" || !("dataDir" in option)) return chosen;
+  if (existsSync(join(option.dataDir, "PG_VERSION"))) return chosen;
+  throw new MemoryError(
+    "SETUP_REQUIRED",
+    `There is no database in ${option.dataDir}. Run \`mnemograph migrate\`.`,
+  );
+}
+
+/**
+ * How to open a database, by what it is: with isolation where its tenants are isolated from the role that connects.
+ *
+ * @throws MemoryError `DATABASE_UNAVAILABLE`
+ */
+export async function isolationOf(
+  option: DatabaseOption,
+  schemaName: string,
+): Promise<{ isolation?: "rls" }> {
+  // The embedded database has superusers only.
+  if (typeof option !== "string") return {};
+  const database = openDatabase(option, { schemaName }, defaultLogger);
+  try {
+    const { enforced, exempt } = await database.withClient((client) => findIsolation(client, schemaName));
+    return enforced && !exempt ? { isolation: "rls" } : {};
+  } catch (error) {
+    throw toMemoryError(error, schemaName);
+  } finally {
+    await database.close();
+  }
+}
+
+/**
+ * The embeddings that a module exports as default or as `embeddings`.
+ *
+ * @param name a file, seen from the current folder, or a package.
+ * @throws MemoryError `INVALID_INPUT`
+ */
+async function loadEmbeddings(name: string): Promise<EmbeddingsInterface> {
+  const exports = await importModule(name);
+  // A CommonJS module arrives as the default export.
+  const inner = (exports.default ?? {}) as { default?: unknown; embeddings?: unknown };
+  const found = [exports.default, exports.embeddings, inner.default, inner.embeddings].find(isEmbeddings);
+  if (found) return found;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `${name} exports no embeddings: export an instance of LangChain's Embeddings as default or as \`embeddings\`.`,
+  );
+}
+
+async function importModule(name: string): Promise<Record<string, unknown>> {
+  try {
+    return await import(locate(name));
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw new MemoryError("INVALID_INPUT", `The embeddings ${name} cannot be loaded: ${detail}`, { cause });
+  }
+}
+
+/** A package is looked for from the current folder, as its own programs would find it. */
+function locate(name: string): string {
+  const file = resolve(name);
+  if (isAbsolute(name) || name.startsWith(".") || existsSync(file)) return pathToFileURL(file).href;
+  try {
+    return pathToFileURL(createRequire(resolve("from-here.js")).resolve(name)).href;
+  } catch {
+    // It is not there, or has no entry for `require`.
+    return name;
+  }
+}
+
+function isEmbeddings(value: unknown): value is EmbeddingsInterface {
+  const { embedDocuments, embedQuery } = (value ?? {}) as Partial<EmbeddingsInterface>;
+  return typeof embedDocuments === "function" && typeof embedQuery === "function";
+}

@@ -1,0 +1,83 @@
+import sql from "sql-template-tag";
+import { countTranscripts } from "../conversation/list-threads.js";
+import type { ThreadTask } from "../jobs/thread-task.js";
+import { setUpCheckpointer } from "../langgraph/checkpointer/owned-postgres-saver.js";
+import { defaultLogger } from "../logger.js";
+import type { MemoryKind, MemoryLifecycle } from "../memories/item/memory.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Database } from "../postgres/database.js";
+import { acrossTenants } from "../postgres/isolation.js";
+import { migrate } from "../postgres/migrate.js";
+import { migrationStatus } from "../postgres/migration-set.js";
+import { openDatabase } from "../postgres/open-database.js";
+import { listStuckSummaries, summaryStats } from "../summaries/list-summaries.js";
+import type { DatabaseFlags } from "./flags.js";
+import { chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
+
+/** Creates or updates the tables; tells where, and which migrations ran. @throws MemoryError as `memory.setup()` does */
+export async function migrateDatabase(
+  flags: DatabaseFlags,
+  parts: { readonly vectors: boolean; readonly isolation: boolean },
+) {
+  const { option, place } = chooseDatabase(flags, process.env);
+  const database = openDatabase(option, { schemaName: flags.schema }, defaultLogger);
+  try {
+    const applied = await migrate(database, {
+      ...parts,
+      also: (client) => setUpCheckpointer(client, database.schemaName),
+    });
+    return { place, applied };
+  } finally {
+    await database.close();
+  }
+}
+
+/** What is set up in a database; `contents` are null when its tables are not up to date, `place` is for people. */
+export type SetupStatus = Awaited<ReturnType<typeof readStatus>>;
+
+/** Reads what is set up, and changes nothing. @throws MemoryError `SETUP_REQUIRED` when there is no database */
+export async function readStatus(flags: DatabaseFlags) {
+  const { option, place } = existingDatabase(flags, process.env);
+  const isolation = await isolationOf(option, flags.schema);
+  const database = openDatabase(option, { schemaName: flags.schema, ...isolation }, defaultLogger);
+  try {
+    const migrations = await migrationStatus(database);
+    const current = migrations.pending.length === 0 && migrations.unknown.length === 0;
+    const contents = current ? await acrossTenants(() => readContents(database)) : null;
+    return { place, migrations, contents };
+  } finally {
+    await database.close();
+  }
+}
+
+/** As `memory.summaries.stuck()` has it. */
+const stuckAfterMs = 300_000;
+
+async function readContents(database: Database) {
+  const { completed, processing, failed } = await summaryStats(database);
+  const stuck = await listStuckSummaries(database, stuckAfterMs);
+  const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
+  return { ...counts, summaries: { completed, processing, failed }, stuck: stuck.length };
+}
+
+/** How much was learned, and how much of the work on it was given up, over all scopes. */
+interface MemoryCounts {
+  readonly memories: readonly { kind: MemoryKind; state: MemoryLifecycle; count: number }[];
+  readonly deadLetters: readonly { task: ThreadTask; count: number }[];
+}
+
+/** Counts memories by kind and state, and dead letters by task. Reads every memory: for people, not for every turn. */
+async function countMemories(db: Connection): Promise<MemoryCounts> {
+  const [row] = await db.query<{ counts: MemoryCounts }>(sql`
+    select json_build_object(
+      'memories', (
+        select coalesce(json_agg(m order by m.kind, m.state), '[]')
+        from (select kind, state, count(*) as count from ${db.schema}.memory group by kind, state) m
+      ),
+      'deadLetters', (
+        select coalesce(json_agg(d order by d.task), '[]')
+        from (select task, count(*) as count from ${db.schema}.dead_letter group by task) d
+      )
+    ) as counts`);
+  return row?.counts ?? { memories: [], deadLetters: [] };
+}

@@ -1,0 +1,69 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { Recalled } from "../../rounds/recalled.js";
+import { runIdentity } from "./run-identity.js";
+
+/**
+ * What this process keeps of each run beside the graph's state: here what its agents were shown and what was recalled
+ * for middleware, in the checkpointer which threads it has claimed. It goes with the run.
+ *
+ * It cannot be state: that is checkpointed, and forgetting must reach everything stored.
+ *
+ * @param begin what is kept of a new run.
+ * @returns finds what is kept of the run of a config; undefined where the config belongs to no run.
+ */
+export function keptByRun<Kept>(begin: () => Kept): (config: RunnableConfig) => Kept | undefined {
+  const runs = new WeakMap<object, Kept>();
+  return (config) => {
+    const run = runOf(config);
+    if (!run) return undefined;
+    const kept = runs.get(run) ?? begin();
+    runs.set(run, kept);
+    return kept;
+  };
+}
+
+/** The object that all configs of a run share; undefined for reads and updates by hand. */
+export function runOf(config: RunnableConfig): object | undefined {
+  const { control } = config as { control?: unknown };
+  return typeof control === "object" && control !== null ? control : undefined;
+}
+
+/** What was recalled in each run, for each of its identities. */
+export function recalledByRun() {
+  const kept = keptByRun(() => new Map<string, Recalled | null>());
+  const keyOf = (config: RunnableConfig) => {
+    const { scope, threadId } = runIdentity(config);
+    return JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId]);
+  };
+  return {
+    /** Undefined when nothing was recalled in this run. */
+    get: (config: RunnableConfig) => {
+      const recalled = kept(config);
+      // Whose run it is may not be known before anything was recalled, and is not to be asked here.
+      return recalled?.size ? recalled.get(keyOf(config)) : undefined;
+    },
+    set: (config: RunnableConfig, recalled: Recalled | null) => {
+      kept(config)?.set(keyOf(config), recalled);
+    },
+  };
+}
+
+/** Ids of the requests that the memory blocks of a run listed, in their order; one list for each block. */
+const shownConsents = keptByRun((): string[][] => []);
+
+/** Notes what an agent of the run is shown. */
+export function noteShownConsents(config: RunnableConfig, { consents }: Recalled): void {
+  shownConsents(config)?.push(consents.map(({ id }) => id));
+}
+
+/** Whether an agent of the run was shown the request, so that it was made before the run began to answer. */
+export function wasShown(config: RunnableConfig, id: string): boolean {
+  return shownConsents(config)?.some((list) => list.includes(id)) ?? false;
+}
+
+/** The request with that number, from 1; null where there is none, or where the run's agents were shown others by it. */
+export function shownAs(config: RunnableConfig, number: number): string | null {
+  const ids = new Set(shownConsents(config)?.map((list) => list[number - 1]));
+  const [id] = ids;
+  return ids.size === 1 && id !== undefined ? id : null;
+}

@@ -1,0 +1,60 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import { type DynamicStructuredTool, tool } from "@langchain/core/tools";
+import { getCurrentTaskInput, type LangGraphRunnableConfig } from "@langchain/langgraph";
+import type { z } from "zod";
+import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+
+/** A tool by which a model uses memory. */
+interface MemoryTool<Schema extends z.ZodObject> {
+  /** On the wire. */
+  readonly name: string;
+  readonly description: string;
+  readonly schema: Schema;
+  /** The call of memory that it stands for: "memory.query". */
+  readonly call: string;
+  /** What a model can do something about, or do without. Other errors fail the tool's call. */
+  readonly refusals: ReadonlySet<MemoryErrorCode>;
+  answer(input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string>;
+  /** The answer to a refusal. */
+  refused(error: MemoryError, config: LangGraphRunnableConfig): string | Promise<string>;
+}
+
+/**
+ * The LangChain tool of `definition`, whose refusals are messages that the model can act on.
+ *
+ * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse.
+ */
+export function memoryTool<Schema extends z.ZodObject>(
+  definition: MemoryTool<Schema>,
+): DynamicStructuredTool {
+  const { name, description, schema, call, refusals } = definition;
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `"${name}" cannot be a tool's name: providers accept 1 to 64 of a–z, A–Z, 0–9, _ and -.`,
+    );
+  }
+  const run = async (input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string> => {
+    try {
+      return await definition.answer(input, config);
+    } catch (error) {
+      if (!MemoryError.is(error) || !refusals.has(error.code)) throw error;
+      return definition.refused(error, config);
+    }
+  };
+  const settings = { name, description, schema, metadata: { memoryTool: call } };
+  return tool(run as never, settings) as unknown as DynamicStructuredTool;
+}
+
+/** The messages in the state of the graph that a tool is called in; none outside a graph. */
+export function toolMessages(config: LangGraphRunnableConfig & { readonly state?: unknown }): BaseMessage[] {
+  // Newer tool nodes give the state; older ones leave it to be looked up.
+  const state = config.state ?? currentInput(config);
+  const messages = Array.isArray(state) ? state : (state as { messages?: unknown } | undefined)?.messages;
+  return Array.isArray(messages) ? messages : [];
+}
+
+/** Undefined outside a graph. */
+function currentInput(config: LangGraphRunnableConfig): unknown {
+  return config.configurable?.__pregel_scratchpad ? getCurrentTaskInput(config) : undefined;
+}
