@@ -70,7 +70,7 @@ describe.each(cases)("one match of %s among hundreds of better ones", (name, oth
       await vectors.memories.add(drafts.slice(start, start + 350), { scope });
     }
     await vectors.memories.add({ ...wanted, source: from(crowd) }, { scope });
-  }, 60_000);
+  });
 
   it.each([
     ["words", "lighthouse", false],

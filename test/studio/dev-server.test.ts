@@ -49,7 +49,7 @@ async function freshDatabase(): Promise<string | undefined> {
 
 beforeAll(async () => {
   server = await startDevServer({ DATABASE_URL: await freshDatabase(), OPENAI_API_KEY: undefined });
-}, 120_000);
+});
 afterAll(async () => {
   await server?.stop();
   await dropDatabase();
@@ -119,19 +119,15 @@ describe("the graphs in Studio's dev server", () => {
       ).toBe(true);
   });
 
-  it.each(["assistant", "supervisor"])(
-    "take messages, says the schema: %s",
-    async (graph) => {
-      const { input_schema } = await server.call<{ input_schema: unknown }>(
-        "GET",
-        `/assistants/${graph}/schemas`,
-      );
-      expect(JSON.stringify(input_schema)).toContain('"messages"');
-      expect(JSON.stringify(input_schema)).not.toContain("mnemograph");
-      // Where a state has no schema at run time, the server has TypeScript work it out.
-    },
-    120_000,
-  );
+  it.each(["assistant", "supervisor"])("take messages, says the schema: %s", async (graph) => {
+    const { input_schema } = await server.call<{ input_schema: unknown }>(
+      "GET",
+      `/assistants/${graph}/schemas`,
+    );
+    expect(JSON.stringify(input_schema)).toContain('"messages"');
+    expect(JSON.stringify(input_schema)).not.toContain("mnemograph");
+    // Where a state has no schema at run time, the server has TypeScript work it out.
+  });
 
   it.each(["assistant", "supervisor"])("remember a conversation over REST: %s", async (graph) => {
     const threadId = await newThread();
