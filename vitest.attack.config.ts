@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { limitsMs } from "./test/support/time-limits.js";
+import { limitsMs } from "./test/support/timing.js";
 import config from "./vitest.config.js";
 
 // Attacks that take seconds each: a change is tested against them once, after the tests. One at a time, since each

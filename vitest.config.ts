@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
-import { limitsMs } from "./test/support/time-limits.js";
+import { limitsMs } from "./test/support/timing.js";
 
 // With the embedded database a worker takes up to 1.5 GB. A server accepts 100 connections unless told otherwise, and
 // a file may take two dozen.

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { briefly, compiled } from "./support/compiled.js";
 import { onServer } from "./support/test-database.js";
-import { limitsMs } from "./support/time-limits.js";
+import { limitsMs } from "./support/timing.js";
 
 const root = resolve(import.meta.dirname, "..");
 

@@ -5,7 +5,7 @@ import { judgeSameFact } from "../../src/facts/judge-same-fact.js";
 import { malformedOutput } from "../../src/models/model-failure.js";
 import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
 import { candidate, taskModel } from "../support/task-model.js";
-import { limitsMs } from "../support/time-limits.js";
+import { limitsMs } from "../support/timing.js";
 
 let stub: OpenAIStub | undefined;
 afterEach(async () => {

@@ -4,7 +4,7 @@ import type { MemoryDraft } from "../../src/memories/item/memory.js";
 import { draftWaves, type OwnerDraft } from "../../src/memories/write/draft-waves.js";
 import { type PreparedMemory, prepareMemory } from "../../src/memories/write/prepare-memory.js";
 import { resolveConfig } from "../../src/options.js";
-import { processorMs } from "../support/processor-time.js";
+import { processorMs } from "../support/timing.js";
 
 const config = resolveConfig(undefined);
 

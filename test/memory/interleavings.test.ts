@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type Memory, MemoryError, type MemoryItem, type Scope } from "../../src/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { limitsMs } from "../support/time-limits.js";
+import { limitsMs } from "../support/timing.js";
 
 const db = useTestDatabase();
 

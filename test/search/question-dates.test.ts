@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fitsDate, type NamedDate, namedSpans, questionDates } from "../../src/search/question-dates.js";
-import { processorMs } from "../support/processor-time.js";
+import { processorMs } from "../support/timing.js";
 
 const date = (year: number | null, month: number | null, day: number | null): NamedDate => ({
   year,

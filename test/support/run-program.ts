@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { briefly } from "./compiled.js";
-import { limitsMs } from "./time-limits.js";
+import { limitsMs } from "./timing.js";
 
 /** A program of this repository, running. */
 export interface Program {

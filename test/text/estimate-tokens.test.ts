@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { estimateTokens, readTokens } from "../../src/text/estimate-tokens.js";
-import { processorMs } from "../support/processor-time.js";
+import { processorMs } from "../support/timing.js";
 
 const text = fc.oneof(
   fc.string({ maxLength: 200, unit: "binary" }),

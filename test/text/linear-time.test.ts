@@ -8,7 +8,7 @@ import { contentHash } from "../../src/text/normal-value.js";
 import { readsAsInstruction } from "../../src/text/reads-as-instruction.js";
 import { visibleText } from "../../src/text/storable-text.js";
 import { textPieces } from "../../src/text/text-pieces.js";
-import { processorMs } from "../support/processor-time.js";
+import { processorMs } from "../support/timing.js";
 
 const repeats = [
   ...["\n", " ", "\u0085", "a", "é", "м", "忽略", "😀", "\u200D", '"', "#", "[", "!["],

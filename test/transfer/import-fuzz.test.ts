@@ -11,7 +11,7 @@ import type { ExportLine } from "../../src/transfer/export-line.js";
 import { linesOf } from "../support/export-lines.js";
 import { fillScope } from "../support/fill-scope.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { limitsMs } from "../support/time-limits.js";
+import { limitsMs } from "../support/timing.js";
 
 const db = useTestDatabase();
 const runs = Number(process.env.IMPORT_RUNS ?? 60);
