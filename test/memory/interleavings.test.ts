@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type Memory, MemoryError, type MemoryItem, type Scope } from "../../src/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { limitsMs } from "../support/timing.js";
 
+vi.setConfig({ testTimeout: limitsMs.long });
 const db = useTestDatabase();
 
 const statements = [
@@ -201,30 +202,26 @@ async function expectSearch(memory: Memory, user: ModelUser): Promise<void> {
 }
 
 describe("1,000 interleavings of writing, consent, removal, restoring and forgetting", () => {
-  it(
-    "come to what a plain list comes to",
-    async () => {
-      const memory = db.memory();
-      await fc.assert(
-        fc.asyncProperty(fc.array(turn, { minLength: 5, maxLength: 14 }), fc.nat(2), async (turns, asks) => {
-          const name = `ana%_'"${randomUUID()}`;
-          const users: ModelUser[] = [
-            { tenantId: "a:b", userId: name },
-            { tenantId: "a", userId: name },
-            { tenantId: "a", userId: `${name}1` },
-          ].map((scope) => ({ scope, memories: [], requests: [] }));
-          for (const { user, command } of turns) {
-            const [play, which] = command;
-            await plays[play](memory, users[user] as ModelUser, which);
-          }
-          for (const user of users) await expectTables(memory, user);
-          // One of the three: a search costs as much as all the rest of a look, and the index is looked at below.
-          await expectSearch(memory, users[asks] as ModelUser);
-        }),
-        { numRuns: 1_000, seed: Number(process.env.INTERLEAVINGS_SEED ?? 1) },
-      );
-      expect(await brokenInvariants(db)).toEqual([]);
-    },
-    limitsMs.long,
-  );
+  it("come to what a plain list comes to", async () => {
+    const memory = db.memory();
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { minLength: 5, maxLength: 14 }), fc.nat(2), async (turns, asks) => {
+        const name = `ana%_'"${randomUUID()}`;
+        const users: ModelUser[] = [
+          { tenantId: "a:b", userId: name },
+          { tenantId: "a", userId: name },
+          { tenantId: "a", userId: `${name}1` },
+        ].map((scope) => ({ scope, memories: [], requests: [] }));
+        for (const { user, command } of turns) {
+          const [play, which] = command;
+          await plays[play](memory, users[user] as ModelUser, which);
+        }
+        for (const user of users) await expectTables(memory, user);
+        // One of the three: a search costs as much as all the rest of a look, and the index is looked at below.
+        await expectSearch(memory, users[asks] as ModelUser);
+      }),
+      { numRuns: 1_000, seed: Number(process.env.INTERLEAVINGS_SEED ?? 1) },
+    );
+    expect(await brokenInvariants(db)).toEqual([]);
+  });
 });

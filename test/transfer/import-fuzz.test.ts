@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage, SystemMessage } from "@langchain/core/messages";
 import fc from "fast-check";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
 import { MemoryError } from "../../src/errors.js";
 import type { Memory } from "../../src/memory.js";
 import { memoryBlock } from "../../src/rounds/memory-block.js";
@@ -13,6 +13,7 @@ import { fillScope } from "../support/fill-scope.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { limitsMs } from "../support/timing.js";
 
+vi.setConfig({ testTimeout: limitsMs.long });
 const db = useTestDatabase();
 const runs = Number(process.env.IMPORT_RUNS ?? 60);
 let lines: ExportLine[] = [];
@@ -113,41 +114,37 @@ async function everythingWorks(memory: Memory, scope: Scope) {
   expect((await linesOf(memory, scope)).length).toBeGreaterThan(2);
 }
 
-it(
-  "whatever a line is made of, it comes in and everything works, or an error names it",
-  async () => {
-    let refused = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(mutation, { minLength: 1, maxLength: 2 }),
-        fc.constantFrom("untrusted" as const, "operator" as const),
-        async (mutations, trust) => {
-          const memory = db.memory();
-          const scope = { tenantId: randomUUID(), userId: "ana" };
-          // Ids are taken once: each run has its own.
-          const own = randomUUID().slice(0, 8);
-          const text = mutated(lines, mutations).map((line) =>
-            JSON.stringify(line)
-              .replace(/"[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-)/gi, `"${own}$1`)
-              .replace(/"(@[a-z]+)"/, (_, name: string) => large[name] ?? ""),
-          );
-          try {
-            await memory.import(text, { scope, trust });
-          } catch (error) {
-            refused++;
-            expect(error).toBeInstanceOf(MemoryError);
-            expect(error).toMatchObject({
-              code: "INVALID_INPUT",
-              message: expect.stringMatching(/^Line \d+: ./),
-            });
-            expect((error as Error).message.length).toBeLessThan(500);
-          }
-          await everythingWorks(memory, scope);
-        },
-      ),
-      { numRuns: runs },
-    );
-    expect(refused).toBeGreaterThan(0);
-  },
-  limitsMs.long,
-);
+it("whatever a line is made of, it comes in and everything works, or an error names it", async () => {
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(mutation, { minLength: 1, maxLength: 2 }),
+      fc.constantFrom("untrusted" as const, "operator" as const),
+      async (mutations, trust) => {
+        const memory = db.memory();
+        const scope = { tenantId: randomUUID(), userId: "ana" };
+        // Ids are taken once: each run has its own.
+        const own = randomUUID().slice(0, 8);
+        const text = mutated(lines, mutations).map((line) =>
+          JSON.stringify(line)
+            .replace(/"[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-)/gi, `"${own}$1`)
+            .replace(/"(@[a-z]+)"/, (_, name: string) => large[name] ?? ""),
+        );
+        try {
+          await memory.import(text, { scope, trust });
+        } catch (error) {
+          refused++;
+          expect(error).toBeInstanceOf(MemoryError);
+          expect(error).toMatchObject({
+            code: "INVALID_INPUT",
+            message: expect.stringMatching(/^Line \d+: ./),
+          });
+          expect((error as Error).message.length).toBeLessThan(500);
+        }
+        await everythingWorks(memory, scope);
+      },
+    ),
+    { numRuns: runs },
+  );
+  expect(refused).toBeGreaterThan(0);
+});
