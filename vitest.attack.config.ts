@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { limitsMs } from "./test/support/timing.js";
 import config from "./vitest.config.js";
 
 // Attacks that take seconds each: a change is tested against them once, after the tests. One at a time, since each
@@ -7,7 +8,7 @@ export default defineConfig({
   test: {
     ...config.test,
     include: ["test/attack/**/*.attack.ts"],
-    testTimeout: 120_000,
+    testTimeout: limitsMs.long,
     maxWorkers: 1,
   },
 });

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { limitsMs } from "./test/support/timing.js";
 
 // With the embedded database a worker takes up to 1.5 GB. A server accepts 100 connections unless told otherwise, and
 // a file may take two dozen.
@@ -9,8 +10,9 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: "test/support/global-setup.ts",
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: limitsMs.test,
+    hookTimeout: limitsMs.test,
+    expect: { poll: { timeout: limitsMs.step, interval: 10 } },
     maxWorkers: Math.min(availableParallelism(), mostWorkers),
     // A worker's files share what they import, and its embedded database: both take longer than most files.
     isolate: false,

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { compiled } from "./support/compiled.js";
+import { briefly, compiled } from "./support/compiled.js";
 import { onServer } from "./support/test-database.js";
+import { limitsMs } from "./support/timing.js";
 
 const root = resolve(import.meta.dirname, "..");
 
@@ -27,14 +28,17 @@ it.skipIf(onServer())(
         .replace(`"mnemograph/testing"`, JSON.stringify(compiled("src/testing/index")))
         .replace(`"mnemograph"`, JSON.stringify(compiled("src/index")));
       writeFileSync(join(folder, "example.ts"), source);
-      const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", "example.ts"], {
-        cwd: folder,
-        timeout: 60_000,
-      });
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [...briefly, "--import", "tsx", "example.ts"],
+        {
+          cwd: folder,
+          timeout: limitsMs.step,
+        },
+      );
       expect(stdout).toContain("My name is Ana.");
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
   },
-  90_000,
 );

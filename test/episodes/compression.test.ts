@@ -96,7 +96,7 @@ describe("a conversation of 100 turns", () => {
       query: "What did we discuss about vector databases?",
     });
     expect(memories.episodes.map((hit) => hit.memory.turns?.start)).toContain(1);
-  }, 300_000);
+  });
 });
 
 describe("an episode", () => {

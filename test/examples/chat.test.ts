@@ -8,9 +8,6 @@ import { type OpenAIStub, startOpenAIStub } from "../support/openai-stub.js";
 import { type Program, runProgram } from "../support/run-program.js";
 import { onServer } from "../support/test-database.js";
 
-/** Each chat starts the embedded database. */
-const patienceMs = 120_000;
-
 let folder: string;
 let stub: OpenAIStub;
 const running: Program[] = [];
@@ -38,6 +35,7 @@ function chat(env: Record<string, string> = {}): Program {
 test.skipIf(onServer())(
   "offline: says what it is, remembers over rounds and restarts, shows what happens in the background (embedded only)",
   async () => {
+    copyEmbedded(join(folder, ".mnemograph"));
     const first = chat();
     first.write("My dog is Rex.\n\nPlan a walk.\nThe vet is on Tuesday.\nMy name is Ana.\n");
     await first.printed("Memory 1 status updated to completed");
@@ -66,7 +64,6 @@ test.skipIf(onServer())(
     expect(second.output()).toContain("> /memories\n- [profile] name: Ana\n");
     expect(second.output()).toContain("[offline stand-in] From memory: My dog is Rex.");
   },
-  patienceMs,
 );
 
 test.skipIf(onServer())(
@@ -97,7 +94,7 @@ test.skipIf(onServer())(
     await first.printed("Summarizing messages 0-6 for t1 failed");
     stub.enqueue("stall");
     first.write("Are you there?\n");
-    await expect.poll(() => stub.requests.length, { timeout: 20_000 }).toBe(7);
+    await expect.poll(() => stub.requests.length).toBe(7);
     first.kill("SIGINT");
     expect(await first.exited).toBe(0);
 
@@ -129,25 +126,20 @@ test.skipIf(onServer())(
     expect(asked?.slice(-3)).toEqual(["Take a rest.", "Are you there?", "Hello?"]);
 
     // The summary hangs: the end of input waits for it, Ctrl-C does not.
-    await expect.poll(() => stub.requests.length, { timeout: 20_000 }).toBe(9);
+    await expect.poll(() => stub.requests.length).toBe(9);
     second.end();
     await second.printed("Finishing background work");
     second.kill("SIGINT");
     expect(await second.exited).toBe(130);
   },
-  patienceMs,
 );
 
 test.each([
   ["a database that is down", "postgresql://postgres@127.0.0.1:1/postgres", "The database does not answer"],
   ["something that is no database", "localhost", "must start with postgresql://"],
-])(
-  "%s is named plainly",
-  async (_, DATABASE_URL, message) => {
-    const program = chat({ DATABASE_URL });
-    expect(await program.exited).toBe(1);
-    expect(program.output()).toContain(message);
-    expect(program.output()).not.toMatch(/^\s+at /m);
-  },
-  patienceMs,
-);
+])("%s is named plainly", async (_, DATABASE_URL, message) => {
+  const program = chat({ DATABASE_URL });
+  expect(await program.exited).toBe(1);
+  expect(program.output()).toContain(message);
+  expect(program.output()).not.toMatch(/^\s+at /m);
+});

@@ -5,9 +5,6 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { runProgram } from "../support/run-program.js";
 import { onServer } from "../support/test-database.js";
 
-/** It starts the embedded database twice. */
-const patienceMs = 180_000;
-
 // On a server it would be the same again: the demo has its own embedded database.
 describe.skipIf(onServer())("npm run demo (embedded only)", () => {
   let output = "";
@@ -24,7 +21,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-  }, patienceMs);
+  });
 
   /** The printed lines of one round: its user's line and what is indented below. */
   const lines = (round: number) =>

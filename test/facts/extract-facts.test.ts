@@ -5,6 +5,7 @@ import { judgeSameFact } from "../../src/facts/judge-same-fact.js";
 import { malformedOutput } from "../../src/models/model-failure.js";
 import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
 import { candidate, taskModel } from "../support/task-model.js";
+import { limitsMs } from "../support/timing.js";
 
 let stub: OpenAIStub | undefined;
 afterEach(async () => {
@@ -53,7 +54,7 @@ function objectsOf(
 describe("the extraction of facts", () => {
   it("gives the model material, context and known facts, without ids, each in its own block", async () => {
     const model = taskModel({});
-    await extractFacts(model, input, 1_000);
+    await extractFacts(model, input, limitsMs.step);
     expect(model.prompts("fact_extraction")).toEqual([
       [
         "<known_facts>",
@@ -71,7 +72,7 @@ describe("the extraction of facts", () => {
 
   it("asks OpenAI by a strict schema: reasoning first, categories listed, nothing optional", async () => {
     const model = await openai({ structured: { reasoning: "…", facts: [fact] } });
-    expect(await extractFacts(model, input, 5_000)).toEqual([fact]);
+    expect(await extractFacts(model, input, limitsMs.step)).toEqual([fact]);
     const format = stub?.requests[0]?.body.response_format as {
       json_schema: { name: string; strict: boolean; schema: { properties: Record<string, unknown> } };
     };
@@ -92,7 +93,7 @@ describe("the extraction of facts", () => {
     const model = await openai({
       structured: { reasoning: "…", facts: [fact, { ...fact, category: "identity" }] },
     });
-    expect((await extractFacts(model, input, 5_000)).map(({ category }) => category)).toEqual([
+    expect((await extractFacts(model, input, limitsMs.step)).map(({ category }) => category)).toEqual([
       "profile",
       "identity",
     ]);
@@ -100,7 +101,7 @@ describe("the extraction of facts", () => {
 
   it("hands on what the model said instead of an answer", async () => {
     const prose = "Porto it is.";
-    const failing = extractFacts(await openai({ text: prose }, { text: prose }), input, 5_000);
+    const failing = extractFacts(await openai({ text: prose }, { text: prose }), input, limitsMs.step);
     const error = await failing.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "MODEL_OUTPUT_INVALID" });
     expect(malformedOutput(error)).toContain(prose);
@@ -118,6 +119,6 @@ describe("the comparison of statements", () => {
     ];
     const model = await openai({ structured: { reasoning: "…", verdicts } });
     const pairs = ["a", "b", "c"].map((known) => ({ known, said: "<x>" }));
-    expect(await judgeSameFact(model, pairs, 5_000)).toEqual(["says_more", "same", "different"]);
+    expect(await judgeSameFact(model, pairs, limitsMs.step)).toEqual(["says_more", "same", "different"]);
   });
 });

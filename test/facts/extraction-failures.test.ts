@@ -199,7 +199,7 @@ describe("a model that fails", () => {
     const memory = db.memory({
       model,
       jobs: "background",
-      config: configured({ timeoutMs: 30, retryDelayMs: 20 }),
+      config: configured({ timeoutMs: 500, retryDelayMs: 20 }),
     });
     const thread = newAddress();
     await say(memory, thread, "I am Ana.");

@@ -1,4 +1,4 @@
-import { HumanMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings, type ScriptedReply } from "../../src/testing/index.js";
@@ -38,8 +38,19 @@ describe("conflicts over a slot", () => {
     50: "Call me Al.",
     80: "My full name is Alexander.",
   };
+  /** The turns that say nothing at once, each of the others by itself. */
   const playTurns = async (memory: Memory, thread: Address, upTo: number, from = 1) => {
-    for (let turn = from; turn <= upTo; turn++) await say(memory, thread, turns[turn] ?? `Question ${turn}?`);
+    let idle: BaseMessage[] = [];
+    for (let turn = from; turn <= upTo; turn++) {
+      const says = turns[turn];
+      if (says === undefined) {
+        idle.push(new HumanMessage(`Question ${turn}?`), new AIMessage("I see."));
+        continue;
+      }
+      await memory.remember({ ...thread, messages: idle });
+      await say(memory, thread, says);
+      idle = [];
+    }
   };
 
   it("end with the surest: Alex at turn 5, Al ignored at 50, Alexander at 80", async () => {

@@ -113,7 +113,7 @@ describe("a memory's revision", () => {
     expect(after?.revision).toBe(31);
     expect(refused).toBeGreaterThan(0);
     await Promise.all(own.map((pool) => pool.end()));
-  }, 60_000);
+  });
 
   it("is a request's as well: one that was proposed again since is not decided unseen", async () => {
     const memory = db.memory();

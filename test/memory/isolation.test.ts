@@ -110,7 +110,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
       `select distinct tenant_id from "${isolated.schema}".memory where content = 'overwritten'`,
     );
     expect(rows).toEqual([{ tenant_id: a }]);
-  }, 60_000);
+  });
 
   it("refuses statements that name no tenant, and work across tenants by who does not own the tables", async () => {
     const scope = { tenantId: word(), userId: "ana" };
@@ -154,7 +154,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
         `Belongs to tenant ${tenantId}.`,
       ]);
     }
-  }, 60_000);
+  });
 
   it("leaves the whole library at work, for two tenants at once on one pool", async () => {
     const memory = isolated.memory({
@@ -176,7 +176,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     // What was forgotten leaves an event without content in its tenant; here each tenant forgot twice.
     expect(traces).toEqual({ event: 2 });
     expect(Object.keys(await findEverywhere(isolated, b))).toContain("memory");
-  }, 120_000);
+  });
 
   it("gives each tenant's owner of a thread id checkpoints of their own, and nobody else any", async () => {
     const memory = isolated.memory();
@@ -231,7 +231,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     const owner = isolated.memory({ role: "owner", model: new OfflineChatModel() });
     expect(await owner.upkeep()).toBeGreaterThan(0);
     expect(await silent.memories.list({ scope })).not.toHaveLength(0);
-  }, 60_000);
+  });
 
   it("is noticed by the command line", async () => {
     const tenantId = word();
@@ -251,7 +251,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     });
     const owner = await run([...status, "--database", isolated.connectionString("owner")]);
     expect(JSON.parse(owner.out).memories).not.toEqual([]);
-  }, 60_000);
+  });
 });
 
 async function liveIn(memory: Memory, tenantId: string) {

@@ -111,12 +111,12 @@ describe("lockDataDirectory", () => {
   it("has one holder at a time among four processes that fight for stale locks", async () => {
     const dataDir = folder();
     mkdirSync(dataDir);
-    const contenders = Array.from({ length: 4 }, () => start("contend-for-lock", [dataDir, "2500"]));
+    const contenders = Array.from({ length: 4 }, () => start("contend-for-lock", [dataDir, "10"]));
     const codes = await Promise.all(contenders.map((each) => each.exitCode));
     expect(contenders.map((each) => each.stderr())).toEqual(["", "", "", ""]);
     expect(codes).toEqual([0, 0, 0, 0]);
     const held = contenders.map((each) => Number(/held (\d+)/.exec(each.lines.at(-1) ?? "")?.[1]));
-    expect(held.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(20);
+    expect(Math.min(...held)).toBeGreaterThanOrEqual(10);
     expect(readdirSync(dataDir).filter((file) => file.includes("mnemograph.lock."))).toEqual([]);
   });
 });

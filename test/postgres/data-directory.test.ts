@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { openDataDirectory } from "../../src/postgres/data-directory.js";
 import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
+import { copyEmbedded } from "../support/copy-embedded.js";
 import { onServer } from "../support/test-database.js";
 
 const root = mkdtempSync(join(tmpdir(), "mnemograph-private-"));
@@ -44,25 +45,23 @@ describe("the folder of an embedded database", () => {
     expect(modeOf(dataDir)).toBe("755");
   });
 
-  it.skipIf(onServer())(
-    "holds no file of the database that others may read (embedded only)",
-    async () => {
-      for (const name of ["own", "shared"]) {
-        const dataDir = join(root, name);
-        if (name === "shared") {
-          mkdirSync(dataDir, { mode: 0o755 });
-          chmodSync(dataDir, 0o755);
+  it.skipIf(onServer())("holds no file of the database that others may read (embedded only)", async () => {
+    for (const name of ["own", "shared"]) {
+      const dataDir = join(root, name);
+      if (name === "shared") {
+        copyEmbedded(dataDir);
+        for (const path of ["", ...readdirSync(dataDir, { recursive: true })]) {
+          chmodSync(join(dataDir, String(path)), 0o755);
         }
-        const used = async () => {
-          const { pool, close } = openEmbeddedPool({ dataDir });
-          await pool.query("create table kept (id int)");
-          await close();
-        };
-        await withoutUmask(used);
-        if (name === "shared") writeFileSync(join(dataDir, "notes.txt"), "", { mode: 0o644 });
-        expect(openTo(dataDir)).toEqual(name === "shared" ? [join(dataDir, "notes.txt")] : []);
       }
-    },
-    120_000,
-  );
+      const used = async () => {
+        const { pool, close } = openEmbeddedPool({ dataDir });
+        await pool.query("create table kept (id int)");
+        await close();
+      };
+      await withoutUmask(used);
+      if (name === "shared") writeFileSync(join(dataDir, "notes.txt"), "", { mode: 0o644 });
+      expect(openTo(dataDir)).toEqual(name === "shared" ? [join(dataDir, "notes.txt")] : []);
+    }
+  });
 });

@@ -73,7 +73,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
   let memory: Memory;
 
   beforeAll(() => {
-    const config = { database: { statementTimeoutMs: 400 }, retrieval: { timeoutMs: 300 } };
+    const config = { database: { statementTimeoutMs: 1_600 }, retrieval: { timeoutMs: 1_200 } };
     memory = open(name, { logger, config });
   });
 
@@ -97,7 +97,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
       memories: { timedOut: true, profile: before.memories.profile, relevant: [], episodes: [] },
     });
     expect(recalled.gap.map(({ text }) => text)).toEqual(["hello"]);
-    expect(logger.lines).toEqual([expect.stringMatching(/^warn: recall .* within 300 ms/)]);
+    expect(logger.lines).toEqual([expect.stringMatching(/^warn: recall .* within 1200 ms/)]);
     expect(logger.lines.join()).not.toContain("garden");
     expect((await memory.events.list({ scope, step: "recall" }))[0]).toMatchObject({
       ...{ op: "search", status: "error", detail: "timeout", threadId },
@@ -146,7 +146,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
     await whileLocked(table, async () => {
       done = work();
       await expect.poll(() => running(name)).toBe(1);
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
       expect(await running(name)).toBe(1);
     });
     await done;
@@ -171,7 +171,7 @@ describe.skipIf(!onServer())("a server that falls silent (server only)", () => {
     await once(proxy, "listening");
     const url = new URL(named("silent"));
     url.port = String((proxy.address() as AddressInfo).port);
-    const config = { database: { statementTimeoutMs: 300, connectTimeoutMs: 500 } };
+    const config = { database: { statementTimeoutMs: 1_000, connectTimeoutMs: 1_500 } };
     const memory = createMemory({ database: url.href, schema: db.schema, config });
     closing.push(async () => {
       await memory.close();

@@ -47,7 +47,7 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
       expect(lastSeq % 2).toBe(1);
       await memory.close();
     }
-  }, 60_000);
+  });
 
   it("is refused to a second process while a first has it open, and free once that was killed", async () => {
     const dataDir = folder("shared");

@@ -83,5 +83,5 @@ describe("statements that a session keeps", () => {
     expect(after).toBeGreaterThan(before);
     expect(after - before).toBeLessThanOrEqual(fewDozen);
     if (onServer()) await pool.end();
-  }, 120_000);
+  });
 });

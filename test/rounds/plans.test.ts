@@ -80,7 +80,7 @@ describe.skipIf(!onServer())("with a thousand threads of a hundred messages (ser
       );
     }
     await db.pool.query("analyze");
-  }, 120_000);
+  });
 
   it("no statement of a turn reads a table from end to end", async () => {
     const { pool, statements, inTransactions } = watchedPool(db.pool);

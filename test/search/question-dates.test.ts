@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fitsDate, type NamedDate, namedSpans, questionDates } from "../../src/search/question-dates.js";
+import { processorMs } from "../support/timing.js";
 
 const date = (year: number | null, month: number | null, day: number | null): NamedDate => ({
   year,
@@ -62,9 +63,8 @@ describe("questionDates", () => {
 
   it("takes any string, and a long one soon", () => {
     fc.assert(fc.property(fc.string({ maxLength: 500 }), (question) => void questionDates(question)));
-    const startedAt = performance.now();
-    questionDates("1 ".repeat(50_000) + "may ".repeat(50_000));
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    const long = "1 ".repeat(50_000) + "may ".repeat(50_000);
+    expect(processorMs(() => questionDates(long), 1_000)).toBeLessThan(1_000);
   });
 });
 

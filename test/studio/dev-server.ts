@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { limitsMs } from "../support/timing.js";
 
 /** The folder of this project. */
 export const repository = resolve(import.meta.dirname, "../..");
@@ -106,7 +107,7 @@ export async function startDevServer(env: Record<string, string | undefined>): P
 function request(url: string, method: string, path: string, body: unknown): Promise<Response> {
   return fetch(`${url}${path}`, {
     method,
-    signal: AbortSignal.timeout(120_000),
+    signal: AbortSignal.timeout(limitsMs.step),
     ...(body !== undefined && {
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
@@ -115,7 +116,7 @@ function request(url: string, method: string, path: string, body: unknown): Prom
 }
 
 async function waitUntilUp(url: string, child: ChildProcess): Promise<void> {
-  const deadline = Date.now() + 90_000;
+  const deadline = Date.now() + limitsMs.step;
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
     const up = await fetch(`${url}/ok`).then(
@@ -125,7 +126,7 @@ async function waitUntilUp(url: string, child: ChildProcess): Promise<void> {
     if (up) return;
     await sleep(200);
   }
-  throw new Error("it did not answer within 90 s");
+  throw new Error("it did not answer");
 }
 
 /** Ends the group of `child`: by request, then by force. */

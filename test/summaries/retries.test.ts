@@ -109,9 +109,7 @@ describe("a failed summary", () => {
     });
     const thread = fresh();
     await memory.remember({ ...thread, messages: threeRounds });
-    await expect
-      .poll(async () => (await memory.recall(thread)).summary?.text, { timeout: 10_000 })
-      .toBe("by itself");
+    await expect.poll(async () => (await memory.recall(thread)).summary?.text).toBe("by itself");
   });
 
   it("is left alone by a memory without a model", async () => {

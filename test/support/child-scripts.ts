@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { afterEach } from "vitest";
-import { compiled } from "./compiled.js";
+import { briefly, compiled } from "./compiled.js";
 
 /** A program in a process of its own. */
 export interface ChildScript {
@@ -37,7 +37,8 @@ export function useChildScripts() {
     }
   });
   return (script: string, args: readonly string[] = [], options: ChildScriptOptions = {}): ChildScript => {
-    const child = spawn(process.execPath, [compiled(`test/support/scripts/${script}`), ...args], {
+    const program = [...briefly, compiled(`test/support/scripts/${script}`)];
+    const child = spawn(process.execPath, [...program, ...args], {
       ...options,
       env: { ...process.env, ...options.env },
       stdio: ["pipe", "pipe", "pipe"],

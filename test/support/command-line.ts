@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, inject } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
-import { compiled } from "./compiled.js";
+import { briefly, compiled } from "./compiled.js";
 import { copyEmbedded } from "./copy-embedded.js";
 import { silentLogger } from "./silent-logger.js";
 import type { TestDatabase } from "./test-database.js";
@@ -88,7 +88,8 @@ function useSharedProcess(cwd: string): (args: readonly string[]) => Promise<End
   });
   const answer = async (args: readonly string[]): Promise<Ended> => {
     if (!child) {
-      child = fork(compiled("test/support/scripts/command-line"), { cwd, env: environment(), execArgv: [] });
+      const script = compiled("test/support/scripts/command-line");
+      child = fork(script, { cwd, env: environment(), execArgv: briefly });
       ended = once(child, "exit");
     }
     const answered = once(child, "message");
@@ -111,7 +112,8 @@ function start(
   cwd: string,
   { input = "", readBytes = Number.POSITIVE_INFINITY }: OwnProcess,
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [compiled("src/cli/main"), ...args], { cwd, env: environment() });
+  const program = [...briefly, compiled("src/cli/main")];
+  const child = spawn(process.execPath, [...program, ...args], { cwd, env: environment() });
   let out = "";
   let err = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -2,6 +2,12 @@ import { resolve } from "node:path";
 import { inject } from "vitest";
 
 /**
+ * Options of node for programs that end within seconds: to optimise PostgreSQL's WebAssembly takes longer than they
+ * run.
+ */
+export const briefly = ["--liftoff-only"];
+
+/**
  * The JavaScript of a file in src, examples or test/support, to start as a program.
  *
  * @param path from the repository's root, without ".ts".

@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { briefly } from "./compiled.js";
+import { limitsMs } from "./timing.js";
 
 /** A program of this repository, running. */
 export interface Program {
@@ -17,7 +19,7 @@ export interface Program {
 /** Runs `file` with only these environment variables beside what finding programs and time takes. */
 export function runProgram(file: string, env: Record<string, string> = {}, cwd = process.cwd()): Program {
   const loader = file.endsWith(".ts") ? ["--import", import.meta.resolve("tsx")] : [];
-  const child = spawn(process.execPath, [...loader, file], {
+  const child = spawn(process.execPath, [...briefly, ...loader, file], {
     cwd,
     env: { PATH: process.env.PATH ?? "", NODE_OPTIONS: "", ...env },
   });
@@ -41,7 +43,7 @@ export function runProgram(file: string, env: Record<string, string> = {}, cwd =
       new Promise((resolve, reject) => {
         const fail = (how: string) =>
           reject(new Error(`The program ${how} without printing ${wanted}:\n${output}`));
-        const timer = setTimeout(() => fail("went on for a minute"), 60_000);
+        const timer = setTimeout(() => fail("went on and on"), limitsMs.step);
         watch = () => {
           if (typeof wanted === "string" ? !output.includes(wanted) : !wanted.test(output)) return;
           clearTimeout(timer);

@@ -66,7 +66,7 @@ describe("export and import", () => {
     await target.memories.add({ text: `Later more of ${name} happened.` }, { scope });
     const [{ revision }] = await counters(fresh.schema);
     expect(Number(revision)).toBe((ofType(lines, "owner")[0]?.revision ?? 0) + 1);
-  }, 120_000);
+  });
 
   it("leave out no column, but those that are made anew", async () => {
     const name = word();
@@ -100,7 +100,7 @@ describe("export and import", () => {
       expect([table, missing]).toEqual([table, []]);
     }
     expect(scope).toBeDefined();
-  }, 60_000);
+  });
 
   it("keep to the scope: a user within an app, an app's own", async () => {
     const [user, app] = [word(), word()];
@@ -150,7 +150,7 @@ describe("export and import", () => {
     await expect(target.import(lines, { scope: { appId: ben } })).rejects.toThrow(
       /scope with userId; `scope` must have the same, and has appId/,
     );
-  }, 60_000);
+  });
 
   it("leave what is known in its place, and let the news go on", async () => {
     const name = word();
@@ -186,7 +186,7 @@ describe("export and import", () => {
       messages: [new HumanMessage({ id: "b", content: "other" })],
     });
     await expect(target.import(lines)).rejects.toThrow(/^Line \d+: thread "t" has other messages here/);
-  }, 60_000);
+  });
 
   it("never take what belongs to another scope", async () => {
     const [ana, ben] = [word(), word()];
@@ -203,7 +203,7 @@ describe("export and import", () => {
     }
     const { owner: _, ...rest } = before;
     expect(await countEverything(db)).toMatchObject(rest);
-  }, 60_000);
+  });
 
   describe("of what is no export", () => {
     const header = {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage, SystemMessage } from "@langchain/core/messages";
 import fc from "fast-check";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
 import { MemoryError } from "../../src/errors.js";
 import type { Memory } from "../../src/memory.js";
 import { memoryBlock } from "../../src/rounds/memory-block.js";
@@ -11,7 +11,9 @@ import type { ExportLine } from "../../src/transfer/export-line.js";
 import { linesOf } from "../support/export-lines.js";
 import { fillScope } from "../support/fill-scope.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { limitsMs } from "../support/timing.js";
 
+vi.setConfig({ testTimeout: limitsMs.long });
 const db = useTestDatabase();
 const runs = Number(process.env.IMPORT_RUNS ?? 60);
 let lines: ExportLine[] = [];
@@ -145,4 +147,4 @@ it("whatever a line is made of, it comes in and everything works, or an error na
     { numRuns: runs },
   );
   expect(refused).toBeGreaterThan(0);
-}, 1_200_000);
+});

@@ -54,4 +54,4 @@ it("an import that is vouched for keeps sensitive fields, and puts in quarantine
   await target.quarantine.approve(held!.id, { scope });
   expect(await target.import(lines, { trust: "operator" })).toMatchObject({ total: 0 });
   expect(await texts()).toContain(banana);
-}, 60_000);
+});

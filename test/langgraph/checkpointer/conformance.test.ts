@@ -3,21 +3,17 @@ import { deltaChannelHistoryTests, specTest } from "@langchain/langgraph-checkpo
 import { useTestDatabase } from "../../support/test-database.js";
 
 const db = useTestDatabase();
-const schemas = new Map<PostgresSaver, string>();
 
-/** LangGraph's own suites, each part of them in a schema of its own. */
+/** LangGraph's own suites, each part of them on empty tables. */
 const initializer = {
   checkpointerName: "memory.checkpointer()",
   async createCheckpointer(): Promise<PostgresSaver> {
-    const schema = `${db.schema} conformance ${schemas.size}`;
-    const memory = db.memory({ schema });
-    await memory.setup();
-    const checkpointer = memory.checkpointer();
-    schemas.set(checkpointer, schema);
-    return checkpointer;
+    return db.memory().checkpointer();
   },
-  async destroyCheckpointer(checkpointer: PostgresSaver): Promise<void> {
-    await db.pool.query(`drop schema "${schemas.get(checkpointer)}" cascade`);
+  async destroyCheckpointer(): Promise<void> {
+    for (const table of ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]) {
+      await db.pool.query(`delete from "${db.schema}".${table}`);
+    }
   },
 };
 

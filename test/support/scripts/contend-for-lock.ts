@@ -1,7 +1,7 @@
 /**
  * Takes and gives back the lock of a data directory over and over, in competition with its like.
  *
- * argv: dataDir, durationMs. Half the time it leaves the lock as a killed process would. Prints "held N".
+ * argv: dataDir, times. Every other time it leaves the lock as a killed process would. Prints "held N".
  */
 import { linkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -9,14 +9,13 @@ import { join } from "node:path";
 import { MemoryError } from "../../../src/errors.js";
 import { lockDataDirectory } from "../../../src/postgres/data-directory-lock.js";
 
-const [dataDir = "", durationMs = "0"] = process.argv.slice(2);
+const [dataDir = "", times = "0"] = process.argv.slice(2);
 const inside = join(dataDir, "inside");
 const own = join(dataDir, `own-${process.pid}`);
 writeFileSync(own, "");
 
 let held = 0;
-const end = Date.now() + Number(durationMs);
-while (Date.now() < end) {
+while (held < Number(times)) {
   try {
     const unlock = lockDataDirectory(dataDir);
     held++;

@@ -1,7 +1,7 @@
 /**
  * Ends rounds of one thread, as an agent's process would, and waits for its background work.
  *
- * argv: connection string, schema, threadId, writer, rounds, leaseMs, "quick" or "hang" (the model).
+ * argv: connection string, schema, threadId, writer, rounds, "quick" or "hang" (the model).
  * Prints "summarizing" when its model is asked, and "done".
  */
 import { createMemory } from "../../../src/create-memory.js";
@@ -10,8 +10,7 @@ import { silentLogger } from "../silent-logger.js";
 import { round } from "../spoken.js";
 import { summariesOnly } from "../summary-memory.js";
 
-const [database = "", schema = "", threadId = "", writer = "", rounds = "0", leaseMs = "0", mode] =
-  process.argv.slice(2);
+const [database = "", schema = "", threadId = "", writer = "", rounds = "0", mode] = process.argv.slice(2);
 const model = new ScriptedChatModel({
   latencyMs: 20,
   replies: (_, index) => {
@@ -19,8 +18,7 @@ const model = new ScriptedChatModel({
     return mode === "hang" ? "hang" : { structured: { reasoning: "…", summary: `${writer} ${index + 1}` } };
   },
 });
-const config = { ...summariesOnly, summaries: { leaseMs: Number(leaseMs) } };
-const memory = createMemory({ database, schema, model, config, logger: silentLogger });
+const memory = createMemory({ database, schema, model, config: summariesOnly, logger: silentLogger });
 for (let number = 0; number < Number(rounds); number++) {
   await memory.remember({ scope: { userId: "ana" }, threadId, messages: round(`${writer}-${number}`) });
 }
