@@ -6,7 +6,7 @@ import { type MemoryChange, recordChanges } from "../memories/changes/record-cha
 import { type MemoryItem, versionOf } from "../memories/item/memory.js";
 import { deactivateMemories, purgeMemories } from "../memories/write/memory-states.js";
 import type { Connection } from "../postgres/connection.js";
-import { parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
+import { type OwnerRef, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { parseInput } from "../text/parse-input.js";
 import type { LifecycleRuntime } from "./lifecycle-options.js";
 import {
@@ -115,22 +115,21 @@ async function trimAll(deps: LifecycleRuntime, scope: Scope | undefined): Promis
 
 /** All that is due of one owner, a batch in each transaction. */
 async function ageOwner(deps: LifecycleRuntime, owner: LifecycleOwner): Promise<LifecycleResult> {
-  const ref = String(owner.ref);
   return {
-    softDeleted: await inBatches(deps, ref, (_, tx) => softDelete(deps, tx, owner)),
-    purged: await inBatches(deps, ref, (_, tx) => purge(deps, tx, owner)),
+    softDeleted: await inBatches(deps, owner.ref, (_, tx) => softDelete(deps, tx, owner)),
+    purged: await inBatches(deps, owner.ref, (_, tx) => purge(deps, tx, owner)),
   };
 }
 
-type Batch = (deps: LifecycleRuntime, tx: Connection, ownerRef: string) => Promise<number>;
+type Batch = (deps: LifecycleRuntime, tx: Connection, ownerRef: OwnerRef) => Promise<number>;
 
-async function inBatches(deps: LifecycleRuntime, ownerRef: string, batch: Batch): Promise<number> {
+async function inBatches(deps: LifecycleRuntime, ownerRef: OwnerRef, batch: Batch): Promise<number> {
   let total = 0;
   for (;;) {
     const done = await deps.db.transaction(async (tx) => {
       // One process at a time; the next finds what this one left.
       // Not `lockOwner`, which would make the owner anew that was forgotten meanwhile.
-      return (await lockOwnerRow(tx, ownerRef)) ? batch(deps, tx, ownerRef) : 0;
+      return (await lockOwnerRow(tx, String(ownerRef))) ? batch(deps, tx, ownerRef) : 0;
     });
     total += done;
     if (done < deps.config.lifecycle.batchSize) return total;
@@ -189,7 +188,7 @@ async function purge(
   return memories.length;
 }
 
-function trim(deps: LifecycleRuntime, tx: Connection, ownerRef: string): Promise<number> {
+function trim(deps: LifecycleRuntime, tx: Connection, ownerRef: OwnerRef): Promise<number> {
   const { keepChangesMs: keepMs, batchSize: limit } = deps.config.lifecycle;
   return trimChanges(tx, { ownerRef, keepMs, limit });
 }

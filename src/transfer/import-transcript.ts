@@ -1,6 +1,7 @@
 import { toNewMessage } from "../conversation/record.js";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
+import type { OwnerRef, ThreadRef } from "../scope/scope.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
 import { decodeMessage } from "../text/message-codec.js";
 import type { ExportLineOf } from "./export-line.js";
@@ -16,7 +17,7 @@ import { linesOf, type NumberedLine, noMessage } from "./read-export.js";
 
 interface TranscriptTarget {
   readonly columns: ScopeColumns;
-  readonly ownerRef: number;
+  readonly ownerRef: OwnerRef;
   readonly trust: ImportTrust;
 }
 
@@ -32,7 +33,7 @@ export async function importTranscript(
   if (named.length === 0) return { message: 0, summary: 0 };
   const threadIds = [...new Set(named.map(({ line }) => line.threadId))];
   const threads = await findThreadRefs(tx, { scope: columns, threadIds });
-  const refOf = ({ number, line }: (typeof named)[number]): string => {
+  const refOf = ({ number, line }: (typeof named)[number]): ThreadRef => {
     const thread = threads.get(line.threadId);
     if (thread) return thread.ref;
     const [code, problem] =
@@ -66,7 +67,7 @@ export async function importTranscript(
 /** What is stored of a message is made from the message, as if it had been recorded. */
 async function toImported(
   { number, line, quoted = false }: NumberedLine<ExportLineOf<"message">>,
-  { threadRef, language }: { threadRef: string; language: string },
+  { threadRef, language }: { threadRef: ThreadRef; language: string },
 ): Promise<ImportedMessage> {
   const { messageId, serialised, seq, saidAt, createdAt, agentId, runId } = line;
   try {
