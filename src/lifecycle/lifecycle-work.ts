@@ -65,29 +65,20 @@ function ofOwner(db: Connection, row: "m" | "c", scope: Scope | undefined): Sql 
   return sql`and ${raw(row)}.owner_ref = (select o.id from ${db.schema}.owner o where ${ownerIs(ownerColumns(scope))})`;
 }
 
-/** Memories of a locked owner that are to be forgotten by age now, at most a batch. */
-export function findAgedMemories(
+/**
+ * Memories of a locked owner that are to be forgotten by age, or purged, now: at most a batch. They are locked too, since
+ * access times are written without the owner's lock.
+ */
+export async function findDueMemories(
   tx: Connection,
+  due: "aged" | "purge",
   { ownerRef, options }: { ownerRef: OwnerRef; options: LifecycleOptions },
 ): Promise<MemoryItem[]> {
-  return find(tx, ownerRef, isAged(tx, options), options.batchSize);
-}
-
-/** Memories of a locked owner that are to be purged now, at most a batch. */
-export function findMemoriesToPurge(
-  tx: Connection,
-  { ownerRef, options }: { ownerRef: OwnerRef; options: LifecycleOptions },
-): Promise<MemoryItem[]> {
-  return find(tx, ownerRef, isDueForPurge(tx), options.batchSize);
-}
-
-/** Locked: access times are written without the owner's lock. */
-async function find(tx: Connection, ownerRef: OwnerRef, which: Sql, limit: number): Promise<MemoryItem[]> {
   const rows = await tx.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(tx)} as memory
     from ${tx.schema}.memory m
-    where m.owner_ref = ${ownerRef} and ${which}
-    order by m.ref limit ${limit}
+    where m.owner_ref = ${ownerRef} and ${due === "aged" ? isAged(tx, options) : isDueForPurge(tx)}
+    order by m.ref limit ${options.batchSize}
     for update of m`);
   return rows.map((row) => memoryOf(row.memory));
 }

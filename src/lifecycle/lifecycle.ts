@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { lockOwnerRow } from "../forgetting/erase-statements.js";
 import type { Work, WorkKind } from "../jobs/background-work.js";
-import { changeLine } from "../memories/changes/change-line.js";
-import { type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
+import { type ChangeEvent, changeLine } from "../memories/changes/change-line.js";
+import { type HistoryEvent, type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
 import { type MemoryItem, versionOf } from "../memories/item/memory.js";
 import { deactivateMemories, purgeMemories } from "../memories/write/memory-states.js";
 import type { Connection } from "../postgres/connection.js";
@@ -10,9 +10,8 @@ import { type OwnerRef, parseScopeIn, type Scope, scopeField } from "../scope/sc
 import { parseInput } from "../text/parse-input.js";
 import type { LifecycleRuntime } from "./lifecycle-options.js";
 import {
-  findAgedMemories,
+  findDueMemories,
   findLifecycleOwners,
-  findMemoriesToPurge,
   findOwnersToTrim,
   type LifecycleOwner,
   trimChanges,
@@ -143,7 +142,7 @@ async function softDelete(
 ): Promise<number> {
   const options = deps.config.lifecycle;
   const { purgeAfterMs } = options;
-  const memories = await findAgedMemories(tx, { ownerRef, options });
+  const memories = await findDueMemories(tx, "aged", { ownerRef, options });
   if (memories.length === 0) return 0;
   await deactivateMemories(tx, {
     ownerRef,
@@ -154,16 +153,10 @@ async function softDelete(
   });
   await recordChanges(tx, {
     ...{ ownerRef, scope, actor, step: "lifecycle" },
-    changes: memories.map((memory) => ({
-      ...changeOf(memory),
-      event: "TTL",
-      new: { state: "soft_deleted", lastAccessedAt: memory.lastAccessedAt },
-      news: {
-        event: "soft_deleted",
-        line: changeLine("soft_deleted", memory),
-        importance: memory.importance,
-      },
-    })),
+    changes: memories.map((memory) => {
+      const hidden = { state: "soft_deleted", lastAccessedAt: memory.lastAccessedAt };
+      return changeOf(memory, { event: "TTL", news: "soft_deleted", now: hidden });
+    }),
   });
   return memories.length;
 }
@@ -173,16 +166,13 @@ async function purge(
   tx: Connection,
   { ref: ownerRef, scope }: LifecycleOwner,
 ): Promise<number> {
-  const memories = await findMemoriesToPurge(tx, { ownerRef, options: deps.config.lifecycle });
+  const memories = await findDueMemories(tx, "purge", { ownerRef, options: deps.config.lifecycle });
   if (memories.length === 0) return 0;
   await recordChanges(tx, {
     ...{ ownerRef, scope, actor, step: "lifecycle" },
-    changes: memories.map((memory) => ({
-      ...changeOf(memory),
-      event: "DELETE",
-      new: { state: "purged" },
-      news: { event: "deleted", line: changeLine("deleted", memory), importance: memory.importance },
-    })),
+    changes: memories.map((memory) =>
+      changeOf(memory, { event: "DELETE", news: "deleted", now: { state: "purged" } }),
+    ),
   });
   await purgeMemories(tx, { ownerRef, ids: memories.map(({ id }) => id) });
   return memories.length;
@@ -193,7 +183,14 @@ function trim(deps: LifecycleRuntime, tx: Connection, ownerRef: OwnerRef): Promi
   return trimChanges(tx, { ownerRef, keepMs, limit });
 }
 
-function changeOf(memory: MemoryItem): Pick<MemoryChange, "memoryId" | "old" | "category" | "similarity"> {
-  const old = { ...versionOf(memory), state: memory.state };
-  return { memoryId: memory.id, old, category: memory.category, similarity: null };
+function changeOf(
+  memory: MemoryItem,
+  { event, news, now }: { event: HistoryEvent; news: ChangeEvent; now: object },
+): MemoryChange {
+  const { id, category, importance, state } = memory;
+  return {
+    ...{ memoryId: id, category, event, similarity: null },
+    ...{ old: { ...versionOf(memory), state }, new: now },
+    news: { event: news, line: changeLine(news, memory), importance },
+  };
 }

@@ -1,7 +1,7 @@
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { pairs } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
-import { type ErasureScope, findErasureScope } from "../scope/erasure-scope.js";
+import { type ErasureScope, findErasureScope, hasOwner } from "../scope/erasure-scope.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import { type ExportLine, type ExportLineOf, exportVersion } from "./export-line.js";
 import {
@@ -90,29 +90,31 @@ async function exportPage<Name extends RecordName>(
   name: Name,
   page: ExportPage,
 ): Promise<ExportRow<ExportLineOf<Name>>[]> {
-  const { rows, key, ...type }: RecordType = recordTypes[name];
-  const keys = key.map(([column]) => raw(column));
-  const after = key.map(([, held], index) => {
-    const start = held === "text" ? "" : "-1";
-    return sql`${page.after?.[index] ?? start}::${raw(held)}`;
-  });
+  const type: RecordType = recordTypes[name];
+  const { table, key, rows = () => sql`${db.schema}.${raw(table)} x where ${hasOwner(page.scope)}` } = type;
+  const cursor = join(
+    key.map((column) => raw(`${column}::text`)),
+    ", ",
+  );
+  const keys = join(
+    key.map((column) => raw(column)),
+    ", ",
+  );
+  const after = join(
+    key.map((_, index) => page.after?.[index] ?? "-1"),
+    ", ",
+  );
   return db.query<ExportRow<ExportLineOf<Name>> & Record<string, unknown>>(sql`
-    select array[${join(keys.map((column) => sql`${column}::text`))}] as cursor, ${lineOf(db, name, type, page)} as line
-    from ${rows(db, page)} and (${join(keys, ", ")}) > (${join(after, ", ")})
-    order by ${join(keys, ", ")} limit ${pageRows}`);
+    select array[${cursor}] as cursor, ${lineOf(db, name, type, page)} as line
+    from ${rows(db, page)} and (${keys}) > (${after})
+    order by ${keys} limit ${pageRows}`);
 }
 
 /** A row as its line. Fields of `jsonb` are ordered by their names' length, those of `json` as they are given. */
 function lineOf(
   db: Connection,
   name: RecordName,
-  {
-    columns,
-    instead,
-    more,
-    row = "x",
-    form,
-  }: Pick<RecordType, "columns" | "instead" | "more" | "row" | "form">,
+  { columns, instead, more, row = "x", form }: RecordType,
   { scope, thread }: ExportPage,
 ): Sql {
   // 'type', 'memory', 'id', x.id, 'kind', x.kind, …

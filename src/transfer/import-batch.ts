@@ -3,8 +3,6 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf } from "../postgres/database-error.js";
 import { type LockedOwner, lockOwner } from "../scope/lock-owner.js";
-import type { OwnerRef, Scope } from "../scope/scope.js";
-import { scopeColumns } from "../scope/scope-predicates.js";
 import type { ExportLineOf } from "./export-line.js";
 import { importMemories } from "./import-memories.js";
 import {
@@ -18,18 +16,10 @@ import { importThreads } from "./import-threads.js";
 import { importTranscript } from "./import-transcript.js";
 import type { ImportTrust } from "./lower-line.js";
 import { lineError, linesOf, type NumberedLine } from "./read-export.js";
-import type { RecordName } from "./record-types.js";
+import type { ImportTarget, RecordName } from "./record-types.js";
 
 /** Lines written, by type. */
 export type ImportCounts = Record<RecordName, number>;
-
-/** Whose the lines become. */
-export interface ImportTarget {
-  readonly scope: Scope;
-  readonly ownerRef: OwnerRef;
-  /** How far the file is believed. */
-  readonly trust: ImportTrust;
-}
 
 /**
  * Writes what is new of `lines`, in one transaction.
@@ -86,10 +76,10 @@ async function refusedLine(
 
 async function writeLines(
   tx: Connection,
-  { scope, ownerRef, trust }: ImportTarget,
+  target: ImportTarget,
   lines: readonly NumberedLine[],
 ): Promise<ImportCounts> {
-  const target = { columns: scopeColumns(scope), ownerRef };
+  const { scope, ownerRef, trust } = target;
   const thread = await importThreads(tx, target, linesOf(lines, "thread"));
   // From here on nobody else changes the owner's memories.
   const locked = await lockOwner(tx, scope);
@@ -99,7 +89,7 @@ async function writeLines(
   return {
     thread,
     owner: counters && (await importOwner(tx, counters)) ? 1 : 0,
-    ...(await importTranscript(tx, { ...target, trust }, lines)),
+    ...(await importTranscript(tx, target, lines)),
     memory: await importMemories(tx, target, linesOf(lines, "memory")),
     relation: await importRelations(tx, target, linesOf(lines, "relation")),
     history: await importHistory(tx, target, linesOf(lines, "history")),

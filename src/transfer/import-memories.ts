@@ -7,12 +7,12 @@ import { countAdded, sourceOf, termRows } from "../memories/write/insert-memorie
 import { fields, names, type RowOf, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
-import { isId, isSourceThread } from "../scope/scope-predicates.js";
+import { isId, isSourceThread, scopeColumns } from "../scope/scope-predicates.js";
 import { searchName } from "../text/search-text.js";
 import type { ExportLineOf } from "./export-line.js";
 import { findOwn, taken } from "./import-records.js";
 import type { NumberedLine } from "./read-export.js";
-import { appColumn, inApp, type RecordTarget, recordTypes } from "./record-types.js";
+import { appColumn, type ImportTarget, inApp, recordTypes } from "./record-types.js";
 
 /**
  * Writes the memories of `lines` that are not known yet to a locked owner, in slots that held nothing else at the time.
@@ -21,7 +21,7 @@ import { appColumn, inApp, type RecordTarget, recordTypes } from "./record-types
  */
 export async function importMemories(
   tx: Connection,
-  target: RecordTarget,
+  target: ImportTarget,
   lines: readonly NumberedLine<ExportLineOf<"memory">>[],
 ): Promise<number> {
   if (lines.length === 0) return 0;
@@ -116,9 +116,10 @@ async function inFreeIntervals(
  */
 async function insertPlaced(
   tx: Connection,
-  { columns: scope, ownerRef }: RecordTarget,
+  { ownerRef, ...target }: ImportTarget,
   memories: readonly ImportedMemory[],
 ): Promise<string[]> {
+  const scope = scopeColumns(target.scope);
   const { schema } = tx;
   const source = sourceOf(scope.userId, sql`i."sourceSeqs"`, sql`i.evidence`);
   const placed = {

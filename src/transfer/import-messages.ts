@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import type { NewMessage } from "../conversation/record-messages.js";
-import { bigint, fields, names, recordset, text } from "../postgres/columns.js";
+import { column, fields, names, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef, ThreadRef } from "../scope/scope.js";
 import { recordTypes } from "./record-types.js";
@@ -46,9 +46,9 @@ export interface AddedMessages {
 
 /** What is stored of a message. */
 const importedColumns = {
-  threadRef: bigint("thread_ref"),
+  threadRef: column.bigint("thread_ref"),
   ...recordTypes.message.columns,
-  ...{ role: text("role"), actor: text("actor"), text: text("content") },
+  ...{ role: column.text("role"), actor: column.text("actor"), text: column.text("content") },
 };
 
 /** Adds the messages that are not there yet, indexes and counts them. Returns how many, by thread. One statement. */

@@ -3,9 +3,10 @@ import { MemoryError } from "../errors.js";
 import { type Columns, fields, names, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
+import { scopeColumns } from "../scope/scope-predicates.js";
 import type { ExportLineOf } from "./export-line.js";
 import type { NumberedLine } from "./read-export.js";
-import { appColumn, inApp, type RecordName, type RecordTarget, recordTypes } from "./record-types.js";
+import { appColumn, type ImportTarget, inApp, type RecordName, recordTypes } from "./record-types.js";
 
 /** Lets an owner's counters go on from an imported one's. True when that changed them. */
 export async function importOwner(
@@ -26,7 +27,7 @@ export async function importOwner(
 /** Adds links between memories of an owner; a link to one that is not there is left out. Returns how many. */
 export async function importRelations(
   tx: Connection,
-  target: RecordTarget,
+  target: ImportTarget,
   lines: Lines<"relation">,
 ): Promise<number> {
   if (lines.length === 0) return 0;
@@ -47,7 +48,7 @@ export async function importRelations(
 /** Adds the entries of the audit trail that are not there yet, whoever is said to have made them. Returns how many. */
 export async function importHistory(
   tx: Connection,
-  target: RecordTarget,
+  target: ImportTarget,
   lines: Lines<"history">,
 ): Promise<number> {
   if (lines.length === 0) return 0;
@@ -76,7 +77,7 @@ export async function importHistory(
  */
 export async function importChanges(
   tx: Connection,
-  target: RecordTarget,
+  target: ImportTarget,
   lines: Lines<"change">,
 ): Promise<number> {
   if (lines.length === 0) return 0;
@@ -124,12 +125,12 @@ export async function importChanges(
 /** Adds consent requests that are not there yet; one for a slot for which another waits is left out. Returns how many. @throws MemoryError `ID_TAKEN` */
 export async function importConsents(
   tx: Connection,
-  target: RecordTarget,
+  target: ImportTarget,
   lines: Lines<"consent">,
 ): Promise<number> {
   if (lines.length === 0) return 0;
   const { ownerRef } = target;
-  const { tenantId, userId } = target.columns;
+  const { tenantId, userId } = scopeColumns(target.scope);
   await findOwn(tx, "consent", { ownerRef, lines });
   const columns = { ...appColumn, ...recordTypes.consent.columns };
   const rows = await tx.query(sql`
@@ -145,7 +146,7 @@ export async function importConsents(
 type Lines<Name extends RecordName> = readonly NumberedLine<ExportLineOf<Name>>[];
 
 /** `lines` as rows `i` of `columns`, numbered by their `position`. */
-function rowsOf(columns: Columns, target: RecordTarget, lines: readonly NumberedLine<RecordLine>[]): Sql {
+function rowsOf(columns: Columns, target: ImportTarget, lines: readonly NumberedLine<RecordLine>[]): Sql {
   const records = JSON.stringify(lines.map(({ line }) => inApp(target, line)));
   return sql`(
     select row_number() over () as position, r.*
@@ -180,7 +181,7 @@ export async function findOwn(
 
 /** It does not say whose. */
 export function taken(name: Named, { number, line: { id } }: NumberedLine<ExportLineOf<Named>>): MemoryError {
-  const what = name === "memory" ? "memory" : "consent request";
+  const what = recordTypes[name].called;
   return new MemoryError(
     "ID_TAKEN",
     `Line ${number}: ${what} ${id} belongs to another scope of this database. Import it into another schema or database.`,

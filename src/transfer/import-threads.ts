@@ -1,11 +1,11 @@
 import sql from "sql-template-tag";
-import { bigint, fields, names, recordset } from "../postgres/columns.js";
+import { column, fields, names, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
-import type { ThreadRef } from "../scope/scope.js";
-import { type ScopeColumns, threadIs } from "../scope/scope-predicates.js";
+import type { Scope, ThreadRef } from "../scope/scope.js";
+import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import type { ExportLineOf } from "./export-line.js";
 import type { NumberedLine } from "./read-export.js";
-import { appColumn, inApp, type RecordTarget, recordTypes } from "./record-types.js";
+import { appColumn, type ImportTarget, inApp, recordTypes } from "./record-types.js";
 
 /** A summary to import. */
 export type ImportedSummary = Omit<ExportLineOf<"summary">, "type"> & { readonly threadRef: ThreadRef };
@@ -20,7 +20,7 @@ export async function importSummaries(
   summaries: readonly ImportedSummary[],
 ): Promise<number> {
   const { schema } = tx;
-  const columns = { threadRef: bigint("thread_ref"), ...recordTypes.summary.columns };
+  const columns = { threadRef: column.bigint("thread_ref"), ...recordTypes.summary.columns };
   const input = sql`(
     select row_number() over () as position, i.*, (i.base ->> 'startSeq')::int as base_start,
       (i.base ->> 'endSeq')::int as base_end, (i.base ->> 'createdAt')::timestamptz as base_at
@@ -53,11 +53,11 @@ export async function importSummaries(
 /** Makes the threads that are not there yet, and how far background work on them has come. Returns how many. */
 export async function importThreads(
   tx: Connection,
-  target: RecordTarget,
+  target: ImportTarget,
   lines: readonly NumberedLine<ExportLineOf<"thread">>[],
 ): Promise<number> {
   if (lines.length === 0) return 0;
-  const { tenantId, userId } = target.columns;
+  const { tenantId, userId } = scopeColumns(target.scope);
   const threads = JSON.stringify(lines.map(({ line }) => inApp(target, line)));
   const columns = { ...appColumn, ...recordTypes.thread.columns };
   const [row] = await tx.query<{ made: number }>(sql`
@@ -85,13 +85,13 @@ export async function importThreads(
 /** The refs of threads by their ids; null for one that belongs to another scope. */
 export async function findThreadRefs(
   tx: Connection,
-  input: { scope: ScopeColumns; threadIds: readonly string[] },
+  { scope, threadIds }: { scope: Scope; threadIds: readonly string[] },
 ): Promise<Map<string, { readonly ref: ThreadRef; readonly appId: string } | null>> {
-  const { tenantId, userId, appId } = input.scope;
+  const { tenantId, userId, appId } = scopeColumns(scope);
   const rows = await tx.query<{ id: string; ref: ThreadRef; app: string; own: boolean }>(sql`
     select t.thread_id as id, t.id::float8 as ref, t.app_id as app,
       t.user_id = ${userId} and ${appId} in ('', t.app_id) as own
-    from unnest(${input.threadIds}::text[]) i (id)
+    from unnest(${threadIds}::text[]) i (id)
     join ${tx.schema}.thread t
       on ${threadIs(tenantId, sql`i.id`)}`);
   return new Map(rows.map(({ id, ref, app, own }) => [id, own ? { ref, appId: app } : null]));

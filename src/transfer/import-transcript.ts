@@ -1,8 +1,7 @@
 import { toNewMessage } from "../conversation/record.js";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
-import type { OwnerRef, ThreadRef } from "../scope/scope.js";
-import type { ScopeColumns } from "../scope/scope-predicates.js";
+import type { ThreadRef } from "../scope/scope.js";
 import { decodeMessage } from "../text/message-codec.js";
 import type { ExportLineOf } from "./export-line.js";
 import {
@@ -12,19 +11,13 @@ import {
   skipThreadWork,
 } from "./import-messages.js";
 import { findThreadRefs, importSummaries } from "./import-threads.js";
-import type { ImportTrust } from "./lower-line.js";
 import { linesOf, type NumberedLine, noMessage } from "./read-export.js";
-
-interface TranscriptTarget {
-  readonly columns: ScopeColumns;
-  readonly ownerRef: OwnerRef;
-  readonly trust: ImportTrust;
-}
+import type { ImportTarget } from "./record-types.js";
 
 /** Writes what is new of the messages and summaries among `lines`; their threads are there. */
 export async function importTranscript(
   tx: Connection,
-  { columns, ownerRef, trust }: TranscriptTarget,
+  { scope, ownerRef, trust }: ImportTarget,
   lines: readonly NumberedLine[],
 ): Promise<{ message: number; summary: number }> {
   const messages = linesOf(lines, "message");
@@ -32,7 +25,7 @@ export async function importTranscript(
   const named = [...linesOf(lines, "thread"), ...messages, ...summaries];
   if (named.length === 0) return { message: 0, summary: 0 };
   const threadIds = [...new Set(named.map(({ line }) => line.threadId))];
-  const threads = await findThreadRefs(tx, { scope: columns, threadIds });
+  const threads = await findThreadRefs(tx, { scope, threadIds });
   const refOf = ({ number, line }: (typeof named)[number]): ThreadRef => {
     const thread = threads.get(line.threadId);
     if (thread) return thread.ref;

@@ -1,25 +1,13 @@
 import sql, { type Sql } from "sql-template-tag";
 import { consentColumns } from "../memories/guard/consent-columns.js";
 import { memoryColumns } from "../memories/item/memory-row.js";
-import {
-  bigint,
-  type Column,
-  type Columns,
-  type Instead,
-  integer,
-  jsonb,
-  real,
-  type Time,
-  text,
-  timestamp,
-  uuid,
-  without,
-} from "../postgres/columns.js";
+import { type Column, type Columns, column, type Instead, type Time, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasOwner, hasScope } from "../scope/erasure-scope.js";
-import type { OwnerRef, ThreadRef } from "../scope/scope.js";
-import type { ScopeColumns } from "../scope/scope-predicates.js";
+import type { OwnerRef, Scope, ThreadRef } from "../scope/scope.js";
+import { scopeColumns } from "../scope/scope-predicates.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
+import type { ImportTrust } from "./lower-line.js";
 
 /** The types of lines that stand for rows. */
 export type RecordName = Exclude<ExportLine["type"], "header" | "end">;
@@ -50,33 +38,35 @@ export interface RecordType<Of extends Columns = Columns> {
   readonly more?: (db: Connection) => Sql;
   /** The row, which is called `x` where `rows` begins with its table. */
   readonly row?: string;
-  /** The rows with what they need to be told, and what is theirs of the scope or the thread. */
-  readonly rows: (db: Connection, page: ExportPage) => Sql;
-  /** What ascends from line to line: columns and their types. */
-  readonly key: readonly (readonly [column: string, type: "bigint" | "integer" | "text"])[];
+  /** The rows with what they need to be told, and which of them. @default those of the scope's owner, within its app */
+  readonly rows?: (db: Connection, page: ExportPage) => Sql;
+  /** The columns that ascend from line to line; the first of them counts from 0. */
+  readonly key: readonly string[];
   /** "app": lines say their app where the scope does not; "sparse": nulls are left out. */
   readonly form?: "app" | "sparse";
+  /** What it is called where its id is refused: of a database, one scope can have it. */
+  readonly called?: string;
 }
 
 /** Whose the lines become: a locked owner. */
-export interface RecordTarget {
-  readonly columns: ScopeColumns;
+export interface ImportTarget {
+  readonly scope: Scope;
   readonly ownerRef: OwnerRef;
+  /** How far the file is believed. */
+  readonly trust: ImportTrust;
 }
 
 /** A line with its app. A line of a scope with an app is of that app, whatever it says. */
 export function inApp<Line extends { readonly appId?: string | undefined }>(
-  { columns: { userId, appId } }: Pick<RecordTarget, "columns">,
+  { scope }: ImportTarget,
   line: Line,
 ): Line & { readonly appId: string } {
+  const { userId, appId } = scopeColumns(scope);
   return { ...line, appId: appId !== "" || userId === "" ? appId : (line.appId ?? "") };
 }
 
 /** The app of a line, wherever it is imported. */
-export const appColumn = { appId: text("app_id") };
-
-const byRef = [["x.ref", "bigint"]] as const;
-const byId = [["x.id", "bigint"]] as const;
+export const appColumn = { appId: column.text("app_id") };
 
 const ofThread = ({ thread }: ExportPage): Sql => sql`x.thread_ref = ${thread?.ref ?? null}::bigint`;
 
@@ -85,20 +75,20 @@ export const recordTypes = {
   owner: {
     table: "owner",
     columns: {
-      revision: bigint("revision"),
-      turns: bigint("turns"),
-      changesTrimmedTo: bigint("changes_trimmed_to"),
+      revision: column.bigint("revision"),
+      turns: column.bigint("turns"),
+      changesTrimmedTo: column.bigint("changes_trimmed_to"),
     },
     rows: ({ schema }, { scope }) => sql`${schema}.owner x where x.id = ${scope.ownerRef}::bigint`,
-    key: byId,
+    key: ["x.id"],
   },
   thread: {
     table: "thread",
     columns: {
-      threadId: text("thread_id"),
-      revSeen: bigint("rev_seen"),
-      createdAt: timestamp("created_at"),
-      lastActivityAt: timestamp("last_activity_at"),
+      threadId: column.text("thread_id"),
+      revSeen: column.bigint("rev_seen"),
+      createdAt: column.time("created_at"),
+      lastActivityAt: column.time("last_activity_at"),
     },
     more: ({ schema }) => sql`'tasks', (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -107,38 +97,38 @@ export const recordTypes = {
       from ${schema}.thread_task k where k.thread_ref = x.id
     )`,
     rows: ({ schema }, { scope }) => sql`${schema}.thread x where ${hasScope(scope)}`,
-    key: byId,
+    key: ["x.id"],
     form: "app",
   },
   message: {
     table: "message",
     columns: {
-      seq: integer("seq"),
-      messageId: text("message_id"),
-      serialised: text("serialised"),
-      saidAt: timestamp("said_at"),
-      createdAt: timestamp("created_at"),
-      agentId: text<string | null>("agent_id"),
-      runId: text<string | null>("run_id"),
+      seq: column.integer("seq"),
+      messageId: column.text("message_id"),
+      serialised: column.text("serialised"),
+      saidAt: column.time("said_at"),
+      createdAt: column.time("created_at"),
+      agentId: column.text<string | null>("agent_id"),
+      runId: column.text<string | null>("run_id"),
     },
     rows: ({ schema }, page) => sql`${schema}.message x where ${ofThread(page)}`,
-    key: [["x.seq", "integer"]],
+    key: ["x.seq"],
     form: "sparse",
   },
   summary: {
     table: "summary",
     columns: {
-      startSeq: integer("start_seq"),
-      endSeq: integer("end_seq"),
-      createdAt: timestamp("created_at"),
-      status: text<"completed" | "failed">("status"),
-      text: text<string | null>("content"),
-      generationTimeMs: integer<number | null>("generation_time_ms"),
-      attempts: integer("attempts"),
-      error: text<string | null>("error"),
-      rolledBackAt: timestamp<Time | null>("rolled_back_at"),
-      startRound: integer<number | null>("start_round"),
-      endRound: integer<number | null>("end_round"),
+      startSeq: column.integer("start_seq"),
+      endSeq: column.integer("end_seq"),
+      createdAt: column.time("created_at"),
+      status: column.text<"completed" | "failed">("status"),
+      text: column.text<string | null>("content"),
+      generationTimeMs: column.integer<number | null>("generation_time_ms"),
+      attempts: column.integer("attempts"),
+      error: column.text<string | null>("error"),
+      rolledBackAt: column.time<Time | null>("rolled_back_at"),
+      startRound: column.integer<number | null>("start_round"),
+      endRound: column.integer<number | null>("end_round"),
     },
     more: () => sql`'base', case when b.id is not null then json_build_object(
       'startSeq', b.start_seq, 'endSeq', b.end_seq, 'createdAt', b.created_at
@@ -147,27 +137,28 @@ export const recordTypes = {
     rows: ({ schema }, page) => sql`${schema}.summary x
       left join lateral (select * from ${schema}.summary where id = x.base_id limit 1) b on true
       where ${ofThread(page)} and x.status <> 'processing' and x.end_seq <= ${page.thread?.lastSeq ?? -1}`,
-    key: byId,
+    key: ["x.id"],
   },
   memory: {
     table: "memory",
+    called: "memory",
     columns: without(memoryColumns, "tenantId", "userId", "appId", "contentHash", "revision"),
     instead: { threadId: sql`t.thread_id` },
     // A thread of somebody else is named to nobody.
     rows: ({ schema }, { scope }) => sql`${schema}.memory x
       left join ${schema}.thread t on t.id = x.thread_ref and t.user_id = ${scope.userId}
       where ${hasOwner(scope)}`,
-    key: byRef,
+    key: ["x.ref"],
     form: "app",
   },
   relation: {
     table: "relation",
     columns: {
-      from: uuid("from_ref"),
-      to: uuid("to_ref"),
-      relationType: text("relation_type"),
-      strength: real("strength"),
-      createdAt: timestamp("created_at"),
+      from: column.uuid("from_ref"),
+      to: column.uuid("to_ref"),
+      relationType: column.text("relation_type"),
+      strength: column.real("strength"),
+      createdAt: column.time("created_at"),
     },
     instead: { from: sql`x.id`, to: sql`o.id` },
     row: "r",
@@ -177,64 +168,47 @@ export const recordTypes = {
       join ${schema}.memory o on o.ref = r.to_ref and o.owner_ref = x.owner_ref
       where ${hasOwner(scope)} and (${scope.whole} or o.app_id = ${scope.appId})
         and x.ref >= ${after?.[0] ?? "0"}::bigint`,
-    key: [
-      ["r.from_ref", "bigint"],
-      ["r.to_ref", "bigint"],
-      ["r.relation_type", "text"],
-    ],
+    key: ["r.from_ref", "r.to_ref", "r.relation_type"],
   },
   history: {
     table: "history",
     columns: {
-      memoryId: uuid("memory_id"),
-      event: text("event"),
-      old: jsonb("old"),
-      new: jsonb("new"),
-      actor: text<string | null>("actor"),
-      revision: bigint<number | null>("rev"),
-      createdAt: timestamp("created_at"),
+      memoryId: column.uuid("memory_id"),
+      event: column.text("event"),
+      old: column.json("old"),
+      new: column.json("new"),
+      actor: column.text<string | null>("actor"),
+      revision: column.bigint<number | null>("rev"),
+      createdAt: column.time("created_at"),
     },
-    rows: ({ schema }, { scope }) => sql`${schema}.history x where ${hasOwner(scope)}`,
-    key: byId,
+    key: ["x.id"],
     form: "app",
   },
   change: {
     table: "change_log",
     columns: {
-      revision: bigint("rev"),
-      memoryId: uuid("memory_id"),
-      event: text("event"),
-      category: text("category"),
-      line: text("line"),
-      importance: real("importance"),
-      createdAt: timestamp("created_at"),
+      revision: column.bigint("rev"),
+      memoryId: column.uuid("memory_id"),
+      event: column.text("event"),
+      category: column.text("category"),
+      line: column.text("line"),
+      importance: column.real("importance"),
+      createdAt: column.time("created_at"),
     },
-    rows: ({ schema }, { scope }) => sql`${schema}.change_log x where ${hasOwner(scope)}`,
-    key: [["x.rev", "bigint"]],
+    key: ["x.rev"],
     form: "app",
   },
   consent: {
     table: "consent_request",
+    called: "consent request",
     columns: without(consentColumns, "tenantId", "userId", "appId", "revision"),
-    rows: ({ schema }, { scope }) => sql`${schema}.consent_request x where ${hasOwner(scope)}`,
-    key: byRef,
+    key: ["x.ref"],
     form: "app",
   },
 } satisfies { [Name in RecordName]: RecordType<ColumnsOf<Name>> };
 
 /** Every field of a line has its column, but those that are made of other rows. */
-type ColumnsOf<Name extends RecordName> = Readonly<
-  Record<Exclude<keyof ExportLineOf<Name>, Made[Name]>, Column<unknown>>
->;
+type ColumnsOf<Name extends RecordName> = Columns &
+  Record<Exclude<keyof ExportLineOf<Name>, Made>, Column<unknown>>;
 
-interface Made extends Record<RecordName, string> {
-  owner: "type";
-  thread: "type" | "appId" | "tasks";
-  message: "type" | "threadId";
-  summary: "type" | "threadId" | "base";
-  memory: "type" | "appId";
-  relation: "type";
-  history: "type" | "appId";
-  change: "type" | "appId";
-  consent: "type" | "appId";
-}
+type Made = "type" | "appId" | "threadId" | "tasks" | "base";

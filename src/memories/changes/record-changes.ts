@@ -97,18 +97,10 @@ export async function recordChanges(
   return Number(row?.revision);
 }
 
-const ops = {
-  UPDATE: "update",
-  DELETE: "delete",
-  MERGE: "merge",
-  LINK: "link",
-  TTL: "ttl",
-  RESTORE: "restore",
-} as const satisfies Record<Exclude<HistoryEvent, "ADD" | "CONSENT">, EventOp>;
-
 /** What the events count a change as. */
 function opOf({ event, new: now }: MemoryChange): EventOp {
   const { state, decision } = (now ?? {}) as { state?: unknown; decision?: "approve" | "refuse" };
   if (event === "ADD") return state === "quarantined" ? "quarantine" : "create";
-  return event === "CONSENT" ? (decision as "approve" | "refuse") : ops[event];
+  if (event === "CONSENT") return decision as "approve" | "refuse";
+  return event.toLowerCase() as Lowercase<typeof event>;
 }

@@ -1,4 +1,4 @@
-import { bigint, integer, jsonb, type Time, text, timestamp, uuid } from "../../postgres/columns.js";
+import { column, type Time } from "../../postgres/columns.js";
 import type { MemorySource } from "../item/memory.js";
 import type { ConsentRule } from "./consent-policy.js";
 import type { ConsentEvidence, ConsentSignal, ConsentStatus, ConsentVia } from "./consent-request.js";
@@ -12,30 +12,30 @@ export interface StoredDraft {
 
 /** The columns of `consent_request` but its refs: what is inserted, read, exported and imported is made of them. */
 export const consentColumns = {
-  id: uuid("id"),
-  tenantId: text("tenant_id"),
-  userId: text("user_id"),
-  appId: text("app_id"),
-  rule: text<ConsentRule>("rule"),
-  category: text("category"),
-  key: text<string | null>("key"),
+  id: column.uuid("id"),
+  tenantId: column.text("tenant_id"),
+  userId: column.text("user_id"),
+  appId: column.text("app_id"),
+  rule: column.text<ConsentRule>("rule"),
+  category: column.text("category"),
+  key: column.text<string | null>("key"),
   /** What it is about: the slot, or the statement itself where there is none. */
-  slot: text("slot"),
+  slot: column.text("slot"),
   /** What makes two proposals for a slot the same. */
-  normalValue: text("normal_value"),
-  contentHash: text("content_hash"),
-  draft: jsonb<StoredDraft>("draft"),
-  status: text<ConsentStatus>("status"),
-  seenCount: integer("seen_count"),
-  signals: jsonb<readonly ConsentSignal[]>("signals"),
-  proposedBy: text("proposed_by"),
-  memoryId: uuid<string | null>("memory_id"),
-  createdAt: timestamp("created_at"),
-  expiresAt: timestamp("expires_at"),
-  askAt: timestamp("ask_at"),
-  decidedAt: timestamp<Time | null>("decided_at"),
-  decidedBy: text<string | null>("decided_by"),
-  decidedVia: text<ConsentVia | null>("decided_via"),
-  evidence: jsonb<ConsentEvidence | null>("evidence"),
-  revision: bigint("revision"),
+  normalValue: column.text("normal_value"),
+  contentHash: column.text("content_hash"),
+  draft: column.json<StoredDraft>("draft"),
+  status: column.text<ConsentStatus>("status"),
+  seenCount: column.integer("seen_count"),
+  signals: column.json<readonly ConsentSignal[]>("signals"),
+  proposedBy: column.text("proposed_by"),
+  memoryId: column.uuid<string | null>("memory_id"),
+  createdAt: column.time("created_at"),
+  expiresAt: column.time("expires_at"),
+  askAt: column.time("ask_at"),
+  decidedAt: column.time<Time | null>("decided_at"),
+  decidedBy: column.text<string | null>("decided_by"),
+  decidedVia: column.text<ConsentVia | null>("decided_via"),
+  evidence: column.json<ConsentEvidence | null>("evidence"),
+  revision: column.bigint("revision"),
 };

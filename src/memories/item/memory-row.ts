@@ -1,20 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
-import {
-  bigint,
-  boolean,
-  elements,
-  integer,
-  integers,
-  type RowOf,
-  readRow,
-  real,
-  type Time,
-  text,
-  texts,
-  timestamp,
-  uuid,
-  without,
-} from "../../postgres/columns.js";
+import { column, jsonRow, readRow, type Time, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { scopeOf } from "../../scope/scope-predicates.js";
 import type { MemoryItem, MemoryKind, MemoryLifecycle } from "./memory.js";
@@ -25,47 +10,47 @@ import type { MemoryOrigin, MemoryTrust } from "./trust.js";
  * a line here and its migration; the compiler then asks what it is where memories are made, shown and imported.
  */
 export const memoryColumns = {
-  id: uuid("id"),
-  tenantId: text("tenant_id"),
-  userId: text("user_id"),
-  appId: text("app_id"),
-  kind: text<MemoryKind>("kind"),
-  category: text("category"),
-  key: text<string | null>("key"),
-  value: text<string | null>("value"),
-  text: text("content"),
-  contentHash: text("content_hash"),
-  importance: real("importance"),
-  confidence: real("confidence"),
-  pinned: boolean("pinned"),
-  state: text<MemoryLifecycle>("state"),
-  origin: text<MemoryOrigin>("origin"),
-  trust: text<MemoryTrust>("trust"),
-  tags: texts("tags"),
-  agentId: text<string | null>("agent_id"),
-  runId: text<string | null>("run_id"),
-  actorId: text<string | null>("actor_id"),
-  role: text<string | null>("role"),
+  id: column.uuid("id"),
+  tenantId: column.text("tenant_id"),
+  userId: column.text("user_id"),
+  appId: column.text("app_id"),
+  kind: column.text<MemoryKind>("kind"),
+  category: column.text("category"),
+  key: column.text<string | null>("key"),
+  value: column.text<string | null>("value"),
+  text: column.text("content"),
+  contentHash: column.text("content_hash"),
+  importance: column.real("importance"),
+  confidence: column.real("confidence"),
+  pinned: column.boolean("pinned"),
+  state: column.text<MemoryLifecycle>("state"),
+  origin: column.text<MemoryOrigin>("origin"),
+  trust: column.text<MemoryTrust>("trust"),
+  tags: column.texts("tags"),
+  agentId: column.text<string | null>("agent_id"),
+  runId: column.text<string | null>("run_id"),
+  actorId: column.text<string | null>("actor_id"),
+  role: column.text<string | null>("role"),
   /** The thread's own id, for which a statement puts the thread's ref, or reads it from there. */
-  threadId: text<string | null>("thread_ref"),
-  sourceSeqs: integers("source_seqs"),
-  evidence: text<string | null>("evidence"),
-  turnStart: integer<number | null>("turn_start"),
-  turnEnd: integer<number | null>("turn_end"),
+  threadId: column.text<string | null>("thread_ref"),
+  sourceSeqs: column.integers("source_seqs"),
+  evidence: column.text<string | null>("evidence"),
+  turnStart: column.integer<number | null>("turn_start"),
+  turnEnd: column.integer<number | null>("turn_end"),
   /** The owner's turn at which it was last said. */
-  assertedTurn: bigint("asserted_turn"),
-  validFrom: timestamp("valid_from"),
-  validTo: timestamp<Time | null>("valid_to"),
+  assertedTurn: column.bigint("asserted_turn"),
+  validFrom: column.time("valid_from"),
+  validTo: column.time<Time | null>("valid_to"),
   /** When it was last said to hold; null: since then. */
-  assertedAt: timestamp<Time | null>("asserted_at"),
-  supersededBy: uuid<string | null>("superseded_by"),
-  seenCount: integer("seen_count"),
-  accessCount: integer("access_count"),
-  lastAccessedAt: timestamp("last_accessed_at"),
-  purgeAt: timestamp<Time | null>("purge_at"),
-  createdAt: timestamp("created_at"),
-  updatedAt: timestamp("updated_at"),
-  revision: bigint("revision"),
+  assertedAt: column.time<Time | null>("asserted_at"),
+  supersededBy: column.uuid<string | null>("superseded_by"),
+  seenCount: column.integer("seen_count"),
+  accessCount: column.integer("access_count"),
+  lastAccessedAt: column.time("last_accessed_at"),
+  purgeAt: column.time<Time | null>("purge_at"),
+  createdAt: column.time("created_at"),
+  updatedAt: column.time("updated_at"),
+  revision: column.bigint("revision"),
 };
 
 /** What a `MemoryItem` is made of. */
@@ -77,8 +62,8 @@ export type MemoryJson = readonly unknown[];
 /** The row `m` of `memory` as `MemoryJson`. */
 export const memoryJson = ({ schema }: Connection): Sql => {
   const threadId = sql`(select t.thread_id from ${schema}.thread t where t.id = m.thread_ref)`;
-  // m.id, m.tenant_id, …, date_part('epoch', m.updated_at) * 1000, m.revision
-  return sql`json_build_array(${elements(itemColumns, "m", { threadId })})`;
+  // json_build_array(m.id, m.tenant_id, …, date_part('epoch', m.updated_at) * 1000, m.revision)
+  return jsonRow(itemColumns, "m", { threadId });
 };
 
 /** A row as a memory. */
@@ -97,6 +82,3 @@ export function memoryOf(row: MemoryJson): MemoryItem {
     turns: turnStart === null || turnEnd === null ? null : { start: turnStart, end: turnEnd },
   };
 }
-
-/** A row of `memory` as it is written, times in ISO 8601. */
-export type MemoryRow = RowOf<typeof memoryColumns>;
