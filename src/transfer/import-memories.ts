@@ -81,12 +81,8 @@ async function inFreeIntervals(
   );
   const held = slots.length === 0 ? [] : await findSlotIntervals(tx, { ownerRef, slots });
   const bySlot = new Map<string, SlotInterval[]>();
-  const intervalsOf = (slot: {
-    readonly appId: string;
-    readonly category: string;
-    readonly key: string | null;
-  }) => {
-    const name = JSON.stringify([slot.appId, slot.category, slot.key]);
+  const intervalsOf = ({ appId, category, key }: Pick<ImportedMemory, "appId" | "category" | "key">) => {
+    const name = JSON.stringify([appId, category, key]);
     const intervals = bySlot.get(name) ?? [];
     bySlot.set(name, intervals);
     return intervals;
@@ -111,8 +107,9 @@ async function inFreeIntervals(
 /**
  * Adds memories to a locked owner with their terms, and counts them. Returns the ids of those added. One statement.
  *
- * What holds a slot, says the same, or tells of the same turns already stays active: what comes for its place is added
- * as superseded by it, and held until then at most. Nothing ends before it begins. Of two of `memories` that would collide one is added: try the others again.
+ * What already holds a slot, says the same, or tells of the same turns stays active. What comes for its place is added
+ * as superseded by it, and held until then at most. Nothing ends before it begins. Of two `memories` that collide one is
+ * added: try the others again.
  */
 async function insertPlaced(
   tx: Connection,
