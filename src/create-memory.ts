@@ -21,6 +21,7 @@ import { defaultLogger, errorLine, errorWords, lineLogger } from "./logger.js";
 import { createChangesApi } from "./memories/changes/changes-api.js";
 import { createQuarantineApi } from "./memories/edit/quarantine.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
+import { writingProblemNames } from "./memories/write/writing-constraints.js";
 import type { Memory, MemoryOptions } from "./memory.js";
 import { eventSchema, failureSchema, memoryOptionsSchema, statsSchema } from "./memory-input.js";
 import { createEmbedder } from "./models/embedder.js";
@@ -195,7 +196,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     compressionGraph: () => compression.withConfig({}),
     stats: async (of) => {
       if (of !== undefined) parseInput(statsSchema, of, "statistics");
-      return memoryStats(db.patient, parseScopeIn(of) ?? null);
+      return memoryStats(db.patient, parseScopeIn(of) ?? null, writingProblemNames);
     },
     upkeep: background.upkeep,
     reembed: (how) => reembed(patient, how),

@@ -1,49 +1,27 @@
 import sql, { type Sql } from "sql-template-tag";
 import { eventNode } from "../events/event-log.js";
+import { consentColumns } from "../memories/guard/consent-columns.js";
 import type { ConsentRule } from "../memories/guard/consent-policy.js";
-import type {
-  ConsentEvidence,
-  ConsentRequest,
-  ConsentSignal,
-  ConsentStatus,
-  ConsentVia,
-} from "../memories/guard/consent-request.js";
-import type { MemoryDraft, MemorySource } from "../memories/item/memory.js";
+import type { ConsentRequest, ConsentStatus } from "../memories/guard/consent-request.js";
+import type { MemoryDraft } from "../memories/item/memory.js";
+import { jsonRow, readRow, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { isSharedBy, type Scope } from "../scope/scope.js";
 import { belongsTo, isId, scopeOf, uuidOf } from "../scope/scope-predicates.js";
 
-/** A row of `consent_request` as `consentColumns` selects it. */
+/** What a `ConsentRequest` is made of. */
+const requestColumns = without(consentColumns, "slot", "normalValue", "contentHash");
+
+/** A row of `consent_request` as `selected` selects it. */
 interface ConsentRow {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly user_id: string;
-  readonly app_id: string;
-  readonly rule: ConsentRule;
-  readonly category: string;
-  readonly key: string | null;
-  readonly draft: { readonly text: string; readonly value?: string; readonly source?: MemorySource };
+  readonly request: readonly unknown[];
   readonly current: string | null;
-  readonly status: ConsentStatus;
-  readonly seen_count: number;
-  readonly signals: readonly ConsentSignal[];
-  readonly proposed_by: string;
-  readonly memory_id: string | null;
-  readonly created_at: Date;
-  readonly expires_at: Date;
-  readonly ask_at: Date;
-  readonly decided_at: Date | null;
-  readonly decided_by: string | null;
-  readonly decided_via: ConsentVia | null;
-  readonly evidence: ConsentEvidence | null;
-  readonly revision: string;
 }
 
-/** The columns of the row `c`; one whose time is over is expired, whether or not a sweep has said so. */
-function consentColumns(db: Connection): Sql {
-  return sql`c.id, c.tenant_id, c.user_id, c.app_id, c.rule, c.category, c.key, c.draft, ${currentValue(db)} as current,
-    ${consentStatus(db)} as status, c.seen_count, c.signals, c.proposed_by, c.memory_id, c.created_at, c.expires_at,
-    c.ask_at, c.decided_at, c.decided_by, c.decided_via, c.evidence, c.revision`;
+/** What is selected of the row `c`; one whose time is over is expired, whether or not a sweep has said so. */
+function selected(db: Connection): Sql {
+  // json_build_array(c.id, c.tenant_id, …) as request, …
+  return sql`${jsonRow(requestColumns, "c", { status: consentStatus(db) })} as request, ${currentValue(db)} as current`;
 }
 
 /** How the row `c` stands now. */
@@ -60,31 +38,24 @@ function currentValue(db: Connection): Sql {
   )`;
 }
 
-/** A row as a request. */
-function consentOf(row: ConsentRow): ConsentRequest {
+/** A row as a request, and the memory that it would become. */
+function consentOf({ request, current }: ConsentRow): DraftedConsent {
+  const { tenantId, userId, appId, draft, signals, ...own } = readRow(requestColumns, request);
+  // JSON has no dates.
+  const { validFrom, ...stored } = draft as Omit<MemoryDraft, "validFrom"> & { validFrom?: string };
+  const shown = {
+    ...own,
+    current,
+    scope: scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId }),
+    value: draft.value ?? null,
+    text: draft.text,
+    signals: signals.length,
+    source: draft.source ?? null,
+    decidedAt: own.decidedAt ?? (own.status === "expired" ? own.expiresAt : null),
+  };
   return {
-    id: row.id,
-    scope: scopeOf(row),
-    rule: row.rule,
-    category: row.category,
-    key: row.key,
-    value: row.draft.value ?? null,
-    text: row.draft.text,
-    current: row.current,
-    status: row.status,
-    seenCount: row.seen_count,
-    signals: row.signals.length,
-    proposedBy: row.proposed_by,
-    source: row.draft.source ?? null,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    askAt: row.ask_at,
-    decidedAt: row.decided_at ?? (row.status === "expired" ? row.expires_at : null),
-    decidedBy: row.decided_by,
-    decidedVia: row.decided_via,
-    evidence: row.evidence,
-    memoryId: row.memory_id,
-    revision: Number(row.revision),
+    request: shown,
+    draft: { ...stored, ...(validFrom !== undefined && { validFrom: new Date(validFrom) }) },
   };
 }
 
@@ -132,35 +103,31 @@ export interface DraftedConsent {
 /** A request of the scope's user or app, however it stands; null when there is none. */
 export async function findConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent | null> {
   const [row] = await db.query<ConsentRow>(sql`
-    select ${consentColumns(db)} from ${db.schema}.consent_request c
+    select ${selected(db)} from ${db.schema}.consent_request c
     where c.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "c")}`);
-  return row ? { request: shownTo(scope, consentOf(row)), draft: draftOf(row) } : null;
+  if (!row) return null;
+  const { request, draft } = consentOf(row);
+  return { request: shownTo(scope, request), draft };
 }
 
 /** Requests of the scope's user or app, newest first. */
 export async function listConsents(db: Connection, listing: ConsentListing): Promise<ConsentRequest[]> {
   const { status, rule, due, limit } = listing;
   const rows = await db.query<ConsentRow>(sql`
-    select ${consentColumns(db)} from ${db.schema}.consent_request c
+    select ${selected(db)} from ${db.schema}.consent_request c
     where ${belongsTo(db, listing.scope, "c")}
       and ${consentStatus(db)} = any (${status ?? ["pending"]}::text[])
       and (${rule ?? null}::text is null or c.rule = ${rule ?? null})
       and (not ${due ?? false}::boolean or (c.rule = 'consent' and c.ask_at <= ${db.now()}))
     order by c.ref desc
     limit ${limit ?? 100}`);
-  return rows.map((row) => shownTo(listing.scope, consentOf(row)));
+  return rows.map((row) => shownTo(listing.scope, consentOf(row).request));
 }
 
 /** An app's request is seen by all of its users: none of them is told who made or decided it, nor in which words. */
 function shownTo(scope: Scope, request: ConsentRequest): ConsentRequest {
   if (!isSharedBy(scope, request.scope)) return request;
   return { ...request, proposedBy: null, decidedBy: null, evidence: null };
-}
-
-/** JSON has no dates. */
-function draftOf({ draft }: ConsentRow): MemoryDraft {
-  const { validFrom, ...stored } = draft as Omit<MemoryDraft, "validFrom"> & { validFrom?: string };
-  return { ...stored, ...(validFrom !== undefined && { validFrom: new Date(validFrom) }) };
 }
 
 /** Lets those of `ids` that wait in `scope` rest for `restMs`: nobody is asked about them meanwhile. */

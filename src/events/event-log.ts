@@ -52,23 +52,30 @@ export interface EventPlace {
   readonly runId?: string | null | undefined;
 }
 
+/** What an event counts. "classify": whether something proposed may be written; "ttl": forgotten by age. */
+export type EventOp =
+  | "search"
+  | "classify"
+  | "create"
+  | "update"
+  | "merge"
+  | "delete"
+  | "link"
+  | "ttl"
+  | "restore"
+  | "quarantine"
+  | "forget"
+  | "propose"
+  | "approve"
+  | "refuse"
+  | "expire";
+
 /** What happened where, without content. */
 export interface MemoryEvent extends EventPlace {
   readonly scope: Scope;
   /** What did it; `eventNode` gives the part of the system it belongs to. */
   readonly step: EventStep;
-  /** "classify": whether something proposed may be written. */
-  readonly op:
-    | "search"
-    | "classify"
-    | "create"
-    | "update"
-    | "merge"
-    | "forget"
-    | "propose"
-    | "approve"
-    | "refuse"
-    | "expire";
+  readonly op: EventOp;
   readonly status: "ok" | "error" | "skipped";
   /** An error code or a reason; never content. */
   readonly detail?: string | undefined;

@@ -20,14 +20,18 @@ export interface MemoryStats {
   readonly recallToolShare: number | null;
 }
 
-const formProblems = ["empty", "too_long", "pronoun_subject", "instruction", "not_steps"];
-
 /**
  * The statistics of a scope's user or app, or of all.
  *
  * A search belongs to the turn that is recorded next in its thread.
+ *
+ * @param formProblems details of the events of what was rejected for its form.
  */
-export async function memoryStats(db: Connection, scope: Scope | null): Promise<MemoryStats> {
+export async function memoryStats(
+  db: Connection,
+  scope: Scope | null,
+  formProblems: readonly string[],
+): Promise<MemoryStats> {
   const { schema } = db;
   const since = sql`(${db.now()} - interval '30 days')`;
   const within = (row: "e" | "t") => (scope ? withinScope(scopeColumns(scope), row) : sql`true`);

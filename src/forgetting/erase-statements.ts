@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { wordlessLine } from "../memories/write/memory-states.js";
+import { wordlessLine } from "../memories/changes/change-line.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasMemory, hasScope, threadsOf } from "../scope/erasure-scope.js";
 

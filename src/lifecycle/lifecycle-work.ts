@@ -1,14 +1,14 @@
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { empty, raw, type Sql } from "sql-template-tag";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "../scope/scope.js";
+import type { OwnerRef, Scope } from "../scope/scope.js";
 import { ownerColumns, ownerIs, scopeOf } from "../scope/scope-predicates.js";
 import type { LifecycleOptions } from "./lifecycle-options.js";
 
 /** An owner with memories to forget or to purge. */
 export interface LifecycleOwner {
-  readonly ref: number;
+  readonly ref: OwnerRef;
   readonly scope: Scope;
 }
 
@@ -27,18 +27,18 @@ export async function findLifecycleOwners(
   input: { options: LifecycleOptions; limit: number; scope?: Scope | undefined },
 ): Promise<LifecycleOwner[]> {
   const { schema } = db;
-  const rows = await db.query<{ ref: string; tenant_id: string; user_id: string; app_id: string }>(sql`
+  const rows = await db.query<{ ref: OwnerRef; tenant_id: string; user_id: string; app_id: string }>(sql`
     with due as (
-      (select m.owner_ref from ${schema}.memory m where ${isAged(db, input.options)} ${ofOwner(db, input.scope)}
+      (select m.owner_ref from ${schema}.memory m where ${isAged(db, input.options)} ${ofOwner(db, "m", input.scope)}
         order by m.importance, m.accessed_on limit ${input.limit * rowsPerOwner})
       union all
-      (select m.owner_ref from ${schema}.memory m where ${isDueForPurge(db)} ${ofOwner(db, input.scope)}
+      (select m.owner_ref from ${schema}.memory m where ${isDueForPurge(db)} ${ofOwner(db, "m", input.scope)}
         order by m.purge_at limit ${input.limit * rowsPerOwner})
     )
-    select o.id as ref, o.tenant_id, o.user_id, o.app_id
+    select o.id::float8 as ref, o.tenant_id, o.user_id, o.app_id
     from (select distinct owner_ref from due limit ${input.limit}) d
     cross join lateral (select * from ${schema}.owner where id = d.owner_ref limit 1) o`);
-  return rows.map((row) => ({ ref: Number(row.ref), scope: scopeOf(row) }));
+  return rows.map((row) => ({ ref: row.ref, scope: scopeOf(row) }));
 }
 
 /**
@@ -59,49 +59,39 @@ function isDueForPurge(db: Connection): Sql {
   return sql`m.state = 'soft_deleted' and m.purge_at <= ${db.now()}`;
 }
 
-function ofOwner(db: Connection, scope: Scope | undefined): Sql {
+/** Whether the memory `m`, or the news `c`, belongs to the owner of `scope`. */
+function ofOwner(db: Connection, row: "m" | "c", scope: Scope | undefined): Sql {
   if (!scope) return empty;
-  return sql`and m.owner_ref = (select o.id from ${db.schema}.owner o where ${ownerIs(ownerColumns(scope))})`;
+  return sql`and ${raw(row)}.owner_ref = (select o.id from ${db.schema}.owner o where ${ownerIs(ownerColumns(scope))})`;
 }
 
-/** Memories of a locked owner that are to be forgotten by age now, at most a batch. */
-export function findAgedMemories(
+/**
+ * Memories of a locked owner that are to be forgotten by age, or purged, now: at most a batch. They are locked too, since
+ * access times are written without the owner's lock.
+ */
+export async function findDueMemories(
   tx: Connection,
-  { ownerRef, options }: { ownerRef: number; options: LifecycleOptions },
+  due: "aged" | "purge",
+  { ownerRef, options }: { ownerRef: OwnerRef; options: LifecycleOptions },
 ): Promise<MemoryItem[]> {
-  return find(tx, ownerRef, isAged(tx, options), options.batchSize);
-}
-
-/** Memories of a locked owner that are to be purged now, at most a batch. */
-export function findMemoriesToPurge(
-  tx: Connection,
-  { ownerRef, options }: { ownerRef: number; options: LifecycleOptions },
-): Promise<MemoryItem[]> {
-  return find(tx, ownerRef, isDueForPurge(tx), options.batchSize);
-}
-
-/** Locked: access times are written without the owner's lock. */
-async function find(tx: Connection, ownerRef: number, which: Sql, limit: number): Promise<MemoryItem[]> {
   const rows = await tx.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(tx)} as memory
     from ${tx.schema}.memory m
-    where m.owner_ref = ${ownerRef} and ${which}
-    order by m.ref limit ${limit}
+    where m.owner_ref = ${ownerRef} and ${due === "aged" ? isAged(tx, options) : isDueForPurge(tx)}
+    order by m.ref limit ${options.batchSize}
     for update of m`);
   return rows.map((row) => memoryOf(row.memory));
 }
 
-/** Owners with news older than `keepMs`, as refs, at most `limit`. @param input.scope only its owner. */
+/** Owners with news older than `keepMs`, at most `limit`. @param input.scope only its owner. */
 export async function findOwnersToTrim(
   db: Connection,
   { keepMs, limit, scope }: { keepMs: number; limit: number; scope?: Scope | undefined },
-): Promise<string[]> {
+): Promise<OwnerRef[]> {
   const { schema } = db;
-  const ofScope = scope
-    ? sql`and c.owner_ref = (select o.id from ${schema}.owner o where ${ownerIs(ownerColumns(scope))})`
-    : sql``;
-  const rows = await db.query<{ ref: string }>(sql`
-    select distinct c.owner_ref::text as ref from ${schema}.change_log c where ${isOld(db, keepMs)} ${ofScope}
+  const rows = await db.query<{ ref: OwnerRef }>(sql`
+    select distinct c.owner_ref::float8 as ref from ${schema}.change_log c
+    where ${isOld(db, keepMs)} ${ofOwner(db, "c", scope)}
     limit ${limit}`);
   return rows.map(({ ref }) => ref);
 }
@@ -112,25 +102,25 @@ export async function findOwnersToTrim(
  */
 export async function trimChanges(
   tx: Connection,
-  { ownerRef, keepMs, limit }: { ownerRef: string; keepMs: number; limit: number },
+  { ownerRef, keepMs, limit }: { ownerRef: OwnerRef; keepMs: number; limit: number },
 ): Promise<number> {
   const { schema } = tx;
   const [row] = await tx.query<{ trimmed: number }>(sql`
     with last as (
       select max(rev) as rev from (
         select c.rev from ${schema}.change_log c
-        where c.owner_ref = ${ownerRef}::bigint and ${isOld(tx, keepMs)} order by c.rev limit ${limit}
+        where c.owner_ref = ${ownerRef} and ${isOld(tx, keepMs)} order by c.rev limit ${limit}
       ) oldest
     ),
     -- All up to there, so that no revision is missing between two that are kept.
     gone as (
       delete from ${schema}.change_log c using last
-      where c.owner_ref = ${ownerRef}::bigint and c.rev <= last.rev
+      where c.owner_ref = ${ownerRef} and c.rev <= last.rev
       returning 1
     ),
     noted as (
       update ${schema}.owner o set changes_trimmed_to = greatest(o.changes_trimmed_to, last.rev)
-      from last where o.id = ${ownerRef}::bigint and last.rev is not null
+      from last where o.id = ${ownerRef} and last.rev is not null
     )
     select count(*)::int as trimmed from gone`);
   return row?.trimmed ?? 0;

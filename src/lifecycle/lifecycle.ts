@@ -1,18 +1,17 @@
 import { z } from "zod";
 import { lockOwnerRow } from "../forgetting/erase-statements.js";
 import type { Work, WorkKind } from "../jobs/background-work.js";
-import { changeLine } from "../memories/changes/change-line.js";
-import { type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
+import { type ChangeEvent, changeLine } from "../memories/changes/change-line.js";
+import { type HistoryEvent, type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
 import { type MemoryItem, versionOf } from "../memories/item/memory.js";
 import { deactivateMemories, purgeMemories } from "../memories/write/memory-states.js";
 import type { Connection } from "../postgres/connection.js";
-import { parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
+import { type OwnerRef, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { parseInput } from "../text/parse-input.js";
 import type { LifecycleRuntime } from "./lifecycle-options.js";
 import {
-  findAgedMemories,
+  findDueMemories,
   findLifecycleOwners,
-  findMemoriesToPurge,
   findOwnersToTrim,
   type LifecycleOwner,
   trimChanges,
@@ -115,22 +114,21 @@ async function trimAll(deps: LifecycleRuntime, scope: Scope | undefined): Promis
 
 /** All that is due of one owner, a batch in each transaction. */
 async function ageOwner(deps: LifecycleRuntime, owner: LifecycleOwner): Promise<LifecycleResult> {
-  const ref = String(owner.ref);
   return {
-    softDeleted: await inBatches(deps, ref, (_, tx) => softDelete(deps, tx, owner)),
-    purged: await inBatches(deps, ref, (_, tx) => purge(deps, tx, owner)),
+    softDeleted: await inBatches(deps, owner.ref, (_, tx) => softDelete(deps, tx, owner)),
+    purged: await inBatches(deps, owner.ref, (_, tx) => purge(deps, tx, owner)),
   };
 }
 
-type Batch = (deps: LifecycleRuntime, tx: Connection, ownerRef: string) => Promise<number>;
+type Batch = (deps: LifecycleRuntime, tx: Connection, ownerRef: OwnerRef) => Promise<number>;
 
-async function inBatches(deps: LifecycleRuntime, ownerRef: string, batch: Batch): Promise<number> {
+async function inBatches(deps: LifecycleRuntime, ownerRef: OwnerRef, batch: Batch): Promise<number> {
   let total = 0;
   for (;;) {
     const done = await deps.db.transaction(async (tx) => {
       // One process at a time; the next finds what this one left.
       // Not `lockOwner`, which would make the owner anew that was forgotten meanwhile.
-      return (await lockOwnerRow(tx, ownerRef)) ? batch(deps, tx, ownerRef) : 0;
+      return (await lockOwnerRow(tx, String(ownerRef))) ? batch(deps, tx, ownerRef) : 0;
     });
     total += done;
     if (done < deps.config.lifecycle.batchSize) return total;
@@ -144,7 +142,7 @@ async function softDelete(
 ): Promise<number> {
   const options = deps.config.lifecycle;
   const { purgeAfterMs } = options;
-  const memories = await findAgedMemories(tx, { ownerRef, options });
+  const memories = await findDueMemories(tx, "aged", { ownerRef, options });
   if (memories.length === 0) return 0;
   await deactivateMemories(tx, {
     ownerRef,
@@ -155,16 +153,10 @@ async function softDelete(
   });
   await recordChanges(tx, {
     ...{ ownerRef, scope, actor, step: "lifecycle" },
-    changes: memories.map((memory) => ({
-      ...changeOf(memory),
-      event: "TTL",
-      new: { state: "soft_deleted", lastAccessedAt: memory.lastAccessedAt },
-      news: {
-        event: "soft_deleted",
-        line: changeLine("soft_deleted", memory),
-        importance: memory.importance,
-      },
-    })),
+    changes: memories.map((memory) => {
+      const hidden = { state: "soft_deleted", lastAccessedAt: memory.lastAccessedAt };
+      return changeOf(memory, { event: "TTL", news: "soft_deleted", now: hidden });
+    }),
   });
   return memories.length;
 }
@@ -174,27 +166,31 @@ async function purge(
   tx: Connection,
   { ref: ownerRef, scope }: LifecycleOwner,
 ): Promise<number> {
-  const memories = await findMemoriesToPurge(tx, { ownerRef, options: deps.config.lifecycle });
+  const memories = await findDueMemories(tx, "purge", { ownerRef, options: deps.config.lifecycle });
   if (memories.length === 0) return 0;
   await recordChanges(tx, {
     ...{ ownerRef, scope, actor, step: "lifecycle" },
-    changes: memories.map((memory) => ({
-      ...changeOf(memory),
-      event: "DELETE",
-      new: { state: "purged" },
-      news: { event: "deleted", line: changeLine("deleted", memory), importance: memory.importance },
-    })),
+    changes: memories.map((memory) =>
+      changeOf(memory, { event: "DELETE", news: "deleted", now: { state: "purged" } }),
+    ),
   });
   await purgeMemories(tx, { ownerRef, ids: memories.map(({ id }) => id) });
   return memories.length;
 }
 
-function trim(deps: LifecycleRuntime, tx: Connection, ownerRef: string): Promise<number> {
+function trim(deps: LifecycleRuntime, tx: Connection, ownerRef: OwnerRef): Promise<number> {
   const { keepChangesMs: keepMs, batchSize: limit } = deps.config.lifecycle;
   return trimChanges(tx, { ownerRef, keepMs, limit });
 }
 
-function changeOf(memory: MemoryItem): Pick<MemoryChange, "memoryId" | "old" | "category" | "similarity"> {
-  const old = { ...versionOf(memory), state: memory.state };
-  return { memoryId: memory.id, old, category: memory.category, similarity: null };
+function changeOf(
+  memory: MemoryItem,
+  { event, news, now }: { event: HistoryEvent; news: ChangeEvent; now: object },
+): MemoryChange {
+  const { id, category, importance, state } = memory;
+  return {
+    ...{ memoryId: id, category, event, similarity: null },
+    ...{ old: { ...versionOf(memory), state }, new: now },
+    news: { event: news, line: changeLine(news, memory), importance },
+  };
 }

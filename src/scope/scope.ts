@@ -10,6 +10,19 @@ export interface Scope {
   readonly appId?: string;
 }
 
+/**
+ * The `ref` of a row is its `bigint` within this database: short, for keys and joins, and told to nobody. An `id` is
+ * what the world calls the same thing by: a memory's UUID, a thread's own name. A number holds every ref that an identity
+ * column will ever count to, and JSON holds it as it is; drivers give a `bigint` as text, which `Number` reads.
+ */
+type Ref = number;
+
+/** The ref of a row of `owner`: the user of a tenant, or its app where there is no user. */
+export type OwnerRef = Ref;
+
+/** The ref of a row of `thread`. */
+export type ThreadRef = Ref;
+
 const id = (name: string) =>
   z
     .string({ error: `${name} must be a string` })

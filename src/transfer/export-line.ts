@@ -1,4 +1,9 @@
 import { z } from "zod";
+import { changeEvents } from "../memories/changes/change-line.js";
+import { historyEvents } from "../memories/changes/record-changes.js";
+import { consentStatuses } from "../memories/guard/consent-request.js";
+import { memoryKinds, memoryStates } from "../memories/item/memory.js";
+import { memoryOrigins } from "../memories/item/trust.js";
 import { maxCharacters } from "../memories/write/writing-constraints.js";
 import { isoTimeMs } from "../text/iso-time.js";
 import { isStorable } from "../text/storable-text.js";
@@ -113,13 +118,13 @@ const memory = z
   .strictObject({
     type: z.literal("memory"),
     ...{ id: uuid, appId },
-    kind: z.enum(["fact", "episode", "note", "insight", "procedure"]),
+    kind: z.enum(memoryKinds),
     category: name,
     key: name.refine((key) => /[\p{L}\p{N}]/u.test(key), "has no letters or digits").nullable(),
     ...{ value: optional(2_000), text: id },
     ...{ importance: real(1, 5), confidence: real(0, 1), pinned: z.boolean() },
-    state: z.enum(["active", "superseded", "merged", "soft_deleted", "quarantined"]),
-    origin: z.enum(["user", "assistant", "tool", "document", "worker", "operator", "import", "unknown"]),
+    state: z.enum(memoryStates),
+    origin: z.enum(memoryOrigins),
     trust: z.enum(["operator", "user", "agent", "untrusted"]),
     tags: z.array(text(1_000)).max(100),
     ...{ agentId: optional(), runId: optional(), actorId: optional(1_000), role: optional() },
@@ -144,14 +149,14 @@ const relation = z.strictObject({
 const history = z.strictObject({
   type: z.literal("history"),
   ...{ memoryId: uuid, appId },
-  event: z.enum(["ADD", "UPDATE", "DELETE", "MERGE", "LINK", "TTL", "RESTORE", "CONSENT"]),
+  event: z.enum(historyEvents),
   ...{ old: json, new: json, actor: optional(), revision: counter.nullable(), createdAt: time },
 });
 
 const change = z.strictObject({
   type: z.literal("change"),
   ...{ revision: counter, memoryId: uuid, appId },
-  event: z.enum(["created", "updated", "merged", "deleted", "soft_deleted", "restored"]),
+  event: z.enum(changeEvents),
   ...{ category: name, line: text(10_000), importance: real(0, 5), createdAt: time },
 });
 
@@ -174,7 +179,7 @@ const consent = z
       .array(json.refine((signal) => signal !== null && signal !== undefined, "must not be null"))
       .max(1_000),
     proposedBy: text(10_000),
-    status: z.enum(["pending", "approved", "refused", "superseded", "expired"]),
+    status: z.enum(consentStatuses),
     ...{ memoryId: uuid.nullable(), createdAt: time, expiresAt: time, askAt: time },
     ...{ decidedAt: time.nullable(), decidedBy: optional(), decidedVia: optional(), evidence: json },
   })

@@ -1,20 +1,16 @@
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
+import { pairs } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
-import { findErasureScope } from "../scope/erasure-scope.js";
+import { type ErasureScope, findErasureScope, hasOwner } from "../scope/erasure-scope.js";
 import { parseScope, type Scope } from "../scope/scope.js";
-import { type ExportLine, exportVersion } from "./export-line.js";
+import { type ExportLine, type ExportLineOf, exportVersion } from "./export-line.js";
 import {
+  type ExportedThread,
   type ExportPage,
-  type ExportRow,
-  exportChanges,
-  exportConsents,
-  exportHistory,
-  exportMemories,
-  exportMessages,
-  exportOwner,
-  exportRelations,
-  exportSummaries,
-  exportThreads,
-} from "./export-rows.js";
+  type RecordName,
+  type RecordType,
+  recordTypes,
+} from "./record-types.js";
 
 /** Rows read in one statement. */
 const pageRows = 500;
@@ -51,37 +47,80 @@ async function* lines(db: Connection, requested: Scope, now: () => Date): AsyncG
   const exportedAt = now().toISOString();
   yield { type: "header", format: "mnemograph", version: exportVersion, exportedAt, scope: requested };
   const scope = await findErasureScope(db, requested);
-  const owner = await exportOwner(db, scope);
-  // First, so that import counts on from the last revision.
-  if (owner) yield owner;
-  const rowsOf = <Row extends ExportRow>(page: (db: Connection, of: ExportPage) => Promise<Row[]>) =>
-    allRows((after) => page(db, { scope, after, limit: pageRows }));
-  for await (const { line: thread, cursor } of rowsOf(exportThreads)) {
-    yield thread;
-    const of = { threadRef: cursor[0] ?? "", threadId: thread.threadId, limit: pageRows };
-    let lastSeq = -1;
-    for await (const { line } of allRows((after) => exportMessages(db, { ...of, after }))) {
-      lastSeq = line.seq;
+  // The owner comes first, so that import counts on from the last revision.
+  for (const name of ["owner", "thread", "memory", "relation", "history", "change", "consent"] as const) {
+    for await (const { line, cursor } of exportRows(db, name, { scope })) {
       yield line;
+      if (line.type !== "thread") continue;
+      const thread = { ref: Number(cursor[0]), threadId: line.threadId, lastSeq: -1 };
+      for await (const { line: message } of exportRows(db, "message", { scope, thread })) {
+        thread.lastSeq = message.seq;
+        yield message;
+      }
+      for await (const { line: summary } of exportRows(db, "summary", { scope, thread })) yield summary;
     }
-    // A summary of what was said since the messages were read would be one of none.
-    const summaries = (after: readonly string[] | null) => exportSummaries(db, { ...of, lastSeq, after });
-    for await (const { line } of allRows(summaries)) yield line;
-  }
-  for (const section of [exportMemories, exportRelations, exportHistory, exportChanges, exportConsents]) {
-    for await (const { line } of rowsOf<ExportRow>(section)) yield line;
   }
 }
 
-/** Page after page, until one is not full. */
-async function* allRows<Row extends ExportRow>(
-  page: (after: readonly string[] | null) => Promise<Row[]>,
-): AsyncGenerator<Row> {
+/** A line of an export, and where it stands in the order of its kind. */
+interface ExportRow<Line extends ExportLine> {
+  readonly line: Line;
+  /** The row's key, which the next page goes on from. */
+  readonly cursor: readonly string[];
+}
+
+/** The records of one type, page after page, until one is not full. */
+async function* exportRows<Name extends RecordName>(
+  db: Connection,
+  name: Name,
+  of: { readonly scope: ErasureScope; readonly thread?: ExportedThread },
+): AsyncGenerator<ExportRow<ExportLineOf<Name>>> {
   for (let after: readonly string[] | null = null; ; ) {
-    const rows: Row[] = await page(after);
+    const rows: ExportRow<ExportLineOf<Name>>[] = await exportPage(db, name, { ...of, after });
     yield* rows;
     const last = rows.at(-1);
     if (!last || rows.length < pageRows) return;
     after = last.cursor;
   }
+}
+
+/** The lines of one page of records, in their order. */
+async function exportPage<Name extends RecordName>(
+  db: Connection,
+  name: Name,
+  page: ExportPage,
+): Promise<ExportRow<ExportLineOf<Name>>[]> {
+  const type: RecordType = recordTypes[name];
+  const { table, key, rows = () => sql`${db.schema}.${raw(table)} x where ${hasOwner(page.scope)}` } = type;
+  const cursor = join(
+    key.map((column) => raw(`${column}::text`)),
+    ", ",
+  );
+  const keys = join(
+    key.map((column) => raw(column)),
+    ", ",
+  );
+  const after = join(
+    key.map((_, index) => page.after?.[index] ?? "-1"),
+    ", ",
+  );
+  return db.query<ExportRow<ExportLineOf<Name>> & Record<string, unknown>>(sql`
+    select array[${cursor}] as cursor, ${lineOf(db, name, type, page)} as line
+    from ${rows(db, page)} and (${keys}) > (${after})
+    order by ${keys} limit ${pageRows}`);
+}
+
+/** A row as its line. Fields of `jsonb` are ordered by their names' length, those of `json` as they are given. */
+function lineOf(
+  db: Connection,
+  name: RecordName,
+  { columns, instead, more, row = "x", form }: RecordType,
+  { scope, thread }: ExportPage,
+): Sql {
+  // 'type', 'memory', 'id', x.id, 'kind', x.kind, …
+  const fields = sql`'type', ${raw(`'${name}'`)}, ${thread ? sql`'threadId', ${thread.threadId}::text, ` : empty}${pairs(columns, row, instead)}${more ? sql`, ${more(db)}` : empty}`;
+  if (form === "sparse") return sql`json_strip_nulls(json_build_object(${fields}))`;
+  if (form !== "app") return sql`json_build_object(${fields})`;
+  const app = scope.userId !== "" && scope.whole ? sql`nullif(x.app_id, '')` : sql`null`;
+  return sql`(jsonb_build_object(${fields}) || jsonb_strip_nulls(jsonb_build_object('appId', ${app})))`;
 }

@@ -1,52 +1,138 @@
 import sql from "sql-template-tag";
-import { termRows } from "../memories/write/insert-memories.js";
+import { memoryHash, memoryTerms } from "../memories/item/memory.js";
+import { memoryColumns } from "../memories/item/memory-row.js";
+import { findSlotIntervals, type SlotInterval } from "../memories/slot/slot-intervals.js";
+import { freeInterval, freeSince } from "../memories/slot/slot-timeline.js";
+import { countAdded, sourceOf, termRows } from "../memories/write/insert-memories.js";
+import { fields, names, type RowOf, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
-import { isId, isSourceThread, ofSource, type ScopeColumns } from "../scope/scope-predicates.js";
+import type { OwnerRef } from "../scope/scope.js";
+import { isId, isSourceThread, scopeColumns } from "../scope/scope-predicates.js";
+import { searchName } from "../text/search-text.js";
 import type { ExportLineOf } from "./export-line.js";
+import { findOwn, taken } from "./import-records.js";
+import type { NumberedLine } from "./read-export.js";
+import { appColumn, type ImportTarget, inApp, recordTypes } from "./record-types.js";
+
+/**
+ * Writes the memories of `lines` that are not known yet to a locked owner, in slots that held nothing else at the time.
+ *
+ * @throws MemoryError `ID_TAKEN` that names the line of an id that is somebody else's.
+ */
+export async function importMemories(
+  tx: Connection,
+  target: ImportTarget,
+  lines: readonly NumberedLine<ExportLineOf<"memory">>[],
+): Promise<number> {
+  if (lines.length === 0) return 0;
+  const { ownerRef } = target;
+  const known = await findOwn(tx, "memory", { ownerRef, lines });
+  const fresh = lines
+    .filter(({ line }) => !known.has(line.id))
+    .map(({ line }): ImportedMemory => {
+      const terms = {
+        terms: memoryTerms(line, tx.language),
+        actorTerms: searchName(line.actorId ?? "", tx.language),
+      };
+      return { ...inApp(target, line), ...terms, contentHash: memoryHash(line) };
+    });
+  let memories = await inFreeIntervals(tx, ownerRef, fresh);
+  let added = 0;
+  while (memories.length > 0) {
+    const ids = new Set(await insertPlaced(tx, target, memories));
+    const left = memories.filter(({ id }) => !ids.has(id));
+    if (left.length === memories.length) {
+      // Twice the same id in the file; or one of a tenant that this one cannot see.
+      const own = await findOwn(tx, "memory", { ownerRef, lines });
+      const unseen = lines.find(
+        ({ line: { id } }) => left.some((memory) => memory.id === id) && !own.has(id),
+      );
+      if (unseen) throw taken("memory", unseen);
+      break;
+    }
+    added += ids.size;
+    memories = left;
+  }
+  return added;
+}
+
+/** What is stored of a memory. */
+const importedColumns = {
+  ...recordTypes.memory.columns,
+  ...appColumn,
+  contentHash: memoryColumns.contentHash,
+};
 
 /** A memory to import, with what its index is made from. */
-export interface ImportedMemory extends Omit<ExportLineOf<"memory">, "type" | "appId"> {
-  readonly appId: string;
-  readonly contentHash: string;
+interface ImportedMemory extends RowOf<typeof importedColumns> {
   /** Text and actor's name, prepared for `to_tsvector`. */
   readonly terms: string;
   readonly actorTerms: string;
 }
 
-/** Which of `ids` are memories already: true for those of this owner, false for those of others. */
-export async function findKnownMemories(
+/** `memories` with times at which their slots held nothing else: what is known already keeps its own. */
+async function inFreeIntervals(
   tx: Connection,
-  { ownerRef, ids }: { ownerRef: number; ids: readonly string[] },
-): Promise<Map<string, boolean>> {
-  const rows = await tx.query<{ id: string; own: boolean }>(sql`
-    select m.id, m.owner_ref = ${ownerRef} as own from ${tx.schema}.memory m where m.id = any (${ids}::uuid[])`);
-  return new Map(rows.map(({ id, own }) => [id, own]));
+  ownerRef: OwnerRef,
+  memories: readonly ImportedMemory[],
+): Promise<ImportedMemory[]> {
+  const slots = memories.flatMap(({ appId, category, key }) =>
+    key === null ? [] : { appId, category, key },
+  );
+  const held = slots.length === 0 ? [] : await findSlotIntervals(tx, { ownerRef, slots });
+  const bySlot = new Map<string, SlotInterval[]>();
+  const intervalsOf = ({ appId, category, key }: Pick<ImportedMemory, "appId" | "category" | "key">) => {
+    const name = JSON.stringify([appId, category, key]);
+    const intervals = bySlot.get(name) ?? [];
+    bySlot.set(name, intervals);
+    return intervals;
+  };
+  for (const interval of held) intervalsOf(interval).push(interval);
+  return memories.map((memory) => {
+    const { appId, category, key, state, validFrom, validTo } = memory;
+    if (key === null || (state !== "active" && state !== "superseded")) return memory;
+    const others = intervalsOf({ appId, category, key });
+    const holder = state === "active" && others.some(({ active }) => active);
+    // What comes for a slot that is held is closed, and held it at most until then.
+    const placed =
+      state === "active" && !holder
+        ? { from: freeSince(validFrom, others), to: null }
+        : freeInterval({ from: validFrom, to: validTo ?? (holder ? null : validFrom) }, others);
+    // How the file's own values stand to each other is left as it says.
+    if (state === "active" && !holder) others.push({ ...{ appId, category, key }, ...placed, active: true });
+    return { ...memory, validFrom: placed.from, validTo: placed.to };
+  });
 }
 
 /**
  * Adds memories to a locked owner with their terms, and counts them. Returns the ids of those added. One statement.
  *
- * What holds a slot, says the same, or tells of the same turns already stays active: what comes for its place is added
- * as superseded by it, and held until then at most. Nothing ends before it begins. Of two of `memories` that would collide one is added: try the others again.
+ * What already holds a slot, says the same, or tells of the same turns stays active. What comes for its place is added
+ * as superseded by it, and held until then at most. Nothing ends before it begins. Of two `memories` that collide one is
+ * added: try the others again.
  */
-export async function importMemories(
+async function insertPlaced(
   tx: Connection,
-  input: { scope: ScopeColumns; ownerRef: number; memories: readonly ImportedMemory[] },
+  { ownerRef, ...target }: ImportTarget,
+  memories: readonly ImportedMemory[],
 ): Promise<string[]> {
-  const { scope, ownerRef, memories } = input;
+  const scope = scopeColumns(target.scope);
   const { schema } = tx;
+  const source = sourceOf(scope.userId, sql`i."sourceSeqs"`, sql`i.evidence`);
+  const placed = {
+    threadId: sql`i.source_ref`,
+    sourceSeqs: sql`i.source_seqs`,
+    evidence: sql`i.quote`,
+    state: sql`i.new_state`,
+    validTo: sql`case when i.new_state = 'active' then null when i.holder is null then i."validTo"
+      else greatest(i."validFrom", coalesce(i."validTo", ${tx.now()})) end`,
+    supersededBy: sql`coalesce(i."supersededBy", i.holder)`,
+  };
   const rows = await tx.query<{ id: string }>(sql`
     with input as (
-      select i.*, t.id as thread_ref, ${ofSource(sql`i."sourceSeqs"`, scope.userId)} as source_seqs,
-        ${ofSource(sql`i.evidence`, scope.userId)} as quote
+      select i.*, ${source.threadId} as source_ref, ${source.sourceSeqs} as source_seqs, ${source.evidence} as quote
       from (select row_number() over () as position, m.* from json_to_recordset(${JSON.stringify(memories)}::json) as m (
-        id uuid, "appId" text, kind text, category text, key text, value text, text text, "contentHash" text,
-        importance real, confidence real, pinned boolean, state text, origin text, trust text, tags json,
-        "agentId" text, "runId" text, "actorId" text, role text, "threadId" text, "sourceSeqs" json, evidence text,
-        "turnStart" integer, "turnEnd" integer, "assertedTurn" bigint, "validFrom" timestamptz,
-        "validTo" timestamptz, "assertedAt" timestamptz, "supersededBy" uuid, "seenCount" integer, "accessCount" integer,
-        "lastAccessedAt" timestamptz, "purgeAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz,
-        terms text, "actorTerms" text
+        ${recordset(importedColumns)}, terms text, "actorTerms" text
       )) i
       left join lateral (
         select id from ${schema}.thread t
@@ -70,7 +156,7 @@ export async function importMemories(
         union all
         (select m.id from ${schema}.memory m
         where i.state = 'active' and i.kind = 'episode' and m.state = 'active' and m.kind = 'episode'
-          and m.thread_ref = i.thread_ref and m.turn_start = i."turnStart" limit 1)
+          and m.thread_ref = i.source_ref and m.turn_start = i."turnStart" limit 1)
         union all
         (select m.id from ${schema}.memory m
         where i.state = 'quarantined' and m.state = 'quarantined' and m.owner_ref = ${ownerRef}
@@ -79,32 +165,16 @@ export async function importMemories(
       ) holder on true
     ),
     added as (
-      insert into ${schema}.memory (
-        id, owner_ref, tenant_id, user_id, app_id, kind, category, key, value, content, content_hash, importance,
-        confidence, pinned, state, origin, trust, tags, agent_id, run_id, actor_id, role, thread_ref, source_seqs,
-        evidence, turn_start, turn_end, asserted_turn, valid_from, valid_to, asserted_at, superseded_by, seen_count, access_count,
-        last_accessed_at, purge_at, created_at, updated_at
-      )
-      select id, ${ownerRef}, ${scope.tenantId}, ${scope.userId}, "appId", kind, category, key, value, text,
-        "contentHash", importance, confidence, pinned, new_state, origin, trust,
-        array(select json_array_elements_text(tags)), "agentId", "runId", "actorId", role, thread_ref,
-        array(select json_array_elements_text(source_seqs)::integer), quote, "turnStart", "turnEnd",
-        "assertedTurn", "validFrom",
-        case when new_state = 'active' then null when holder is null then "validTo" else greatest("validFrom", coalesce("validTo", ${tx.now()})) end,
-        "assertedAt",
-        coalesce("supersededBy", holder), "seenCount", "accessCount", "lastAccessedAt", "purgeAt", "createdAt",
-        "updatedAt"
-      from placed order by position
+      insert into ${schema}.memory (owner_ref, tenant_id, user_id, ${names(importedColumns)})
+      -- i."id", i."appId", …, i.new_state, …, i."updatedAt"
+      select ${ownerRef}, ${scope.tenantId}, ${scope.userId}, ${fields(importedColumns, placed)}
+      from placed i order by i.position
       on conflict do nothing
       returning ref, id, state
     ),
     ${termRows(tx, ownerRef)},
     counted as (
-      update ${schema}.owner o
-      set memory_count = o.memory_count + (select count(*) from added where state = 'active'),
-        memory_length = o.memory_length
-          + coalesce((select sum(length) from (select max(length) as length from term group by memory_ref) d), 0)
-      where o.id = ${ownerRef}
+      ${countAdded(tx, ownerRef)}
     )
     select id from added`);
   return rows.map(({ id }) => id);

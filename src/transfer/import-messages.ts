@@ -1,10 +1,13 @@
 import sql from "sql-template-tag";
 import type { NewMessage } from "../conversation/record-messages.js";
+import { column, fields, names, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
+import type { OwnerRef, ThreadRef } from "../scope/scope.js";
+import { recordTypes } from "./record-types.js";
 
 /** A message to import. */
 export interface ImportedMessage extends NewMessage {
-  readonly threadRef: string;
+  readonly threadRef: ThreadRef;
   readonly seq: number;
   readonly saidAt: string;
   readonly createdAt: string;
@@ -36,29 +39,33 @@ export async function findMisplacedMessages(
 
 /** What was added to a thread. */
 export interface AddedMessages {
-  readonly threadRef: string;
+  readonly threadRef: ThreadRef;
   readonly messages: number;
   readonly lastSeq: number;
 }
 
+/** What is stored of a message. */
+const importedColumns = {
+  threadRef: column.bigint("thread_ref"),
+  ...recordTypes.message.columns,
+  ...{ role: column.text("role"), actor: column.text("actor"), text: column.text("content") },
+};
+
 /** Adds the messages that are not there yet, indexes and counts them. Returns how many, by thread. One statement. */
 export async function importMessages(
   tx: Connection,
-  input: { ownerRef: number; messages: readonly ImportedMessage[] },
+  input: { ownerRef: OwnerRef; messages: readonly ImportedMessage[] },
 ): Promise<AddedMessages[]> {
   const { schema } = tx;
   return tx.query<AddedMessages & Record<string, unknown>>(sql`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input.messages)}::json) as i (
-        "threadRef" bigint, seq integer, "messageId" text, role text, actor text, text text, serialised text,
-        "saidAt" timestamptz, "createdAt" timestamptz, "agentId" text, "runId" text, terms text, "actorTerms" text
+        ${recordset(importedColumns)}, terms text, "actorTerms" text
       )
     ),
     added as (
-      insert into ${schema}.message
-        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at)
-      select "threadRef", seq, "messageId", role, actor, text, serialised, "agentId", "runId", "saidAt", "createdAt"
-      from input
+      insert into ${schema}.message (${names(importedColumns)})
+      select ${fields(importedColumns)} from input i
       on conflict do nothing
       returning thread_ref, seq
     ),
@@ -85,7 +92,7 @@ export async function importMessages(
         message_length = o.message_length + (select coalesce(sum(frequency), 0) from term)
       where o.id = ${input.ownerRef}
     )
-    select thread_ref::text as "threadRef", count(*)::int as messages, max(seq) as "lastSeq"
+    select thread_ref::float8 as "threadRef", count(*)::int as messages, max(seq) as "lastSeq"
     from added group by thread_ref`);
 }
 

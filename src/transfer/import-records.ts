@@ -1,18 +1,17 @@
-import sql from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
+import { MemoryError } from "../errors.js";
+import { type Columns, fields, names, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
-import type { ScopeColumns } from "../scope/scope-predicates.js";
+import type { OwnerRef } from "../scope/scope.js";
+import { scopeColumns } from "../scope/scope-predicates.js";
 import type { ExportLineOf } from "./export-line.js";
-
-/** A record of the kind, with the app it belongs to. */
-export type ImportedRecord<Type extends "history" | "change" | "consent"> = Omit<
-  ExportLineOf<Type>,
-  "type" | "appId"
-> & { readonly appId: string };
+import type { NumberedLine } from "./read-export.js";
+import { appColumn, type ImportTarget, inApp, type RecordName, recordTypes } from "./record-types.js";
 
 /** Lets an owner's counters go on from an imported one's. True when that changed them. */
 export async function importOwner(
   tx: Connection,
-  input: { ownerRef: number; revision: number; turns: number; changesTrimmedTo: number },
+  input: { ownerRef: OwnerRef; revision: number; turns: number; changesTrimmedTo: number },
 ): Promise<boolean> {
   const { ownerRef, revision, turns } = input;
   const rows = await tx.query(sql`
@@ -28,14 +27,16 @@ export async function importOwner(
 /** Adds links between memories of an owner; a link to one that is not there is left out. Returns how many. */
 export async function importRelations(
   tx: Connection,
-  { ownerRef, relations }: { ownerRef: number; relations: readonly ExportLineOf<"relation">[] },
+  target: ImportTarget,
+  lines: Lines<"relation">,
 ): Promise<number> {
+  if (lines.length === 0) return 0;
+  const { ownerRef } = target;
+  const { columns } = recordTypes.relation;
   const rows = await tx.query(sql`
-    insert into ${tx.schema}.relation (from_ref, to_ref, relation_type, strength, created_at)
-    select f.ref, t.ref, i."relationType", i.strength, i."createdAt"
-    from json_to_recordset(${JSON.stringify(relations)}::json) as i (
-      "from" uuid, "to" uuid, "relationType" text, strength real, "createdAt" timestamptz
-    )
+    insert into ${tx.schema}.relation (${names(columns)})
+    select ${fields(columns, { from: sql`f.ref`, to: sql`t.ref` })}
+    from ${rowsOf(columns, target, lines)}
     join ${tx.schema}.memory f on f.id = i."from" and f.owner_ref = ${ownerRef}
     join ${tx.schema}.memory t on t.id = i."to" and t.owner_ref = ${ownerRef}
     where f.ref <> t.ref
@@ -47,18 +48,17 @@ export async function importRelations(
 /** Adds the entries of the audit trail that are not there yet, whoever is said to have made them. Returns how many. */
 export async function importHistory(
   tx: Connection,
-  { ownerRef, entries }: { ownerRef: number; entries: readonly ImportedRecord<"history">[] },
+  target: ImportTarget,
+  lines: Lines<"history">,
 ): Promise<number> {
+  if (lines.length === 0) return 0;
+  const { ownerRef } = target;
+  const columns = { ...appColumn, ...recordTypes.history.columns };
+  // i."appId", i."memoryId", …, i."createdAt"
   const rows = await tx.query(sql`
-    insert into ${tx.schema}.history (owner_ref, app_id, memory_id, event, old, new, actor, rev, created_at)
-    select ${ownerRef}, i."appId", i."memoryId", i.event, i.old, i.new, i.actor, i.revision, i."createdAt"
-    from (
-      select row_number() over () as position, e.*
-      from json_to_recordset(${JSON.stringify(entries)}::json) as e (
-        "appId" text, "memoryId" uuid, event text, old jsonb, new jsonb, actor text, revision bigint,
-        "createdAt" timestamptz
-      )
-    ) i
+    insert into ${tx.schema}.history (owner_ref, ${names(columns)})
+    select ${ownerRef}, ${fields(columns)}
+    from ${rowsOf(columns, target, lines)}
     where not exists (
       select from ${tx.schema}.history h
       where h.memory_id = i."memoryId" and h.created_at = i."createdAt" and h.owner_ref = ${ownerRef}
@@ -77,16 +77,16 @@ export async function importHistory(
  */
 export async function importChanges(
   tx: Connection,
-  { ownerRef, changes }: { ownerRef: number; changes: readonly ImportedRecord<"change">[] },
+  target: ImportTarget,
+  lines: Lines<"change">,
 ): Promise<number> {
+  if (lines.length === 0) return 0;
+  const { ownerRef } = target;
   const { schema } = tx;
+  const columns = { ...appColumn, ...recordTypes.change.columns };
   const [row] = await tx.query<{ added: number }>(sql`
     with input as (
-      select row_number() over () as position, i.*
-      from json_to_recordset(${JSON.stringify(changes)}::json) as i (
-        "appId" text, revision bigint, "memoryId" uuid, event text, category text, line text, importance real,
-        "createdAt" timestamptz
-      )
+      select * from ${rowsOf(columns, target, lines)}
     ),
     fresh as (
       select i.*, exists (
@@ -109,9 +109,8 @@ export async function importChanges(
       from fresh f, last
     ),
     added as (
-      insert into ${schema}.change_log
-        (owner_ref, app_id, rev, memory_id, event, category, line, importance, created_at)
-      select ${ownerRef}, "appId", rev, "memoryId", event, category, line, importance, "createdAt" from numbered
+      insert into ${schema}.change_log (owner_ref, ${names(columns)})
+      select ${ownerRef}, ${fields(columns, { revision: sql`i.rev` })} from numbered i
       order by position
       returning rev
     ),
@@ -123,42 +122,68 @@ export async function importChanges(
   return row?.added ?? 0;
 }
 
-/** Which of `ids` are consent requests of other owners. */
-export async function findForeignConsents(
-  tx: Connection,
-  { ownerRef, ids }: { ownerRef: number; ids: readonly string[] },
-): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>(sql`
-    select id from ${tx.schema}.consent_request where id = any (${ids}::uuid[]) and owner_ref <> ${ownerRef}`);
-  return rows.map(({ id }) => id);
-}
-
-/** Adds consent requests that are not there yet; one for a slot for which another waits is left out. Returns how many. */
+/** Adds consent requests that are not there yet; one for a slot for which another waits is left out. Returns how many. @throws MemoryError `ID_TAKEN` */
 export async function importConsents(
   tx: Connection,
-  input: { scope: ScopeColumns; ownerRef: number; consents: readonly ImportedRecord<"consent">[] },
+  target: ImportTarget,
+  lines: Lines<"consent">,
 ): Promise<number> {
-  const { tenantId, userId } = input.scope;
+  if (lines.length === 0) return 0;
+  const { ownerRef } = target;
+  const { tenantId, userId } = scopeColumns(target.scope);
+  await findOwn(tx, "consent", { ownerRef, lines });
+  const columns = { ...appColumn, ...recordTypes.consent.columns };
   const rows = await tx.query(sql`
-    insert into ${tx.schema}.consent_request (
-      id, owner_ref, tenant_id, user_id, app_id, rule, category, key, slot, normal_value, content_hash, draft, status,
-      seen_count, signals, proposed_by, memory_id, created_at, expires_at, ask_at, decided_at, decided_by,
-      decided_via, evidence
-    )
-    select id, ${input.ownerRef}, ${tenantId}, ${userId}, "appId", rule, category, key, slot, "normalValue",
-      "contentHash", draft, status, "seenCount", signals, "proposedBy", "memoryId", "createdAt", "expiresAt",
-      "askAt", "decidedAt", "decidedBy", "decidedVia", evidence
-    from (
-      select row_number() over () as position, c.*
-      from json_to_recordset(${JSON.stringify(input.consents)}::json) as c (
-        id uuid, "appId" text, rule text, category text, key text, slot text, "normalValue" text, "contentHash" text,
-        draft jsonb, status text, "seenCount" integer, signals jsonb, "proposedBy" text, "memoryId" uuid,
-        "createdAt" timestamptz, "expiresAt" timestamptz, "askAt" timestamptz, "decidedAt" timestamptz,
-        "decidedBy" text, "decidedVia" text, evidence jsonb
-      )
-    ) i
-    order by position
+    insert into ${tx.schema}.consent_request (owner_ref, tenant_id, user_id, ${names(columns)})
+    select ${ownerRef}, ${tenantId}, ${userId}, ${fields(columns)}
+    from ${rowsOf(columns, target, lines)}
+    order by i.position
     on conflict do nothing
     returning 1`);
   return rows.length;
+}
+
+type Lines<Name extends RecordName> = readonly NumberedLine<ExportLineOf<Name>>[];
+
+/** `lines` as rows `i` of `columns`, numbered by their `position`. */
+function rowsOf(columns: Columns, target: ImportTarget, lines: readonly NumberedLine<RecordLine>[]): Sql {
+  const records = JSON.stringify(lines.map(({ line }) => inApp(target, line)));
+  return sql`(
+    select row_number() over () as position, r.*
+    from json_to_recordset(${records}::json) as r (${recordset(columns)})
+  ) i`;
+}
+
+type RecordLine = ExportLineOf<RecordName> & { readonly appId?: string | undefined };
+
+/** Records with ids of their own, which no two scopes of a database can share. */
+type Named = "memory" | "consent";
+
+/**
+ * The ids that records of the owner have already among those of `lines`.
+ *
+ * @throws MemoryError `ID_TAKEN` that names the first line whose id is somebody else's.
+ */
+export async function findOwn(
+  tx: Connection,
+  name: Named,
+  { ownerRef, lines }: { ownerRef: OwnerRef; lines: readonly NumberedLine<ExportLineOf<Named>>[] },
+): Promise<Set<string>> {
+  const ids = lines.map(({ line }) => line.id);
+  const rows = await tx.query<{ id: string; own: boolean }>(sql`
+    select x.id, x.owner_ref = ${ownerRef} as own
+    from ${tx.schema}.${raw(recordTypes[name].table)} x where x.id = any (${ids}::uuid[])`);
+  const foreign = new Set(rows.filter(({ own }) => !own).map(({ id }) => id));
+  const refused = lines.find(({ line }) => foreign.has(line.id));
+  if (refused) throw taken(name, refused);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** It does not say whose. */
+export function taken(name: Named, { number, line: { id } }: NumberedLine<ExportLineOf<Named>>): MemoryError {
+  const what = recordTypes[name].called;
+  return new MemoryError(
+    "ID_TAKEN",
+    `Line ${number}: ${what} ${id} belongs to another scope of this database. Import it into another schema or database.`,
+  );
 }

@@ -1,10 +1,14 @@
 import sql from "sql-template-tag";
+import { column, fields, names, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
-import { type ScopeColumns, threadIs } from "../scope/scope-predicates.js";
+import type { Scope, ThreadRef } from "../scope/scope.js";
+import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import type { ExportLineOf } from "./export-line.js";
+import type { NumberedLine } from "./read-export.js";
+import { appColumn, type ImportTarget, inApp, recordTypes } from "./record-types.js";
 
 /** A summary to import. */
-export type ImportedSummary = Omit<ExportLineOf<"summary">, "type"> & { readonly threadRef: string };
+export type ImportedSummary = Omit<ExportLineOf<"summary">, "type"> & { readonly threadRef: ThreadRef };
 
 /**
  * Adds the summaries that are not there yet, in their order, which their ids keep. Returns how many.
@@ -16,20 +20,15 @@ export async function importSummaries(
   summaries: readonly ImportedSummary[],
 ): Promise<number> {
   const { schema } = tx;
+  const columns = { threadRef: column.bigint("thread_ref"), ...recordTypes.summary.columns };
   const input = sql`(
     select row_number() over () as position, i.*, (i.base ->> 'startSeq')::int as base_start,
       (i.base ->> 'endSeq')::int as base_end, (i.base ->> 'createdAt')::timestamptz as base_at
-    from json_to_recordset(${JSON.stringify(summaries)}::json) as i (
-      "threadRef" bigint, "startSeq" integer, "endSeq" integer, "createdAt" timestamptz, base json, status text,
-      text text, "generationTimeMs" integer, attempts integer, error text, "rolledBackAt" timestamptz,
-      "startRound" integer, "endRound" integer
-    )
+    from json_to_recordset(${JSON.stringify(summaries)}::json) as i (${recordset(columns)}, base json)
   )`;
   const added = await tx.query<{ id: string }>(sql`
-    insert into ${schema}.summary (thread_ref, start_seq, end_seq, status, content, generation_time_ms, attempts, error,
-      rolled_back_at, created_at, start_round, end_round)
-    select i."threadRef", i."startSeq", i."endSeq", i.status, i.text, i."generationTimeMs", i.attempts, i.error,
-      i."rolledBackAt", i."createdAt", i."startRound", i."endRound"
+    insert into ${schema}.summary (${names(columns)})
+    select ${fields(columns)}
     from ${input} i
     where not exists (
       select from ${schema}.summary s
@@ -51,35 +50,25 @@ export async function importSummaries(
   return added.length;
 }
 
-/** A thread to import. */
-export interface ImportedThread {
-  readonly threadId: string;
-  readonly appId: string;
-  readonly revSeen: number;
-  readonly createdAt: string;
-  readonly lastActivityAt: string;
-  readonly tasks: readonly { readonly task: string; readonly doneUntil: number; readonly due: boolean }[];
-}
-
 /** Makes the threads that are not there yet, and how far background work on them has come. Returns how many. */
 export async function importThreads(
   tx: Connection,
-  input: { scope: ScopeColumns; ownerRef: number; threads: readonly ImportedThread[] },
+  target: ImportTarget,
+  lines: readonly NumberedLine<ExportLineOf<"thread">>[],
 ): Promise<number> {
-  const { tenantId, userId } = input.scope;
+  if (lines.length === 0) return 0;
+  const { tenantId, userId } = scopeColumns(target.scope);
+  const threads = JSON.stringify(lines.map(({ line }) => inApp(target, line)));
+  const columns = { ...appColumn, ...recordTypes.thread.columns };
   const [row] = await tx.query<{ made: number }>(sql`
     with input as (
-      select row_number() over () as position, i.* from json_to_recordset(${JSON.stringify(input.threads)}::json) as i (
-        "threadId" text, "appId" text, "revSeen" bigint, "createdAt" timestamptz, "lastActivityAt" timestamptz,
-        tasks json
+      select row_number() over () as position, i.* from json_to_recordset(${threads}::json) as i (
+        ${recordset(columns)}, tasks json
       )
     ),
     made as (
-      insert into ${tx.schema}.thread
-        (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, created_at, last_activity_at)
-      select ${tenantId}, "threadId", ${userId}, "appId", ${input.ownerRef}::bigint, "revSeen", "createdAt",
-        "lastActivityAt"
-      from input order by position
+      insert into ${tx.schema}.thread (tenant_id, user_id, owner_ref, ${names(columns)})
+      select ${tenantId}, ${userId}, ${target.ownerRef}::bigint, ${fields(columns)} from input i order by i.position
       on conflict do nothing
       returning id, thread_id
     ),
@@ -96,13 +85,13 @@ export async function importThreads(
 /** The refs of threads by their ids; null for one that belongs to another scope. */
 export async function findThreadRefs(
   tx: Connection,
-  input: { scope: ScopeColumns; threadIds: readonly string[] },
-): Promise<Map<string, { readonly ref: string; readonly appId: string } | null>> {
-  const { tenantId, userId, appId } = input.scope;
-  const rows = await tx.query<{ id: string; ref: string; app: string; own: boolean }>(sql`
-    select t.thread_id as id, t.id::text as ref, t.app_id as app,
+  { scope, threadIds }: { scope: Scope; threadIds: readonly string[] },
+): Promise<Map<string, { readonly ref: ThreadRef; readonly appId: string } | null>> {
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const rows = await tx.query<{ id: string; ref: ThreadRef; app: string; own: boolean }>(sql`
+    select t.thread_id as id, t.id::float8 as ref, t.app_id as app,
       t.user_id = ${userId} and ${appId} in ('', t.app_id) as own
-    from unnest(${input.threadIds}::text[]) i (id)
+    from unnest(${threadIds}::text[]) i (id)
     join ${tx.schema}.thread t
       on ${threadIs(tenantId, sql`i.id`)}`);
   return new Map(rows.map(({ id, ref, app, own }) => [id, own ? { ref, appId: app } : null]));

@@ -1,7 +1,7 @@
 import { toNewMessage } from "../conversation/record.js";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
-import type { ScopeColumns } from "../scope/scope-predicates.js";
+import type { ThreadRef } from "../scope/scope.js";
 import { decodeMessage } from "../text/message-codec.js";
 import type { ExportLineOf } from "./export-line.js";
 import {
@@ -11,19 +11,13 @@ import {
   skipThreadWork,
 } from "./import-messages.js";
 import { findThreadRefs, importSummaries } from "./import-threads.js";
-import type { ImportTrust } from "./lower-line.js";
 import { linesOf, type NumberedLine, noMessage } from "./read-export.js";
-
-interface TranscriptTarget {
-  readonly columns: ScopeColumns;
-  readonly ownerRef: number;
-  readonly trust: ImportTrust;
-}
+import type { ImportTarget } from "./record-types.js";
 
 /** Writes what is new of the messages and summaries among `lines`; their threads are there. */
 export async function importTranscript(
   tx: Connection,
-  { columns, ownerRef, trust }: TranscriptTarget,
+  { scope, ownerRef, trust }: ImportTarget,
   lines: readonly NumberedLine[],
 ): Promise<{ message: number; summary: number }> {
   const messages = linesOf(lines, "message");
@@ -31,8 +25,8 @@ export async function importTranscript(
   const named = [...linesOf(lines, "thread"), ...messages, ...summaries];
   if (named.length === 0) return { message: 0, summary: 0 };
   const threadIds = [...new Set(named.map(({ line }) => line.threadId))];
-  const threads = await findThreadRefs(tx, { scope: columns, threadIds });
-  const refOf = ({ number, line }: (typeof named)[number]): string => {
+  const threads = await findThreadRefs(tx, { scope, threadIds });
+  const refOf = ({ number, line }: (typeof named)[number]): ThreadRef => {
     const thread = threads.get(line.threadId);
     if (thread) return thread.ref;
     const [code, problem] =
@@ -66,7 +60,7 @@ export async function importTranscript(
 /** What is stored of a message is made from the message, as if it had been recorded. */
 async function toImported(
   { number, line, quoted = false }: NumberedLine<ExportLineOf<"message">>,
-  { threadRef, language }: { threadRef: string; language: string },
+  { threadRef, language }: { threadRef: ThreadRef; language: string },
 ): Promise<ImportedMessage> {
   const { messageId, serialised, seq, saidAt, createdAt, agentId, runId } = line;
   try {

@@ -1,3 +1,4 @@
+import { goneForGood } from "../memories/changes/change-line.js";
 import { consentRule } from "../memories/guard/consent-policy.js";
 import { findCategory } from "../memories/item/category.js";
 import { slotKey } from "../memories/item/slot-key.js";
@@ -119,11 +120,8 @@ function lowerNews(line: ExportLineOf<"change">, brought: boolean): Screened {
   const news = screened.line as ExportLineOf<"change">;
   const label = labelOf(news.line);
   if (readsAsInstruction(label)) return { line: { ...news, line: withheld }, held: true };
-  return brought ? screened : { line: { ...news, line: `${label}${untold}` }, held: false };
+  return brought ? screened : { line: { ...news, line: `${label}${goneForGood}` }, held: false };
 }
-
-/** What stands for news of a memory that is not in the file, or not to be told of. */
-const untold = "(no longer kept)";
 
 function lowerConsent(line: ExportLineOf<"consent">): Screened {
   if (line.status === "superseded" || line.status === "expired") return { line, held: false };

@@ -1,11 +1,18 @@
+import sql, { type Sql } from "sql-template-tag";
 import { clipped, headAtWord, onOneLine } from "../../text/storable-text.js";
 import type { MemoryItem } from "../item/memory.js";
 
 /** What happened to a memory, as the delta header tells it. */
-export type ChangeEvent = "created" | "updated" | "merged" | "deleted" | "soft_deleted" | "restored";
+export const changeEvents = ["created", "updated", "merged", "deleted", "soft_deleted", "restored"] as const;
+
+/** What happened to a memory, as the delta header tells it. */
+export type ChangeEvent = (typeof changeEvents)[number];
 
 /** What stands for the words of a memory that was purged. */
-const goneForGood = "(no longer kept)";
+export const goneForGood = "(no longer kept)";
+
+/** The line of the news `c` without its words, as `changeLine` tells of a memory that is gone for good. */
+export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 ' || ${goneForGood}::text))`;
 
 /** Longest text shown in one line of the header. */
 const mostCharacters = 160;

@@ -8,8 +8,8 @@ import type { ChangeEvent } from "./change-line.js";
 
 /** One change to an owner's memories, as agents are told of it. */
 export interface Change {
-  /** The revision it made. */
-  readonly rev: number;
+  /** The revision of the owner's memories that it made. */
+  readonly revision: number;
   readonly event: ChangeEvent;
   readonly memoryId: string;
   readonly category: string;
@@ -37,10 +37,10 @@ async function listChanges(
 ): Promise<Changes> {
   const { appId } = scopeColumns(scope);
   const rows = await db.query<
-    Omit<Change, "rev"> & { rev: number | null; revision: number; trimmedTo: number }
+    Omit<Change, "revision"> & { revision: number | null; latest: number; trimmedTo: number }
   >(sql`
-    select o.revision::float8 as revision, o.changes_trimmed_to::float8 as "trimmedTo", c.rev::float8 as rev, c.event, c.memory_id as "memoryId", c.category, c.line,
-      c.created_at as at
+    select o.revision::float8 as latest, o.changes_trimmed_to::float8 as "trimmedTo", c.rev::float8 as revision,
+      c.event, c.memory_id as "memoryId", c.category, c.line, c.created_at as at
     from ${db.schema}.owner o
     left join lateral (
       select * from ${db.schema}.change_log c
@@ -49,12 +49,12 @@ async function listChanges(
     ) c on true
     where ${ownerIs(ownerColumns(scope))}
     order by c.rev`);
-  const { revision = 0, trimmedTo = 0 } = rows[0] ?? {};
+  const { latest = 0, trimmedTo = 0 } = rows[0] ?? {};
   return {
-    revision,
+    revision: latest,
     ...(trimmedTo > since && { trimmedTo }),
-    changes: rows.flatMap(({ rev, event, memoryId, category, line, at }) =>
-      rev === null ? [] : [{ rev, event, memoryId, category, line, at }],
+    changes: rows.flatMap(({ revision, event, memoryId, category, line, at }) =>
+      revision === null ? [] : [{ revision, event, memoryId, category, line, at }],
     ),
   };
 }
@@ -62,13 +62,13 @@ async function listChanges(
 /** What changed in an owner's memories. */
 export interface ChangesApi {
   /**
-   * The changes after revision `rev`, oldest first, whoever made them; every revision is one change.
+   * The changes after `revision`, oldest first, whoever made them; every revision is one change.
    *
    * @param options.limit rows, 1 to 1,000: the next page begins after the last row's revision. @default 100
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   since(
-    rev: number,
+    revision: number,
     options: { readonly scope: Scope; readonly limit?: number | undefined },
   ): Promise<Changes>;
 }
@@ -78,8 +78,8 @@ const pageSchema = z.strictObject({ scope: scopeField, limit: pageRows });
 /** The `ChangesApi` on `db`. */
 export function createChangesApi(db: Connection): ChangesApi {
   return {
-    async since(rev, options) {
-      const since = parseInput(z.int().min(0), rev, "revision");
+    async since(revision, options) {
+      const since = parseInput(z.int().min(0), revision, "revision");
       return listChanges(db, { ...parseScoped(pageSchema, options, "page of changes"), since });
     },
   };

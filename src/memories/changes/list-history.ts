@@ -25,11 +25,11 @@ export interface HistoryEntry {
  */
 export async function listHistory(db: Connection, scope: Scope, memoryId: string): Promise<HistoryEntry[]> {
   const { userId } = scopeColumns(scope);
-  const rows = await db.query<Omit<HistoryEntry, "id" | "revision"> & { id: string; revision: string }>(sql`
-    select h.id, h.event, h.old, h.new, h.rev as revision, h.memory_revision::float8 as "memoryRevision", h.created_at as at,
+  return db.query<HistoryEntry & Record<string, unknown>>(sql`
+    select h.id::float8 as id, h.event, h.old, h.new, coalesce(h.rev, 0)::float8 as revision,
+      h.memory_revision::float8 as "memoryRevision", h.created_at as at,
       case when ${userId} = '' or o.user_id <> '' then h.actor end as actor
     from ${db.schema}.history h cross join lateral (select * from ${db.schema}.owner where id = h.owner_ref limit 1) o
     where h.memory_id = ${uuidOf(memoryId)}::uuid and ${belongsTo(db, scope, "h")}
     order by h.id desc`);
-  return rows.map((row) => ({ ...row, id: Number(row.id), revision: Number(row.revision) }));
 }

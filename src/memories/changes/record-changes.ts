@@ -1,12 +1,24 @@
 import sql from "sql-template-tag";
-import { type EventPlace, type EventStep, eventNode } from "../../events/event-log.js";
+import { type EventOp, type EventPlace, type EventStep, eventNode } from "../../events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
-import type { Scope } from "../../scope/scope.js";
+import type { OwnerRef, Scope } from "../../scope/scope.js";
 import { scopeColumns } from "../../scope/scope-predicates.js";
 import type { ChangeEvent } from "./change-line.js";
 
 /** Kinds of audit entries. */
-export type HistoryEvent = "ADD" | "UPDATE" | "DELETE" | "MERGE" | "LINK" | "TTL" | "RESTORE" | "CONSENT";
+export const historyEvents = [
+  "ADD",
+  "UPDATE",
+  "DELETE",
+  "MERGE",
+  "LINK",
+  "TTL",
+  "RESTORE",
+  "CONSENT",
+] as const;
+
+/** Kinds of audit entries. */
+export type HistoryEvent = (typeof historyEvents)[number];
 
 /** One change to one memory, as it is remembered. */
 export interface MemoryChange extends EventPlace {
@@ -28,7 +40,7 @@ export interface MemoryChange extends EventPlace {
 export async function recordChanges(
   tx: Connection,
   input: {
-    ownerRef: number;
+    ownerRef: OwnerRef;
     scope: Scope;
     actor: string;
     /** What its events are counted under. */
@@ -42,12 +54,14 @@ export async function recordChanges(
 ): Promise<number> {
   const { tenantId, userId, appId } = scopeColumns(input.scope);
   const { threadId = null, agentId = null, runId = null } = input.place ?? {};
-  const changes = JSON.stringify(input.changes.map((change, position) => ({ ...change, position })));
+  const changes = JSON.stringify(
+    input.changes.map((change, position) => ({ ...change, op: opOf(change), position })),
+  );
   const [row] = await tx.query<{ revision: string }>(sql`
     with input as (
       select i.*, o.revision + count(i.news) over (order by i.position) as rev, coalesce(m.app_id, ${appId}) as app, m.revision as memory_revision
       from ${tx.schema}.owner o, json_to_recordset(${changes}::json) as i (
-        position integer, "memoryId" uuid, event text, old jsonb, new jsonb, news json, category text, similarity real,
+        position integer, "memoryId" uuid, event text, op text, old jsonb, new jsonb, news json, category text, similarity real,
         "threadId" text, "agentId" text, "runId" text
       )
       left join lateral (select app_id, revision from ${tx.schema}.memory where id = i."memoryId" limit 1) m on true
@@ -69,11 +83,7 @@ export async function recordChanges(
       insert into ${tx.schema}.event
         (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, memory_id, category,
           similarity, created_at)
-      select ${tenantId}, ${userId}, ${appId}, "threadId", "agentId", "runId", ${eventNode(input.step)}, ${input.step},
-        case event when 'ADD' then case new ->> 'state' when 'quarantined' then 'quarantine' else 'create' end
-          when 'MERGE' then 'merge' when 'DELETE' then 'delete' when 'LINK' then 'link' when 'TTL' then 'ttl'
-          when 'RESTORE' then 'restore' when 'CONSENT' then new ->> 'decision' else 'update' end,
-        'ok', "memoryId", category, similarity, ${tx.now()}
+      select ${tenantId}, ${userId}, ${appId}, "threadId", "agentId", "runId", ${eventNode(input.step)}, ${input.step}, op, 'ok', "memoryId", category, similarity, ${tx.now()}
       from input
       union all
       select ${tenantId}, ${userId}, ${appId}, ${threadId}::text, ${agentId}::text, ${runId}::text,
@@ -85,4 +95,12 @@ export async function recordChanges(
     where o.id = ${input.ownerRef}
     returning revision`);
   return Number(row?.revision);
+}
+
+/** What the events count a change as. */
+function opOf({ event, new: now }: MemoryChange): EventOp {
+  const { state, decision } = (now ?? {}) as { state?: unknown; decision?: "approve" | "refuse" };
+  if (event === "ADD") return state === "quarantined" ? "quarantine" : "create";
+  if (event === "CONSENT") return decision as "approve" | "refuse";
+  return event.toLowerCase() as Lowercase<typeof event>;
 }

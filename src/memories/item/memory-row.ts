@@ -1,99 +1,84 @@
-import sql, { raw, type Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
+import { column, jsonRow, readRow, type Time, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { scopeOf } from "../../scope/scope-predicates.js";
 import type { MemoryItem, MemoryKind, MemoryLifecycle } from "./memory.js";
 import type { MemoryOrigin, MemoryTrust } from "./trust.js";
 
-/** A row of `memory`, with the thread's own id, as a JSON array: names would be most of what is sent. */
-export type MemoryJson = readonly [
-  id: string,
-  tenantId: string,
-  userId: string,
-  appId: string,
-  kind: MemoryKind,
-  category: string,
-  key: string | null,
-  value: string | null,
-  text: string,
-  importance: number,
-  confidence: number,
-  pinned: boolean,
-  state: MemoryLifecycle,
-  tags: string[],
-  agentId: string | null,
-  runId: string | null,
-  actorId: string | null,
-  role: string | null,
-  threadId: string | null,
-  sourceSeqs: number[],
-  evidence: string | null,
-  turnStart: number | null,
-  turnEnd: number | null,
-  seenCount: number,
-  validFrom: number,
-  validTo: number | null,
-  supersededBy: string | null,
-  lastAccessedAt: number,
-  purgeAt: number | null,
-  createdAt: number,
-  updatedAt: number,
-  origin: MemoryOrigin,
-  trust: MemoryTrust,
-  revision: number,
-];
+/**
+ * The columns of `memory` but its refs: what is inserted, read, exported and imported is made of them. A new column is
+ * a line here and its migration; the compiler then asks what it is where memories are made, shown and imported.
+ */
+export const memoryColumns = {
+  id: column.uuid("id"),
+  tenantId: column.text("tenant_id"),
+  userId: column.text("user_id"),
+  appId: column.text("app_id"),
+  kind: column.text<MemoryKind>("kind"),
+  category: column.text("category"),
+  key: column.text<string | null>("key"),
+  value: column.text<string | null>("value"),
+  text: column.text("content"),
+  contentHash: column.text("content_hash"),
+  importance: column.real("importance"),
+  confidence: column.real("confidence"),
+  pinned: column.boolean("pinned"),
+  state: column.text<MemoryLifecycle>("state"),
+  origin: column.text<MemoryOrigin>("origin"),
+  trust: column.text<MemoryTrust>("trust"),
+  tags: column.texts("tags"),
+  agentId: column.text<string | null>("agent_id"),
+  runId: column.text<string | null>("run_id"),
+  actorId: column.text<string | null>("actor_id"),
+  role: column.text<string | null>("role"),
+  /** The thread's own id, for which a statement puts the thread's ref, or reads it from there. */
+  threadId: column.text<string | null>("thread_ref"),
+  sourceSeqs: column.integers("source_seqs"),
+  evidence: column.text<string | null>("evidence"),
+  turnStart: column.integer<number | null>("turn_start"),
+  turnEnd: column.integer<number | null>("turn_end"),
+  /** The owner's turn at which it was last said. */
+  assertedTurn: column.bigint("asserted_turn"),
+  validFrom: column.time("valid_from"),
+  validTo: column.time<Time | null>("valid_to"),
+  /** When it was last said to hold; null: since then. */
+  assertedAt: column.time<Time | null>("asserted_at"),
+  supersededBy: column.uuid<string | null>("superseded_by"),
+  seenCount: column.integer("seen_count"),
+  accessCount: column.integer("access_count"),
+  lastAccessedAt: column.time("last_accessed_at"),
+  purgeAt: column.time<Time | null>("purge_at"),
+  createdAt: column.time("created_at"),
+  updatedAt: column.time("updated_at"),
+  revision: column.bigint("revision"),
+};
 
-/** Milliseconds since 1970: a date's text takes ten times as long to write, send and read. */
-const time = (column: string): Sql => raw(`date_part('epoch', m.${column}) * 1000`);
+/** What a `MemoryItem` is made of. */
+const itemColumns = without(memoryColumns, "contentHash", "assertedTurn", "assertedAt", "accessCount");
+
+/** A row of `memory` as a JSON array, for `memoryOf`. */
+export type MemoryJson = readonly unknown[];
 
 /** The row `m` of `memory` as `MemoryJson`. */
-export const memoryJson = ({ schema }: Connection): Sql => sql`json_build_array(
-  m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence,
-  m.pinned, m.state, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from ${schema}.thread t where t.id = m.thread_ref), m.source_seqs, m.evidence,
-  m.turn_start, m.turn_end, m.seen_count, ${time("valid_from")}, ${time("valid_to")}, m.superseded_by,
-  ${time("last_accessed_at")}, ${time("purge_at")}, ${time("created_at")}, ${time("updated_at")},
-  m.origin, m.trust, m.revision
-)`;
+export const memoryJson = ({ schema }: Connection): Sql => {
+  const threadId = sql`(select t.thread_id from ${schema}.thread t where t.id = m.thread_ref)`;
+  // json_build_array(m.id, m.tenant_id, …, date_part('epoch', m.updated_at) * 1000, m.revision)
+  return jsonRow(itemColumns, "m", { threadId });
+};
 
 /** A row as a memory. */
 export function memoryOf(row: MemoryJson): MemoryItem {
-  // biome-ignore format: in the order of the columns
-  const [
-    id, tenantId, userId, appId, kind, category, key, value, text, importance, confidence, pinned, state, tags,
-    agentId, runId, actorId, role, threadId, sourceSeqs, evidence, turnStart, turnEnd, seenCount, validFrom, validTo,
-    supersededBy, lastAccessedAt, purgeAt, createdAt, updatedAt, origin, trust, revision,
-  ] = row;
+  const { tenantId, userId, appId, threadId, sourceSeqs, evidence, turnStart, turnEnd, ...own } = readRow(
+    itemColumns,
+    row,
+  );
   return {
-    id,
+    ...own,
     scope: scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId }),
-    kind,
-    category,
-    key,
-    value,
-    text,
-    importance,
-    confidence,
-    pinned,
-    state,
-    tags,
-    agentId,
-    runId,
-    actorId,
-    role,
-    origin,
-    trust,
-    seenCount,
-    supersededBy,
     source:
       threadId === null
         ? null
         : { threadId, seqs: sourceSeqs, ...(evidence !== null && { quote: evidence }) },
     turns: turnStart === null || turnEnd === null ? null : { start: turnStart, end: turnEnd },
-    validFrom: new Date(validFrom),
-    validTo: validTo === null ? null : new Date(validTo),
-    lastAccessedAt: new Date(lastAccessedAt),
-    purgeAt: purgeAt === null ? null : new Date(purgeAt),
-    createdAt: new Date(createdAt),
-    updatedAt: new Date(updatedAt),
-    revision,
   };
 }

@@ -9,15 +9,22 @@ export function bestSimilarity(hits: readonly { readonly similarity: number }[])
 }
 
 /** What a version of a memory is made of: what can be changed by hand, and brought back. */
-export type MemoryVersion = Pick<
-  MemoryItem,
-  "text" | "category" | "value" | "importance" | "confidence" | "pinned" | "tags"
->;
+export const versionFields = [
+  "text",
+  "category",
+  "value",
+  "importance",
+  "confidence",
+  "pinned",
+  "tags",
+] as const;
+
+/** What a version of a memory is made of. */
+export type MemoryVersion = Pick<MemoryItem, (typeof versionFields)[number]>;
 
 /** `memory` as the audit trail keeps its versions. */
 export function versionOf(memory: MemoryVersion): MemoryVersion {
-  const { text, category, value, importance, confidence, pinned, tags } = memory;
-  return { text, category, value, importance, confidence, pinned, tags };
+  return Object.fromEntries(versionFields.map((field) => [field, memory[field]])) as unknown as MemoryVersion;
 }
 
 /**

@@ -1,6 +1,8 @@
 import sql, { empty, type Sql } from "sql-template-tag";
+import { names, values, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
+import { memoryColumns } from "../item/memory-row.js";
 import type { HeldInterval, IntervalMove, IntervalSplit } from "./slot-timeline.js";
 
 /** CTE `target`: the rows of the CTE `input` (id, …) that name active memories of the owner, each with the memory's `ref`. */
@@ -87,6 +89,9 @@ export async function moveIntervals(
     from target i where m.ref = i.ref`);
 }
 
+/** What a closed copy has of its own or of the whole; the rest begins anew. */
+const copiedColumns = without(memoryColumns, "seenCount", "accessCount", "assertedAt", "purgeAt", "revision");
+
 /**
  * Parts a value of an owner's slot that was said before and after another: a closed copy holds until that one, the value
  * itself from when it was said again. One statement for each: there is seldom any.
@@ -96,22 +101,18 @@ export async function splitIntervals(
   { ownerRef, splits }: { ownerRef: number; splits: readonly SplitInterval[] },
 ): Promise<void> {
   for (const { id, copyId, until, from, supersededBy } of splits) {
+    const closed = {
+      ...{ id: sql`${copyId}`, state: sql`'superseded'` },
+      ...{ validTo: sql`${until.toISOString()}`, supersededBy: sql`${supersededBy}` },
+      ...{ lastAccessedAt: tx.now(), createdAt: tx.now(), updatedAt: tx.now() },
+    };
     await tx.query(sql`
       with whole as (
         select * from ${tx.schema}.memory where id = ${id} and owner_ref = ${ownerRef}
       ),
       earlier as (
-        insert into ${tx.schema}.memory (
-          id, owner_ref, tenant_id, user_id, app_id, kind, category, key, value, content, content_hash, importance,
-          confidence, pinned, state, tags, agent_id, run_id, actor_id, role, origin, trust, thread_ref, source_seqs,
-          evidence, turn_start, turn_end, asserted_turn, valid_from, valid_to, superseded_by, last_accessed_at, created_at,
-          updated_at
-        )
-        select ${copyId}, owner_ref, tenant_id, user_id, app_id, kind, category, key, value, content, content_hash,
-          importance, confidence, pinned, 'superseded', tags, agent_id, run_id, actor_id, role, origin, trust,
-          thread_ref, source_seqs, evidence, turn_start, turn_end, asserted_turn, valid_from, ${until.toISOString()},
-          ${supersededBy}, ${tx.now()}, ${tx.now()}, ${tx.now()}
-        from whole
+        insert into ${tx.schema}.memory (owner_ref, ${names(copiedColumns)})
+        select w.owner_ref, ${values(copiedColumns, "w", closed)} from whole w
       )
       update ${tx.schema}.memory m
       set valid_from = ${from.toISOString()}, asserted_at = coalesce(m.asserted_at, m.valid_from), updated_at = ${tx.now()}

@@ -1,6 +1,8 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { hasVectors } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
+import type { OwnerRef } from "../../scope/scope.js";
+import { wordlessLine } from "../changes/change-line.js";
 import type { MemoryLifecycle } from "../item/memory.js";
 import type { MemoryOrigin, MemoryTrust } from "../item/trust.js";
 import { activeTargets, ownTargets } from "../slot/slot-intervals.js";
@@ -22,7 +24,7 @@ export interface Deactivation {
  */
 export async function deactivateMemories(
   tx: Connection,
-  input: { ownerRef: number; changes: readonly Deactivation[]; vectors: boolean },
+  input: { ownerRef: OwnerRef; changes: readonly Deactivation[]; vectors: boolean },
 ): Promise<void> {
   if (input.changes.length === 0) return;
   const vectors = input.vectors || (await hasVectors(tx));
@@ -78,7 +80,7 @@ export interface Sighting {
 /** Counts memories of an owner as seen again, closed ones as well; the higher confidence and importance stay. One statement. */
 export async function touchMemories(
   tx: Connection,
-  input: { ownerRef: number; sightings: readonly Sighting[] },
+  input: { ownerRef: OwnerRef; sightings: readonly Sighting[] },
 ): Promise<void> {
   if (input.sightings.length === 0) return;
   await tx.query(sql`
@@ -103,9 +105,6 @@ export async function touchMemories(
     from target i where m.ref = i.ref`);
 }
 
-/** The line of the news `c`, as `changeLine` writes it of what is gone for good. */
-export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 (no longer kept)'))`;
-
 /**
  * Deletes memories of a locked owner for good, with their vectors, terms and links, and takes their words out of the
  * news. One statement; none of `ids` may be active.
@@ -114,7 +113,7 @@ export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\
  */
 export async function purgeMemories(
   tx: Connection,
-  { ownerRef, ids }: { ownerRef: number; ids: readonly string[] },
+  { ownerRef, ids }: { ownerRef: OwnerRef; ids: readonly string[] },
 ): Promise<void> {
   await tx.query(sql`
     with purged as (

@@ -1,23 +1,20 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { type EmbeddingSpace, hasVectors } from "../../models/embedding-space.js";
+import { assignments, only, type RowOf } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
+import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread } from "../../scope/scope-predicates.js";
-import type { MemoryLifecycle, MemorySource } from "../item/memory.js";
+import { type MemorySource, versionFields } from "../item/memory.js";
+import { memoryColumns } from "../item/memory-row.js";
 import type { MemoryOrigin, MemoryTrust } from "../item/trust.js";
 import type { MemoryLink } from "./insert-memories.js";
 
+/** The columns that a rewrite always sets. */
+const rewrittenColumns = only(memoryColumns, ...versionFields, "state", "contentHash");
+
 /** A memory's new content. */
-export interface MemoryRewrite {
+export interface MemoryRewrite extends RowOf<typeof rewrittenColumns> {
   readonly id: string;
-  readonly state: MemoryLifecycle;
-  readonly text: string;
-  readonly value: string | null;
-  readonly category: string;
-  readonly importance: number;
-  readonly confidence: number;
-  readonly pinned: boolean;
-  readonly tags: readonly string[];
-  readonly contentHash: string;
   /** Text and actor's name prepared for `to_tsvector`. */
   readonly terms: string;
   readonly actorTerms: string;
@@ -41,7 +38,7 @@ export interface MemoryRewrite {
  */
 export async function rewriteMemory(
   tx: Connection,
-  input: { ownerRef: number; rewrite: MemoryRewrite; space: EmbeddingSpace | null },
+  input: { ownerRef: OwnerRef; rewrite: MemoryRewrite; space: EmbeddingSpace | null },
 ): Promise<void> {
   const { ownerRef, rewrite } = input;
   const { source } = rewrite;
@@ -57,15 +54,15 @@ export async function rewriteMemory(
     ),
     rewritten as (
       update ${schema}.memory m
-      set state = ${rewrite.state}, content = ${rewrite.text}, value = ${rewrite.value},
-        category = ${rewrite.category}, importance = ${rewrite.importance}, confidence = ${rewrite.confidence},
+      -- content = …, category = …, value = …
+      set ${assignments(rewrittenColumns, rewrite)},
         origin = coalesce(${rewrite.origin ?? null}::text, m.origin),
-        trust = coalesce(${rewrite.trust ?? null}::text, m.trust), pinned = ${rewrite.pinned}, tags = ${rewrite.tags}::text[], content_hash = ${rewrite.contentHash},
+        trust = coalesce(${rewrite.trust ?? null}::text, m.trust),
         thread_ref = coalesce(target.source_ref, m.thread_ref),
         source_seqs = case when target.source_ref is null then m.source_seqs else ${source?.seqs ?? null}::integer[] end,
         evidence = case when target.source_ref is null then m.evidence else ${source?.quote ?? null}::text end,
-        purge_at = null, valid_from = coalesce(${rewrite.heldSince ?? null}::timestamptz, m.valid_from), valid_to = null,
-        superseded_by = null,
+        valid_from = coalesce(${rewrite.heldSince ?? null}::timestamptz, m.valid_from),
+        valid_to = null, superseded_by = null, purge_at = null,
         last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
       from target where m.ref = target.ref
       returning m.ref

@@ -64,13 +64,17 @@ const mostSentences: Readonly<Record<MemoryKind, number>> = {
 };
 
 /** Why a text may not be stored as it is; "instruction" is found by `memoryInstructs`. */
-export type WritingProblem =
-  | "empty"
-  | "too_long"
-  | "too_many_sentences"
-  | "pronoun_subject"
-  | "instruction"
-  | "not_steps";
+export const writingProblemNames = [
+  "empty",
+  "too_long",
+  "too_many_sentences",
+  "pronoun_subject",
+  "instruction",
+  "not_steps",
+] as const;
+
+/** Why a text may not be stored as it is. */
+export type WritingProblem = (typeof writingProblemNames)[number];
 
 /** Kinds that are read without what was said around them: a pronoun in them is nobody. */
 const namesItsSubject = (kind: MemoryKind) => kind === "fact" || kind === "insight";

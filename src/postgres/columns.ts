@@ -1,0 +1,127 @@
+import sql, { join, raw, type Sql } from "sql-template-tag";
+
+declare const time: unique symbol;
+
+/** What a column of times holds: text in ISO 8601 where it is written as JSON, a `Date` where it is read. */
+export interface Time {
+  readonly [time]: true;
+}
+
+/** A column: its name, its type in PostgreSQL, and what it holds in TypeScript. */
+export interface Column<out Value> {
+  readonly name: string;
+  readonly type: string;
+  /** Never set: the compiler alone reads it. */
+  readonly holds?: Value;
+}
+
+/** The columns of a table, each by the field that holds it. Lists of SQL are made of them, in their order. */
+export type Columns = Readonly<Record<string, Column<unknown>>>;
+
+/** A row of `Of` as an object. */
+export type RowOf<Of extends Columns, Times = string> = {
+  readonly [Field in keyof Of]: Of[Field] extends Column<infer Value> ? Held<Value, Times> : never;
+};
+
+type Held<Value, Times> = Value extends Time ? Times : Value;
+
+/** SQL in place of a column, by field. */
+export type Instead<Of extends Columns> = { readonly [Field in keyof Of]?: Sql };
+
+const held =
+  <Default>(type: string) =>
+  <Value extends Default | null = Default>(name: string): Column<Value> => ({ name, type });
+
+/** Columns by their name, and what they hold where that is less or may be null: `text<MemoryKind>("kind")`. */
+export const column = {
+  uuid: held<string>("uuid"),
+  text: held<string>("text"),
+  texts: held<readonly string[]>("text[]"),
+  integer: held<number>("integer"),
+  integers: held<readonly number[]>("integer[]"),
+  bigint: held<number>("bigint"),
+  real: held<number>("real"),
+  boolean: held<boolean>("boolean"),
+  time: held<Time>("timestamptz"),
+  json: held<unknown>("jsonb"),
+};
+
+/** The columns of `fields`. */
+export function only<Of extends Columns, Field extends keyof Of & string>(
+  columns: Of,
+  ...fields: readonly Field[]
+): Pick<Of, Field> {
+  return Object.fromEntries(fields.map((field) => [field, columns[field]])) as Pick<Of, Field>;
+}
+
+/** `columns` but for those of `fields`. */
+export function without<Of extends Columns, Field extends keyof Of & string>(
+  columns: Of,
+  ...fields: readonly Field[]
+): Omit<Of, Field> {
+  const left = Object.keys(columns).filter((field) => !(fields as readonly string[]).includes(field));
+  return only(columns, ...left) as Omit<Of, Field>;
+}
+
+/** What an insert lists: `id, valid_from`. */
+export function names(columns: Columns): Sql {
+  return listed(columns, (_, { name }) => raw(name));
+}
+
+/** What `json_to_recordset` reads of rows in JSON: `"id" uuid, "validFrom" timestamptz`. */
+export function recordset(columns: Columns): Sql {
+  return listed(columns, (field, { type }) => raw(`"${field}" ${type}`));
+}
+
+/** The fields of such a recordset `i`, in the order of `names`: `i."id", i."validFrom"`. */
+export function fields<Of extends Columns>(columns: Of, instead: Instead<Of> = {}): Sql {
+  return listed(columns, (field) => instead[field] ?? raw(`i."${field}"`));
+}
+
+/** The columns of the table's `row`, in the order of `names`: `m.id, m.valid_from`. */
+export function values<Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql {
+  return listed(columns, (field, { name }) => instead[field] ?? raw(`${row}.${name}`));
+}
+
+/** What an update sets: `id = $1::uuid, valid_from = $2::timestamptz`. */
+export function assignments<Of extends Columns>(columns: Of, row: RowOf<Of>): Sql {
+  return listed(columns, (field, { name, type }) => sql`${raw(name)} = ${row[field]}::${raw(type)}`);
+}
+
+/** What `json_build_object` is given of the table's `row`: `'id', x.id, 'validFrom', x.valid_from`; 50 at most. */
+export function pairs<Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql {
+  return listed(
+    columns,
+    (field, { name }) => sql`${raw(`'${field}'`)}, ${instead[field] ?? raw(`${row}.${name}`)}`,
+  );
+}
+
+/**
+ * The table's `row` as a JSON array for `readRow`, since names would be most of what is sent: 100 columns at most.
+ *
+ * Times are milliseconds since 1970: their text takes ten times as long to write, send and read.
+ */
+export function jsonRow<Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql {
+  const value = (name: string) => raw(`${row}.${name}`);
+  const element = ({ name, type }: Column<unknown>) =>
+    type === "timestamptz" ? sql`date_part('epoch', ${value(name)}) * 1000` : value(name);
+  return sql`json_build_array(${listed(columns, (field, column) => instead[field] ?? element(column))})`;
+}
+
+/** A row as `jsonRow` gives it. */
+export function readRow<Of extends Columns>(columns: Of, values: readonly unknown[]): RowOf<Of, Date> {
+  const row: Record<string, unknown> = {};
+  let index = 0;
+  for (const field in columns) {
+    const value = values[index++];
+    row[field] = columns[field]?.type === "timestamptz" && value !== null ? new Date(value as number) : value;
+  }
+  return row as RowOf<Of, Date>;
+}
+
+function listed(columns: Columns, each: (field: string, column: Column<unknown>) => Sql): Sql {
+  return join(
+    Object.entries(columns).map(([field, column]) => each(field, column)),
+    ", ",
+  );
+}
