@@ -12,8 +12,9 @@ import { storableDate, storableText } from "../text/parse-input.js";
 import type { Redactor } from "../text/redactor.js";
 import { searchName, searchText } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
+import type { NewMessage } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
-import { type NewMessage, type RecordedThread, recordMessages } from "./record-messages.js";
+import { type RecordedThread, recordMessages } from "./record-messages.js";
 
 const roles: ReadonlyMap<string, MessageRole> = new Map([
   ["human", "user"],
