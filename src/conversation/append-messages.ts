@@ -60,6 +60,9 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
   const { scope, threadId, revSeen = 0 } = round;
   const { tenantId, userId, appId } = scopeColumns(scope);
+  // With an offset each is looked up by its key; as a join, the planner may read all messages there are.
+  const sameMessage = (threadRef: Sql) => sql`
+        select from ${schema}.message m where m.thread_ref = ${threadRef} and m.message_id = i.message_id offset 0`;
   return sql`${threadAndOwner(db, round, {
     turns: sql`(select count(*) from input where role = 'user')`,
     messages: sql`(select count(distinct position) from term)`,
@@ -75,9 +78,7 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
       on conflict (${idDigest(sql`tenant_id`)}, ${idDigest(sql`thread_id`)}) do update
         set last_activity_at = ${db.now()}, rev_seen = greatest(t.rev_seen, excluded.rev_seen),
           turns = t.turns + (
-            select count(*) from input i where i.role = 'user' and not exists (
-              select from ${schema}.message m where m.thread_ref = t.id and m.message_id = i.message_id
-            )
+            select count(*) from input i where i.role = 'user' and not exists (${sameMessage(sql`t.id`)})
           )
         where t.tenant_id = excluded.tenant_id and t.thread_id = excluded.thread_id
           and t.user_id = excluded.user_id and t.app_id = excluded.app_id
@@ -93,9 +94,7 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
       select i.*, owned.id as thread_ref, owned.owner_ref,
         before.last_seq + row_number() over (order by i.position) as seq
       from owned, before, input i
-      where not exists (
-        select from ${schema}.message m where m.thread_ref = owned.id and m.message_id = i.message_id
-      )
+      where not exists (${sameMessage(sql`owned.id`)})
     )`;
 }
 
