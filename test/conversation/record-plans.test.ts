@@ -36,14 +36,6 @@ async function rowsRead(): Promise<number> {
   try {
     const call = `execute "a round" (${recorded.values.map(literal).join(", ")})`;
     const { rows } = await pool.query(`explain (analyze, format json) ${call}`);
-    console.log(
-      planNodes(rows)
-        .map((n) =>
-          [n["Node Type"], n["Index Name"] ?? n["Relation Name"] ?? n["Subplan Name"], rowsOf(n)].join(" "),
-        )
-        .filter((l) => !/ [0-9]?[0-9]$/.test(l))
-        .join("\n"),
-    );
     return planNodes(rows).reduce((sum, node) => sum + rowsOf(node), 0);
   } finally {
     await pool.query("rollback");
