@@ -52,9 +52,11 @@ export function inputMessages(db: Connection, { messages }: AppendedRound): Sql 
 }
 
 /**
- * CTEs `owned (id, owner_ref, turns)`, the thread's locked row, made where it is new and counting the new rounds; none
- * when it is another scope's; `before (last_seq)`; and `fresh`, those of `input` that the thread does not have, with
- * their places in it (`thread_ref`, `owner_ref`, `seq`).
+ * The CTEs of `threadAndOwner`, and three more:
+ *
+ * `owned (id, owner_ref, turns)`: the thread's row, locked, made where it is new, with the new rounds counted; no row
+ * when the thread is another scope's. `before (last_seq)`: its last message. `fresh`: the messages of `input` that the
+ * thread does not have, with their places in it (`thread_ref`, `owner_ref`, `seq`).
  */
 export function lockedThread(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
@@ -99,8 +101,8 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
 }
 
 /**
- * CTEs that write `fresh` down: the messages, their words and the speakers' names in the index, and, of an owner that
- * was there before, what it counts (`counted`).
+ * CTEs that write `fresh` down: `added`, the messages; `indexed`, their words and the speakers' names; `counted`, what
+ * an owner that was there before counts.
  */
 export function writtenMessages(db: Connection, { saidAt, agentId, runId }: AppendedRound): Sql {
   const { schema } = db;

@@ -52,7 +52,7 @@ export async function findThread(
   return found.owned ? ownedThread(found) : null;
 }
 
-/** A thread that is made now begins with no messages. */
+/** One try; a thread that it makes has no messages yet. */
 async function tryClaim(db: Connection, scope: Scope, threadId: string): Promise<Row | typeof collided> {
   const { schema } = db;
   const { tenantId, userId, appId } = scopeColumns(scope);
@@ -83,12 +83,12 @@ function ownedThread({ id, name }: Row): OwnedThread {
 }
 
 /**
- * Names what the thread's checkpoints are kept under, where they have no name yet: the thread id, or, where that is
- * taken, a name of its own. Taken it is for a tenant when another has a thread of that id, for nobody when a tenant's
- * checkpoints are there.
+ * The name that the thread's checkpoints are kept under; it is given here where there is none. That is the thread id,
+ * or a name of the thread's own where the id is taken. For a tenant an id is taken when another tenant has a thread of
+ * that id; for nobody when a tenant's checkpoints are there.
  *
- * In a statement after the thread was made: of two tenants that make theirs at once, at least one then sees the other.
- * Null when it was forgotten.
+ * Call it in a statement after the one that made the thread: of two tenants that make theirs at once, at least one then
+ * sees the other. Null when the thread was forgotten.
  */
 export async function nameCheckpoints(db: Connection, threadRef: number): Promise<string | null> {
   const { schema } = db;
@@ -107,7 +107,7 @@ export async function nameCheckpoints(db: Connection, threadRef: number): Promis
   return named?.name ?? null;
 }
 
-/** A thread id that others use as well. */
+/** A thread id that other tenants use as well. */
 export interface ThreadElsewhere {
   readonly id: string;
   /** How many other tenants do. */
@@ -118,7 +118,7 @@ export interface ThreadElsewhere {
   readonly heldByNobody: boolean;
 }
 
-/** Those of `threadIds` that others use as well. */
+/** The ids among `threadIds` that other tenants use as well. */
 export async function findThreadsElsewhere(
   db: Connection,
   { tenantId, threadIds }: { tenantId: string; threadIds: readonly string[] },

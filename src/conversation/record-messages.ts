@@ -22,7 +22,7 @@ export interface RecordedThread {
   readonly recorded: number;
   /** −1 when the transcript is empty. */
   readonly lastSeq: number;
-  /** What of it is talk: system messages are none. */
+  /** Its messages without system messages. */
   readonly talk: RecordedTalk;
   /** Seqs of the user messages among the last `windowMessages` of the talk, and the last one of all; ascending. */
   readonly roundStarts: number[];
@@ -34,22 +34,20 @@ export interface RecordedThread {
   readonly compressedTurns: number;
 }
 
-/**
- * The waits between the tries grow to some 250 ms, so that even hundreds of writers at once find their turn.
- */
+/** The waits between the tries grow to some 250 ms, so that even hundreds of writers at once find their turn. */
 const collisions = {
   ...{ most: 50, stepMs: 10 },
   busy: "Nothing was recorded: others wrote to the same thread each of the 50 times it was tried. Try again.",
 };
 
 /**
- * Appends those of `messages` whose ids the thread does not have yet, in order, and makes the thread if it
- * is new. One round trip, atomic; `null` when the thread belongs to another scope.
+ * Appends the messages whose ids the thread does not have yet, in order, and makes the thread if it is new. One
+ * statement, atomic; `null` when the thread belongs to another scope.
  *
- * The thread's row is locked while messages are added, but the statement's snapshot may be older than the
- * lock: then it collides with the (thread, seq) or (thread, message id) key, nothing is written, and a new
- * snapshot is taken. So seqs have no gaps and no message is stored twice. What the index refuses is recorded without
- * being indexed.
+ * The thread's row is locked while messages are added, but the statement's snapshot may be older than the lock. Then it
+ * collides with the (thread, seq) or (thread, message id) key, nothing is written, and the next try takes a new snapshot.
+ * So seqs have no gaps and no message is stored twice. A message that the index refuses is recorded without being
+ * indexed.
  *
  * @throws MemoryError `BUSY`
  */
@@ -83,7 +81,7 @@ function withFewerTerms(input: RecordStatement): RecordStatement | null {
 
 interface Row extends Omit<RecordedThread, "threadRef"> {
   readonly [column: string]: unknown;
-  /** Unsettled whose the thread is: another makes the owner's row, which is not in this statement's snapshot. */
+  /** Whether another makes the owner's row at the moment: this statement's snapshot does not have it. */
   readonly unsettled: boolean;
   readonly id: string | null;
 }

@@ -150,8 +150,8 @@ export async function newMessages(
 }
 
 /**
- * Appends `messages` to the transcript, those it has already left out: recording twice is harmless. Of several
- * with the same id the last one counts. What was recalled is no message, nor what memory put in front of a user's words.
+ * Appends the messages that the transcript does not have yet: recording twice is harmless. Of several with the same id
+ * the last one counts. What was recalled is left out, and so is what memory put in front of a user's words.
  *
  * @param due.extract whether new user messages make the extraction of facts due. @default false
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT` for an unusable message id, or

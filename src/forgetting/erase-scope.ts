@@ -38,9 +38,9 @@ import {
 
 /** Deletes a scope, transaction by transaction. */
 export interface Eraser {
-  /** Deletes what there is, of the scope or of one thread of it; when nothing is left, an event says so. Whether nothing is left. */
+  /** Deletes what the scope, or one thread of it, has. Returns whether nothing is left; then an event says so. */
   pass(scope: Scope, thread: ErasedThread | null): Promise<boolean>;
-  /** The event, when something is left after all. */
+  /** Leaves that event when something is left after all. */
   leaveTombstone(scope: Scope): Promise<void>;
   /** What was deleted so far. */
   result(): Omit<Forgotten, "complete">;
