@@ -163,7 +163,7 @@ export default {
       severity: "error",
       from: { path: "^src/", pathNot: "^src/(postgres|langgraph/checkpointer|cli)/" },
       to: {
-        path: isPackage("pg", "@electric-sql/[^/]+", "node-pg-migrate"),
+        path: isPackage("pg", "@electric-sql/[^/]+"),
         dependencyTypesNot: ["type-only"],
       },
     },

@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import sql from "sql-template-tag";
-import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
-import { errorCodeOf } from "../postgres/database-error.js";
+import { collided, retryOn } from "../postgres/retry.js";
 import type { Scope } from "../scope/scope.js";
-import { ownerColumns, ownerIs, scopeColumns, threadIs } from "../scope/scope-predicates.js";
+import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import { nobody, ownNamePrefix, type SaidMessage, saidDigest } from "../scope/thread-id.js";
+import { threadAndOwner } from "./thread-owner.js";
 
 /** A thread of a scope. */
 export interface OwnedThread {
@@ -20,36 +19,23 @@ interface Row {
   name: string | null;
 }
 
-const row = (userId: string, appId: string) =>
-  sql`t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, c.name`;
-
-/** Who else claims the same thread, or makes the same owner, has done so by the next try. */
-const mostCollisions = 20;
-
 /**
  * The thread named, which becomes the scope's if its tenant has none of that id; `null` when it belongs to another
  * scope. One round trip; nothing is written when the thread is there.
+ *
+ * @throws MemoryError `BUSY`
  */
 export async function claimThread(
   db: Connection,
   { scope, threadId }: { scope: Scope; threadId: string },
 ): Promise<OwnedThread | null> {
-  for (let collisions = 1; ; collisions++) {
-    try {
-      const claimed = await tryClaim(db, scope, threadId);
-      if (claimed) return claimed.owned ? ownedThread(claimed) : null;
-    } catch (error) {
-      // 23503: the owner was forgotten after the snapshot was taken; the next one makes it anew.
-      const collided = error instanceof Error && errorCodeOf(error.cause) === "23503";
-      if (!collided || collisions > mostCollisions) throw error;
-    }
-    if (collisions > mostCollisions)
-      throw new MemoryError(
-        "BUSY",
-        `Thread "${threadId}" could not be claimed: it is made and forgotten again and again.`,
-      );
-    await sleep(Math.random() * 5 * collisions);
-  }
+  // 23503: the owner was forgotten after the snapshot was taken; the next one makes it anew.
+  const claimed = await retryOn(["23503"], () => tryClaim(db, scope, threadId), {
+    // Who else claims the same thread, or makes the same owner, has done so by the next try.
+    ...{ most: 21, stepMs: 5 },
+    busy: `Thread "${threadId}" could not be claimed: it is made and forgotten again and again. Try again.`,
+  });
+  return claimed.owned ? ownedThread(claimed) : null;
 }
 
 /** The thread named: `undefined` when there is none, `null` when it belongs to another scope. */
@@ -59,50 +45,37 @@ export async function findThread(
 ): Promise<OwnedThread | null | undefined> {
   const { tenantId, userId, appId } = scopeColumns(scope);
   const [found] = await db.query<Row>(sql`
-    select ${row(userId, appId)}
+    select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, c.name
     from ${db.schema}.thread t left join ${db.schema}.thread_claim c on c.thread_ref = t.id
     where ${threadIs(tenantId, threadId)}`);
   if (!found) return undefined;
   return found.owned ? ownedThread(found) : null;
 }
 
-/** Undefined when another got in between: its row is not in this statement's snapshot. */
-async function tryClaim(db: Connection, scope: Scope, threadId: string): Promise<Row | undefined> {
+/** One try; a thread that it makes has no messages yet. */
+async function tryClaim(db: Connection, scope: Scope, threadId: string): Promise<Row | typeof collided> {
   const { schema } = db;
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const owner = ownerColumns(scope);
   const [claimed] = await db.query<Row>(
     sql`
-    with known as (
-      select ${row(userId, appId)}
-      from ${schema}.thread t left join ${schema}.thread_claim c on c.thread_ref = t.id
-      where ${threadIs(tenantId, threadId)}
-    ),
-    known_owner as (
-      select o.id, o.revision from ${schema}.owner o where ${ownerIs(owner)}
-    ),
-    new_owner as (
-      insert into ${schema}.owner (tenant_id, user_id, app_id)
-      select ${tenantId}, ${userId}, ${owner.appId}
-      where not exists (select from known) and not exists (select from known_owner)
-      on conflict do nothing
-      returning id, revision
-    ),
+    with ${threadAndOwner(db, { scope, threadId })},
     made as (
       insert into ${schema}.thread
         (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, created_at, last_activity_at)
       -- A new thread is told of no changes: all that is known is news to it.
       select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, o.revision, ${db.now()}, ${db.now()}
-      from (select * from known_owner union all select * from new_owner) o
-      where not exists (select from known)
+      from its_owner o
+      where not exists (select from known_thread)
       on conflict do nothing
       returning id
     )
-    select id, owned, name from known
+    select k.id, k.owned, c.name
+    from known_thread k left join ${schema}.thread_claim c on c.thread_ref = k.id
     union all select id, true, null from made`,
     { prepare: true },
   );
-  return claimed;
+  // Another got in between: its row is not in this statement's snapshot.
+  return claimed ?? collided;
 }
 
 function ownedThread({ id, name }: Row): OwnedThread {
@@ -110,12 +83,12 @@ function ownedThread({ id, name }: Row): OwnedThread {
 }
 
 /**
- * Names what the thread's checkpoints are kept under, where they have no name yet: the thread id, or, where that is
- * taken, a name of its own. Taken it is for a tenant when another has a thread of that id, for nobody when a tenant's
- * checkpoints are there.
+ * The name that the thread's checkpoints are kept under; it is given here where there is none. That is the thread id,
+ * or a name of the thread's own where the id is taken. For a tenant an id is taken when another tenant has a thread of
+ * that id; for nobody when a tenant's checkpoints are there.
  *
- * In a statement after the thread was made: of two tenants that make theirs at once, at least one then sees the other.
- * Null when it was forgotten.
+ * Call it in a statement after the one that made the thread: of two tenants that make theirs at once, at least one then
+ * sees the other. Null when the thread was forgotten.
  */
 export async function nameCheckpoints(db: Connection, threadRef: number): Promise<string | null> {
   const { schema } = db;
@@ -134,7 +107,7 @@ export async function nameCheckpoints(db: Connection, threadRef: number): Promis
   return named?.name ?? null;
 }
 
-/** A thread id that others use as well. */
+/** A thread id that other tenants use as well. */
 export interface ThreadElsewhere {
   readonly id: string;
   /** How many other tenants do. */
@@ -145,7 +118,7 @@ export interface ThreadElsewhere {
   readonly heldByNobody: boolean;
 }
 
-/** Those of `threadIds` that others use as well. */
+/** The ids among `threadIds` that other tenants use as well. */
 export async function findThreadsElsewhere(
   db: Connection,
   { tenantId, threadIds }: { tenantId: string; threadIds: readonly string[] },

@@ -12,8 +12,9 @@ import { storableDate, storableText } from "../text/parse-input.js";
 import type { Redactor } from "../text/redactor.js";
 import { searchName, searchText } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
+import type { NewMessage } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
-import { type NewMessage, type RecordedThread, recordMessages } from "./record-messages.js";
+import { type RecordedThread, recordMessages } from "./record-messages.js";
 
 const roles: ReadonlyMap<string, MessageRole> = new Map([
   ["human", "user"],
@@ -149,8 +150,8 @@ export async function newMessages(
 }
 
 /**
- * Appends `messages` to the transcript, those it has already left out: recording twice is harmless. Of several
- * with the same id the last one counts. What was recalled is no message, nor what memory put in front of a user's words.
+ * Appends the messages that the transcript does not have yet: recording twice is harmless. Of several with the same id
+ * the last one counts. What was recalled is left out, and so is what memory put in front of a user's words.
  *
  * @param due.extract whether new user messages make the extraction of facts due. @default false
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT` for an unusable message id, or

@@ -122,7 +122,7 @@ export async function insertEvents(
       "tenantId" text, "userId" text, "appId" text, "threadId" text, "agentId" text, "runId" text, node text, step text, op text, status text, detail text,
       category text, similarity real
     )`,
-    { ...(timeoutMs !== undefined && { timeoutMs }) },
+    { prepare: shown.length < 2, ...(timeoutMs !== undefined && { timeoutMs }) },
   );
 }
 

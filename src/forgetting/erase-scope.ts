@@ -7,7 +7,7 @@ import { changeLine } from "../memories/changes/change-line.js";
 import { recordChanges } from "../memories/changes/record-changes.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
-import { errorCodeOf } from "../postgres/database-error.js";
+import { retryOn } from "../postgres/retry.js";
 import { type ErasedThread, type ErasureScope, findErasureScope } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeOf } from "../scope/scope-predicates.js";
@@ -38,9 +38,9 @@ import {
 
 /** Deletes a scope, transaction by transaction. */
 export interface Eraser {
-  /** Deletes what there is, of the scope or of one thread of it; when nothing is left, an event says so. Whether nothing is left. */
+  /** Deletes what the scope, or one thread of it, has. Returns whether nothing is left; then an event says so. */
   pass(scope: Scope, thread: ErasedThread | null): Promise<boolean>;
-  /** The event, when something is left after all. */
+  /** Leaves that event when something is left after all. */
   leaveTombstone(scope: Scope): Promise<void>;
   /** What was deleted so far. */
   result(): Omit<Forgotten, "complete">;
@@ -48,8 +48,6 @@ export interface Eraser {
 
 /** Threads locked in one transaction. */
 const threadsAtOnce = 20;
-/** More than one means that the scope's writers are busy; each lost against one that made progress. */
-const mostDeadlocks = 10;
 
 const everyRow = 2 ** 31 - 1;
 const noRefs = sql`'{}'::bigint[]`;
@@ -58,101 +56,112 @@ const noKeys: ErasureKeys = {
   ...{ threads: noRefs, checkpointThreads: sql`'{}'::text[]` },
 };
 
+/** A forgetting under way: what it was asked, and what it has deleted so far. */
+interface Run extends Pick<ForgetOptions, "onProgress" | "signal"> {
+  readonly db: Database;
+  readonly limit: number;
+  readonly expected: number;
+  readonly removed: RowCounts;
+  readonly shared: Set<string>;
+  done: number;
+}
+
 /** An eraser that deletes at most `limit` rows of a table in one transaction, more only of what hangs on them. */
 export function createEraser(
   db: Database,
-  { limit, expected, onProgress, signal }: ForgetOptions & { limit: number; expected: number },
+  options: ForgetOptions & { readonly limit: number; readonly expected: number },
 ): Eraser {
-  const removed: RowCounts = {};
-  const shared = new Set<string>();
-  let done = 0;
-  onProgress?.({ done, total: expected });
-
-  /** Transactions of `work` until one has nothing left to delete. False when others write faster than it deletes. */
-  const exhaust = async (work: (tx: Connection) => Promise<RowCounts>) => {
-    const mostTransactions = 20 + expected / Math.min(limit, threadsAtOnce / 2);
-    for (let count = 0; count < mostTransactions; count++) {
-      const before = done;
-      signal?.throwIfAborted();
-      for (const [table, count] of Object.entries(await transaction(db, work))) {
-        if (count > 0) removed[table] = (removed[table] ?? 0) + count;
-        done += count;
-      }
-      if (before === done) return true;
-      onProgress?.({ done, total: Math.max(done, expected) });
-    }
-    return false;
-  };
-
-  const memories = async (scope: ErasureScope) => {
-    const { ownerRef } = scope;
-    if (ownerRef === null) return true;
-    const tables = await existingTables(db, memoryTables);
-    return exhaust(async (tx) => {
-      // Every writer of memories begins with this lock, and so waits.
-      await lockOwnerRow(tx, ownerRef);
-      const found = await findErasableMemories(tx, scope, limit);
-      if (found.length === 0) return {};
-      const refs = found.map(({ ref }) => ref);
-      const memoryIds = sql`${found.map(({ id }) => id)}::uuid[]`;
-      const keys = { ...noKeys, memories: sql`${refs}::bigint[]`, memoryIds };
-      const all = { keys, scope, limit: everyRow };
-      const records = scope.thread ? await eraseRows(tx, memoryRecordTables, all) : {};
-      if (scope.thread) await tellOfErased(tx, { scope, ownerRef, found });
-      await discountMemories(tx, { ownerRef, memories: refs });
-      return { ...records, ...(await eraseRows(tx, tables, all)) };
-    });
-  };
-
-  const threads = async (scope: ErasureScope) => {
-    const tables = [...(await existingTables(db, checkpointTables)), ...threadTables];
-    return exhaust(async (tx) => {
-      const group = await lockErasableThreads(tx, scope, threadsAtOnce);
-      if (group.length === 0) return {};
-      const refs = group.map(({ ref }) => ref);
-      const names = await checkpointNamesOf(tx, { tenantId: scope.tenantId, threads: group });
-      for (const id of names.shared) shared.add(id);
-      const keys = {
-        ...noKeys,
-        threads: sql`${refs}::bigint[]`,
-        checkpointThreads: sql`${names.own}::text[]`,
-      };
-      const counts = {
-        ...(await eraseRows(tx, tables, { keys, scope, limit })),
-        ...(await eraseMessages(tx, { threads: refs, limit })),
-      };
-      if (Object.values(counts).some((count) => count > 0)) return counts;
-      if (scope.thread) await forgetWords(tx, scope, scope.thread.threadId);
-      // By the thread all the rest is found: it goes when nothing else is left of it.
-      return { thread: await eraseThreads(tx, group) };
-    });
-  };
-
-  const records = async (scope: ErasureScope) => {
-    const tables = scope.thread ? eventTables : recordTables;
-    return exhaust((tx) => eraseRows(tx, tables, { keys: noKeys, scope, limit }));
-  };
-
-  const finish = (scope: Scope, erasure: ErasureScope) =>
-    transaction(db, async (tx) => {
-      if (erasure.ownerRef !== null) await lockOwnerRow(tx, erasure.ownerRef);
-      if (!(await isErased(tx, erasure))) return false;
-      const owners = await eraseOwner(tx, erasure);
-      if (owners > 0) removed.owner = (removed.owner ?? 0) + owners;
-      done += owners;
-      if (done > 0) await insertEvent(tx, tombstone(scope, removed));
-      return true;
-    });
-
+  const run: Run = { ...options, db, removed: {}, shared: new Set(), done: 0 };
+  run.onProgress?.({ done: 0, total: run.expected });
   return {
     async pass(requested, thread) {
       const scope = await findErasureScope(db, requested, thread);
-      const exhausted = [await memories(scope), await threads(scope), await records(scope)];
-      return exhausted.every(Boolean) && finish(requested, scope);
+      const exhausted = [
+        await eraseMemories(run, scope),
+        await eraseConversations(run, scope),
+        await eraseRecords(run, scope),
+      ];
+      return exhausted.every(Boolean) && finish(run, requested, scope);
     },
-    leaveTombstone: (scope) => insertEvent(db, tombstone(scope, removed)),
-    result: () => ({ removed, total: done, sharedThreads: [...shared].sort() }),
+    leaveTombstone: (scope) => insertEvent(db, tombstone(scope, run.removed)),
+    result: () => ({ removed: run.removed, total: run.done, sharedThreads: [...run.shared].sort() }),
   };
+}
+
+/** Transactions of `work` until one has nothing left to delete. False when others write faster than it deletes. */
+async function exhaust(run: Run, work: (tx: Connection) => Promise<RowCounts>): Promise<boolean> {
+  const mostTransactions = 20 + run.expected / Math.min(run.limit, threadsAtOnce / 2);
+  for (let count = 0; count < mostTransactions; count++) {
+    run.signal?.throwIfAborted();
+    const erased = Object.entries(await transaction(run.db, work)).filter(([, rows]) => rows > 0);
+    if (erased.length === 0) return true;
+    for (const [table, rows] of erased) countErased(run, table, rows);
+    run.onProgress?.({ done: run.done, total: Math.max(run.done, run.expected) });
+  }
+  return false;
+}
+
+function countErased(run: Run, table: string, rows: number): void {
+  run.removed[table] = (run.removed[table] ?? 0) + rows;
+  run.done += rows;
+}
+
+async function eraseMemories(run: Run, scope: ErasureScope): Promise<boolean> {
+  const { ownerRef } = scope;
+  if (ownerRef === null) return true;
+  const tables = await existingTables(run.db, memoryTables);
+  return exhaust(run, async (tx) => {
+    // Every writer of memories begins with this lock, and so waits.
+    await lockOwnerRow(tx, ownerRef);
+    const found = await findErasableMemories(tx, scope, run.limit);
+    if (found.length === 0) return {};
+    const refs = found.map(({ ref }) => ref);
+    const memoryIds = sql`${found.map(({ id }) => id)}::uuid[]`;
+    const all = { keys: { ...noKeys, memories: sql`${refs}::bigint[]`, memoryIds }, scope, limit: everyRow };
+    const records = scope.thread ? await eraseRows(tx, memoryRecordTables, all) : {};
+    if (scope.thread) await tellOfErased(tx, { scope, ownerRef, found });
+    await discountMemories(tx, { ownerRef, memories: refs });
+    return { ...records, ...(await eraseRows(tx, tables, all)) };
+  });
+}
+
+async function eraseConversations(run: Run, scope: ErasureScope): Promise<boolean> {
+  const { limit } = run;
+  const tables = [...(await existingTables(run.db, checkpointTables)), ...threadTables];
+  return exhaust(run, async (tx) => {
+    const group = await lockErasableThreads(tx, scope, threadsAtOnce);
+    if (group.length === 0) return {};
+    const refs = group.map(({ ref }) => ref);
+    const names = await checkpointNamesOf(tx, { tenantId: scope.tenantId, threads: group });
+    for (const id of names.shared) run.shared.add(id);
+    const checkpointThreads = sql`${names.own}::text[]`;
+    const keys = { ...noKeys, threads: sql`${refs}::bigint[]`, checkpointThreads };
+    const counts = {
+      ...(await eraseRows(tx, tables, { keys, scope, limit })),
+      ...(await eraseMessages(tx, { threads: refs, limit })),
+    };
+    if (Object.values(counts).some((count) => count > 0)) return counts;
+    if (scope.thread) await forgetWords(tx, scope, scope.thread.threadId);
+    // By the thread all the rest is found: it goes when nothing else is left of it.
+    return { thread: await eraseThreads(tx, group) };
+  });
+}
+
+async function eraseRecords(run: Run, scope: ErasureScope): Promise<boolean> {
+  const tables = scope.thread ? eventTables : recordTables;
+  return exhaust(run, (tx) => eraseRows(tx, tables, { keys: noKeys, scope, limit: run.limit }));
+}
+
+/** Deletes the owner and leaves the event, where nothing was written meanwhile. Whether nothing is left. */
+async function finish(run: Run, requested: Scope, scope: ErasureScope): Promise<boolean> {
+  return transaction(run.db, async (tx) => {
+    if (scope.ownerRef !== null) await lockOwnerRow(tx, scope.ownerRef);
+    if (!(await isErased(tx, scope))) return false;
+    const owners = await eraseOwner(tx, scope);
+    if (owners > 0) countErased(run, "owner", owners);
+    if (run.done > 0) await insertEvent(tx, tombstone(requested, run.removed));
+    return true;
+  });
 }
 
 /** The owner stays, and so do the threads that were told of the memories: they are told that these are gone. */
@@ -189,15 +198,11 @@ async function forgetWords(tx: Connection, scope: ErasureScope, threadId: string
 }
 
 /** Tried again after a deadlock: forgetting goes from threads to memories, some writers the other way. */
-async function transaction<Result>(db: Database, work: (tx: Connection) => Promise<Result>): Promise<Result> {
-  for (let deadlocks = 1; ; deadlocks++) {
-    try {
-      return await db.transaction(work);
-    } catch (error) {
-      const deadlock = error instanceof Error && errorCodeOf(error.cause) === "40P01";
-      if (!deadlock || deadlocks === mostDeadlocks) throw error;
-    }
-  }
+function transaction<Result>(db: Database, work: (tx: Connection) => Promise<Result>): Promise<Result> {
+  return retryOn(["40P01"], () => db.transaction(work), {
+    most: 10,
+    busy: "Not all was forgotten: others kept writing to the scope. What was deleted stays so; run it again.",
+  });
 }
 
 /** That something was forgotten, when, and how much; not whose. */

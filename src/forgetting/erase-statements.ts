@@ -83,8 +83,8 @@ export async function discountMemories(
 }
 
 /**
- * Deletes at most `limit` messages of locked threads with their terms, and takes them out of their owner's counts.
- * One statement.
+ * Deletes at most `limit` messages of locked threads with their terms, and takes them out of what their threads and
+ * their owner count. One statement.
  */
 export async function eraseMessages(
   tx: Connection,
@@ -102,7 +102,12 @@ export async function eraseMessages(
     ),
     gone as (
       delete from ${schema}.message m using doomed d where m.thread_ref = d.thread_ref and m.seq = d.seq
-      returning 1
+      returning m.thread_ref, m.role
+    ),
+    rounds as (
+      update ${schema}.thread t set turns = t.turns - g.rounds
+      from (select thread_ref, count(*) as rounds from gone where role = 'user' group by 1) g
+      where t.id = g.thread_ref
     ),
     -- Speakers' names, which are marked with "@", are in the index but not in the counts.
     counted as (

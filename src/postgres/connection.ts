@@ -34,8 +34,8 @@ export interface Connection {
 /**
  * `name` as a quoted SQL identifier.
  *
- * @throws MemoryError `INVALID_INPUT` for names PostgreSQL refuses, and for quotes, which `PostgresSaver` and
- *   node-pg-migrate (whose tables live in the same schema) do not escape.
+ * @throws MemoryError `INVALID_INPUT` for names PostgreSQL refuses, and for quotes, which `PostgresSaver`, whose tables
+ *   live in the same schema, does not escape.
  */
 export function identifier(name: string): Sql {
   if (name.trim() === "" || /["']/.test(name) || name.includes("\u0000") || Buffer.byteLength(name) > 63) {

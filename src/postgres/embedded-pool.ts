@@ -29,12 +29,44 @@ export interface EmbeddedPool {
  *   what `openDataDirectory` throws, and `DATABASE_UNAVAILABLE` when the folder holds no database that starts.
  */
 export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
-  const { PGlite: Engine, createPgConfig, vector } = loadPeers();
-  let running: { engine: PGlite; ready: Promise<void>; unlock: () => void } | undefined;
+  const peers = loadPeers();
+  const host = engineHost(options, peers);
+  const pool = new pg.Pool({
+    ...{ Client: embeddedClient(host, peers), max: 1, idleTimeoutMillis: 0 },
+    onConnect: prepareSession(),
+  } as pg.PoolConfig);
+  return {
+    pool,
+    engine: host.engine,
+    async close() {
+      await pool.end();
+      await host.stop();
+    },
+  };
+}
 
+type Peers = ReturnType<typeof loadPeers>;
+
+/** The one engine of a pool. */
+interface EngineHost {
+  /** The engine; starts it if need be. */
+  engine(): PGlite;
+  /** Waits until it has started. */
+  started(): Promise<void>;
+  /** Ends it if it runs, and gives its folder back. */
+  stop(): Promise<void>;
+}
+
+function engineHost(
+  { dataDir, loadDataDir }: EmbeddedPoolOptions,
+  { PGlite: Engine, vector }: Peers,
+): EngineHost {
+  let running: { engine: PGlite; ready: Promise<void>; unlock: () => void } | undefined;
+  const closed = () => {
+    if (dataDir !== undefined) closeContents(dataDir);
+  };
   const start = () => {
     if (running) return running;
-    const { dataDir, loadDataDir } = options;
     const unlock = dataDir === undefined ? () => {} : openDataDirectory(dataDir);
     const engine = new Engine({
       ...(vector && { extensions: { vector } }),
@@ -45,40 +77,52 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
     running = { engine, ready: engine.waitReady.then(closed), unlock };
     return running;
   };
-
-  const closed = () => {
-    if (options.dataDir !== undefined) closeContents(options.dataDir);
+  return {
+    engine: () => start().engine,
+    async started() {
+      const { ready, unlock } = start();
+      try {
+        await ready;
+      } catch (cause) {
+        running = undefined;
+        unlock();
+        const detail = cause instanceof Error ? cause.message : JSON.stringify(cause);
+        throw new MemoryError(
+          "DATABASE_UNAVAILABLE",
+          `The embedded database in ${dataDir ?? "memory"} does not start (${detail}). ` +
+            "The folder may hold something else, or be made by another version.",
+          { cause },
+        );
+      }
+    },
+    async stop() {
+      if (!running) return;
+      try {
+        await running.engine.close();
+        closed();
+      } finally {
+        running.unlock();
+      }
+    },
   };
+}
 
-  const started = async () => {
-    const { ready, unlock } = start();
-    try {
-      await ready;
-    } catch (cause) {
-      running = undefined;
-      unlock();
-      const detail = cause instanceof Error ? cause.message : JSON.stringify(cause);
-      throw new MemoryError(
-        "DATABASE_UNAVAILABLE",
-        `The embedded database in ${options.dataDir ?? "memory"} does not start (${detail}). ` +
-          "The folder may hold something else, or be made by another version.",
-        { cause },
-      );
-    }
-  };
-
-  // Each client speaks the wire protocol to the one engine; handing the pool a ready-made connection
-  // instead would leave it dead after its first failed query.
-  class EmbeddedClient extends pg.Client {
+/**
+ * Each client speaks the wire protocol to the one engine; handing the pool a ready-made connection instead would leave
+ * it dead after its first failed query.
+ */
+function embeddedClient(host: EngineHost, { createPgConfig }: Peers): typeof pg.Client {
+  return class EmbeddedClient extends pg.Client {
     constructor(clientOptions?: pg.ClientConfig) {
-      super({ ...clientOptions, ...createPgConfig(start().engine) } as pg.ClientConfig);
+      super({ ...clientOptions, ...createPgConfig(host.engine()) } as pg.ClientConfig);
     }
 
     // The peer's own connection never answers when the engine does not start.
     override connect(): Promise<pg.Client>;
     override connect(callback: (error: Error) => void): void;
     override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
-      const connected = started()
+      const connected = host
+        .started()
         .then(() => super.connect())
         // All clients share the engine's one session, and a new one does not know what those before it prepared.
         .then(() => super.query("deallocate all"))
@@ -88,25 +132,6 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
       connected.then(() => succeed(), callback);
       return undefined;
     }
-  }
-  const pool = new pg.Pool({
-    ...{ Client: EmbeddedClient, max: 1, idleTimeoutMillis: 0 },
-    onConnect: prepareSession(),
-  } as pg.PoolConfig);
-
-  return {
-    pool,
-    engine: () => start().engine,
-    async close() {
-      await pool.end();
-      if (!running) return;
-      try {
-        await running.engine.close();
-        closed();
-      } finally {
-        running.unlock();
-      }
-    },
   };
 }
 

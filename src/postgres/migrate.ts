@@ -31,9 +31,7 @@ export interface MigrateOptions {
 export async function migrate(database: Database, options: MigrateOptions): Promise<string[]> {
   try {
     return await database.withClient(async (client) => {
-      const { rows } = await client.query(
-        "select current_setting('search_path') as search_path, current_setting('statement_timeout') as timeout",
-      );
+      const { rows } = await client.query("select current_setting('statement_timeout') as timeout");
       // Tables are rewritten and indexed, and another process may be at it before this one.
       await client.query("set statement_timeout to default");
       await client.query("select pg_advisory_lock($1::bigint)", [setupLock]);
@@ -41,7 +39,6 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
         // Where tenants are isolated, what migrates rows must see them all.
         await client.query("select set_config('mnemograph.tenant_id', '*', false)");
         await ensureSchema(client, database.schemaName);
-        // Before the runner sets its search path: the extension belongs where the database puts extensions.
         const extensionSchema = options.vectors ? await ensureVectorExtension(client) : null;
         const applied = await runMigrationSet(client, database.schemaName, coreMigrations);
         if (extensionSchema !== null) {
@@ -56,17 +53,15 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
         await options.also?.(client);
         return applied;
       } finally {
-        // The session goes back to a pool, perhaps the caller's. After a failure the runner leaves its
-        // transaction open, and always its own search path.
+        // The session goes back to a pool, perhaps the caller's; `also` may have left a transaction open.
         await client.query("rollback").catch(() => {});
-        await client.query("select set_config('mnemograph.tenant_id', '', false)").catch(() => {});
         await client
-          .query("select set_config('search_path', $1, false), set_config('statement_timeout', $2, false)", [
-            rows[0].search_path,
-            rows[0].timeout,
-          ])
+          .query(
+            `select set_config('mnemograph.tenant_id', '', false), set_config('statement_timeout', $1, false),
+               pg_advisory_unlock($2::bigint)`,
+            [rows[0].timeout, setupLock],
+          )
           .catch(() => {});
-        await client.query("select pg_advisory_unlock($1::bigint)", [setupLock]).catch(() => {});
       }
     });
   } catch (error) {

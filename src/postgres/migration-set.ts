@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { runner } from "node-pg-migrate";
 import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
 import { identifier } from "./connection.js";
@@ -34,22 +33,20 @@ interface Migration {
   readonly checksum: string;
 }
 
-/** The files of a set, in order. */
-function shippedMigrations({ directory }: MigrationSet): Migration[] {
-  return readdirSync(directory)
-    .filter((file) => file.endsWith(".sql"))
-    .sort()
-    .map((file) => ({
-      name: file.replace(/\.sql$/, ""),
-      checksum: createHash("sha256")
-        // Git on Windows may have changed the line ends.
-        .update(readFileSync(`${directory}/${file}`, "utf8").replaceAll("\r\n", "\n"))
-        .digest("hex"),
-    }));
+/** The files of a set, in order, with what they do. */
+function shippedMigrations({ directory }: MigrationSet): (Migration & { readonly statements: string })[] {
+  const files = readdirSync(directory).filter((file) => file.endsWith(".sql"));
+  return files.sort().map((file) => {
+    // Git on Windows may have changed the line ends.
+    const statements = readFileSync(`${directory}/${file}`, "utf8").replaceAll("\r\n", "\n");
+    const checksum = createHash("sha256").update(statements).digest("hex");
+    return { name: file.replace(/\.sql$/, ""), checksum, statements };
+  });
 }
 
 /**
- * Runs what is missing of `set` on `client`, which holds the set-up lock, and returns the names.
+ * Runs what is missing of `set` on `client`, which holds the set-up lock, in one transaction with its record, and
+ * returns the names. After a failure nothing of it was done.
  *
  * @param searchPath schemas whose types the files may use, besides the one they create tables in.
  * @throws MemoryError `SCHEMA_TOO_NEW`, `MIGRATION_CHANGED`
@@ -63,22 +60,25 @@ export async function runMigrationSet(
   const shipped = shippedMigrations(set);
   const schema = identifier(schemaName).text;
   await ensureRecords(client, schemaName, set);
-  checkRecorded(await recordedMigrations(client, schemaName, set), shipped, schemaName);
-  const run = await runner({
-    dbClient: client,
-    dir: set.directory,
-    // The optional sets live in folders of this one.
-    ignorePattern: "(?:\\..*|vector|isolation)",
-    direction: "up",
-    schema: [schemaName, ...searchPath],
-    migrationsSchema: schemaName,
-    migrationsTable: set.table,
-    noLock: true,
-    checkOrder: true,
-    log: () => {},
-  });
-  await recordChecksums(client, schema, set, shipped);
-  return run.map((migration) => migration.name);
+  const recorded = await recordedMigrations(client, schemaName, set);
+  checkRecorded(recorded, shipped, schemaName);
+  const applied = new Set(recorded.map(({ name }) => name));
+  const missing = shipped.filter(({ name }) => !applied.has(name));
+  await client.query("begin");
+  try {
+    const path = [schemaName, ...searchPath].map((name) => identifier(name).text);
+    await client.query(`set local search_path to ${path.join(", ")}`);
+    for (const { name, statements } of missing) {
+      await client.query(statements);
+      await client.query(`insert into ${schema}.${set.table} (name, run_on) values ($1, now())`, [name]);
+    }
+    await recordChecksums(client, schema, set, shipped);
+    await client.query("commit");
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  }
+  return missing.map(({ name }) => name);
 }
 
 /** The migrations of `set` that ran; their checksum is '' where it was not kept. */
@@ -97,8 +97,8 @@ async function recordedMigrations(
 }
 
 /**
- * The tables of what was run: the runner's own, which it would make without saying why it could not, and the
- * checksums. `if not exists` demands CREATE even when they do, which a role for daily work need not have.
+ * The tables of what was run. `if not exists` demands CREATE even when they do, which a role for daily work need not
+ * have.
  */
 async function ensureRecords(client: ClientBase, schemaName: string, set: MigrationSet): Promise<void> {
   const tables = {

@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import type { NewMessage } from "../conversation/record-messages.js";
+import type { NewMessage } from "../conversation/append-messages.js";
 import { column, fields, names, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef, ThreadRef } from "../scope/scope.js";
@@ -91,6 +91,11 @@ export async function importMessages(
       set message_count = o.message_count + (select count(distinct (thread_ref, seq)) from term),
         message_length = o.message_length + (select coalesce(sum(frequency), 0) from term)
       where o.id = ${input.ownerRef}
+    ),
+    rounds as (
+      update ${schema}.thread t set turns = t.turns + f.rounds
+      from (select "threadRef" as ref, count(*) as rounds from fresh where role = 'user' group by 1) f
+      where t.id = f.ref
     )
     select thread_ref::float8 as "threadRef", count(*)::int as messages, max(seq) as "lastSeq"
     from added group by thread_ref`);

@@ -219,6 +219,19 @@ describe("record", () => {
   });
 });
 
+describe("a thread of another scope", () => {
+  it("is refused, and whoever asked for it has counted nothing", async () => {
+    const thread = fresh();
+    await db.memory().record({ ...thread, messages: [user("a")] });
+    const stranger = { userId: "a stranger" };
+    const attempt = db.memory().record({ ...thread, scope: stranger, messages: [user("b")] });
+    await expect(attempt).rejects.toThrow(code("THREAD_FORBIDDEN"));
+
+    const { rows } = await db.pool.query(`select from "${db.schema}".owner where user_id = 'a stranger'`);
+    expect(rows).toEqual([]);
+  });
+});
+
 describe("remember", () => {
   it("says what it recorded, and why it starts no summary", async () => {
     const memory = db.memory();

@@ -49,6 +49,9 @@ export async function brokenInvariants({
       where (select count(*) from "${schema}".message m where m.thread_ref = t.id)
         <> (select coalesce(max(seq) + 1, 0) from "${schema}".message m where m.thread_ref = t.id)
     union all
+    select 'rounds of a thread', t.user_id from "${schema}".thread t
+      where t.turns <> (select count(*) from "${schema}".message m where m.thread_ref = t.id and m.role = 'user')
+    union all
     select 'approved without a memory', c.user_id from "${schema}".consent_request c
       where c.status = 'approved' and not exists (select from "${schema}".memory m where m.id = c.memory_id)`);
   return rows;

@@ -18,3 +18,9 @@ export function planNodes(rows: readonly Record<string, [{ Plan: PlanNode }]>[])
   const all = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(all)];
   return rows.flatMap((row) => all(row["QUERY PLAN"]![0].Plan));
 }
+
+/** Rows that a step went through. */
+export function rowsOf(node: PlanNode): number {
+  const removed = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
+  return (node["Actual Rows"] + removed) * node["Actual Loops"];
+}

@@ -57,7 +57,8 @@ export async function recordChanges(
   const changes = JSON.stringify(
     input.changes.map((change, position) => ({ ...change, op: opOf(change), position })),
   );
-  const [row] = await tx.query<{ revision: string }>(sql`
+  const [row] = await tx.query<{ revision: string }>(
+    sql`
     with input as (
       select i.*, o.revision + count(i.news) over (order by i.position) as rev, coalesce(m.app_id, ${appId}) as app, m.revision as memory_revision
       from ${tx.schema}.owner o, json_to_recordset(${changes}::json) as i (
@@ -93,7 +94,9 @@ export async function recordChanges(
     )
     update ${tx.schema}.owner o set revision = o.revision + (select count(news) from input)
     where o.id = ${input.ownerRef}
-    returning revision`);
+    returning revision`,
+    { prepare: true },
+  );
   return Number(row?.revision);
 }
 

@@ -175,19 +175,34 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
 const ofSlot = (ownerRef: number): Sql => sql`owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
           and category = p.category and key = p.key and state = 'superseded'`;
 
+/**
+ * Vectors looked at before any memory is read. A vector knows neither its memory's app nor who asks for its own
+ * neighbours: where too few of these 64 fit, all of the owner's are sorted.
+ */
+const firstLook = 64;
+
 function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): Sql {
-  return sql`near as materialized (
-    select p.index as probe, n.ref, n.similarity
-    from probe p cross join lateral (
+  const nearest = (cut: Sql) => sql`cross join lateral (
       select m.ref, least(1, -e.product) as similarity
       from (
         select memory_ref, embedding ${space.product} p.embedding as product from ${db.schema}.memory_embedding
         where owner_ref = ${ownerRef} and space_ref = ${space.ref} and active
-        order by product offset 0
+        order by product, memory_ref ${cut}
       ) e cross join lateral (select * from ${db.schema}.memory where ref = e.memory_ref limit 1) m
       where m.app_id = p."appId" and m.state = 'active' and m.id is distinct from p.self
-      order by e.product limit ${neighbours}
-    ) n
+      order by e.product, m.ref limit ${neighbours}
+    ) n`;
+  return sql`nearest as materialized (
+    select p.index as probe, n.ref, n.similarity from probe p ${nearest(sql`limit ${firstLook}`)}
+  ),
+  sparse as materialized (
+    select p.* from probe p
+    where (select count(*) from nearest n where n.probe = p.index) < ${neighbours}
+  ),
+  near as materialized (
+    select * from nearest where probe not in (select index from sparse)
+    union all
+    select p.index, n.ref, n.similarity from sparse p ${nearest(sql`offset 0`)}
   )`;
 }
 

@@ -28,7 +28,8 @@ export async function deactivateMemories(
 ): Promise<void> {
   if (input.changes.length === 0) return;
   const vectors = input.vectors || (await hasVectors(tx));
-  await tx.query(sql`
+  await tx.query(
+    sql`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input.changes)}::json) as i (
         id uuid, state text, "supersededBy" uuid, "validTo" timestamptz, "purgeAfterMs" float8
@@ -51,7 +52,9 @@ export async function deactivateMemories(
     set memory_count = o.memory_count - (select count(*) from closed),
       memory_length = o.memory_length
         - coalesce((select sum(length) from (select max(length) as length from term group by memory_ref) d), 0)
-    where o.id = ${input.ownerRef}`);
+    where o.id = ${input.ownerRef}`,
+    { prepare: true },
+  );
 }
 
 function vectorRows(tx: Connection): Sql {
@@ -83,7 +86,8 @@ export async function touchMemories(
   input: { ownerRef: OwnerRef; sightings: readonly Sighting[] },
 ): Promise<void> {
   if (input.sightings.length === 0) return;
-  await tx.query(sql`
+  await tx.query(
+    sql`
     with input as (
       select id, sum(times) as times, max(confidence) as confidence, max(importance) as importance,
         max("assertedTurn") as "assertedTurn", max("assertedAt") as "assertedAt",
@@ -102,7 +106,9 @@ export async function touchMemories(
       asserted_at = greatest(m.asserted_at, m.valid_from, i."assertedAt"),
       origin = coalesce(i.origin, m.origin), trust = coalesce(i.trust, m.trust),
       last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
-    from target i where m.ref = i.ref`);
+    from target i where m.ref = i.ref`,
+    { prepare: true },
+  );
 }
 
 /**

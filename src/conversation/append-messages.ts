@@ -1,0 +1,169 @@
+import sql, { type Sql } from "sql-template-tag";
+import type { Connection } from "../postgres/connection.js";
+import type { Scope } from "../scope/scope.js";
+import { idDigest, isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
+import type { TranscriptMessage } from "../text/message-text.js";
+import { threadAndOwner } from "./thread-owner.js";
+
+/** A message not yet in the transcript: it has no seq. */
+export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
+  /** Text prepared for `to_tsvector`; empty for what is not searched. */
+  readonly terms: string;
+  /** The actor's name, prepared likewise. */
+  readonly actorTerms: string;
+}
+
+/** What one round's end writes. */
+export interface AppendedRound {
+  readonly scope: Scope;
+  readonly threadId: string;
+  readonly messages: readonly NewMessage[];
+  /** When it was said. @default now */
+  readonly saidAt?: Date | undefined;
+  /** The agent and the run that it was said in. */
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
+  /** Revision of the owner's memories that the round was told of. */
+  readonly revSeen?: number | undefined;
+  /** Ids of the memories that the round was shown. */
+  readonly shownIds?: readonly string[] | undefined;
+  /** Similarity of the best memory that the round was shown, null for none; unset when no search is to be counted. */
+  readonly found?: number | null | undefined;
+  /** Whether new user messages make the extraction of facts due. */
+  readonly extract?: boolean | undefined;
+}
+
+/** CTEs `input`, the messages in their order, and `term`, the words of each: its `frequency` in it and its `length`. */
+export function inputMessages(db: Connection, { messages }: AppendedRound): Sql {
+  const column = <Key extends keyof NewMessage>(key: Key) => messages.map((message) => message[key]);
+  return sql`
+    input as (
+      select * from unnest(
+        ${column("messageId")}::text[], ${column("role")}::text[], ${column("actor")}::text[],
+        ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[],
+        ${column("actorTerms")}::text[]
+      ) with ordinality as i (message_id, role, actor, content, serialised, terms, actor_terms, position)
+    ),
+    term as materialized (
+      select position, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
+        sum(coalesce(cardinality(v.positions), 1)) over (partition by position) as length
+      from input cross join lateral unnest(to_tsvector(${db.language}::regconfig, terms)) v
+    )`;
+}
+
+/**
+ * The CTEs of `threadAndOwner`, and three more:
+ *
+ * `owned (id, owner_ref, turns)`: the thread's row, locked, made where it is new, with the new rounds counted; no row
+ * when the thread is another scope's. `before (last_seq)`: its last message. `fresh`: the messages of `input` that the
+ * thread does not have, with their places in it (`thread_ref`, `owner_ref`, `seq`).
+ */
+export function lockedThread(db: Connection, round: AppendedRound): Sql {
+  const { schema } = db;
+  const { scope, threadId, revSeen = 0 } = round;
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  // With an offset each is looked up by its key; as a join, the planner may read all messages there are.
+  const sameMessage = (threadRef: Sql) => sql`
+        select from ${schema}.message m where m.thread_ref = ${threadRef} and m.message_id = i.message_id offset 0`;
+  return sql`${threadAndOwner(db, round, {
+    turns: sql`(select count(*) from input where role = 'user')`,
+    messages: sql`(select count(distinct position) from term)`,
+    messageLength: sql`(select coalesce(sum(frequency), 0) from term)`,
+  })},
+    owned as (
+      insert into ${schema}.thread as t
+        (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, turns, created_at, last_activity_at)
+      -- A round that began before its user was forgotten has seen revisions that are to come.
+      select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, least(${revSeen}::bigint, o.revision),
+        (select count(*) from input where role = 'user'), ${db.now()}, ${db.now()}
+      from its_owner o
+      on conflict (${idDigest(sql`tenant_id`)}, ${idDigest(sql`thread_id`)}) do update
+        set last_activity_at = ${db.now()}, rev_seen = greatest(t.rev_seen, excluded.rev_seen),
+          turns = t.turns + (
+            select count(*) from input i where i.role = 'user' and not exists (${sameMessage(sql`t.id`)})
+          )
+        where t.tenant_id = excluded.tenant_id and t.thread_id = excluded.thread_id
+          and t.user_id = excluded.user_id and t.app_id = excluded.app_id
+      returning id, owner_ref, turns
+    ),
+    before as (
+      select coalesce(
+        (select m.seq from ${schema}.message m where m.thread_ref = owned.id order by m.seq desc limit 1), -1
+      ) as last_seq
+      from owned
+    ),
+    fresh as (
+      select i.*, owned.id as thread_ref, owned.owner_ref,
+        before.last_seq + row_number() over (order by i.position) as seq
+      from owned, before, input i
+      where not exists (${sameMessage(sql`owned.id`)})
+    )`;
+}
+
+/**
+ * CTEs that write `fresh` down: `added`, the messages; `indexed`, their words and the speakers' names; `counted`, what
+ * an owner that was there before counts.
+ */
+export function writtenMessages(db: Connection, { saidAt, agentId, runId }: AppendedRound): Sql {
+  const { schema } = db;
+  return sql`
+    added as (
+      insert into ${schema}.message
+        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at)
+      select thread_ref, seq, message_id, role, actor, content, serialised, ${agentId ?? null}::text,
+        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${db.now()}
+      from fresh
+    ),
+    indexed as (
+      insert into ${schema}.message_term (owner_ref, lexeme, thread_ref, seq, frequency, length)
+      select f.owner_ref, term.lexeme, f.thread_ref, f.seq, term.frequency, term.length
+      from fresh f join term on term.position = f.position
+      union
+      select f.owner_ref, '@' || word, f.thread_ref, f.seq, 1, 1
+      from fresh f cross join lateral regexp_split_to_table(f.actor_terms, '\\s+') word
+      where f.role in ('user', 'assistant') and word <> ''
+    ),
+    counted as (
+      update ${schema}.owner o
+      set turns = o.turns + (select count(*) from fresh where role = 'user'),
+        message_count = o.message_count
+          + (select count(distinct position) from term join fresh using (position)),
+        message_length = o.message_length
+          + (select coalesce(sum(frequency), 0) from term join fresh using (position))
+      from known_owner where o.id = known_owner.id and exists (select from fresh)
+      returning o.id
+    )`;
+}
+
+/**
+ * CTEs for what a recorded round means elsewhere: the extraction of facts is due, its search counts as an event, and
+ * what it was shown counts as used.
+ *
+ * Reading `counted` locks the owner before the rows below, in the order in which writers of memories do.
+ */
+export function notedRound(db: Connection, round: AppendedRound): Sql {
+  const { schema } = db;
+  const { scope, threadId, agentId, runId, found, shownIds = [], extract = false } = round;
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  return sql`
+    due as (
+      insert into ${schema}.thread_task as k (thread_ref, task, done_until, retry_at)
+      select distinct f.thread_ref, 'extract', -1, ${db.now()} from fresh f
+      where ${extract} and f.role = 'user' and (select count(*) from counted) >= 0
+      on conflict (thread_ref, task) do update set retry_at = coalesce(k.retry_at, excluded.retry_at)
+    ),
+    searched as (
+      insert into ${schema}.event
+        (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, similarity, created_at)
+      select ${tenantId}, ${userId}, ${appId}, ${threadId}, ${agentId ?? null}::text, ${runId ?? null}::text,
+        'context', 'recall', 'search', 'ok', ${found ?? null}::real, ${db.now()}
+      from owned where ${found !== undefined} and exists (select from fresh)
+    ),
+    accessed as (
+      update ${schema}.memory m
+      set last_accessed_at = ${db.now()}, access_count = m.access_count + 1
+      from owned
+      where m.id = any (${shownIds.map(uuidOf)}::uuid[]) and ${isSeenFrom(scope)}
+        and (select count(*) from counted) >= 0
+    )`;
+}

@@ -1,0 +1,79 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import pg from "pg";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { planNodes, rowsOf } from "../support/query-plan.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+import { type WatchedStatement, watchedPool } from "../support/watched-pool.js";
+
+const db = useTestDatabase();
+const thread = { scope: { userId: "ana" }, threadId: "t" };
+const rounds = (from: number, count: number) =>
+  Array.from({ length: count }, (_, n) => [
+    new HumanMessage({ id: `q${from + n}`, content: `question${from + n}` }),
+    new AIMessage({ id: `a${from + n}`, content: `answer${from + n}` }),
+  ]).flat();
+
+/** Of a single session, which keeps what is prepared in it. */
+let pool: pg.Pool;
+let memory: Memory;
+let recorded: WatchedStatement;
+
+/** `value` as SQL; the message that was recorded gets another id. */
+function literal(value: unknown): string {
+  if (value === null) return "null";
+  if (!Array.isArray(value)) return pg.escapeLiteral(String(value));
+  const items = value.map((item) =>
+    item === null ? "null" : `"${String(item === "q0" ? "new" : item).replace(/["\\]/g, "\\$&")}"`,
+  );
+  return pg.escapeLiteral(`{${items.join()}}`);
+}
+
+/** The rows that recording one more round goes through, by the plan that a session keeps; it is not kept. */
+async function rowsRead(): Promise<number> {
+  await pool.query("analyze");
+  await pool.query("begin");
+  try {
+    const call = `execute "a round" (${recorded.values.map(literal).join(", ")})`;
+    const { rows } = await pool.query(`explain (analyze, format json) ${call}`);
+    return planNodes(rows).reduce((sum, node) => sum + rowsOf(node), 0);
+  } finally {
+    await pool.query("rollback");
+  }
+}
+
+beforeAll(async () => {
+  pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
+  await pool.query("set plan_cache_mode = force_generic_plan");
+  const { pool: watched, statements } = watchedPool(pool);
+  memory = db.memory({ database: watched });
+  await memory.setup();
+  statements.length = 0;
+  await memory.record({ ...thread, messages: rounds(0, 1).slice(0, 1) });
+  recorded = statements.find(({ text }) => text.includes("fresh as")) as WatchedStatement;
+  await pool.query(`prepare "a round" as ${recorded.text}`);
+});
+
+afterAll(async () => {
+  await pool.query("reset plan_cache_mode");
+  await pool.query(`deallocate "a round"`);
+  if (onServer()) await pool.end();
+});
+
+it("recording a round reads no more of a longer thread", async () => {
+  await memory.record({ ...thread, messages: rounds(1, 50) });
+  const before = await rowsRead();
+  await memory.record({ ...thread, messages: rounds(51, 400) });
+
+  expect(await rowsRead()).toBeLessThan(before * 1.1);
+});
+
+it("a thread has as many rounds as users' messages, however often these are recorded", async () => {
+  const one = { scope: thread.scope, threadId: "again" };
+  await memory.record({ ...one, messages: rounds(0, 2) });
+  await memory.record({ ...one, messages: rounds(1, 2) });
+  await memory.record({ ...one, messages: rounds(0, 3) });
+
+  const { rows } = await pool.query(`select turns from "${db.schema}".thread where thread_id = 'again'`);
+  expect(rows).toEqual([{ turns: 3 }]);
+});
