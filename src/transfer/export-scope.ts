@@ -1,4 +1,4 @@
-import sql, { empty, join, raw, type Sql } from "sql-template-tag";
+import sql, { join, raw, type Sql } from "sql-template-tag";
 import { pairs } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, findErasureScope, hasOwner } from "../scope/erasure-scope.js";
@@ -92,18 +92,9 @@ async function exportPage<Name extends RecordName>(
 ): Promise<ExportRow<ExportLineOf<Name>>[]> {
   const type: RecordType = recordTypes[name];
   const { table, key, rows = () => sql`${db.schema}.${raw(table)} x where ${hasOwner(page.scope)}` } = type;
-  const cursor = join(
-    key.map((column) => raw(`${column}::text`)),
-    ", ",
-  );
-  const keys = join(
-    key.map((column) => raw(column)),
-    ", ",
-  );
-  const after = join(
-    key.map((_, index) => page.after?.[index] ?? "-1"),
-    ", ",
-  );
+  const cursor = raw(key.map((column) => `${column}::text`).join(", "));
+  const keys = raw(key.join(", "));
+  const after = join(page.after ?? key.map(() => "-1"), ", ");
   return db.query<ExportRow<ExportLineOf<Name>> & Record<string, unknown>>(sql`
     select array[${cursor}] as cursor, ${lineOf(db, name, type, page)} as line
     from ${rows(db, page)} and (${keys}) > (${after})
@@ -118,7 +109,13 @@ function lineOf(
   { scope, thread }: ExportPage,
 ): Sql {
   // 'type', 'memory', 'id', x.id, 'kind', x.kind, …
-  const fields = sql`'type', ${raw(`'${name}'`)}, ${thread ? sql`'threadId', ${thread.threadId}::text, ` : empty}${pairs(columns, row, instead)}${more ? sql`, ${more(db)}` : empty}`;
+  const parts = [
+    raw(`'type', '${name}'`),
+    ...(thread ? [sql`'threadId', ${thread.threadId}::text`] : []),
+    pairs(columns, row, instead),
+    ...(more ? [more(db)] : []),
+  ];
+  const fields = join(parts, ", ");
   if (form === "sparse") return sql`json_strip_nulls(json_build_object(${fields}))`;
   if (form !== "app") return sql`json_build_object(${fields})`;
   const app = scope.userId !== "" && scope.whole ? sql`nullif(x.app_id, '')` : sql`null`;
