@@ -22,15 +22,11 @@ export interface DatabaseFlags {
   readonly json?: true;
 }
 
-/** Flags that say whose memory. */
-export interface ScopeFlags {
+/** Flags of commands that use a memory; the first three say whose. */
+export interface MemoryFlags extends DatabaseFlags {
   readonly tenant?: string;
   readonly user?: string;
   readonly app?: string;
-}
-
-/** Flags of commands that use a memory. */
-export interface MemoryFlags extends DatabaseFlags, ScopeFlags {
   readonly config?: string;
   readonly embeddings?: string;
   readonly embeddingSpace?: string;
@@ -59,7 +55,7 @@ export function withMemory(command: Command, embeddings: string): Command {
     .option("--config <file>", "YAML file with the application's settings, such as its categories");
 }
 
-/** `command` with `ScopeFlags`, of which `useScope` needs one. */
+/** `command` with the flags that say whose memory; `useScope` needs one of the first two. */
 export function withScope(command: Command): Command {
   return command
     .option("--user <id>", "the user; this or --app is needed")

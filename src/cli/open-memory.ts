@@ -11,7 +11,7 @@ import { toMemoryError } from "../postgres/database-error.js";
 import { findIsolation } from "../postgres/isolation.js";
 import { type DatabaseOption, defaultDataDir, openDatabase } from "../postgres/open-database.js";
 import { parseScope, type Scope } from "../scope/scope.js";
-import type { DatabaseFlags, MemoryFlags, ScopeFlags } from "./flags.js";
+import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 
 /** The memory that flags and environment name. @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT` */
 export async function openMemory(flags: MemoryFlags): Promise<Memory> {
@@ -28,7 +28,7 @@ export async function openMemory(flags: MemoryFlags): Promise<Memory> {
 }
 
 /** @throws MemoryError `SCOPE_REQUIRED` */
-export function scopeOf({ tenant, user, app }: ScopeFlags): Scope {
+export function scopeOf({ tenant, user, app }: MemoryFlags): Scope {
   return parseScope({
     ...(tenant !== undefined && { tenantId: tenant }),
     ...(user !== undefined && { userId: user }),

@@ -29,10 +29,10 @@ async function reembed(flags: ReembedFlags): Promise<void> {
   print(flags, result, () => `Embedded ${embedded} memories in ${space} (${dimensions} dimensions).${left}`);
 }
 
-async function fillIn(memory: Memory, { json, batchSize }: ReembedFlags) {
-  const bar = progressBar({ ...(json && { json }) });
+async function fillIn(memory: Memory, flags: ReembedFlags) {
+  const bar = progressBar(flags);
   try {
-    return await memory.reembed({ batchSize, onProgress: bar.update });
+    return await memory.reembed({ batchSize: flags.batchSize, onProgress: bar.update });
   } catch (error) {
     if (!MemoryError.is(error, "SETUP_REQUIRED")) throw error;
     throw new MemoryError(

@@ -14,24 +14,26 @@ import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
-  type AnyGraph,
-  addressOf,
-  answering,
   type InjectAs,
-  lines,
   type Memory,
   memoryAnnotation,
   memoryStateFields,
   modelView,
-  newThread,
   type RememberNodeOptions,
   recallNode,
   rememberNode,
-  ScriptedChatModel,
+} from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import {
+  type AnyGraph,
+  addressOf,
+  answering,
+  lines,
+  newThread,
   say,
   summarizing,
   transcript,
-  useTestDatabase,
 } from "./conversation.js";
 
 const database = useTestDatabase();

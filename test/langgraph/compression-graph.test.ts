@@ -1,20 +1,21 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
-import { OfflineChatModel, useTestDatabase } from "./conversation.js";
 
-const database = useTestDatabase();
+const db = useTestDatabase();
 
 describe("the compression graph", () => {
   it("shows its steps, and keeps no checkpoints", async () => {
-    const graph = database.memory().compressionGraph();
+    const graph = db.memory().compressionGraph();
     const { nodes } = await graph.getGraphAsync();
     expect(Object.keys(nodes)).toEqual(["__start__", "load", "compress", "validate", "save", "__end__"]);
     expect([graph.name, graph.checkpointer]).toEqual(["compression", false]);
   });
 
   it("compresses what is due of a thread by hand, one episode a run", async () => {
-    const memory = database.memory({ model: new OfflineChatModel() });
+    const memory = db.memory({ model: new OfflineChatModel() });
     const thread = newAddress();
     const graph = memory.compressionGraph();
     const turns = (from: number, to: number) =>
@@ -34,14 +35,14 @@ describe("the compression graph", () => {
   });
 
   it("refuses another scope's thread, and needs a model", async () => {
-    const memory = database.memory({ model: new OfflineChatModel() });
+    const memory = db.memory({ model: new OfflineChatModel() });
     const thread = newAddress();
     await memory.record({ ...thread, messages: [new HumanMessage("Hi.")] });
     const foreign = { ...thread, scope: { userId: "bo" } };
     await expect(memory.compressionGraph().invoke(foreign)).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });
-    await expect(database.memory().compressionGraph().invoke(thread)).rejects.toMatchObject({
+    await expect(db.memory().compressionGraph().invoke(thread)).rejects.toMatchObject({
       code: "MODEL_REQUIRED",
     });
   });

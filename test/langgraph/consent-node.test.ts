@@ -1,20 +1,17 @@
 import { Command, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { consentNode, type Memory, type MemoryDraft, withMemory } from "../../src/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
+import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,
   agentWithMemory,
   answering,
   chatAgent,
-  consentNode,
   lines,
-  type Memory,
-  type MemoryDraft,
   newThread,
   say,
   streamed,
-  useTestDatabase,
-  withMemory,
 } from "./conversation.js";
 
 const database = useTestDatabase();

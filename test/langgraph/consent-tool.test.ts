@@ -10,24 +10,19 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { delegate, modes, silentModel } from "../support/supervisor-fixture.js";
 import {
-  addressOf,
   consentTool,
   createMemorySupervisor,
   type Memory,
   memoryMiddleware,
-  newThread,
-  ScriptedChatModel,
-  type ScriptedReply,
-  say,
-  toolAgent,
-  useTestDatabase,
   withMemory,
-} from "./conversation.js";
+} from "../../src/index.js";
+import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+import { delegate, modes, silentModel } from "../support/supervisor-fixture.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { addressOf, newThread, say, toolAgent } from "./conversation.js";
 
 const database = useTestDatabase();
-
 type Thread = ReturnType<typeof newThread>;
 
 async function propose(memory: Memory, thread: Thread, value: string, key = "city") {

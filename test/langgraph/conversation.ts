@@ -13,10 +13,6 @@ import { type Memory, type WithMemoryOptions, withMemory } from "../../src/index
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import type { TestDatabase } from "../support/test-database.js";
 
-export * from "../../src/index.js";
-export * from "../../src/testing/index.js";
-export { useTestDatabase } from "../support/test-database.js";
-
 /** What tests call on a compiled graph, whatever its state. */
 export interface AnyGraph {
   invoke(input: unknown, config: object): Promise<{ messages: BaseMessage[]; [key: string]: unknown }>;

@@ -15,6 +15,8 @@ import {
 } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { createMemorySupervisor, type Subagent } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
 import { compiled } from "../support/compiled.js";
 import {
   delegate,
@@ -25,17 +27,16 @@ import {
   told,
   transcript,
 } from "../support/supervisor-fixture.js";
-import { createMemorySupervisor, ScriptedChatModel, type Subagent, useTestDatabase } from "./conversation.js";
+import { useTestDatabase } from "../support/test-database.js";
 
-const database = useTestDatabase();
-
+const db = useTestDatabase();
 const say = (text: string) => ({ messages: [new HumanMessage(text)] });
 
 describe.each(modes)("a supervisor in mode %s", (mode) => {
   test.each(["saver of the memory", "saver in memory"])(
     "resumes an interrupt inside a subagent: %s",
     async (kind) => {
-      const memory = database.memory();
+      const memory = db.memory();
       const { config, address } = newThread();
       const model = new ScriptedChatModel({
         replies: [
@@ -79,7 +80,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
   );
 
   test("works without a checkpointer: the transcript alone carries the conversation", async () => {
-    const memory = database.memory();
+    const memory = db.memory();
     const { config } = newThread();
     const model = new ScriptedChatModel({
       replies: [{ toolCalls: [delegate(mode, "planner", "Plan.")] }, "Planned.", "As said."],
@@ -107,7 +108,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     });
     const supervisor = await createMemorySupervisor({
       mode,
-      memory: database.memory(),
+      memory: db.memory(),
       model,
       planner: { model: silentModel() },
       executor: { model: new ScriptedChatModel({ replies: ["I did it."] }) },
@@ -128,7 +129,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
   test("shows its subagents and their insides in the drawing", async () => {
     const supervisor = await createMemorySupervisor({
       mode,
-      memory: database.memory(),
+      memory: db.memory(),
       model: silentModel(),
       planner: {},
       executor: { tools: [tool(() => "", { name: "any", description: "Any.", schema: z.object({}) })] },
@@ -159,7 +160,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
       .compile({ checkpointer: true });
     const supervisor = await createMemorySupervisor({
       mode,
-      memory: database.memory(),
+      memory: db.memory(),
       model,
       planner,
       executor: {},
@@ -175,7 +176,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
   test("is refused without scope or thread, before any model is called", async () => {
     const supervisor = await createMemorySupervisor({
       mode,
-      memory: database.memory(),
+      memory: db.memory(),
       model: silentModel(),
       planner: {},
       executor: {},
@@ -206,7 +207,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
   ])("refuses %s", async (_, { name = "other", agent = {} }) => {
     const made = createMemorySupervisor({
       mode,
-      memory: database.memory(),
+      memory: db.memory(),
       model: silentModel(),
       planner: {},
       executor: {},
@@ -220,7 +221,7 @@ test("a subagent that fails ends a hand-off round, and answers a tool call", asy
   const failing = async (mode: (typeof modes)[number]) => {
     const supervisor = await createMemorySupervisor({
       mode,
-      memory: database.memory(),
+      memory: db.memory(),
       model: new ScriptedChatModel({
         replies: [{ toolCalls: [delegate(mode, "executor", "Do.")] }, "Sorry."],
       }),

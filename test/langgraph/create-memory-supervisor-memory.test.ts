@@ -4,17 +4,12 @@ import { tool } from "@langchain/core/tools";
 import { MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { createMemorySupervisor, type Memory } from "../../src/index.js";
+import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
 import { delegate, modes, shown, silentModel } from "../support/supervisor-fixture.js";
-import {
-  createMemorySupervisor,
-  type Memory,
-  OfflineChatModel,
-  ScriptedChatModel,
-  useTestDatabase,
-} from "./conversation.js";
+import { useTestDatabase } from "../support/test-database.js";
 
-const database = useTestDatabase();
-
+const db = useTestDatabase();
 const say = (text: string) => ({ messages: [new HumanMessage(text)] });
 const query = (args: Record<string, unknown>) => ({ toolCalls: [{ name: "memory_query", args }] });
 
@@ -39,7 +34,7 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
   test.each(["configurable", "context"])(
     "each asks in its own name, about the user that the run's %s names",
     async (where) => {
-      const memory = database.memory({ config: { allowlists } });
+      const memory = db.memory({ config: { allowlists } });
       const userId = await known(memory);
       await known(memory);
       const model = new ScriptedChatModel({
@@ -92,17 +87,17 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
       return shown(model.calls[0]).join("\n");
     };
 
-    const restricted = await blockOf(database.memory({ config: { allowlists } }));
+    const restricted = await blockOf(db.memory({ config: { allowlists } }));
     expect(restricted).toContain("due on Friday");
     expect(restricted).not.toMatch(/party|Bazel/);
-    const free = await blockOf(database.memory());
+    const free = await blockOf(db.memory());
     expect(free).toMatch(/due on Friday/);
     expect(free).toMatch(/party/);
     expect(free).toMatch(/Bazel/);
   });
 
   test("an agent without an allowlist reads nothing, once there are any", async () => {
-    const memory = database.memory({ config: { allowlists } });
+    const memory = db.memory({ config: { allowlists } });
     const userId = await known(memory);
     const executor = new ScriptedChatModel({ replies: [query({ query: "release" }), "Done."] });
     const supervisor = await createMemorySupervisor({
@@ -135,7 +130,7 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
         ],
       });
       const supervisor = await createMemorySupervisor({
-        ...{ mode, memory: database.memory(), model: lead, ...options },
+        ...{ mode, memory: db.memory(), model: lead, ...options },
         planner: { model: planner },
         executor: { model: executor, tools: [own] },
         agents: [{ name: "reader", description: "Reads.", agent: graph }],
@@ -157,7 +152,7 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
 
   test("a stand-in that follows rules is not confused by the tool", async () => {
     const supervisor = await createMemorySupervisor({
-      ...{ mode, memory: database.memory(), model: new OfflineChatModel(), planner: {}, executor: {} },
+      ...{ mode, memory: db.memory(), model: new OfflineChatModel(), planner: {}, executor: {} },
     });
     const configurable = { thread_id: randomUUID(), user_id: `ana-${randomUUID()}` };
     const graph = supervisor.compile({ checkpointer: new MemorySaver() });

@@ -4,6 +4,8 @@ import { MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/l
 import { createAgent } from "langchain";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { createMemorySupervisor } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
 import {
   delegate,
   modes,
@@ -13,16 +15,16 @@ import {
   told,
   transcript,
 } from "../support/supervisor-fixture.js";
-import { createMemorySupervisor, ScriptedChatModel, summaryBlock, useTestDatabase } from "./conversation.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { summaryBlock } from "./conversation.js";
 
-const database = useTestDatabase();
-
+const db = useTestDatabase();
 const prompt = "Lead.";
 const say = (text: string) => ({ messages: [new HumanMessage(text)] });
 
 describe.each(modes)("a supervisor in mode %s", (mode) => {
   test("gives each subagent its task alone and gets its last message alone", async () => {
-    const memory = database.memory();
+    const memory = db.memory();
     const { config, address } = newThread();
     const model = new ScriptedChatModel({
       replies: [
@@ -73,7 +75,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
 
   test("is shown the summary and what came after it; its subagents are not", async () => {
     const summary = { structured: { reasoning: "new", summary: "Ana wants a shop." } };
-    const memory = database.memory({
+    const memory = db.memory({
       model: new ScriptedChatModel({ replies: [summary, new Error("overloaded")] }),
       config: { summaries: { afterSeq: 3 } },
     });
@@ -134,7 +136,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     const executor = new ScriptedChatModel({ replies: ([task]) => `${task?.text} Finished.` });
     const supervisor = await createMemorySupervisor({
       mode,
-      memory: database.memory(),
+      memory: db.memory(),
       model,
       prompt,
       planner: { model: new ScriptedChatModel({ replies: ["the plan"] }) },
@@ -171,7 +173,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     const planner = new ScriptedChatModel({ replies: ["the plan"] });
     const supervisor = await createMemorySupervisor({
       mode,
-      memory: database.memory(),
+      memory: db.memory(),
       model,
       planner: { model: planner },
       executor: { model: silentModel() },
@@ -187,7 +189,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
   });
 
   test('with delegations "hidden" keeps only the question and the answer', async () => {
-    const memory = database.memory();
+    const memory = db.memory();
     const { config, address } = newThread();
     const model = new ScriptedChatModel({
       replies: [
@@ -246,7 +248,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
       .compile();
     const supervisor = await createMemorySupervisor({
       mode,
-      memory: database.memory(),
+      memory: db.memory(),
       model,
       planner,
       executor,

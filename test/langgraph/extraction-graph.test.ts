@@ -1,28 +1,23 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { OfflineChatModel } from "../../src/testing/index.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
 import { newAddress, say, textsOf } from "../support/thread-facts.js";
-import {
-  addressOf,
-  agentWithMemory,
-  newThread,
-  OfflineChatModel,
-  streamed,
-  useTestDatabase,
-} from "./conversation.js";
+import { addressOf, agentWithMemory, newThread, streamed } from "./conversation.js";
 
-const database = useTestDatabase();
+const db = useTestDatabase();
 
 describe("the extraction graph", () => {
   it("shows its steps, and keeps no checkpoints", async () => {
-    const graph = database.memory().extractionGraph();
+    const graph = db.memory().extractionGraph();
     const { nodes } = await graph.getGraphAsync();
     expect(Object.keys(nodes)).toEqual(["__start__", "load", "extract", "validate", "save", "__end__"]);
     expect([graph.name, graph.checkpointer]).toEqual(["extraction", false]);
   });
 
   it("extracts the facts of a thread by hand, once", async () => {
-    const memory = database.memory({ model: new OfflineChatModel() });
+    const memory = db.memory({ model: new OfflineChatModel() });
     const thread = newAddress();
     await memory.record({ ...thread, messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")] });
     const graph = memory.extractionGraph();
@@ -40,7 +35,7 @@ describe("the extraction graph", () => {
   });
 
   it("refuses another scope's thread, does nothing for an unknown one, and needs a model", async () => {
-    const memory = database.memory({ model: new OfflineChatModel() });
+    const memory = db.memory({ model: new OfflineChatModel() });
     const thread = newAddress();
     await say(memory, thread, "My name is Ana.");
     const graph = memory.extractionGraph();
@@ -48,7 +43,7 @@ describe("the extraction graph", () => {
       code: "THREAD_FORBIDDEN",
     });
     expect(await graph.invoke({ ...thread, threadId: "none" })).toMatchObject({ status: "skipped" });
-    await expect(database.memory().extractionGraph().invoke(thread)).rejects.toMatchObject({
+    await expect(db.memory().extractionGraph().invoke(thread)).rejects.toMatchObject({
       code: "MODEL_REQUIRED",
     });
   });
@@ -66,7 +61,7 @@ describe("extraction and compression within a run", () => {
         }),
       });
       const { memory, graph } = agentWithMemory(
-        database.memory({
+        db.memory({
           ...{ model, jobs },
           config: { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 1 } },
         }),

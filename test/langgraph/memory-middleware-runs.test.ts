@@ -1,19 +1,12 @@
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import {
-  addressOf,
-  lines,
-  memoryMiddleware,
-  newThread,
-  ScriptedChatModel,
-  say,
-  summarizing,
-  useTestDatabase,
-} from "./conversation.js";
+import { memoryMiddleware } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { addressOf, lines, newThread, say, summarizing } from "./conversation.js";
 
 const database = useTestDatabase();
-
 const everyRound = { summaries: { afterSeq: 1 } };
 
 describe("memoryMiddleware", () => {

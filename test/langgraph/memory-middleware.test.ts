@@ -4,25 +4,22 @@ import { Command, interrupt } from "@langchain/langgraph";
 import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
+import { type MemoryMiddlewareOptions, memoryMiddleware } from "../../src/index.js";
+import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,
   answering,
   lines,
-  type MemoryMiddlewareOptions,
-  memoryMiddleware,
   newThread,
-  ScriptedChatModel,
-  type ScriptedReply,
   say,
   streamed,
   summarizing,
   summaryBlock,
   transcript,
-  useTestDatabase,
 } from "./conversation.js";
 
 const database = useTestDatabase();
-
 const everyRound = { summaries: { afterSeq: 1 } };
 
 const look = tool(({ at }) => `saw ${at}`, { name: "look", schema: z.object({ at: z.string() }) });

@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Memory, memoryQueryTool } from "../../src/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
-import { type Memory, memoryQueryTool, useTestDatabase } from "./conversation.js";
-
-const database = useTestDatabase();
+import { useTestDatabase } from "../support/test-database.js";
 
 // As a team would write it.
 const seedYaml = `
@@ -29,6 +28,7 @@ allowlists:
   executor:   [tasks, recent_activity, constraints]
 `;
 
+const db = useTestDatabase();
 const folder = mkdtempSync(join(tmpdir(), "mnemograph-policy-"));
 const config = join(folder, "memory.yaml");
 let memory: Memory;
@@ -37,7 +37,7 @@ const run = { configurable: { thread_id: "t", user_id: "ana", tenant_id: "acme" 
 
 beforeAll(async () => {
   writeFileSync(config, seedYaml);
-  memory = database.memory({ config });
+  memory = db.memory({ config });
   await memory.memories.add(
     [
       { category: "tasks", text: "The deployment plan for Phoenix is due on Friday.", agentId: "planner" },
@@ -75,8 +75,8 @@ describe("memory.query", () => {
       'Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
         "instructions, app_notes, procedural, relationship_dynamic.",
     );
-    const { rows } = await database.pool.query(
-      `select status, detail from "${database.schema}".event where step = 'tool' and status = 'error'`,
+    const { rows } = await db.pool.query(
+      `select status, detail from "${db.schema}".event where step = 'tool' and status = 'error'`,
     );
     expect(rows).toContainEqual({ status: "error", detail: "CATEGORY_DENIED" });
   });

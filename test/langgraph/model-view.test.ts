@@ -1,19 +1,12 @@
 import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
 import { isRecalled } from "../../src/conversation/recalled-mark.js";
+import { modelView, type Recalled } from "../../src/index.js";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
-import {
-  addressOf,
-  lines,
-  modelView,
-  newThread,
-  type Recalled,
-  summaryBlock,
-  useTestDatabase,
-} from "./conversation.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { addressOf, lines, newThread, summaryBlock } from "./conversation.js";
 
 const database = useTestDatabase();
-
 /** What is recalled of a thread not seen before. */
 let nothing: Recalled;
 beforeAll(async () => {

@@ -1,18 +1,13 @@
 import { AIMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
+import { memoryQueryTool, procedureTool, withMemory } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
 import { taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
-import {
-  memoryQueryTool,
-  procedureTool,
-  ScriptedChatModel,
-  useTestDatabase,
-  withMemory,
-} from "./conversation.js";
 
-const database = useTestDatabase();
-
+const db = useTestDatabase();
 const steps = (...list: string[]) => ({ structured: { reasoning: "", title: "Deploy", steps: list } });
 
 /** An agent that keeps what it did, then answers. */
@@ -28,7 +23,7 @@ function keeper(args: Record<string, unknown>) {
 describe("an agent that keeps a procedure", () => {
   it("has the steps of its own round kept, and finds them by their category only", async () => {
     const model = taskModel({ procedure_steps: () => steps("Build.", "Push.", "Restart.") });
-    const memory = database.memory({ model });
+    const memory = db.memory({ model });
     const { scope, threadId } = newAddress();
     const agent = createAgent({
       model: keeper({ title: "Deploy the shop" }),
@@ -58,14 +53,14 @@ describe("an agent that keeps a procedure", () => {
   it("is told when there is nothing to keep, and when it did not work", async () => {
     const { scope, threadId } = newAddress();
     const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
-    const invoke = async (memory: ReturnType<typeof database.memory>) =>
+    const invoke = async (memory: ReturnType<typeof db.memory>) =>
       procedureTool(memory).invoke({ title: "Deploy" }, run);
-    const nothing = database.memory({ model: taskModel({ procedure_steps: () => steps() }) });
+    const nothing = db.memory({ model: taskModel({ procedure_steps: () => steps() }) });
     await nothing.record({ scope, threadId, messages: [new AIMessage("Hello.")] });
     expect(await invoke(nothing)).toMatch(/^Nothing was kept/);
-    const broken = database.memory({ model: taskModel({ procedure_steps: () => new Error("down") }) });
+    const broken = db.memory({ model: taskModel({ procedure_steps: () => new Error("down") }) });
     expect(await invoke(broken)).toMatch(/^Not kept: /);
-    await expect(invoke(database.memory())).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
+    await expect(invoke(db.memory())).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
     expect(() => procedureTool(nothing, { name: "memory.save" })).toThrow(/providers accept/);
   });
 });

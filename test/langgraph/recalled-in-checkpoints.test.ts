@@ -15,22 +15,18 @@ import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { createMemorySupervisor, type InjectAs, type Memory, withMemory } from "../../src/index.js";
+import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
   addressOf,
   answering,
-  createMemorySupervisor,
-  type InjectAs,
   lines,
-  type Memory,
   newThread,
-  ScriptedChatModel,
-  type ScriptedReply,
   say,
   streamed,
   toolAgent,
-  useTestDatabase,
-  withMemory,
 } from "./conversation.js";
 
 const database = useTestDatabase();

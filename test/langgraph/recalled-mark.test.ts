@@ -2,18 +2,11 @@ import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { asRecalled, isRecalled, memoryBlockId } from "../../src/conversation/recalled-mark.js";
+import { modelView, rememberNode, withMemory } from "../../src/index.js";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
-import {
-  addressOf,
-  modelView,
-  newThread,
-  rememberNode,
-  say,
-  toolAgent,
-  useTestDatabase,
-  withMemory,
-} from "./conversation.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { addressOf, newThread, say, toolAgent } from "./conversation.js";
 
 const database = useTestDatabase();
 

@@ -8,26 +8,27 @@ import {
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import {
-  type AnyGraph,
-  addressOf,
-  answering,
   type InjectAs,
-  lines,
   type Memory,
   memoryAnnotation,
   modelView,
-  newThread,
   recallNode,
   rememberNode,
+  withMemory,
+} from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import {
+  type AnyGraph,
+  addressOf,
+  answering,
+  lines,
+  newThread,
   say,
   summarizing,
   transcript,
-  useTestDatabase,
-  withMemory,
 } from "./conversation.js";
 
 const database = useTestDatabase();
-
 const config = { summaries: { afterSeq: 5 } };
 
 const roles: Readonly<Record<string, string>> = { human: "user", ai: "assistant", system: "system" };

@@ -1,16 +1,9 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { expect, it } from "vitest";
-import {
-  addressOf,
-  type Memory,
-  modelView,
-  newThread,
-  type Recalled,
-  summarizing,
-  useTestDatabase,
-  withMemory,
-} from "./conversation.js";
+import { type Memory, modelView, type Recalled, withMemory } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { addressOf, newThread, summarizing } from "./conversation.js";
 
 const database = useTestDatabase();
 

@@ -11,17 +11,10 @@ import { createReactAgent } from "@langchain/langgraph/prebuilt";
 import { createAgent, createMiddleware, modelCallLimitMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  answering,
-  chatAgent,
-  lines,
-  memoryStateFields,
-  newThread,
-  ScriptedChatModel,
-  say,
-  useTestDatabase,
-  withMemory,
-} from "./conversation.js";
+import { memoryStateFields, withMemory } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { answering, chatAgent, lines, newThread, say } from "./conversation.js";
 
 const database = useTestDatabase();
 

@@ -4,22 +4,17 @@ import { MessagesValue, START, StateGraph, StateSchema } from "@langchain/langgr
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import {
-  type AnyGraph,
-  answering,
-  chatAgent,
-  lines,
   type Memory,
   memoryMiddleware,
   memoryStateFields,
   modelView,
-  newThread,
   recallNode,
   rememberNode,
-  type ScriptedChatModel,
-  say,
-  useTestDatabase,
   withMemory,
-} from "./conversation.js";
+} from "../../src/index.js";
+import type { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type AnyGraph, answering, chatAgent, lines, newThread, say } from "./conversation.js";
 
 const database = useTestDatabase();
 

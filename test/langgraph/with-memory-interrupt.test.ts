@@ -3,6 +3,8 @@ import { tool } from "@langchain/core/tools";
 import { Command, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { withMemory } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,
   answering,
@@ -13,12 +15,9 @@ import {
   summarizing,
   toolAgent,
   transcript,
-  useTestDatabase,
-  withMemory,
 } from "./conversation.js";
 
 const database = useTestDatabase();
-
 const config = { summaries: { afterSeq: 1 } };
 
 describe("an interrupt in the agent", () => {

@@ -2,6 +2,8 @@ import { HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { withMemory } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
   addressOf,
@@ -14,12 +16,9 @@ import {
   summarizing,
   toolAgent,
   transcript,
-  useTestDatabase,
-  withMemory,
 } from "./conversation.js";
 
 const database = useTestDatabase();
-
 const everyRound = { summaries: { afterSeq: 1 } };
 
 describe("tool messages", () => {

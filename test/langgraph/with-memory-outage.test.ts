@@ -4,27 +4,22 @@ import { Command, GraphInterrupt, MemorySaver } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
+import { createMemory, type Memory, MemoryError, memoryMiddleware, withMemory } from "../../src/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
+import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
   addressOf,
   answering,
   chatAgent,
-  createMemory,
   lines,
-  type Memory,
-  MemoryError,
-  memoryMiddleware,
   newThread,
   say,
   streamed,
   transcript,
-  useTestDatabase,
-  withMemory,
 } from "./conversation.js";
 
 const database = useTestDatabase();
-
 const pools: pg.Pool[] = [];
 afterAll(async () => {
   for (const pool of pools) await pool.end();

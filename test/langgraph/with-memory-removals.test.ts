@@ -2,18 +2,10 @@ import { AIMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages
 import { END, MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@langchain/langgraph";
 import { createAgent, summarizationMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
-import {
-  addressOf,
-  answering,
-  lines,
-  newThread,
-  ScriptedChatModel,
-  say,
-  summarizing,
-  transcript,
-  useTestDatabase,
-  withMemory,
-} from "./conversation.js";
+import { withMemory } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { addressOf, answering, lines, newThread, say, summarizing, transcript } from "./conversation.js";
 
 const database = useTestDatabase();
 

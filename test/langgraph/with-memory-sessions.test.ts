@@ -1,6 +1,9 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { withMemory } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
   addressOf,
@@ -9,16 +12,12 @@ import {
   chatAgent,
   lines,
   newThread,
-  ScriptedChatModel,
   say,
   summarizing,
   transcript,
-  useTestDatabase,
-  withMemory,
 } from "./conversation.js";
 
 const database = useTestDatabase();
-
 const rounds = (...numbers: number[]) =>
   numbers.flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
 const recorded = (...numbers: number[]) =>

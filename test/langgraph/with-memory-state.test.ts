@@ -13,14 +13,9 @@ import {
 import { registry, withLangGraph } from "@langchain/langgraph/zod";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  type AnyGraph,
-  type chatAgent,
-  lines,
-  newThread,
-  useTestDatabase,
-  withMemory,
-} from "./conversation.js";
+import { withMemory } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type AnyGraph, type chatAgent, lines, newThread } from "./conversation.js";
 
 const database = useTestDatabase();
 

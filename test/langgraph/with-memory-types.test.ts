@@ -10,10 +10,12 @@ import {
 import { createAgent } from "langchain";
 import { expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { answering, newThread, ScriptedChatModel, useTestDatabase, withMemory } from "./conversation.js";
+import { withMemory } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { answering, newThread } from "./conversation.js";
 
 const database = useTestDatabase();
-
 const hi = () => [new HumanMessage("hi")];
 
 it("a graph's input and output are the agent's own", async () => {

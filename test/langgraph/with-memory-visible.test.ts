@@ -3,20 +3,11 @@ import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  addressOf,
-  agentWithMemory,
-  lines,
-  say,
-  streamed,
-  summarizing,
-  toolAgent,
-  useTestDatabase,
-  withMemory,
-} from "./conversation.js";
+import { withMemory } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { addressOf, agentWithMemory, lines, say, streamed, summarizing, toolAgent } from "./conversation.js";
 
 const database = useTestDatabase();
-
 const config = { summaries: { afterSeq: 1 } };
 
 describe("the agent inside", () => {

@@ -3,25 +3,27 @@ import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import {
-  addressOf,
-  agentWithMemory,
-  answering,
-  chatAgent,
   createMemorySupervisor,
-  lines,
   type Memory,
   memoryAnnotation,
   memoryMiddleware,
   modelView,
-  newThread,
   recallNode,
   rememberNode,
-  type ScriptedChatModel,
   type SessionMode,
+  withMemory,
+} from "../../src/index.js";
+import type { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import {
+  addressOf,
+  agentWithMemory,
+  answering,
+  chatAgent,
+  lines,
+  newThread,
   say,
   summarizing,
-  useTestDatabase,
-  withMemory,
 } from "./conversation.js";
 
 const database = useTestDatabase();

@@ -133,7 +133,7 @@ type RewriteList = (
 /** Deepest nesting looked into: nothing that a graph holds is nested deeper. */
 const mostDepth = 100;
 
-/** `value` with every message rewritten that is in it, at any depth. Copied only as far as something changes. */
+/** `value` with every message in it rewritten, at any depth. Only what changes is copied. */
 function rewriteMessages<Value>(value: Value, rewrite: RewriteList): Value {
   return rewriteWithin(value, rewrite, new Set()) as Value;
 }

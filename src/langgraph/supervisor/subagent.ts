@@ -58,7 +58,7 @@ const takenNames = [
 const namePattern = /^[a-zA-Z0-9_-]{1,52}$/;
 
 /**
- * `subagents` as graphs; those that are only defined are made by `makeAgent`.
+ * `subagents` as graphs. `makeAgent` makes the ones that are only defined.
  *
  * @throws MemoryError `INVALID_INPUT` for a name that cannot be used, or a graph without `messages`.
  */

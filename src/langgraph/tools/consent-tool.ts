@@ -97,7 +97,7 @@ function currentUserWords(messages: readonly BaseMessage[]): UserWords[] {
 /** Shorter beginnings of an id could mean another one. */
 const shortestId = 8;
 
-/** The proposal that a model means. @throws MemoryError `NOT_FOUND` that lists those that wait */
+/** The proposal that a model means. @throws MemoryError `NOT_FOUND` with a list of what waits */
 async function findProposal(
   memory: Memory,
   named: string,

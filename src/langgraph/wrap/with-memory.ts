@@ -36,7 +36,7 @@ export const withMemoryOptions = roundOptions.extend({
   agentNode: z.string().optional(),
 });
 
-/** What `createAgent` of `langchain` returns, as far as `withMemory` uses it. */
+/** What `withMemory` uses of the result of `createAgent` of `langchain`. */
 export interface CreatedAgent<State extends object> {
   readonly graph: object;
   invoke(...input: never[]): Promise<State>;

@@ -1,11 +1,11 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { useTestDatabase } from "../conversation.js";
+import { useTestDatabase } from "../../support/test-database.js";
 
-const database = useTestDatabase();
+const db = useTestDatabase();
 
-const graphOn = (checkpointer: ReturnType<ReturnType<typeof database.memory>["checkpointer"]>) =>
+const graphOn = (checkpointer: ReturnType<ReturnType<typeof db.memory>["checkpointer"]>) =>
   new StateGraph(MessagesAnnotation)
     .addNode("answer", () => ({ messages: [new AIMessage("noted")] }))
     .addEdge(START, "answer")
@@ -13,18 +13,18 @@ const graphOn = (checkpointer: ReturnType<ReturnType<typeof database.memory>["ch
 
 describe("memory.checkpointer()", () => {
   it("is one for each memory, in the memory's schema", async () => {
-    const memory = database.memory();
+    const memory = db.memory();
     expect(memory.checkpointer()).toBe(memory.checkpointer());
     const config = { configurable: { thread_id: "one" } };
     await graphOn(memory.checkpointer()).invoke({ messages: [new HumanMessage("hi")] }, config);
-    const { rows } = await database.pool.query(
-      `select distinct thread_id from "${database.schema}".checkpoints where thread_id = 'one'`,
+    const { rows } = await db.pool.query(
+      `select distinct thread_id from "${db.schema}".checkpoints where thread_id = 'one'`,
     );
     expect(rows).toEqual([{ thread_id: "one" }]);
   });
 
   it("keeps many threads apart that run at once", async () => {
-    const graph = graphOn(database.memory().checkpointer());
+    const graph = graphOn(db.memory().checkpointer());
     const threads = Array.from({ length: 20 }, (_, index) => `apart ${index}`);
     await Promise.all(
       threads.map(async (thread_id) => {
@@ -44,7 +44,7 @@ describe("memory.checkpointer()", () => {
   });
 
   it("says what to do when there are no tables", async () => {
-    const memory = database.memory({ schema: "never set up" });
+    const memory = db.memory({ schema: "never set up" });
     const invoking = graphOn(memory.checkpointer()).invoke(
       { messages: [new HumanMessage("hi")] },
       { configurable: { thread_id: "t" } },

@@ -2,10 +2,10 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { Command, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
-import { copyCheckpoints, useTestDatabase } from "../conversation.js";
+import { copyCheckpoints } from "../../../src/index.js";
+import { useTestDatabase } from "../../support/test-database.js";
 
-const database = useTestDatabase();
-
+const db = useTestDatabase();
 type State = typeof MessagesAnnotation.State;
 
 /** A graph whose subgraph asks a question before it answers. */
@@ -58,7 +58,7 @@ describe("copyCheckpoints", () => {
   it("takes threads over with their history, and a run goes on from its interrupt", async () => {
     const from = new MemorySaver();
     const before = await conversations(from);
-    const to = database.memory().checkpointer();
+    const to = db.memory().checkpointer();
     const copied = await copyCheckpoints({ from, to, scopeOf: () => ({ userId: "copied" }) });
     expect(copied.threads).toBe(2);
 
@@ -80,7 +80,7 @@ describe("copyCheckpoints", () => {
   it("finishes what was interrupted, and a second time changes nothing", async () => {
     const from = new MemorySaver();
     const before = await conversations(from);
-    const to = database.memory().checkpointer();
+    const to = db.memory().checkpointer();
     const stopped = new AbortController();
     const copy = { from, to, threadIds: ["trip"], scopeOf: () => ({ userId: "twice", tenantId: "acme" }) };
     let asked = 0;
@@ -104,7 +104,7 @@ describe("copyCheckpoints", () => {
     const from = new MemorySaver();
     const graph = askingGraph(from);
     await graph.invoke({ messages: [new HumanMessage("hi")] }, { configurable: { thread_id: "taken" } });
-    const to = database.memory().checkpointer();
+    const to = db.memory().checkpointer();
     await copyCheckpoints({ from, to, threadIds: ["taken"], scopeOf: () => ({ userId: "first" }) });
     const copying = copyCheckpoints({
       from,

@@ -15,22 +15,18 @@ import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import {
-  type AnyGraph,
-  answering,
-  chatAgent,
   createMemorySupervisor,
-  lines,
   type Memory,
   memoryMiddleware,
   memoryStateFields,
   modelView,
   recallNode,
   rememberNode,
-  ScriptedChatModel,
-  say,
-  useTestDatabase,
   withMemory,
-} from "../conversation.js";
+} from "../../../src/index.js";
+import { ScriptedChatModel } from "../../../src/testing/index.js";
+import { useTestDatabase } from "../../support/test-database.js";
+import { type AnyGraph, answering, chatAgent, lines, say } from "../conversation.js";
 
 const database = useTestDatabase();
 
