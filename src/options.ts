@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
-import { MemoryError } from "./errors.js";
-import { jobsOptionsSchema, upkeepOptionsSchema } from "./jobs/jobs-options.js";
+import { MemoryError, messageOf } from "./errors.js";
+import { jobsOptionsSchema, taskOptionsSchema } from "./jobs/jobs-options.js";
 import { lifecycleOptionsSchema } from "./lifecycle/lifecycle-options.js";
 import { type ConsentPolicy, consentConfigSchema, consentPolicy } from "./memories/guard/consent-policy.js";
 import { type CategoryPolicy, categoryConfigSchema, categoryPolicy } from "./memories/item/category.js";
@@ -17,7 +17,7 @@ const configSchema = z.strictObject({
   database: databaseOptionsSchema.prefault({}),
   summaries: summaryOptionsSchema.prefault({}),
   memories: memoryOptionsSchema.prefault({}),
-  upkeep: upkeepOptionsSchema.prefault({}),
+  upkeep: taskOptionsSchema.prefault({}),
   lifecycle: lifecycleOptionsSchema.prefault({}),
   telemetry: telemetryOptionsSchema.prefault({}),
   retrieval: retrievalOptionsSchema.prefault({}),
@@ -61,7 +61,7 @@ function readConfigFile(path: string): unknown {
   try {
     return parse(readFileSync(path, "utf8")) ?? {};
   } catch (cause) {
-    throw invalid(`${path} cannot be read: ${cause instanceof Error ? cause.message : cause}`, cause);
+    throw invalid(`${path} cannot be read: ${messageOf(cause)}`, cause);
   }
 }
 

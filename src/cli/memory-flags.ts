@@ -4,7 +4,7 @@ import { isAbsolute, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import { createMemory } from "../create-memory.js";
-import { MemoryError } from "../errors.js";
+import { MemoryError, messageOf } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import { type DatabaseFlags, existingDatabase, isolationOf } from "./database-flags.js";
@@ -31,7 +31,7 @@ async function importModule(name: string): Promise<Record<string, unknown>> {
   try {
     return await import(locate(name));
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
+    const detail = messageOf(cause);
     throw new MemoryError("INVALID_INPUT", `The embeddings ${name} cannot be loaded: ${detail}`, { cause });
   }
 }

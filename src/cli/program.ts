@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { dayMs } from "../clock.js";
 import type { ConsentsFlags } from "./consents-command.js";
 import type { DatabaseFlags } from "./database-flags.js";
 import type { ExportFlags } from "./export-command.js";
@@ -237,7 +238,7 @@ function wholeNumber(max: number): (text: string) => number {
   };
 }
 
-const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 };
+const unitMs = { d: dayMs, h: 3_600_000, m: 60_000 };
 
 function age(text: string): number {
   const [, count, unit] = /^(\d{1,9})([dhm])$/.exec(text) ?? [];

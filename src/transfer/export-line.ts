@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { maxCharacters } from "../memories/write/writing-constraints.js";
 import { isoTimeMs } from "../text/iso-time.js";
-import { isStorable } from "../text/storable-text.js";
+import { hasWords, isStorable } from "../text/storable-text.js";
 
 /** The version of the format that `export` writes and `import` takes. */
 export const exportVersion = 1;
@@ -115,7 +115,7 @@ const memory = z
     ...{ id: uuid, appId },
     kind: z.enum(["fact", "episode", "note", "insight", "procedure"]),
     category: name,
-    key: name.refine((key) => /[\p{L}\p{N}]/u.test(key), "has no letters or digits").nullable(),
+    key: name.refine(hasWords, "has no letters or digits").nullable(),
     ...{ value: optional(2_000), text: id },
     ...{ importance: real(1, 5), confidence: real(0, 1), pinned: z.boolean() },
     state: z.enum(["active", "superseded", "merged", "soft_deleted", "quarantined"]),

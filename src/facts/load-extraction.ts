@@ -1,11 +1,16 @@
 import sql from "sql-template-tag";
-import { type Deps, limitMaterial } from "../jobs/limit-material.js";
-import type { ThreadTaskClaim } from "../jobs/thread-task.js";
+import { insertEvent } from "../events/event-log.js";
+import { isHeld } from "../jobs/lease.js";
+import { limitMaterial } from "../jobs/limit-material.js";
+import type { JobStatus } from "../jobs/settle-failure.js";
+import { completeTask, deferTask, type TaskClaim, threadTasks } from "../jobs/thread-task.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { ownerIs, scopeOf } from "../scope/scope-predicates.js";
-import type { PieceBounds } from "../text/text-pieces.js";
+import { withoutMemoryBlocks } from "../text/contained-text.js";
+import { hasWords, visibleText } from "../text/storable-text.js";
 import type { KnownSlot } from "./choose-facts.js";
+import { extractor, type FactsRuntime } from "./fact-candidate.js";
 
 /** A user's message whose facts have not been extracted. */
 export interface ExtractionMessage {
@@ -40,6 +45,57 @@ export interface ExtractionWork {
   readonly allowedAt: Date | null;
 }
 
+/** Messages worked on at once; after a failure one, so that a single bad message does not take others with it. */
+const messagesAtOnce = 10;
+/** Known slots shown to the model. A user has 10 to 50 lasting facts. */
+const knownSlots = 50;
+
+/**
+ * What `claim` is about, or how it ended: nothing to extract, or the owner's daily cap reached, which defers the
+ * work to the time when there is room again.
+ */
+export async function loadExtraction(
+  deps: FactsRuntime,
+  claim: TaskClaim,
+): Promise<ExtractionWork | JobStatus> {
+  const work = await findExtractionWork(deps.db, claim, {
+    messages: claim.attempt === 1 ? messagesAtOnce : 1,
+    known: knownSlots,
+    writesPerDay: deps.config.memories.writesPerDay,
+    actor: extractor,
+  });
+  if (!work) return "lost";
+  // What was remembered is not said anew where it was put into the user's message.
+  const messages = work.messages.map((message) => ({
+    ...message,
+    text: withoutMemoryBlocks(visibleText(message.text)),
+  }));
+  const { scope, threadId, allowedAt } = work;
+  if (!messages.some(({ text }) => hasWords(text))) {
+    const doneUntil = messages.at(-1)?.seq ?? claim.doneUntil;
+    await completeTask(deps.db, claim, { doneUntil, more: work.more });
+    return "skipped";
+  }
+  if (allowedAt === null) return limitExtraction(deps, { ...work, messages });
+  await deferTask(deps.db, claim, allowedAt);
+  deps.logger.debug(
+    `Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
+  );
+  await insertEvent(deps.db, {
+    ...{ scope, threadId, step: "extract", op: "create", status: "skipped" },
+    detail: "daily_cap",
+  });
+  return "deferred";
+}
+
+/** The messages of `work` that one job may give to the model; the next has those after them. */
+async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
+  const { scope, threadId, messages: all } = work;
+  const of = { scope, threadId, step: "extract" } as const;
+  const { messages, taken } = await limitMaterial(deps, of, all, deps.config.upkeep, () => true);
+  return { ...work, messages, more: work.more || taken < all.length };
+}
+
 interface Row {
   tenant_id: string;
   user_id: string;
@@ -58,9 +114,9 @@ interface Row {
  *
  * @param limits.actor who writes extracted facts, as the audit trail has it.
  */
-export async function findExtractionWork(
+async function findExtractionWork(
   db: Connection,
-  claim: ThreadTaskClaim,
+  claim: TaskClaim,
   limits: { messages: number; known: number; writesPerDay: number; actor: string },
 ): Promise<ExtractionWork | null> {
   const { schema } = db;
@@ -74,8 +130,7 @@ export async function findExtractionWork(
           userId: sql`t.user_id`,
           appId: sql`case when t.user_id = '' then t.app_id else '' end`,
         })}
-      where k.thread_ref = ${claim.threadRef} and k.task = 'extract' and k.attempts = ${claim.attempt}
-        and k.done_until = ${claim.doneUntil} and k.lease_until is not null
+      where ${isHeld(threadTasks, claim)}
     ),
     pending as (
       select m.seq, m.content, m.actor, m.agent_id, m.run_id, m.said_at, row_number() over (order by m.seq) as position,
@@ -124,16 +179,4 @@ export async function findExtractionWork(
     writtenToday: row.written,
     allowedAt: row.allowed_at,
   };
-}
-
-/** `work` as far as `bounds` reach: the messages after that are left to the next piece of work. */
-export async function limitExtraction(
-  deps: Deps,
-  work: ExtractionWork,
-  bounds: PieceBounds,
-): Promise<ExtractionWork> {
-  const { scope, threadId, messages: all } = work;
-  const of = { scope, threadId, step: "extract" } as const;
-  const { messages, taken } = await limitMaterial(deps, of, all, bounds, () => true);
-  return { ...work, messages, more: work.more || taken < all.length };
 }
