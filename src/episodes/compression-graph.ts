@@ -1,5 +1,5 @@
-import { type BackgroundGraph, backgroundGraph } from "../jobs/background-graph.js";
-import { claimTaskOf, giveTaskUp, seqRange, type TaskClaim, threadTasks } from "../jobs/thread-task.js";
+import { backgroundGraph } from "../jobs/background-graph.js";
+import { type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import { type EpisodesRuntime, episodeText } from "./episode-text.js";
 import { type EpisodeWork, loadCompression } from "./load-compression.js";
 import { makeEpisode } from "./make-episode.js";
@@ -15,15 +15,11 @@ interface Compressed {
 }
 
 /** The graph that compresses a thread's older turns into an episode when it is time: load → compress → validate → save. */
-export function createCompressionGraph(
-  deps: EpisodesRuntime,
-): BackgroundGraph<TaskClaim, EpisodeWork, Compressed> {
+export function createCompressionGraph(deps: EpisodesRuntime) {
   return backgroundGraph<TaskClaim, EpisodeWork, Compressed>(deps, {
-    ...{ name: "compression", step: "compress", table: threadTasks, tries: deps.config.upkeep },
+    ...taskSteps(deps, "compress", "Compressing"),
+    name: "compression",
     fresh: { episode: null, trimmed: false, memoryId: null },
-    doing: "Compressing",
-    range: ({ messages }) => seqRange(messages),
-    claim: (address) => claimTaskOf(deps, { ...address, task: "compress" }),
     load: (claim) => loadCompression(deps, claim),
     make: async ({ work }, renew) => ({ episode: await makeEpisode(deps, work, renew) }),
     validate({ episode: said }) {
@@ -33,8 +29,5 @@ export function createCompressionGraph(
     save: async ({ claim, work, episode, trimmed }) => ({
       memoryId: await saveEpisode(deps, { claim, work, text: episode ?? "", trimmed }),
     }),
-    async giveUp(tx, claim, { turns, messages, more }, failure) {
-      await giveTaskUp(tx, claim, { ...seqRange(messages), doneUntil: turns.end, more }, failure);
-    },
   });
 }

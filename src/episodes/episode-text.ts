@@ -57,5 +57,5 @@ export function tellsPresent(text: string): boolean {
   return sentencesOf(text).some((sentence) => present.test(sentence.trim()));
 }
 
-/** What work on episodes takes. */
+/** What making episodes needs. */
 export type EpisodesRuntime = Runtime<WriteConfig> & TaskRuntime;

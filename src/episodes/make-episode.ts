@@ -13,7 +13,7 @@ import type { EpisodeWork } from "./load-compression.js";
 /** What one call of the compressing model gets to see. */
 export interface CompressInput {
   readonly turns: TurnRange;
-  /** The episode as far as it has been written, when the turns are worked on in pieces. */
+  /** The episode so far, when the turns are worked on in pieces. */
   readonly previous: string | null;
   readonly messages: readonly TurnMessage[];
   readonly maxCharacters: number;

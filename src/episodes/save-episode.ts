@@ -2,7 +2,6 @@ import { commonOrigin } from "../conversation/find-messages.js";
 import { insertEvents } from "../events/event-log.js";
 import { completeTask, type TaskClaim } from "../jobs/thread-task.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
-import type { Connection } from "../postgres/connection.js";
 import { type EpisodesRuntime, tellsPresent } from "./episode-text.js";
 import type { EpisodeWork } from "./load-compression.js";
 
@@ -21,8 +20,7 @@ export async function saveEpisode(
   input: { claim: TaskClaim; work: EpisodeWork; text: string; trimmed: boolean },
 ): Promise<string | null> {
   const { claim, work, text, trimmed } = input;
-  const { scope, threadId, turns, messages, more } = work;
-  const complete = (db: Connection) => completeTask(db, claim, { doneUntil: turns.end, more });
+  const { scope, threadId, turns, messages } = work;
   const writing = writeMemories(deps, {
     scope,
     drafts: [
@@ -34,7 +32,7 @@ export async function saveEpisode(
     ],
     origin: { actor: compressor, step: "compress" },
     alongside: async (tx, [outcome]) => {
-      await complete(tx);
+      await completeTask(tx, claim, work);
       await insertEvents(tx, [
         {
           ...{ scope, threadId, ...commonOrigin(messages), step: "compress", op: "classify" },
@@ -49,7 +47,7 @@ export async function saveEpisode(
   } catch (error) {
     if (!isTaken(error)) throw error;
     // Someone else has written an episode that begins at this turn.
-    await complete(deps.db);
+    await completeTask(deps.db, claim, work);
     return null;
   }
 }

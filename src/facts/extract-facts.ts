@@ -10,6 +10,46 @@ import { factCategories, type KnownSlot } from "./choose-facts.js";
 import type { FactCandidate, FactsRuntime } from "./fact-candidate.js";
 import type { ExtractionWork } from "./load-extraction.js";
 
+/**
+ * What the model proposes to remember of `work`'s messages, which its evidence counts from 1.
+ *
+ * More than the model's budget is worked on in pieces; a long message becomes several, counted as one.
+ *
+ * @param betweenPieces called before each call after the first; its error ends the work.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`, `MODEL_FAILED`.
+ */
+export async function proposeFacts(
+  deps: FactsRuntime,
+  work: ExtractionWork,
+  betweenPieces: () => Promise<void>,
+): Promise<FactCandidate[]> {
+  const { upkeep, memories, policy } = deps.config;
+  const material = work.messages
+    .map((message, index) => ({ ...message, number: index + 1 }))
+    .filter(({ text }) => hasWords(text));
+  return foldPieces<(typeof material)[number], FactCandidate[]>(
+    { items: material, budgetTokens: upkeep.inputBudgetTokens, start: [], between: betweenPieces },
+    async (candidates, piece) => {
+      const { candidatesPerTurn } = memories;
+      const input = {
+        messages: piece,
+        known: work.known,
+        categories: factCategories(policy),
+        candidatesPerTurn,
+      };
+      const proposed = await extractFacts(deps.model(), input, upkeep.timeoutMs);
+      return [
+        ...candidates,
+        ...proposed.map((candidate) => {
+          const { message, quote } = candidate.evidence;
+          // 0 is no message: a number out of range is no evidence.
+          return { ...candidate, evidence: { message: piece[message - 1]?.number ?? 0, quote } };
+        }),
+      ];
+    },
+  );
+}
+
 /** What one call of the extracting model gets to see. */
 export interface ExtractInput {
   /** The user's messages: the only material. */
@@ -161,44 +201,4 @@ function messagesBlock({ messages }: ExtractInput): string {
 /** The end of what the assistant said: questions stand at the end. */
 function contextLine(before: string): string {
   return element("context_only", { role: "assistant" }, tailOf(before, contextCharacters));
-}
-
-/**
- * What the model proposes to remember of `work`'s messages, which its evidence counts from 1.
- *
- * More than the model's budget is worked on in pieces; a long message becomes several, counted as one.
- *
- * @param betweenPieces called before each call after the first; its error ends the work.
- * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`, `MODEL_FAILED`.
- */
-export async function proposeFacts(
-  deps: FactsRuntime,
-  work: ExtractionWork,
-  betweenPieces: () => Promise<void>,
-): Promise<FactCandidate[]> {
-  const { upkeep, memories, policy } = deps.config;
-  const material = work.messages
-    .map((message, index) => ({ ...message, number: index + 1 }))
-    .filter(({ text }) => hasWords(text));
-  return foldPieces<(typeof material)[number], FactCandidate[]>(
-    { items: material, budgetTokens: upkeep.inputBudgetTokens, start: [], between: betweenPieces },
-    async (candidates, piece) => {
-      const { candidatesPerTurn } = memories;
-      const input = {
-        messages: piece,
-        known: work.known,
-        categories: factCategories(policy),
-        candidatesPerTurn,
-      };
-      const proposed = await extractFacts(deps.model(), input, upkeep.timeoutMs);
-      return [
-        ...candidates,
-        ...proposed.map((candidate) => {
-          const { message, quote } = candidate.evidence;
-          // 0 is no message: a number out of range is no evidence.
-          return { ...candidate, evidence: { message: piece[message - 1]?.number ?? 0, quote } };
-        }),
-      ];
-    },
-  );
 }

@@ -1,5 +1,5 @@
-import { type BackgroundGraph, backgroundGraph } from "../jobs/background-graph.js";
-import { claimTaskOf, giveTaskUp, seqRange, type TaskClaim, threadTasks } from "../jobs/thread-task.js";
+import { backgroundGraph } from "../jobs/background-graph.js";
+import { type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import { chooseFacts } from "./choose-facts.js";
 import { proposeFacts } from "./extract-facts.js";
@@ -21,15 +21,11 @@ interface Extracted {
  *
  * Only the user's own messages are material.
  */
-export function createExtractionGraph(
-  deps: FactsRuntime,
-): BackgroundGraph<TaskClaim, ExtractionWork, Extracted> {
+export function createExtractionGraph(deps: FactsRuntime) {
   return backgroundGraph<TaskClaim, ExtractionWork, Extracted>(deps, {
-    ...{ name: "extraction", step: "extract", table: threadTasks, tries: deps.config.upkeep },
+    ...taskSteps(deps, "extract", "Extracting facts from"),
+    name: "extraction",
     fresh: { candidates: [], chosen: [], rejected: [], outcomes: [] },
-    doing: "Extracting facts from",
-    range: ({ messages }) => seqRange(messages),
-    claim: (address) => claimTaskOf(deps, { ...address, task: "extract" }),
     load: (claim) => loadExtraction(deps, claim),
     make: async ({ work }, renew) => ({ candidates: await proposeFacts(deps, work, renew) }),
     validate({ work, candidates }) {
@@ -45,9 +41,5 @@ export function createExtractionGraph(
       });
     },
     save: async (extracted, renew) => ({ outcomes: await saveFacts(deps, extracted, renew) }),
-    async giveUp(tx, claim, { messages, more }, failure) {
-      const { startSeq, endSeq } = seqRange(messages);
-      await giveTaskUp(tx, claim, { startSeq, endSeq, doneUntil: endSeq, more }, failure);
-    },
   });
 }

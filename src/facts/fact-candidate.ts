@@ -62,5 +62,5 @@ export interface RejectedFact {
 /** How the audit trail names who writes extracted facts. */
 export const extractor = "worker:extract";
 
-/** What work on facts takes. */
+/** What making facts needs. */
 export type FactsRuntime = Runtime<WriteConfig> & TaskRuntime;

@@ -3,10 +3,9 @@ import { insertEvent } from "../events/event-log.js";
 import { isHeld } from "../jobs/lease.js";
 import { limitMaterial } from "../jobs/limit-material.js";
 import type { JobStatus } from "../jobs/settle-failure.js";
-import { completeTask, deferTask, type TaskClaim, threadTasks } from "../jobs/thread-task.js";
+import { deferTask, skipTask, type TaskClaim, type TaskWork, threadTasks } from "../jobs/thread-task.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "../scope/scope.js";
-import { ownerIs, scopeOf } from "../scope/scope-predicates.js";
+import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { hasWords, visibleText } from "../text/storable-text.js";
 import type { KnownSlot } from "./choose-facts.js";
@@ -29,14 +28,10 @@ export interface ExtractionMessage {
 }
 
 /** All that is needed to extract facts from a thread. */
-export interface ExtractionWork {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface ExtractionWork extends TaskWork {
   readonly ownerRef: number;
   /** The oldest of those not yet extracted, in order. */
   readonly messages: ExtractionMessage[];
-  /** Whether the thread has more of them. */
-  readonly more: boolean;
   /** Slots that are taken, most important first. */
   readonly known: KnownSlot[];
   /** Facts that extraction wrote for the owner in the last 24 hours. */
@@ -58,25 +53,11 @@ export async function loadExtraction(
   deps: FactsRuntime,
   claim: TaskClaim,
 ): Promise<ExtractionWork | JobStatus> {
-  const work = await findExtractionWork(deps.db, claim, {
-    messages: claim.attempt === 1 ? messagesAtOnce : 1,
-    known: knownSlots,
-    writesPerDay: deps.config.memories.writesPerDay,
-    actor: extractor,
-  });
+  const work = await findExtractionWork(deps.db, claim, deps.config.memories.writesPerDay);
   if (!work) return "lost";
-  // What was remembered is not said anew where it was put into the user's message.
-  const messages = work.messages.map((message) => ({
-    ...message,
-    text: withoutMemoryBlocks(visibleText(message.text)),
-  }));
-  const { scope, threadId, allowedAt } = work;
-  if (!messages.some(({ text }) => hasWords(text))) {
-    const doneUntil = messages.at(-1)?.seq ?? claim.doneUntil;
-    await completeTask(deps.db, claim, { doneUntil, more: work.more });
-    return "skipped";
-  }
-  if (allowedAt === null) return limitExtraction(deps, { ...work, messages });
+  const { scope, threadId, messages, allowedAt } = work;
+  if (!messages.some(({ text }) => hasWords(text))) return skipTask(deps.db, claim, work);
+  if (allowedAt === null) return limitExtraction(deps, work);
   await deferTask(deps.db, claim, allowedAt);
   deps.logger.debug(
     `Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
@@ -93,13 +74,11 @@ async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promis
   const { scope, threadId, messages: all } = work;
   const of = { scope, threadId, step: "extract" } as const;
   const { messages, taken } = await limitMaterial(deps, of, all, deps.config.upkeep, () => true);
-  return { ...work, messages, more: work.more || taken < all.length };
+  const { seq: doneUntil = work.doneUntil } = messages.at(-1) ?? {};
+  return { ...work, messages, doneUntil, more: work.more || taken < all.length };
 }
 
-interface Row {
-  tenant_id: string;
-  user_id: string;
-  app_id: string;
+interface Row extends ScopeRow, Record<string, unknown> {
   thread_id: string;
   owner_ref: string;
   messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: string })[];
@@ -109,15 +88,11 @@ interface Row {
   allowed_at: Date | null;
 }
 
-/**
- * The work behind `claim`, in one round trip; null when the claim was lost.
- *
- * @param limits.actor who writes extracted facts, as the audit trail has it.
- */
+/** The work behind `claim`, in one round trip; null when the claim was lost. */
 async function findExtractionWork(
   db: Connection,
   claim: TaskClaim,
-  limits: { messages: number; known: number; writesPerDay: number; actor: string },
+  writesPerDay: number,
 ): Promise<ExtractionWork | null> {
   const { schema } = db;
   const [row] = await db.query<Row>(sql`
@@ -142,7 +117,7 @@ async function findExtractionWork(
       -- What it closed or refused is no write.
       select h.created_at, row_number() over (order by h.created_at desc) as position
       from thread t join ${schema}.history h
-        on h.owner_ref = t.owner and h.created_at > ${db.now()} - interval '1 day' and h.actor = ${limits.actor}
+        on h.owner_ref = t.owner and h.created_at > ${db.now()} - interval '1 day' and h.actor = ${extractor}
         and h.event in ('ADD', 'MERGE', 'UPDATE') and not h.new ?| array['supersededBy', 'refused']
     ),
     known as (
@@ -150,7 +125,7 @@ async function findExtractionWork(
       from thread t join ${schema}.memory m
         on m.owner_ref = t.owner and m.kind = 'fact' and m.state = 'active' and m.key is not null
         and m.app_id in ('', t.app_id)
-      order by m.importance desc, m.updated_at desc limit ${limits.known}
+      order by m.importance desc, m.updated_at desc limit ${knownSlots}
     )
     select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref,
       (select coalesce(json_agg(json_build_object(
@@ -160,20 +135,26 @@ async function findExtractionWork(
           select a.content from ${schema}.message a
           where a.thread_ref = t.id and a.seq < p.seq and a.role = 'assistant' order by a.seq desc limit 1
         )
-      ) order by p.seq), '[]') from pending p where p.position <= ${limits.messages}) as messages,
+      ) order by p.seq), '[]') from pending p where p.position <= ${claim.attempt === 1 ? messagesAtOnce : 1}) as messages,
       (select count(*) from pending)::int as pending,
       (select coalesce(json_agg(json_build_object(
         'category', category, 'key', key, 'value', value, 'text', text
       ) order by importance desc, updated_at desc), '[]') from known) as known,
       (select count(*) from written)::int as written,
-      (select created_at + interval '1 day' from written where position = ${limits.writesPerDay}) as allowed_at
+      (select created_at + interval '1 day' from written where position = ${writesPerDay}) as allowed_at
     from thread t`);
   if (!row) return null;
   return {
     scope: scopeOf(row),
     threadId: row.thread_id,
     ownerRef: Number(row.owner_ref),
-    messages: row.messages.map((message) => ({ ...message, saidAt: new Date(message.saidAt) })),
+    messages: row.messages.map((message) => ({
+      ...message,
+      // What was remembered is not said anew where it was put into the user's message.
+      text: withoutMemoryBlocks(visibleText(message.text)),
+      saidAt: new Date(message.saidAt),
+    })),
+    doneUntil: row.messages.at(-1)?.seq ?? claim.doneUntil,
     more: row.pending > row.messages.length,
     known: row.known,
     writtenToday: row.written,

@@ -142,8 +142,7 @@ export async function saveFacts(
       turnsAgo: (draft) => saidIn.get(draft)?.turnsAgo ?? 0,
     },
     alongside: async (tx, outcomes) => {
-      const doneUntil = work.messages.at(-1)?.seq ?? claim.doneUntil;
-      await completeTask(tx, claim, { doneUntil, more: work.more });
+      await completeTask(tx, claim, work);
       await insertEvents(tx, [
         ...chosen.map((fact, index) => acceptedEvent(work, fact, outcomes[index] as WriteOutcome)),
         ...rejected.map((fact) => rejectedEvent(work, fact)),

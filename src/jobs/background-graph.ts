@@ -12,10 +12,16 @@ import type { Scope } from "../scope/scope.js";
 import { attempted, type Failure, ownFailure, toFailure } from "./failure.js";
 import type { JobRuntime } from "./jobs-options.js";
 import { type Lease, renewLease } from "./lease.js";
-import { type Attempts, type JobStatus, type JobWork, settleFailure } from "./settle-failure.js";
+import {
+  type Attempts,
+  type FailedTry,
+  type JobAddress,
+  type JobStatus,
+  settleFailure,
+} from "./settle-failure.js";
 
 /** What every graph of background work has in its state. */
-export interface JobState<Claim, Work> {
+interface JobState<Claim, Work> {
   /** Work that was claimed. Without it, that of the thread named by `threadId` and `scope` is claimed now. */
   claim: Claim | null;
   threadId: string;
@@ -27,16 +33,10 @@ export interface JobState<Claim, Work> {
 }
 
 /** What the steps after the first are given: the claim, its work, and what the steps before have made. */
-export type Taken<Claim, Work, Made> = Made & { readonly claim: Claim; readonly work: Work };
-
-/** Which conversation a graph is run on by hand. */
-export interface JobAddress {
-  readonly scope: Scope;
-  readonly threadId: string;
-}
+type Taken<Claim, Work, Made> = Made & { readonly claim: Claim; readonly work: Work };
 
 /** One kind of background work: what it is called, and its four steps. What a step returns is put into the state. */
-export interface JobSteps<Claim extends Lease, Work extends JobWork, Made extends object>
+export interface JobSteps<Claim extends Lease, Work extends JobAddress, Made extends object>
   extends Attempts<Claim, Work> {
   readonly name: string;
   /** What the steps make, before they have made it. */
@@ -71,15 +71,15 @@ export type BackgroundGraph<Claim, Work, Made> = CompiledStateGraph<
  * It keeps no checkpoints, since the row of its claim is its record, and holds no connection while the model works. A
  * try that fails is recorded by the last node, and what was there before stays as it is.
  */
-export function backgroundGraph<Claim extends Lease, Work extends JobWork, Made extends object>(
+export function backgroundGraph<Claim extends Lease, Work extends JobAddress, Made extends object>(
   deps: JobRuntime,
   steps: JobSteps<Claim, Work, Made>,
 ): BackgroundGraph<Claim, Work, Made> {
   type State = JobState<Claim, Work> & Made;
   type Update = Partial<JobState<Claim, Work>> | Partial<Made>;
   const renewing = (claim: Claim) => () => renewLease(deps.db, steps.table, claim, steps.tries.leaseMs);
-  const settle = async (claim: Claim, work: Work | null, failure: Failure) => ({
-    status: await settleFailure(deps, steps, claim, work, failure),
+  const settle = async (failed: FailedTry<Claim, Work>) => ({
+    status: await settleFailure(deps, steps, failed),
   });
 
   const load = async (state: State): Promise<Update> => {
@@ -91,18 +91,18 @@ export function backgroundGraph<Claim extends Lease, Work extends JobWork, Made 
       if (typeof work === "string") return { ...fresh, status: work };
       return { ...fresh, work, error: isSpent(steps, claim) ? workerStopped : null };
     } catch (cause) {
-      return { ...fresh, ...(await settle(claim, null, toFailure(cause))) };
+      return { ...fresh, ...(await settle({ claim, work: null, failure: toFailure(cause) })) };
     }
   };
   const save = async ({ error, ...state }: State): Promise<Update> => {
     const { claim, work } = state;
     if (!claim || !work) return { status: "lost" };
-    if (error) return settle(claim, work, error);
+    if (error) return settle({ claim, work, failure: error });
     try {
       const saved = await steps.save({ ...(state as unknown as Made), claim, work }, renewing(claim));
       return { ...saved, status: "completed" };
     } catch (cause) {
-      return settle(claim, work, toFailure(cause));
+      return settle({ claim, work, failure: toFailure(cause) });
     }
   };
   /** A step between: what goes wrong in it is for the last one to record, and nothing more is done till then. */
@@ -134,6 +134,6 @@ export function backgroundGraph<Claim extends Lease, Work extends JobWork, Made 
 /** A try that ended with the worker; found when one more would be too many. */
 const workerStopped = ownFailure("The worker stopped before it was done.");
 
-function isSpent({ tries }: Pick<Attempts<Lease, JobWork>, "tries">, { attempt }: Lease): boolean {
+function isSpent({ tries }: Pick<Attempts<Lease, JobAddress>, "tries">, { attempt }: Lease): boolean {
   return attempt > (tries.maxFailures ?? tries.maxAttempts);
 }

@@ -45,13 +45,13 @@ export const taskOptionsSchema = z.strictObject({
 });
 
 /** How the tasks of threads are done, and procedures written. */
-export type TaskOptions = z.output<typeof taskOptionsSchema>;
+type TaskOptions = z.output<typeof taskOptionsSchema>;
 
-/** What every background job takes. */
+/** What every background job needs. */
 export type JobRuntime = Runtime<{
   /** Whether log lines may quote a conversation. */
   readonly telemetry: { readonly content: boolean };
 }>;
 
-/** What work on memories takes. */
+/** What the tasks of threads need. */
 export type TaskRuntime = JobRuntime & Runtime<{ readonly upkeep: TaskOptions }>;

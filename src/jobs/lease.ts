@@ -96,11 +96,6 @@ export async function failLease<Claim extends Lease>(
   await endLease(db, table, claim, set);
 }
 
-/** Why a worker may not write any more. */
-export function leaseLost(): MemoryError {
-  return new MemoryError("LEASE_LOST", "Another worker took this work over.");
-}
-
 async function setHeld<Claim extends Lease>(
   db: Connection,
   table: LeaseTable<Claim>,
@@ -111,7 +106,7 @@ async function setHeld<Claim extends Lease>(
     update ${tableOf(db, table)} w set ${set}
     where ${isHeld(table, claim)}
     returning attempts`);
-  if (held.length === 0) throw leaseLost();
+  if (held.length === 0) throw new MemoryError("LEASE_LOST", "Another worker took this work over.");
 }
 
 /** Whether a row of `table` is still that of `claim`, and no other worker's. */

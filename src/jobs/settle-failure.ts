@@ -12,8 +12,8 @@ import { failLease, type Lease, type LeaseTable } from "./lease.js";
  */
 export type JobStatus = "completed" | "skipped" | "deferred" | "failed" | "dead_letter" | "lost";
 
-/** What a job is about. */
-export interface JobWork {
+/** The conversation that a job is about. */
+export interface JobAddress {
   readonly scope: Scope;
   readonly threadId: string;
 }
@@ -25,7 +25,7 @@ export interface SeqRange {
 }
 
 /** What there is to know of a kind of work when it fails. */
-export interface Attempts<Claim extends Lease, Work extends JobWork> {
+export interface Attempts<Claim extends Lease, Work extends JobAddress> {
   readonly table: LeaseTable<Claim>;
   /** What its events are counted under. */
   readonly step: EventStep;
@@ -44,24 +44,29 @@ export interface Attempts<Claim extends Lease, Work extends JobWork> {
   giveUp?(tx: Connection, claim: Claim, work: Work, failure: Failure): Promise<void>;
 }
 
+/** A try that did not succeed. */
+export interface FailedTry<Claim, Work> {
+  readonly claim: Claim;
+  /** Null when not even that could be read: then there is nothing to make a dead letter of, and no event. */
+  readonly work: Work | null;
+  readonly failure: Failure;
+}
+
 /**
  * Records a try that failed: the work is due again later, or is given up after the last try. An event tells of either.
- *
- * @param work null when not even that could be read: then there is nothing to make a dead letter of, and no event.
  */
-export async function settleFailure<Claim extends Lease, Work extends JobWork>(
+export async function settleFailure<Claim extends Lease, Work extends JobAddress>(
   deps: JobRuntime,
   of: Attempts<Claim, Work>,
-  claim: Claim,
-  work: Work | null,
-  failure: Failure,
+  failed: FailedTry<Claim, Work>,
 ): Promise<JobStatus> {
+  const { claim, work, failure } = failed;
   if (failure.code === "LEASE_LOST") return "lost";
   const { maxAttempts, maxFailures = maxAttempts } = of.tries;
   const isLast = claim.attempt >= (failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures);
   try {
-    if (isLast && work && of.giveUp) return await giveUp(deps, of, claim, work, failure);
-    return await tryAgain(deps, of, claim, work, failure, isLast && !of.giveUp);
+    if (isLast && work && of.giveUp) return await giveUp(deps, of, { claim, work, failure });
+    return await tryAgain(deps, of, failed, isLast && !of.giveUp);
   } catch (error) {
     if (MemoryError.is(error, "LEASE_LOST")) return "lost";
     throw error;
@@ -71,12 +76,10 @@ export async function settleFailure<Claim extends Lease, Work extends JobWork>(
 /** Shortest wait after the work could not be read: of some work nothing counts such tries to an end. */
 const shortestWaitMs = 1_000;
 
-async function tryAgain<Claim extends Lease, Work extends JobWork>(
+async function tryAgain<Claim extends Lease, Work extends JobAddress>(
   deps: JobRuntime,
   of: Attempts<Claim, Work>,
-  claim: Claim,
-  work: Work | null,
-  failure: Failure,
+  { claim, work, failure }: FailedTry<Claim, Work>,
   isLast: boolean,
 ): Promise<JobStatus> {
   const { table, step, tries, meanwhile = "Nothing was written" } = of;
@@ -95,12 +98,10 @@ async function tryAgain<Claim extends Lease, Work extends JobWork>(
   return "failed";
 }
 
-async function giveUp<Claim extends Lease, Work extends JobWork>(
+async function giveUp<Claim extends Lease, Work extends JobAddress>(
   deps: JobRuntime,
   of: Attempts<Claim, Work>,
-  claim: Claim,
-  work: Work,
-  failure: Failure,
+  { claim, work, failure }: FailedTry<Claim, Work> & { readonly work: Work },
 ): Promise<JobStatus> {
   // Kept without what the model said where that cannot be redacted.
   const output = failure.output && (await deps.redactor.text(failure.output).catch(() => null));
@@ -113,7 +114,7 @@ async function giveUp<Claim extends Lease, Work extends JobWork>(
   return "dead_letter";
 }
 
-function lineOf<Work extends JobWork>(
+function lineOf<Work extends JobAddress>(
   { doing, range }: Pick<Attempts<Lease, Work>, "doing" | "range">,
   work: Work,
 ): string {
@@ -124,7 +125,7 @@ function lineOf<Work extends JobWork>(
 async function insertFailure(
   db: Connection,
   step: EventStep,
-  { scope, threadId }: JobWork,
+  { scope, threadId }: JobAddress,
   detail: string,
 ): Promise<void> {
   await insertEvent(db, { scope, threadId, step, op: "create", status: "error", detail });

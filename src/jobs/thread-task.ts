@@ -1,13 +1,13 @@
 import sql from "sql-template-tag";
 import { findThread } from "../conversation/claim-thread.js";
 import type { Connection } from "../postgres/connection.js";
-import { parseScope, type Scope } from "../scope/scope.js";
+import { parseScope } from "../scope/scope.js";
 import { parseThreadId, threadForbidden } from "../scope/thread-id.js";
 import type { Job, Worker } from "./background-work.js";
 import type { Failure } from "./failure.js";
 import type { TaskRuntime } from "./jobs-options.js";
 import { endLease, isDue, type Lease, type LeaseTable, takeLeases } from "./lease.js";
-import type { SeqRange } from "./settle-failure.js";
+import type { JobAddress, SeqRange } from "./settle-failure.js";
 
 /** What is due of a thread: extracting facts from what its user says, or compressing its older turns. */
 export type ThreadTask = "extract" | "compress";
@@ -39,8 +39,9 @@ export async function markTask(
     on conflict (thread_ref, task) do update set retry_at = coalesce(k.retry_at, excluded.retry_at)`);
 }
 
-/** How far a task has come. */
+/** How far a task has come when a piece of it is done. */
 export interface TaskProgress {
+  /** Where the cursor goes. */
   readonly doneUntil: number;
   /** Whether the thread has more to do now. */
   readonly more: boolean;
@@ -58,31 +59,33 @@ export async function completeTask(
   await endLease(db, threadTasks, claim, set);
 }
 
+/** Completes a claimed task in which there was nothing to do. @throws MemoryError `LEASE_LOST` */
+export async function skipTask(db: Connection, claim: TaskClaim, progress: TaskProgress): Promise<"skipped"> {
+  await completeTask(db, claim, progress);
+  return "skipped";
+}
+
 /** Gives a claimed task back until `until`; that was no try. @throws MemoryError `LEASE_LOST` */
 export async function deferTask(db: Connection, claim: TaskClaim, until: Date): Promise<void> {
   await endLease(db, threadTasks, claim, sql`attempts = attempts - 1, retry_at = ${until}`);
 }
 
-/**
- * Gives a claimed task up: the cursor moves past the messages that it was about, and a dead letter keeps what the model
- * last said for people to look at. Belongs in a transaction.
- *
- * @throws MemoryError `LEASE_LOST`
- */
-export async function giveTaskUp(
-  tx: Connection,
-  claim: TaskClaim,
-  about: TaskProgress & SeqRange,
-  { message, output }: Failure,
-): Promise<void> {
-  await completeTask(tx, claim, about);
-  await tx.query(sql`
-    insert into ${tx.schema}.dead_letter (thread_ref, task, start_seq, end_seq, output, error, created_at)
-    values (${claim.threadRef}, ${claim.task}, ${about.startSeq}, ${about.endSeq}, ${output}, ${message}, ${tx.now()})`);
+/** What a claimed task is about. */
+export interface TaskWork extends JobAddress, TaskProgress {
+  readonly messages: readonly { readonly seq: number }[];
 }
 
-/** Where `messages` begin and end; 0 where there are none. */
-export function seqRange(messages: readonly { readonly seq: number }[]): SeqRange {
+/** What the graphs of all tasks have in common; `doing` says in log lines what is done to messages. */
+export function taskSteps(deps: TaskRuntime, task: ThreadTask, doing: string) {
+  return {
+    ...{ step: task, doing, table: threadTasks, tries: deps.config.upkeep },
+    claim: (address: JobAddress) => claimTaskOf(deps, task, address),
+    range: seqRange,
+    giveUp: giveTaskUp,
+  };
+}
+
+function seqRange({ messages }: TaskWork): SeqRange {
   const startSeq = messages[0]?.seq ?? 0;
   return { startSeq, endSeq: messages.at(-1)?.seq ?? startSeq };
 }
@@ -93,20 +96,34 @@ export function seqRange(messages: readonly { readonly seq: number }[]): SeqRang
  *
  * @throws MemoryError `MODEL_REQUIRED`, `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`
  */
-export async function claimTaskOf(
+async function claimTaskOf(
   { db, config, model }: TaskRuntime,
-  input: { scope: Scope; threadId: string; task: ThreadTask },
+  task: ThreadTask,
+  address: JobAddress,
 ): Promise<TaskClaim | null> {
   // Before anything is claimed: without a model nothing can be done.
   model();
-  const { task } = input;
-  const threadId = parseThreadId(input.threadId);
-  const thread = await findThread(db, { scope: parseScope(input.scope), threadId });
+  const threadId = parseThreadId(address.threadId);
+  const thread = await findThread(db, { scope: parseScope(address.scope), threadId });
   if (thread === null) throw threadForbidden(threadId);
   if (thread === undefined) return null;
   const { threadRef } = thread;
   await markTask(db, { threadRef, task });
   return claimTask(db, { task, threadRef, leaseMs: config.upkeep.leaseMs });
+}
+
+/** Moves the cursor past work that was given up, and keeps a dead letter with what the model last said. */
+async function giveTaskUp(
+  tx: Connection,
+  claim: TaskClaim,
+  work: TaskWork,
+  { message, output }: Failure,
+): Promise<void> {
+  await completeTask(tx, claim, work);
+  const { startSeq, endSeq } = seqRange(work);
+  await tx.query(sql`
+    insert into ${tx.schema}.dead_letter (thread_ref, task, start_seq, end_seq, output, error, created_at)
+    values (${claim.threadRef}, ${claim.task}, ${startSeq}, ${endSeq}, ${output}, ${message}, ${tx.now()})`);
 }
 
 /** Works on a task of threads. */

@@ -138,5 +138,5 @@ function messagesBlock({ messages }: ProcedureInput): string {
   );
 }
 
-/** What work on procedures takes. */
+/** What making procedures needs. */
 export type ProceduresRuntime = Runtime<WriteConfig> & TaskRuntime;

@@ -1,7 +1,8 @@
 import { findConversation } from "../conversation/find-conversation.js";
 import { record } from "../conversation/record.js";
 import { insertEvent } from "../events/event-log.js";
-import { type BackgroundGraph, backgroundGraph, type JobAddress } from "../jobs/background-graph.js";
+import { backgroundGraph } from "../jobs/background-graph.js";
+import type { JobAddress } from "../jobs/settle-failure.js";
 import { parseScope } from "../scope/scope.js";
 import { completeSummary, type SummaryClaim, summaryLeases } from "./claim-summary.js";
 import { findSummaryWork, limitSummary, type SummaryWork } from "./find-summary-work.js";
@@ -19,9 +20,7 @@ interface Summarized {
 }
 
 /** The graph that makes one summary: load → summarize → validate → save. */
-export function createSummarizationGraph(
-  deps: SummaryRuntime,
-): BackgroundGraph<SummaryClaim, SummaryWork, Summarized> {
+export function createSummarizationGraph(deps: SummaryRuntime) {
   const { summaries } = deps.config;
   return backgroundGraph<SummaryClaim, SummaryWork, Summarized>(deps, {
     ...{ name: "summarization", step: "summarize", table: summaryLeases, tries: summaries },
