@@ -2,15 +2,16 @@ import sql from "sql-template-tag";
 import { findTurnMessages, type TurnMessage, type TurnRange } from "../conversation/find-messages.js";
 import { isHeld } from "../jobs/lease.js";
 import { limitMaterial } from "../jobs/limit-material.js";
-import type { JobAddress, JobStatus } from "../jobs/settle-failure.js";
+import type { JobStatus } from "../jobs/settle-failure.js";
 import { skipTask, type TaskClaim, type TaskWork, threadTasks } from "../jobs/thread-task.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
+import type { ThreadAddress } from "../scope/thread-id.js";
 import { hasWords } from "../text/storable-text.js";
 import { type EpisodesRuntime, episodeRange } from "./episode-text.js";
 
 /** A thread whose older turns may be due to become an episode. */
-interface CompressionWork extends JobAddress {
+interface CompressionWork extends ThreadAddress {
   /** Turns it has. */
   readonly turns: number;
 }

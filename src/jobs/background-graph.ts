@@ -8,24 +8,16 @@ import {
   type StateType,
   type UpdateType,
 } from "@langchain/langgraph";
-import type { Scope } from "../scope/scope.js";
+import type { ThreadAddress } from "../scope/thread-id.js";
 import { attempted, type Failure, ownFailure, toFailure } from "./failure.js";
 import type { JobRuntime } from "./jobs-options.js";
 import { type Lease, renewLease } from "./lease.js";
-import {
-  type Attempts,
-  type FailedTry,
-  type JobAddress,
-  type JobStatus,
-  settleFailure,
-} from "./settle-failure.js";
+import { type Attempts, type FailedTry, type JobStatus, settleFailure } from "./settle-failure.js";
 
 /** What every graph of background work has in its state. */
-interface JobState<Claim, Work> {
+interface JobState<Claim, Work> extends ThreadAddress {
   /** Work that was claimed. Without it, that of the thread named by `threadId` and `scope` is claimed now. */
   claim: Claim | null;
-  threadId: string;
-  scope: Scope;
   /** What the claim is about. */
   work: Work | null;
   error: Failure | null;
@@ -36,13 +28,13 @@ interface JobState<Claim, Work> {
 type Taken<Claim, Work, Made> = Made & { readonly claim: Claim; readonly work: Work };
 
 /** One kind of background work: what it is called, and its four steps. What a step returns is put into the state. */
-export interface JobSteps<Claim extends Lease, Work extends JobAddress, Made extends object>
+export interface JobSteps<Claim extends Lease, Work extends ThreadAddress, Made extends object>
   extends Attempts<Claim, Work> {
   readonly name: string;
   /** What the steps make, before they have made it. */
   readonly fresh: Made;
   /** Claims the work of a conversation now; null when there is none. */
-  claim(address: JobAddress): Promise<Claim | null>;
+  claim(address: ThreadAddress): Promise<Claim | null>;
   /** What `claim` is about, or how it ended. @throws MemoryError `LEASE_LOST` */
   load(claim: Claim): Promise<Work | JobStatus>;
   /** Asks the model. No connection is held meanwhile; `renew` extends the lease, between two calls. */
@@ -71,7 +63,7 @@ export type BackgroundGraph<Claim, Work, Made> = CompiledStateGraph<
  * It keeps no checkpoints, since the row of its claim is its record, and holds no connection while the model works. A
  * try that fails is recorded by the last node, and what was there before stays as it is.
  */
-export function backgroundGraph<Claim extends Lease, Work extends JobAddress, Made extends object>(
+export function backgroundGraph<Claim extends Lease, Work extends ThreadAddress, Made extends object>(
   deps: JobRuntime,
   steps: JobSteps<Claim, Work, Made>,
 ): BackgroundGraph<Claim, Work, Made> {
@@ -134,6 +126,6 @@ export function backgroundGraph<Claim extends Lease, Work extends JobAddress, Ma
 /** A try that ended with the worker; found when one more would be too many. */
 const workerStopped = ownFailure("The worker stopped before it was done.");
 
-function isSpent({ tries }: Pick<Attempts<Lease, JobAddress>, "tries">, { attempt }: Lease): boolean {
+function isSpent({ tries }: Pick<Attempts<Lease, ThreadAddress>, "tries">, { attempt }: Lease): boolean {
   return attempt > (tries.maxFailures ?? tries.maxAttempts);
 }

@@ -1,7 +1,7 @@
 import { MemoryError } from "../errors.js";
 import { type EventStep, insertEvent } from "../events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "../scope/scope.js";
+import type { ThreadAddress } from "../scope/thread-id.js";
 import { type Failure, failureLine, retryDelayMs } from "./failure.js";
 import type { JobRuntime, Tries } from "./jobs-options.js";
 import { failLease, type Lease, type LeaseTable } from "./lease.js";
@@ -12,12 +12,6 @@ import { failLease, type Lease, type LeaseTable } from "./lease.js";
  */
 export type JobStatus = "completed" | "skipped" | "deferred" | "failed" | "dead_letter" | "lost";
 
-/** The conversation that a job is about. */
-export interface JobAddress {
-  readonly scope: Scope;
-  readonly threadId: string;
-}
-
 /** A stretch of a thread's messages, both ends included. */
 export interface SeqRange {
   readonly startSeq: number;
@@ -25,7 +19,7 @@ export interface SeqRange {
 }
 
 /** What there is to know of a kind of work when it fails. */
-export interface Attempts<Claim extends Lease, Work extends JobAddress> {
+export interface Attempts<Claim extends Lease, Work extends ThreadAddress> {
   readonly table: LeaseTable<Claim>;
   /** What its events are counted under. */
   readonly step: EventStep;
@@ -55,7 +49,7 @@ export interface FailedTry<Claim, Work> {
 /**
  * Records a try that failed: the work is due again later, or is given up after the last try. An event tells of either.
  */
-export async function settleFailure<Claim extends Lease, Work extends JobAddress>(
+export async function settleFailure<Claim extends Lease, Work extends ThreadAddress>(
   deps: JobRuntime,
   of: Attempts<Claim, Work>,
   failed: FailedTry<Claim, Work>,
@@ -76,7 +70,7 @@ export async function settleFailure<Claim extends Lease, Work extends JobAddress
 /** Shortest wait after the work could not be read: of some work nothing counts such tries to an end. */
 const shortestWaitMs = 1_000;
 
-async function tryAgain<Claim extends Lease, Work extends JobAddress>(
+async function tryAgain<Claim extends Lease, Work extends ThreadAddress>(
   deps: JobRuntime,
   of: Attempts<Claim, Work>,
   { claim, work, failure }: FailedTry<Claim, Work>,
@@ -98,7 +92,7 @@ async function tryAgain<Claim extends Lease, Work extends JobAddress>(
   return "failed";
 }
 
-async function giveUp<Claim extends Lease, Work extends JobAddress>(
+async function giveUp<Claim extends Lease, Work extends ThreadAddress>(
   deps: JobRuntime,
   of: Attempts<Claim, Work>,
   { claim, work, failure }: FailedTry<Claim, Work> & { readonly work: Work },
@@ -114,7 +108,7 @@ async function giveUp<Claim extends Lease, Work extends JobAddress>(
   return "dead_letter";
 }
 
-function lineOf<Work extends JobAddress>(
+function lineOf<Work extends ThreadAddress>(
   { doing, range }: Pick<Attempts<Lease, Work>, "doing" | "range">,
   work: Work,
 ): string {
@@ -125,7 +119,7 @@ function lineOf<Work extends JobAddress>(
 async function insertFailure(
   db: Connection,
   step: EventStep,
-  { scope, threadId }: JobAddress,
+  { scope, threadId }: ThreadAddress,
   detail: string,
 ): Promise<void> {
   await insertEvent(db, { scope, threadId, step, op: "create", status: "error", detail });

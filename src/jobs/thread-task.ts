@@ -2,12 +2,12 @@ import sql from "sql-template-tag";
 import { findThread } from "../conversation/claim-thread.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseScope } from "../scope/scope.js";
-import { parseThreadId, threadForbidden } from "../scope/thread-id.js";
+import { parseThreadId, type ThreadAddress, threadForbidden } from "../scope/thread-id.js";
 import type { Job, Worker } from "./background-work.js";
 import type { Failure } from "./failure.js";
 import type { TaskRuntime } from "./jobs-options.js";
 import { endLease, isDue, type Lease, type LeaseTable, takeLeases } from "./lease.js";
-import type { JobAddress, SeqRange } from "./settle-failure.js";
+import type { SeqRange } from "./settle-failure.js";
 
 /** What is due of a thread: extracting facts from what its user says, or compressing its older turns. */
 export type ThreadTask = "extract" | "compress";
@@ -71,7 +71,7 @@ export async function deferTask(db: Connection, claim: TaskClaim, until: Date): 
 }
 
 /** What a claimed task is about. */
-export interface TaskWork extends JobAddress, TaskProgress {
+export interface TaskWork extends ThreadAddress, TaskProgress {
   readonly messages: readonly { readonly seq: number }[];
 }
 
@@ -79,7 +79,7 @@ export interface TaskWork extends JobAddress, TaskProgress {
 export function taskSteps(deps: TaskRuntime, task: ThreadTask, doing: string) {
   return {
     ...{ step: task, doing, table: threadTasks, tries: deps.config.upkeep },
-    claim: (address: JobAddress) => claimTaskOf(deps, task, address),
+    claim: (address: ThreadAddress) => claimTaskOf(deps, task, address),
     range: seqRange,
     giveUp: giveTaskUp,
   };
@@ -99,7 +99,7 @@ function seqRange({ messages }: TaskWork): SeqRange {
 async function claimTaskOf(
   { db, config, model }: TaskRuntime,
   task: ThreadTask,
-  address: JobAddress,
+  address: ThreadAddress,
 ): Promise<TaskClaim | null> {
   // Before anything is claimed: without a model nothing can be done.
   model();

@@ -14,7 +14,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { lockOwner } from "../scope/lock-owner.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
-import { parseThreadId, threadForbidden } from "../scope/thread-id.js";
+import { parseThreadId, type ThreadAddress, threadForbidden } from "../scope/thread-id.js";
 import { smallCount, storableText } from "../text/parse-input.js";
 import { foldPieces } from "../text/text-pieces.js";
 import {
@@ -30,11 +30,6 @@ interface SeenThread {
   /** Null: nothing of it was recorded yet. */
   readonly threadRef: number | null;
   readonly ownerRef: number;
-}
-
-interface ThreadAddress {
-  readonly scope: Scope;
-  readonly threadId: string;
 }
 
 /**

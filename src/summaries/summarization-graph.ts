@@ -2,8 +2,8 @@ import { findConversation } from "../conversation/find-conversation.js";
 import { record } from "../conversation/record.js";
 import { insertEvent } from "../events/event-log.js";
 import { backgroundGraph } from "../jobs/background-graph.js";
-import type { JobAddress } from "../jobs/settle-failure.js";
 import { parseScope } from "../scope/scope.js";
+import type { ThreadAddress } from "../scope/thread-id.js";
 import { completeSummary, type SummaryClaim, summaryLeases } from "./claim-summary.js";
 import { findSummaryWork, limitSummary, type SummaryWork } from "./find-summary-work.js";
 import { makeSummary } from "./make-summary.js";
@@ -56,7 +56,10 @@ export function createSummarizationGraph(deps: SummaryRuntime) {
   });
 }
 
-async function claimNow(deps: SummaryRuntime, { scope, threadId }: JobAddress): Promise<SummaryClaim | null> {
+async function claimNow(
+  deps: SummaryRuntime,
+  { scope, threadId }: ThreadAddress,
+): Promise<SummaryClaim | null> {
   if (!(await findConversation(deps.db, { scope: parseScope(scope), threadId }))) return null;
   const thread = await record(deps, { scope, threadId, messages: [] });
   if (await isRoundOpen(deps.db, thread.threadRef, [])) return null;
