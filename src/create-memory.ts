@@ -12,9 +12,14 @@ import { memoryStats } from "./events/memory-stats.js";
 import { createExtractionGraph } from "./facts/extraction-graph.js";
 import { forget, removeThread } from "./forgetting/forget.js";
 import { isolatedMemory } from "./isolated-memory.js";
-import { type BackgroundWork, createBackgroundWork, type WorkKind } from "./jobs/background-work.js";
-import { keepTenant, workAcrossTenants } from "./jobs/tenant-work.js";
-import { createThreadTaskWork } from "./jobs/thread-task-work.js";
+import {
+  acrossAllTenants,
+  type BackgroundWork,
+  createBackgroundWork,
+  keepTenant,
+  type Worker,
+} from "./jobs/background-work.js";
+import { createTaskWorker } from "./jobs/thread-task.js";
 import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/checkpointer/owned-postgres-saver.js";
 import { createLifecycle } from "./lifecycle/lifecycle.js";
 import { defaultLogger, errorLine, errorWords, lineLogger } from "./logger.js";
@@ -45,9 +50,9 @@ import { parseScope, parseScopeIn } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
+import { createSummaryWorker } from "./summaries/claim-summary.js";
 import { createSummariesApi } from "./summaries/summaries-api.js";
 import { createSummarizationGraph } from "./summaries/summarization-graph.js";
-import { createSummaryWork } from "./summaries/summary-work.js";
 import { parseInput } from "./text/parse-input.js";
 import { createRedactor } from "./text/redactor.js";
 import { exportScope } from "./transfer/export-scope.js";
@@ -100,38 +105,36 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     }
   };
   const lifecycle = createLifecycle(patient);
-  const modelless: WorkKind[] = [createConsentExpiryWork(db), lifecycle.work, lifecycle.trimming];
+  const modelless: Worker[] = [createConsentExpiryWork(db), lifecycle.work, lifecycle.trimming];
   const background: BackgroundWork = createBackgroundWork({
     ...config.jobs,
     ...{ logger, jobs: options.jobs ?? "background" },
-    kinds: () => due,
+    workers: () => due,
   });
   const summarization = createSummarizationGraph(runtime);
   const extraction = createExtractionGraph(runtime);
   const compression = createCompressionGraph(runtime);
-  const summaryWork = createSummaryWork(db, config.summaries, async (claim) => {
-    await observe(spans.summarize, () => summarization.invoke({ claim }), reportWork);
-  });
+  const summaryWorker = createSummaryWorker(db, config.summaries, (claim) =>
+    observe(spans.summarize, () => summarization.invoke({ claim }), reportWork),
+  );
   const { leaseMs } = config.upkeep;
-  const threadWork = {
-    extract: createThreadTaskWork(db, {
+  const taskWorkers = {
+    extract: createTaskWorker(db, {
       ...{ task: "extract", leaseMs },
-      step: async (claim) =>
-        void (await observe(spans.extract, () => extraction.invoke({ claim }), reportWork)),
+      step: (claim) => observe(spans.extract, () => extraction.invoke({ claim }), reportWork),
     }),
-    compress: createThreadTaskWork(db, {
+    compress: createTaskWorker(db, {
       ...{ task: "compress", leaseMs },
-      step: async (claim) =>
-        void (await observe(spans.compress, () => compression.invoke({ claim }), reportWork)),
+      step: (claim) => observe(spans.compress, () => compression.invoke({ claim }), reportWork),
     }),
   };
-  const kinds: WorkKind[] = [
-    summaryWork,
-    ...(config.memories.extract ? [threadWork.extract] : []),
-    ...(config.memories.episodes ? [threadWork.compress] : []),
+  const workers: Worker[] = [
+    summaryWorker,
+    ...(config.memories.extract ? [taskWorkers.extract] : []),
+    ...(config.memories.episodes ? [taskWorkers.compress] : []),
   ];
   // Made once: a sweep remembers when it last looked for each.
-  const due = [...(options.model ? kinds : []), ...modelless].map((kind) => workAcrossTenants(db, kind));
+  const due = [...(options.model ? workers : []), ...modelless].map((worker) => acrossAllTenants(db, worker));
   let saver: PostgresSaver | undefined;
   let closing: Promise<void> | undefined;
 
@@ -155,9 +158,9 @@ export function createMemory(options: MemoryOptions = {}): Memory {
         reportRemembered(input),
       );
       const { summary } = remembered;
-      if (summary.started) await background.start(keepTenant(summaryWork.of(summary.claim)));
+      if (summary.started) await background.start(keepTenant(summaryWorker.of(summary.claim)));
       for (const { task, threadRef } of due)
-        await background.start(keepTenant(threadWork[task].of(threadRef)));
+        await background.start(keepTenant(taskWorkers[task].of(threadRef)));
       // The first turn also looks for what a dead process left behind; it costs that turn nothing.
       background.startSweeping();
       return remembered;

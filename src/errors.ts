@@ -118,3 +118,8 @@ export class MemoryError extends Error {
     return code === undefined || (error as unknown as MemoryError).code === code;
   }
 }
+
+/** What `error`, of whatever kind, says. It may quote anything. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -104,7 +104,7 @@ export type { RecallInput } from "./rounds/recall.js";
 export type { Recalled, RecalledMemories } from "./rounds/recalled.js";
 export type { Remembered } from "./rounds/remember.js";
 export type { Scope } from "./scope/scope.js";
-export type { SaidMessage } from "./scope/thread-id.js";
+export type { SaidMessage, ThreadAddress } from "./scope/thread-id.js";
 export type { AnswerForm, MemoryBullet } from "./search/answer-query.js";
 export type { MemoryFilter } from "./search/memory-filter.js";
 export type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
@@ -113,7 +113,7 @@ export type { RecallMode, RetrievalConfig } from "./search/retrieval-options.js"
 export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
 export type { SummaryClaim } from "./summaries/claim-summary.js";
 export type { Summary, SummaryProgress, SummaryStats } from "./summaries/list-summaries.js";
-export type { SummariesApi, ThreadAddress } from "./summaries/summaries-api.js";
+export type { SummariesApi } from "./summaries/summaries-api.js";
 export type { SummaryConfig } from "./summaries/summary-options.js";
 export type { SummarySkipReason, SummaryWindow } from "./summaries/summary-window.js";
 export type { MessageRole, TranscriptMessage } from "./text/message-text.js";

@@ -1,5 +1,6 @@
-import { MemoryError } from "./errors.js";
+import { MemoryError, messageOf } from "./errors.js";
 import { propertyOf } from "./text/plain-json.js";
+import { wellFormed } from "./text/storable-text.js";
 
 /** Where log lines go: `console`, pino, winston and their like all fit. */
 export interface Logger {
@@ -44,7 +45,7 @@ export function errorLine(error: unknown): string {
 /** What `error` itself says, in one line of at most 500 characters. It may quote anything: prompts, messages, rows. */
 export function errorWords(error: unknown): string {
   const cause = MemoryError.is(error) ? (error.cause ?? error) : error;
-  return oneLine(cause instanceof Error ? cause.message : String(cause), mostErrorCharacters);
+  return oneLine(messageOf(cause), mostErrorCharacters);
 }
 
 /**
@@ -99,5 +100,5 @@ function oneLine(text: string, mostCharacters: number): string {
   // Cut before it is searched: a message may be of any length.
   const line = text.slice(0, mostCharacters * 2).replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
   const whole = line.length <= mostCharacters && text.length <= mostCharacters * 2;
-  return (whole ? line : `${line.slice(0, mostCharacters - 1)}…`).replace(/\p{Surrogate}/gu, "\uFFFD");
+  return wellFormed(whole ? line : `${line.slice(0, mostCharacters - 1)}…`);
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
-import { MemoryError } from "./errors.js";
+import { MemoryError, messageOf } from "./errors.js";
 import {
   type JobsConfig,
   jobsOptionsSchema,
+  taskOptionsSchema,
   type UpkeepConfig,
-  upkeepOptionsSchema,
 } from "./jobs/jobs-options.js";
 import { type LifecycleConfig, lifecycleOptionsSchema } from "./lifecycle/lifecycle-options.js";
 import {
@@ -32,7 +32,7 @@ const configSchema = z.strictObject({
   database: databaseOptionsSchema.prefault({}),
   summaries: summaryOptionsSchema.prefault({}),
   memories: memoryOptionsSchema.prefault({}),
-  upkeep: upkeepOptionsSchema.prefault({}),
+  upkeep: taskOptionsSchema.prefault({}),
   lifecycle: lifecycleOptionsSchema.prefault({}),
   telemetry: telemetryOptionsSchema.prefault({}),
   retrieval: retrievalOptionsSchema.prefault({}),
@@ -96,7 +96,7 @@ function readConfigFile(path: string): unknown {
   try {
     return parse(readFileSync(path, "utf8")) ?? {};
   } catch (cause) {
-    throw invalid(`${path} cannot be read: ${cause instanceof Error ? cause.message : cause}`, cause);
+    throw invalid(`${path} cannot be read: ${messageOf(cause)}`, cause);
   }
 }
 

@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { MemoryError } from "../errors.js";
+import { MemoryError, messageOf } from "../errors.js";
 import { oneLine } from "./output.js";
 import { createProgram } from "./program.js";
 
@@ -16,7 +16,7 @@ try {
   await createProgram().parseAsync();
 } catch (error) {
   // One line: for people, logs and scripts alike. A stack says nothing to who runs a command.
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   // What is wrong with the arguments was said already.
   if (!(error instanceof CommanderError)) process.stderr.write(`mnemograph: ${oneLine(message)}\n`);
   process.exitCode = exitCodeOf(error);

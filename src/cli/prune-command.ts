@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { Pruned } from "../checkpoints/prune-checkpoints.js";
+import { dayMs } from "../clock.js";
 import { type CliCommand, type MemoryFlags, useMemory, wholeNumber, withDatabase } from "./flags.js";
 import { print, progressBar } from "./output.js";
 
@@ -27,7 +28,7 @@ interface PruneFlags extends MemoryFlags {
   readonly dryRun?: true;
 }
 
-const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 };
+const unitMs = { d: dayMs, h: 3_600_000, m: 60_000 };
 
 function age(text: string): number {
   const [, count, unit] = /^(\d{1,9})([dhm])$/.exec(text) ?? [];

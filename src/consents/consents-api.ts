@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { WorkKind } from "../jobs/background-work.js";
+import type { Worker } from "../jobs/background-work.js";
 import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Database } from "../postgres/database.js";
@@ -19,7 +19,7 @@ import { type ConsentDecision, decideConsent } from "./decide-consent.js";
 const batchSize = 500;
 
 /** Marking requests whose time is over, as background work. They count as expired before that already. */
-export function createConsentExpiryWork(db: Database): WorkKind {
+export function createConsentExpiryWork(db: Database): Worker {
   return {
     async due() {
       if (!(await hasExpiredConsents(db))) return [];

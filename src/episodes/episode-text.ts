@@ -1,6 +1,6 @@
 import type { TurnRange } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
-import type { UpkeepRuntime } from "../jobs/jobs-options.js";
+import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.js";
 import type { Runtime } from "../runtime.js";
@@ -57,5 +57,5 @@ export function tellsPresent(text: string): boolean {
   return sentencesOf(text).some((sentence) => present.test(sentence.trim()));
 }
 
-/** What work on episodes takes. */
-export type EpisodesRuntime = Runtime<WriteConfig> & UpkeepRuntime;
+/** What making episodes needs. */
+export type EpisodesRuntime = Runtime<WriteConfig> & TaskRuntime;

@@ -4,15 +4,16 @@ import type { TurnMessage, TurnRange } from "../conversation/find-messages.js";
 import { maxCharacters } from "../memories/write/writing-constraints.js";
 import { callStructured } from "../models/call-structured.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
-import { escapeAttribute, escapeMarkup } from "../text/prompt-text.js";
-import { textPieces } from "../text/text-pieces.js";
+import { isoDay } from "../text/iso-time.js";
+import { block, element } from "../text/prompt-text.js";
+import { foldPieces } from "../text/text-pieces.js";
 import { type EpisodesRuntime, episodeText } from "./episode-text.js";
 import type { EpisodeWork } from "./load-compression.js";
 
 /** What one call of the compressing model gets to see. */
 export interface CompressInput {
   readonly turns: TurnRange;
-  /** The episode as far as it has been written, when the turns are worked on in pieces. */
+  /** The episode so far, when the turns are worked on in pieces. */
   readonly previous: string | null;
   readonly messages: readonly TurnMessage[];
   readonly maxCharacters: number;
@@ -59,23 +60,20 @@ export async function compressTurns(
 }
 
 function previousBlock({ previous }: CompressInput): string {
-  return previous === null ? "" : `<episode_so_far>${escapeMarkup(previous)}</episode_so_far>`;
+  return previous === null ? "" : element("episode_so_far", {}, previous);
 }
 
 function messagesBlock({ messages }: CompressInput): string {
-  const lines = messages.map(({ role, actor, saidAt, text }) => {
-    const name = actor === null ? "" : ` name="${escapeAttribute(actor)}"`;
-    const date = saidAt.toISOString().slice(0, 10);
-    return `<message role="${role}"${name} date="${date}">${escapeMarkup(withoutMemoryBlocks(text))}</message>`;
-  });
-  return ["<messages>", ...lines, "</messages>"].join("\n");
+  const lines = messages.map(({ role, actor, saidAt, text }) =>
+    element("message", { role, name: actor, date: isoDay(saidAt) }, withoutMemoryBlocks(text)),
+  );
+  return block("messages", lines);
 }
 
 /**
  * The episode of `work`'s turns, as the model wrote it.
  *
- * More than the model's budget is folded in piece by piece, each into the episode of those before, so that
- * nothing is left out in the middle.
+ * More than the model's budget is folded in piece by piece, each into the episode of those before.
  *
  * @param betweenPieces called before each call after the first; its error ends the work.
  * @throws MemoryError `MODEL_OUTPUT_INVALID` also when the episode of a piece would lose those before it;
@@ -87,13 +85,12 @@ export async function makeEpisode(
   betweenPieces: () => Promise<void>,
 ): Promise<string> {
   const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;
-  let previous: string | null = null;
-  let text = "";
-  for (const piece of textPieces(messages, inputBudgetTokens)) {
-    if (previous !== null) await betweenPieces();
-    const input = { turns, previous, messages: piece, maxCharacters: maxCharacters.episode };
-    text = await compressTurns(deps.model(), input, timeoutMs);
-    previous = episodeText(text);
-  }
-  return text;
+  return foldPieces(
+    { items: messages, budgetTokens: inputBudgetTokens, start: "", between: betweenPieces },
+    async (before, piece, { isFirst }) => {
+      const previous = isFirst ? null : episodeText(before);
+      const input = { turns, previous, messages: piece, maxCharacters: maxCharacters.episode };
+      return compressTurns(deps.model(), input, timeoutMs);
+    },
+  );
 }

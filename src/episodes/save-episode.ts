@@ -1,9 +1,7 @@
 import { commonOrigin } from "../conversation/find-messages.js";
-import { MemoryError } from "../errors.js";
 import { insertEvents } from "../events/event-log.js";
-import { completeThreadTask, type ThreadTaskClaim } from "../jobs/thread-task.js";
+import { completeTask, type TaskClaim } from "../jobs/thread-task.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
-import type { Connection } from "../postgres/connection.js";
 import { type EpisodesRuntime, tellsPresent } from "./episode-text.js";
 import type { EpisodeWork } from "./load-compression.js";
 
@@ -19,11 +17,10 @@ const compressor = "worker:compress";
  */
 export async function saveEpisode(
   deps: EpisodesRuntime,
-  input: { claim: ThreadTaskClaim; work: EpisodeWork; text: string; trimmed: boolean },
+  input: { claim: TaskClaim; work: EpisodeWork; text: string; trimmed: boolean },
 ): Promise<string | null> {
   const { claim, work, text, trimmed } = input;
-  const { scope, threadId, turns, messages, more } = work;
-  const complete = (db: Connection) => completeThreadTask(db, claim, { doneUntil: turns.end, more });
+  const { scope, threadId, turns, messages } = work;
   const writing = writeMemories(deps, {
     scope,
     drafts: [
@@ -35,7 +32,7 @@ export async function saveEpisode(
     ],
     origin: { actor: compressor, step: "compress" },
     alongside: async (tx, [outcome]) => {
-      if (!(await complete(tx))) throw takenOver();
+      await completeTask(tx, claim, work);
       await insertEvents(tx, [
         {
           ...{ scope, threadId, ...commonOrigin(messages), step: "compress", op: "classify" },
@@ -50,13 +47,9 @@ export async function saveEpisode(
   } catch (error) {
     if (!isTaken(error)) throw error;
     // Someone else has written an episode that begins at this turn.
-    if (!(await complete(deps.db))) throw takenOver();
+    await completeTask(deps.db, claim, work);
     return null;
   }
-}
-
-function takenOver(): MemoryError {
-  return new MemoryError("LEASE_LOST", "Another worker took this task over.");
 }
 
 function isTaken(error: unknown): boolean {

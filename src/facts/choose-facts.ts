@@ -6,7 +6,7 @@ import { contentHash } from "../text/normal-value.js";
 import { visibleText } from "../text/storable-text.js";
 import type { CandidateProblem, ChosenFact, FactCandidate, RejectedFact } from "./fact-candidate.js";
 
-/** Scripts that stand for languages, those of one way of writing together. */
+/** Scripts that stand for languages. Scripts of one way of writing stand together. */
 const scripts: readonly (readonly [name: string, letters: RegExp])[] = [
   ["latin", /\p{Script=Latin}/gu],
   ["cyrillic", /\p{Script=Cyrillic}/gu],
@@ -19,7 +19,7 @@ const scripts: readonly (readonly [name: string, letters: RegExp])[] = [
   ["devanagari", /\p{Script=Devanagari}/gu],
 ];
 
-/** Letters from which on a script is that of a text, and not of a name or a word in it. */
+/** With fewer letters of a script, a text may just have a name or a word in it. */
 const leastLetters = 8;
 
 /**

@@ -2,10 +2,53 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { z } from "zod";
 import { callStructured } from "../models/call-structured.js";
 import { findQuote } from "../text/find-quote.js";
-import { escapeAttribute, escapeMarkup } from "../text/prompt-text.js";
-import { headOf, tailOf } from "../text/storable-text.js";
-import type { KnownSlot } from "./choose-facts.js";
-import type { FactCandidate } from "./fact-candidate.js";
+import { isoDay } from "../text/iso-time.js";
+import { block, element } from "../text/prompt-text.js";
+import { hasWords, headOf, tailOf } from "../text/storable-text.js";
+import { foldPieces } from "../text/text-pieces.js";
+import { factCategories, type KnownSlot } from "./choose-facts.js";
+import type { FactCandidate, FactsRuntime } from "./fact-candidate.js";
+import type { ExtractionWork } from "./load-extraction.js";
+
+/**
+ * What the model proposes to remember of `work`'s messages, which its evidence counts from 1.
+ *
+ * More than the model's budget is worked on in pieces; a long message becomes several, counted as one.
+ *
+ * @param betweenPieces called before each call after the first; its error ends the work.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`, `MODEL_FAILED`.
+ */
+export async function proposeFacts(
+  deps: FactsRuntime,
+  work: ExtractionWork,
+  betweenPieces: () => Promise<void>,
+): Promise<FactCandidate[]> {
+  const { upkeep, memories, policy } = deps.config;
+  const material = work.messages
+    .map((message, index) => ({ ...message, number: index + 1 }))
+    .filter(({ text }) => hasWords(text));
+  return foldPieces<(typeof material)[number], FactCandidate[]>(
+    { items: material, budgetTokens: upkeep.inputBudgetTokens, start: [], between: betweenPieces },
+    async (candidates, piece) => {
+      const { candidatesPerTurn } = memories;
+      const input = {
+        messages: piece,
+        known: work.known,
+        categories: factCategories(policy),
+        candidatesPerTurn,
+      };
+      const proposed = await extractFacts(deps.model(), input, upkeep.timeoutMs);
+      return [
+        ...candidates,
+        ...proposed.map((candidate) => {
+          const { message, quote } = candidate.evidence;
+          // 0 is no message: a number out of range is no evidence.
+          return { ...candidate, evidence: { message: piece[message - 1]?.number ?? 0, quote } };
+        }),
+      ];
+    },
+  );
+}
 
 /** What one call of the extracting model gets to see. */
 export interface ExtractInput {
@@ -141,24 +184,21 @@ function messageWith(quote: string, texts: readonly string[]): number {
 
 function knownBlock({ known }: ExtractInput): string {
   if (known.length === 0) return "";
-  const lines = known.map(
-    ({ category, key, value, text }, index) =>
-      `<fact number="${index + 1}" category="${escapeAttribute(category)}" key="${escapeAttribute(key)}">${escapeMarkup(headOf(value ?? text, knownCharacters))}</fact>`,
+  const lines = known.map(({ category, key, value, text }, index) =>
+    element("fact", { number: index + 1, category, key }, headOf(value ?? text, knownCharacters)),
   );
-  return ["<known_facts>", ...lines, "</known_facts>"].join("\n");
+  return block("known_facts", lines);
 }
 
 function messagesBlock({ messages }: ExtractInput): string {
   const lines = messages.flatMap(({ text, actor, saidAt, before }, index) => {
-    const speaker = actor === null ? "" : ` speaker="${escapeAttribute(actor)}"`;
-    const date = saidAt.toISOString().slice(0, 10);
-    const said = `<message number="${index + 1}"${speaker} date="${date}">${escapeMarkup(text)}</message>`;
+    const said = element("message", { number: index + 1, speaker: actor, date: isoDay(saidAt) }, text);
     return before === null || before === "" ? [said] : [contextLine(before), said];
   });
-  return ["<messages>", ...lines, "</messages>"].join("\n");
+  return block("messages", lines);
 }
 
 /** The end of what the assistant said: questions stand at the end. */
 function contextLine(before: string): string {
-  return `<context_only role="assistant">${escapeMarkup(tailOf(before, contextCharacters))}</context_only>`;
+  return element("context_only", { role: "assistant" }, tailOf(before, contextCharacters));
 }

@@ -1,4 +1,4 @@
-import type { UpkeepRuntime } from "../jobs/jobs-options.js";
+import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import type { WritingProblem } from "../memories/write/writing-constraints.js";
 import type { Runtime } from "../runtime.js";
@@ -59,5 +59,8 @@ export interface RejectedFact {
   readonly category: string | null;
 }
 
-/** What work on facts takes. */
-export type FactsRuntime = Runtime<WriteConfig> & UpkeepRuntime;
+/** How the audit trail names who writes extracted facts. */
+export const extractor = "worker:extract";
+
+/** What making facts needs. */
+export type FactsRuntime = Runtime<WriteConfig> & TaskRuntime;

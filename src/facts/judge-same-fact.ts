@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { z } from "zod";
 import type { SameFact } from "../memories/compare/merge-band.js";
 import { callStructured } from "../models/call-structured.js";
-import { escapeMarkup } from "../text/prompt-text.js";
+import { block, element } from "../text/prompt-text.js";
 
 /** Two statements to compare. */
 export interface FactPair {
@@ -43,7 +43,7 @@ export async function judgeSameFact(
     name: "same_fact",
     schema,
     instructions,
-    input: ["<pairs>", ...pairs.map(pairBlock), "</pairs>"].join("\n"),
+    input: block("pairs", pairs.map(pairBlock)),
     timeoutMs,
   });
   return pairs.map((_, index) => {
@@ -54,5 +54,5 @@ export async function judgeSameFact(
 }
 
 function pairBlock({ known, said }: FactPair, index: number): string {
-  return `<pair number="${index + 1}"><remembered>${escapeMarkup(known)}</remembered><said>${escapeMarkup(said)}</said></pair>`;
+  return `<pair number="${index + 1}">${element("remembered", {}, known)}${element("said", {}, said)}</pair>`;
 }

@@ -1,7 +1,6 @@
 import { MemoryError } from "../errors.js";
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
-import { renewLease } from "../jobs/settle-failure.js";
-import { completeThreadTask, type ThreadTaskClaim } from "../jobs/thread-task.js";
+import { completeTask, type TaskClaim } from "../jobs/thread-task.js";
 import { errorLine } from "../logger.js";
 import type { SameFact } from "../memories/compare/merge-band.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
@@ -13,10 +12,9 @@ import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import type { Embedded, Embedder } from "../models/embedder.js";
 import type { Scope } from "../scope/scope.js";
-import type { ChosenFact, FactsRuntime, RejectedFact } from "./fact-candidate.js";
-import type { ExtractionMessage, ExtractionWork } from "./find-extraction-work.js";
+import { type ChosenFact, extractor, type FactsRuntime, type RejectedFact } from "./fact-candidate.js";
 import { judgeSameFact } from "./judge-same-fact.js";
-import { extractor } from "./propose-facts.js";
+import type { ExtractionMessage, ExtractionWork } from "./load-extraction.js";
 
 /** `embedder`, which is asked once for the same texts in a row. */
 function embedOnce(embedder: Embedder): Embedder {
@@ -115,25 +113,24 @@ async function nearPairs(
  * Writes the facts chosen of a claimed thread's messages and moves its cursor past them, together or not at all;
  * an event tells of each fact and of each that was rejected. Outcomes in the order of `chosen`.
  *
+ * @param beforeCall called before the model is asked to compare; its error ends the work.
  * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
  */
 export async function saveFacts(
   deps: FactsRuntime,
   input: {
-    claim: ThreadTaskClaim;
+    claim: TaskClaim;
     work: ExtractionWork;
     chosen: readonly ChosenFact[];
     rejected: readonly RejectedFact[];
   },
+  beforeCall: () => Promise<void>,
 ): Promise<WriteOutcome[]> {
   const { claim, work, chosen, rejected } = input;
   const { scope, ownerRef } = work;
   const drafts = chosen.map((fact) => toDraft(fact, work));
   const write = { ...deps, embedder: deps.embedder && embedOnce(deps.embedder) };
-  const sameAs = await compareFacts(write, {
-    ...{ scope, ownerRef, drafts },
-    beforeCall: () => renewLease(deps, claim),
-  });
+  const sameAs = await compareFacts(write, { scope, ownerRef, drafts, beforeCall });
   const saidIn = new Map(drafts.map((draft, index) => [draft, messageOf(chosen[index] as ChosenFact, work)]));
   return writeMemories(write, {
     scope,
@@ -145,10 +142,7 @@ export async function saveFacts(
       turnsAgo: (draft) => saidIn.get(draft)?.turnsAgo ?? 0,
     },
     alongside: async (tx, outcomes) => {
-      const doneUntil = work.messages.at(-1)?.seq ?? claim.doneUntil;
-      if (!(await completeThreadTask(tx, claim, { doneUntil, more: work.more }))) {
-        throw new MemoryError("LEASE_LOST", "Another worker took this task over.");
-      }
+      await completeTask(tx, claim, work);
       await insertEvents(tx, [
         ...chosen.map((fact, index) => acceptedEvent(work, fact, outcomes[index] as WriteOutcome)),
         ...rejected.map((fact) => rejectedEvent(work, fact)),

@@ -2,6 +2,8 @@ import { AsyncResource } from "node:async_hooks";
 import PQueue from "p-queue";
 import { longestTimerMs } from "../clock.js";
 import { errorLine, type Logger } from "../logger.js";
+import type { Database } from "../postgres/database.js";
+import { acrossTenants, currentTenancy, keepTenancy } from "../postgres/isolation.js";
 
 /** Runs background work. A job's error is logged and goes no further: the tables say what is still due. */
 export interface JobRunner {
@@ -45,28 +47,28 @@ async function guarded(name: string, job: () => Promise<void>, logger: Logger): 
   }
 }
 
-/** One piece of work. */
-export interface Work {
+/** A piece of work that is to be done now. */
+export interface Job {
   /** For the log. */
   readonly name: string;
   readonly run: () => Promise<void>;
 }
 
-/** One kind of work that is derived from the tables. */
-export interface WorkKind {
-  /** How often sweeps look for it, where that is less often than they run. */
+/** Who does one kind of work, which it finds in the tables. */
+export interface Worker {
+  /** How often sweeps ask it, where that is less often than they run. */
   readonly intervalMs?: number;
   /** False for tidying up, which nobody waits for: `upkeep` does it and does not count it. @default true */
   readonly counted?: boolean;
-  /** At most `limit` pieces that are due now. */
-  due(limit: number): Promise<Work[]>;
+  /** At most `limit` jobs that are due now. */
+  due(limit: number): Promise<Job[]>;
 }
 
 /** The background work of one process. */
 export interface BackgroundWork {
-  /** Resolves when `work` is under way ("background") or done ("inline"). Its error is logged. */
-  start(work: Work): Promise<void>;
-  /** Starts everything that is due now, as `start` does. Returns how many pieces. */
+  /** Resolves when `job` is under way ("background") or done ("inline"). Its error is logged. */
+  start(job: Job): Promise<void>;
+  /** Starts everything that is due now, as `start` does. Returns how many jobs. */
   upkeep(): Promise<number>;
   /** Looks for due work in `delayMs`, or when timers wait no longer. Does nothing with inline jobs. */
   wakeIn(delayMs: number): void;
@@ -78,37 +80,37 @@ export interface BackgroundWork {
   stop(): Promise<void>;
 }
 
-/** Most pieces of each kind that one sweep takes on; the rest are found by the next, or by another process. */
+/** Most jobs of each worker that one sweep takes on; the next sweep, or another process, finds the rest. */
 const sweepLimit = 20;
 
 /**
- * The background work of this process: `kinds`, on a queue in the background or before the call returns.
+ * The background work of this process: what `workers` find, on a queue in the background or before the call returns.
  *
- * @param options.kinds called at each sweep; none means that there is nothing to look for.
+ * @param options.workers called at each sweep; none means that there is nothing to look for.
  */
 export function createBackgroundWork(options: {
   readonly jobs: "background" | "inline";
   readonly concurrency: number;
   readonly sweepIntervalMs: number;
   readonly logger: Logger;
-  readonly kinds: () => readonly WorkKind[];
+  readonly workers: () => readonly Worker[];
 }): BackgroundWork {
-  const { logger, kinds } = options;
+  const { logger, workers } = options;
   const background = options.jobs === "background";
   const jobs = background ? backgroundJobs(options.concurrency, logger) : inlineJobs(logger);
   const timers = new Set<NodeJS.Timeout>();
   let sweeper: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  const sweptAt = new Map<WorkKind, number>();
-  const isTime = (kind: WorkKind) =>
-    performance.now() - (sweptAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= (kind.intervalMs ?? 0);
-  const upkeep = async (wanted: (kind: WorkKind) => boolean = () => true) => {
+  const sweptAt = new Map<Worker, number>();
+  const isTime = (worker: Worker) =>
+    performance.now() - (sweptAt.get(worker) ?? Number.NEGATIVE_INFINITY) >= (worker.intervalMs ?? 0);
+  const upkeep = async (wanted: (worker: Worker) => boolean = () => true) => {
     let started = 0;
-    for (const kind of kinds().filter(wanted)) {
-      sweptAt.set(kind, performance.now());
-      const due = await kind.due(sweepLimit);
-      if (kind.counted !== false) started += due.length;
+    for (const worker of workers().filter(wanted)) {
+      sweptAt.set(worker, performance.now());
+      const due = await worker.due(sweepLimit);
+      if (worker.counted !== false) started += due.length;
       await Promise.all(due.map(({ name, run }) => jobs.run(name, run)));
     }
     return started;
@@ -130,7 +132,7 @@ export function createBackgroundWork(options: {
       timers.add(timer);
     },
     startSweeping() {
-      if (!background || sweeper || stopped || kinds().length === 0) return;
+      if (!background || sweeper || stopped || workers().length === 0) return;
       sweeper = setInterval(sweep, Math.min(options.sweepIntervalMs, longestTimerMs)).unref();
       sweep();
     },
@@ -140,6 +142,27 @@ export function createBackgroundWork(options: {
       clearInterval(sweeper);
       for (const timer of timers) clearTimeout(timer);
       await jobs.idle();
+    },
+  };
+}
+
+/** `job`, which later sees what the call that starts it sees. */
+export function keepTenant({ name, run }: Job): Job {
+  const keep = keepTenancy();
+  return { name, run: () => keep(run) };
+}
+
+/**
+ * `worker` for all tenants. In a sweep, which nobody asked for, it finds nothing where tenants are isolated and this
+ * process may not see them all.
+ */
+export function acrossAllTenants(db: Database, worker: Worker): Worker {
+  return {
+    ...worker,
+    async due(limit) {
+      if (currentTenancy() === undefined && !(await db.mayCrossTenants())) return [];
+      const due = await acrossTenants(() => worker.due(limit));
+      return due.map(({ name, run }) => ({ name, run: () => acrossTenants(run) }));
     },
   };
 }

@@ -12,7 +12,8 @@ export const jobsOptionsSchema = z.strictObject({
 /** How background work runs in this process. */
 export interface JobsConfig extends z.input<typeof jobsOptionsSchema> {}
 
-export const upkeepOptionsSchema = z.strictObject({
+/** Options of each kind of work that asks a model, but for how often it is tried. */
+export const workOptions = {
   /** Longest wait for one model call. A background call that takes longer is stuck. @default 30_000 */
   timeoutMs: timerOption.min(1).default(30_000),
   /**
@@ -22,18 +23,34 @@ export const upkeepOptionsSchema = z.strictObject({
    */
   inputBudgetTokens: z.int().min(200).default(16_000),
   /**
+   * How long a worker may be silent before another takes over: two model calls and their repairs.
+   *
+   * @default 150_000
+   */
+  leaseMs: spanOption.min(1).default(150_000),
+  /** Wait after the first failure; doubles each time, up to an hour. @default 30_000 */
+  retryDelayMs: timerOption.min(0).default(30_000),
+};
+
+/** How often work is tried. */
+export interface Tries {
+  readonly leaseMs: number;
+  readonly retryDelayMs: number;
+  /** Tries before work is given up whose model gives no answer that can be used. */
+  readonly maxAttempts: number;
+  /** Tries before work is given up that fails in any other way. @default `maxAttempts` */
+  readonly maxFailures?: number;
+}
+
+export const taskOptionsSchema = z.strictObject({
+  ...workOptions,
+  /**
    * Most calls for the facts of some messages, an episode or a procedure: eight are half a megabyte of English. Of longer
    * messages the middle is left out; what more of them there are, facts are extracted of in further pieces of work.
    *
    * @default 8
    */
   mostPieces: z.int().min(1).default(8),
-  /**
-   * How long a worker may be silent before another takes over: two model calls and their repairs.
-   *
-   * @default 150_000
-   */
-  leaseMs: spanOption.min(1).default(150_000),
   /** Tries, of two answers each, before output that cannot be used becomes a dead letter. @default 3 */
   maxAttempts: z.int().min(1).default(3),
   /**
@@ -42,19 +59,19 @@ export const upkeepOptionsSchema = z.strictObject({
    * @default 20
    */
   maxFailures: z.int().min(1).default(20),
-  /** Wait after the first failure; doubles each time, up to an hour. @default 30_000 */
-  retryDelayMs: timerOption.min(0).default(30_000),
 });
 
 /** How facts, episodes and procedures are made. */
-export interface UpkeepConfig extends z.input<typeof upkeepOptionsSchema> {}
+export interface UpkeepConfig extends z.input<typeof taskOptionsSchema> {}
 
-/** How background work on memories is done: extraction, episodes, procedures. */
-export type UpkeepOptions = z.output<typeof upkeepOptionsSchema>;
+/** How the tasks of threads are done, and procedures written. */
+type TaskOptions = z.output<typeof taskOptionsSchema>;
 
-/** What background work on memories takes. */
-export type UpkeepRuntime = Runtime<{
-  readonly upkeep: UpkeepOptions;
+/** What every background job needs. */
+export type JobRuntime = Runtime<{
   /** Whether log lines may quote a conversation. */
   readonly telemetry: { readonly content: boolean };
 }>;
+
+/** What the tasks of threads need. */
+export type TaskRuntime = JobRuntime & Runtime<{ readonly upkeep: TaskOptions }>;

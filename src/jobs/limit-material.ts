@@ -1,26 +1,27 @@
 import { insertEvent, type MemoryEvent } from "../events/event-log.js";
-import type { Logger } from "../logger.js";
-import type { Connection } from "../postgres/connection.js";
+import type { Runtime } from "../runtime.js";
 import { type PieceBounds, withinBounds } from "../text/text-pieces.js";
 
-export interface Deps {
-  readonly db: Connection;
-  readonly logger: Logger;
+/** What one job takes of the messages it was given. */
+interface Material<Message> {
+  readonly messages: Message[];
+  /** How many of them it covers, from the first; the others are left to further jobs. */
+  readonly taken: number;
 }
 
 /**
- * What of `messages` one piece of work gives to the model. Where something is left out, the prompt, the log and an event
+ * What one job gives to the model of `messages`. Where something is left out, the prompt, the log and an event
  * say so.
  *
  * @param beginsGroup where work may be parted. @default nowhere
  */
 export async function limitMaterial<Message extends { text: string }>(
-  { db, logger }: Deps,
+  { db, logger }: Pick<Runtime, "db" | "logger">,
   of: Pick<MemoryEvent, "scope" | "threadId" | "step">,
   messages: readonly Message[],
   bounds: PieceBounds,
   beginsGroup?: (message: Message) => boolean,
-): Promise<{ readonly messages: Message[]; readonly taken: number }> {
+): Promise<Material<Message>> {
   const { items, taken, isCut } = withinBounds(messages, bounds, beginsGroup);
   if (isCut) {
     logger.warn(

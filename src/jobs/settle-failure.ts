@@ -1,184 +1,126 @@
-import sql from "sql-template-tag";
-import { MemoryError, type MemoryErrorCode } from "../errors.js";
-import { insertEvent } from "../events/event-log.js";
-import { errorLine, errorWords } from "../logger.js";
-import { malformedOutput } from "../models/model-failure.js";
+import { MemoryError } from "../errors.js";
+import { type EventStep, insertEvent } from "../events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "../scope/scope.js";
-import type { UpkeepRuntime } from "./jobs-options.js";
-import {
-  completeThreadTask,
-  failThreadTask,
-  renewThreadTaskLease,
-  type TaskStatus,
-  type ThreadTask,
-  type ThreadTaskClaim,
-} from "./thread-task.js";
-
-/** Longest wait between two attempts: an hour, so that a model back from an outage is found the same hour. */
-const longestDelayMs = 3_600_000;
+import type { ThreadAddress } from "../scope/thread-id.js";
+import { type Failure, failureLine, retryDelayMs } from "./failure.js";
+import type { JobRuntime, Tries } from "./jobs-options.js";
+import { failLease, type Lease, type LeaseTable } from "./lease.js";
 
 /**
- * How long to wait after the `attempts`-th failed attempt: `firstDelayMs`, then twice as long each time.
- *
- * @param attempts 1 for the first failure.
+ * How a job ended: "skipped": there was nothing to do; "deferred" to a later time; "failed", to be tried again unless
+ * that was the last try; "dead_letter": given up, and kept for people to look at; "lost": another worker took it over.
  */
-export function retryDelayMs(attempts: number, firstDelayMs: number): number {
-  // 2^22 ms is over an hour, and more doublings would only run into infinity.
-  return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
-}
+export type JobStatus = "completed" | "skipped" | "deferred" | "failed" | "dead_letter" | "lost";
 
-/** Why background work did not succeed. */
-export interface Failure {
-  readonly code: MemoryErrorCode | "UNEXPECTED";
-  /** For people, without words of the conversation. */
-  readonly message: string;
-  /** What the error itself says, which may quote anything. Not for tables, and for logs only where they may hold it. */
-  readonly words: string | null;
-  /** What the model said instead of an answer. */
-  readonly output: string | null;
-}
-
-/** A try that ended with the worker; found when one more would be too many. */
-export const workerStopped: Failure = {
-  code: "UNEXPECTED",
-  message: "The worker stopped before it was done.",
-  words: null,
-  output: null,
-};
-
-/** Longest output kept; an answer of more tokens than a model may give. */
-const mostOutputCharacters = 100_000;
-
-/** `error` as background work records it. */
-export function toFailure(error: unknown): Failure {
-  const output = malformedOutput(error);
-  return {
-    code: MemoryError.is(error) ? error.code : "UNEXPECTED",
-    message: errorLine(error),
-    words: errorWords(error),
-    output: output === null ? null : storable(output, mostOutputCharacters),
-  };
-}
-
-/** What logs tell of `failure`; with `content`, what the error itself says too. */
-export function failureLine({ message, words }: Failure, { content }: { readonly content: boolean }): string {
-  return content && words !== null && words !== message ? `${message} (${words})` : message;
-}
-
-function storable(text: string, mostCharacters: number): string {
-  return text
-    .slice(0, mostCharacters)
-    .replaceAll("\u0000", "")
-    .replace(/\p{Surrogate}/gu, "\uFFFD");
-}
-
-/** Work that was given up: what it was about, and what the model last said. */
-interface DeadLetter {
-  readonly threadRef: number;
-  readonly task: ThreadTask;
-  /** The messages it was about, both ends included. */
+/** A stretch of a thread's messages, both ends included. */
+export interface SeqRange {
   readonly startSeq: number;
   readonly endSeq: number;
-  /** The model's output, where there was one. */
-  readonly output: string | null;
-  readonly error: string;
 }
 
-/** Keeps `letter` for people to look at. */
-async function insertDeadLetter(db: Connection, letter: DeadLetter): Promise<void> {
-  await db.query(sql`
-    insert into ${db.schema}.dead_letter (thread_ref, task, start_seq, end_seq, output, error, created_at)
-    values (${letter.threadRef}, ${letter.task}, ${letter.startSeq}, ${letter.endSeq}, ${letter.output},
-      ${letter.error}, ${db.now()})`);
+/** What there is to know of a kind of work when it fails. */
+export interface Attempts<Claim extends Lease, Work extends ThreadAddress> {
+  readonly table: LeaseTable<Claim>;
+  /** What its events are counted under. */
+  readonly step: EventStep;
+  readonly tries: Tries;
+  /** What is done to messages, for log lines: "Extracting facts from". */
+  readonly doing: string;
+  /** The messages that `work` is about. */
+  range(work: Work): SeqRange;
+  /** What holds until the next try, for log lines. @default "Nothing was written" */
+  readonly meanwhile?: string;
+  /**
+   * Ends work whose last try failed, within a transaction: its dead letter is kept, and it is not due any more.
+   *
+   * @default it is left failed
+   */
+  giveUp?(tx: Connection, claim: Claim, work: Work, failure: Failure): Promise<void>;
 }
 
-/** Extends the lease of `claim`. @throws MemoryError `LEASE_LOST` when another worker took the task over. */
-export async function renewLease({ db, config }: UpkeepRuntime, claim: ThreadTaskClaim): Promise<void> {
-  if (await renewThreadTaskLease(db, claim, config.upkeep.leaseMs)) return;
-  throw new MemoryError("LEASE_LOST", "Another worker took this task over.");
-}
-
-/** Work on a thread that failed. */
-export interface FailedTask {
-  readonly claim: ThreadTaskClaim;
-  readonly scope: Scope;
-  readonly threadId: string;
-  /** The messages it was about, both ends included. */
-  readonly startSeq: number;
-  readonly endSeq: number;
-  /** Where the cursor goes when the work is given up. */
-  readonly after: { readonly doneUntil: number; readonly more: boolean };
+/** A try that did not succeed. */
+export interface FailedTry<Claim, Work> {
+  readonly claim: Claim;
+  /** Null when not even that could be read: then there is nothing to make a dead letter of, and no event. */
+  readonly work: Work | null;
+  readonly failure: Failure;
 }
 
 /**
- * Records a failed try: the task is tried again later, or, after the last try, becomes a dead letter and the
- * cursor moves on. An event tells of either.
+ * Records a try that failed: the work is due again later, or is given up after the last try. An event tells of either.
  */
-export async function settleFailure(
-  deps: UpkeepRuntime,
-  task: FailedTask,
-  failure: Failure,
-): Promise<TaskStatus> {
-  const { claim, scope, threadId } = task;
-  const { maxAttempts, maxFailures, retryDelayMs: firstDelayMs } = deps.config.upkeep;
-  const tries = failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures;
-  if (claim.attempt >= tries) return giveUp(deps, task, failure);
-
-  const delayMs = retryDelayMs(claim.attempt, firstDelayMs);
-  if (!(await failThreadTask(deps.db, claim, { error: failure.message, retryDelayMs: delayMs })))
-    return "lost";
-  const reason = failureLine(failure, deps.config.telemetry);
-  deps.logger.warn(`${describe(task)} failed: ${reason} Next try in ${delayMs} ms.`);
-  await insertEvent(deps.db, {
-    ...{ scope, threadId, step: claim.task, op: "create", status: "error" },
-    detail: failure.code,
-  });
-  deps.onRetry(delayMs);
-  return "failed";
+export async function settleFailure<Claim extends Lease, Work extends ThreadAddress>(
+  deps: JobRuntime,
+  of: Attempts<Claim, Work>,
+  failed: FailedTry<Claim, Work>,
+): Promise<JobStatus> {
+  const { claim, work, failure } = failed;
+  if (failure.code === "LEASE_LOST") return "lost";
+  const { maxAttempts, maxFailures = maxAttempts } = of.tries;
+  const isLast = claim.attempt >= (failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures);
+  try {
+    if (isLast && work && of.giveUp) return await giveUp(deps, of, { claim, work, failure });
+    return await tryAgain(deps, of, failed, isLast && !of.giveUp);
+  } catch (error) {
+    if (MemoryError.is(error, "LEASE_LOST")) return "lost";
+    throw error;
+  }
 }
 
-/** Shortest wait after the work could not be read: nothing counts such tries to an end. */
+/** Shortest wait after the work could not be read: of some work nothing counts such tries to an end. */
 const shortestWaitMs = 1_000;
 
-/** Records a try of which not even the work could be read: it is tried again later. */
-export async function settleUnread(
-  { db, config, logger, onRetry }: UpkeepRuntime,
-  claim: ThreadTaskClaim,
-  failure: Failure,
-): Promise<TaskStatus> {
-  const delayMs = Math.max(shortestWaitMs, retryDelayMs(claim.attempt, config.upkeep.retryDelayMs));
-  if (!(await failThreadTask(db, claim, { error: failure.message, retryDelayMs: delayMs }))) return "lost";
-  const reason = failureLine(failure, config.telemetry);
-  logger.warn(
-    `Task "${claim.task}" of thread ${claim.threadRef} failed: ${reason} Next try in ${delayMs} ms.`,
+async function tryAgain<Claim extends Lease, Work extends ThreadAddress>(
+  deps: JobRuntime,
+  of: Attempts<Claim, Work>,
+  { claim, work, failure }: FailedTry<Claim, Work>,
+  isLast: boolean,
+): Promise<JobStatus> {
+  const { table, step, tries, meanwhile = "Nothing was written" } = of;
+  const waitMs = Math.max(work ? 0 : shortestWaitMs, retryDelayMs(claim.attempt, tries.retryDelayMs));
+  const delayMs = isLast ? null : waitMs;
+  await failLease(deps.db, table, claim, { error: failure.message, retryDelayMs: delayMs });
+  deps.logger.debug(`${table.label(claim)} status updated to failed`);
+  const what = work ? lineOf(of, work) : table.label(claim);
+  deps.logger.warn(
+    `${what} failed: ${failureLine(failure, deps.config.telemetry)} ` +
+      `${meanwhile}; ${delayMs === null ? "no further try" : `next try in ${delayMs} ms`}.`,
   );
-  onRetry(delayMs);
+  // Not the message: some providers quote the prompt in theirs.
+  if (work) await insertFailure(deps.db, step, work, failure.code);
+  if (delayMs !== null) deps.onRetry(delayMs);
   return "failed";
 }
 
-async function giveUp(deps: UpkeepRuntime, task: FailedTask, failure: Failure): Promise<TaskStatus> {
-  const { claim, scope, threadId, startSeq, endSeq } = task;
+async function giveUp<Claim extends Lease, Work extends ThreadAddress>(
+  deps: JobRuntime,
+  of: Attempts<Claim, Work>,
+  { claim, work, failure }: FailedTry<Claim, Work> & { readonly work: Work },
+): Promise<JobStatus> {
   // Kept without what the model said where that cannot be redacted.
   const output = failure.output && (await deps.redactor.text(failure.output).catch(() => null));
-  const settled = await deps.db.transaction(async (tx) => {
-    if (!(await completeThreadTask(tx, claim, task.after))) return false;
-    const { threadRef, task: name } = claim;
-    const { message } = failure;
-    await insertDeadLetter(tx, { threadRef, task: name, startSeq, endSeq, output, error: message });
-    await insertEvent(tx, {
-      ...{ scope, threadId, step: name, op: "create", status: "error" },
-      detail: "DEAD_LETTER",
-    });
-    return true;
+  await deps.db.transaction(async (tx) => {
+    await of.giveUp?.(tx, claim, work, { ...failure, output });
+    await insertFailure(tx, of.step, work, "DEAD_LETTER");
   });
-  if (!settled) return "lost";
   const reason = failureLine(failure, deps.config.telemetry);
-  deps.logger.error(`${describe(task)} was given up after ${claim.attempt} tries: ${reason}`);
+  deps.logger.error(`${lineOf(of, work)} was given up after ${claim.attempt} tries: ${reason}`);
   return "dead_letter";
 }
 
-function describe({ claim, threadId, startSeq, endSeq }: FailedTask): string {
-  const work = claim.task === "extract" ? "Extracting facts from" : "Compressing";
-  return `${work} messages ${startSeq}-${endSeq} of ${threadId}`;
+function lineOf<Work extends ThreadAddress>(
+  { doing, range }: Pick<Attempts<Lease, Work>, "doing" | "range">,
+  work: Work,
+): string {
+  const { startSeq, endSeq } = range(work);
+  return `${doing} messages ${startSeq}-${endSeq} for ${work.threadId}`;
+}
+
+async function insertFailure(
+  db: Connection,
+  step: EventStep,
+  { scope, threadId }: ThreadAddress,
+  detail: string,
+): Promise<void> {
+  await insertEvent(db, { scope, threadId, step, op: "create", status: "error", detail });
 }

@@ -1,64 +1,35 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql from "sql-template-tag";
+import { findThread } from "../conversation/claim-thread.js";
 import type { Connection } from "../postgres/connection.js";
+import { parseScope } from "../scope/scope.js";
+import { parseThreadId, type ThreadAddress, threadForbidden } from "../scope/thread-id.js";
+import type { Job, Worker } from "./background-work.js";
+import type { Failure } from "./failure.js";
+import type { TaskRuntime } from "./jobs-options.js";
+import { endLease, isDue, type Lease, type LeaseTable, takeLeases } from "./lease.js";
+import type { SeqRange } from "./settle-failure.js";
 
-/**
- * How work on a thread's task ended: "skipped": there was nothing to do; "deferred" to a later time; "failed", to
- * be tried again; "dead_letter": given up; "lost": another worker took it over.
- */
-export type TaskStatus = "completed" | "skipped" | "deferred" | "failed" | "dead_letter" | "lost";
-
-/** Background work on a thread: extracting facts from what its user says, compressing its older turns. */
+/** What is due of a thread: extracting facts from what its user says, or compressing its older turns. */
 export type ThreadTask = "extract" | "compress";
 
-/**
- * The right to do a thread's task, held until the lease runs out.
- *
- * `doneUntil` and `attempt` together fence it: one of them changes with every claim and every success, so a
- * worker whose lease ran out can no longer write.
- */
-export interface ThreadTaskClaim {
+/** The right to do a thread's task. */
+export interface TaskClaim extends Lease {
   readonly threadRef: number;
   readonly task: ThreadTask;
   /** extract: last seq whose facts were extracted. compress: last turn that was compressed. */
   readonly doneUntil: number;
-  /** 1 for the first try. */
-  readonly attempt: number;
 }
 
-/**
- * Claims a thread's task if it is due: marked and its time come, or left behind by a worker whose lease ran out.
- * One statement; of several processes one gets it, the others null.
- */
-export async function claimThreadTask(
-  db: Connection,
-  { threadRef, task, leaseMs }: { threadRef: number; task: ThreadTask; leaseMs: number },
-): Promise<ThreadTaskClaim | null> {
-  const [row] = await db.query<{ done_until: number; attempts: number }>(sql`
-    update ${db.schema}.thread_task k
-    set lease_until = ${db.now()} + ${leaseMs} * interval '1 millisecond', attempts = attempts + 1, retry_at = null
-    where k.thread_ref = ${threadRef} and k.task = ${task} and ${isDue(db)}
-    returning done_until, attempts`);
-  return row ? { threadRef, task, doneUntil: row.done_until, attempt: row.attempts } : null;
-}
-
-/** Threads whose `task` is due, longest due first. */
-export async function findDueThreads(
-  db: Connection,
-  { task, limit }: { task: ThreadTask; limit: number },
-): Promise<number[]> {
-  const rows = await db.query<{ thread_ref: string }>(sql`
-    select k.thread_ref from ${db.schema}.thread_task k
-    where k.task = ${task} and ${isDue(db)}
-    order by coalesce(k.lease_until, k.retry_at) limit ${limit}`);
-  return rows.map((row) => Number(row.thread_ref));
-}
-
-function isDue(db: Connection): Sql {
-  return sql`(k.lease_until <= ${db.now()} or (k.lease_until is null and k.retry_at <= ${db.now()}))`;
-}
+/** Tasks of threads. The cursor is part of the key: what comes after it is another piece of work. */
+export const threadTasks: LeaseTable<TaskClaim> = {
+  name: "thread_task",
+  row: ({ threadRef, task, doneUntil }) =>
+    sql`thread_ref = ${threadRef} and task = ${task} and done_until = ${doneUntil}`,
+  label: ({ threadRef, task }) => `Task "${task}" of thread ${threadRef}`,
+};
 
 /** Marks a thread's task as due now, unless it waits for its next try already. */
-export async function markThreadTask(
+export async function markTask(
   db: Connection,
   { threadRef, task }: { threadRef: number; task: ThreadTask },
 ): Promise<void> {
@@ -68,66 +39,145 @@ export async function markThreadTask(
     on conflict (thread_ref, task) do update set retry_at = coalesce(k.retry_at, excluded.retry_at)`);
 }
 
-/**
- * Moves a claimed task's cursor on and frees it. False when the claim was lost; nothing is written then.
- *
- * @param result.more whether the thread has more to do now.
- */
-export async function completeThreadTask(
+/** How far a task has come when a piece of it is done. */
+export interface TaskProgress {
+  /** Where the cursor goes. */
+  readonly doneUntil: number;
+  /** Whether the thread has more to do now. */
+  readonly more: boolean;
+}
+
+/** Moves the cursor of a claimed task on and gives it back. @throws MemoryError `LEASE_LOST`; nothing is written then. */
+export async function completeTask(
   db: Connection,
-  claim: ThreadTaskClaim,
-  result: { doneUntil: number; more: boolean },
-): Promise<boolean> {
+  claim: TaskClaim,
+  { doneUntil, more }: TaskProgress,
+): Promise<void> {
   // A round recorded meanwhile has marked the task again: the mark stays.
-  const rows = await db.query(sql`
-    update ${db.schema}.thread_task
-    set done_until = ${result.doneUntil}, lease_until = null, attempts = 0, error = null,
-      retry_at = coalesce(retry_at, case when ${result.more} then ${db.now()} end)
-    where ${isHeld(claim)}
-    returning task`);
-  return rows.length > 0;
+  const set = sql`done_until = ${doneUntil}, attempts = 0, error = null,
+    retry_at = coalesce(retry_at, case when ${more} then ${db.now()} end)`;
+  await endLease(db, threadTasks, claim, set);
 }
 
-/** Frees a claimed task, to be tried again after `retryDelayMs`. False when the claim was lost. */
-export async function failThreadTask(
+/** Completes a claimed task in which there was nothing to do. @throws MemoryError `LEASE_LOST` */
+export async function skipTask(db: Connection, claim: TaskClaim, progress: TaskProgress): Promise<"skipped"> {
+  await completeTask(db, claim, progress);
+  return "skipped";
+}
+
+/** Gives a claimed task back until `until`; that was no try. @throws MemoryError `LEASE_LOST` */
+export async function deferTask(db: Connection, claim: TaskClaim, until: Date): Promise<void> {
+  await endLease(db, threadTasks, claim, sql`attempts = attempts - 1, retry_at = ${until}`);
+}
+
+/** What a claimed task is about. */
+export interface TaskWork extends ThreadAddress, TaskProgress {
+  readonly messages: readonly { readonly seq: number }[];
+}
+
+/** What the graphs of all tasks have in common; `doing` says in log lines what is done to messages. */
+export function taskSteps(deps: TaskRuntime, task: ThreadTask, doing: string) {
+  return {
+    ...{ step: task, doing, table: threadTasks, tries: deps.config.upkeep },
+    claim: (address: ThreadAddress) => claimTaskOf(deps, task, address),
+    range: seqRange,
+    giveUp: giveTaskUp,
+  };
+}
+
+function seqRange({ messages }: TaskWork): SeqRange {
+  const startSeq = messages[0]?.seq ?? 0;
+  return { startSeq, endSeq: messages.at(-1)?.seq ?? startSeq };
+}
+
+/**
+ * Claims a task of the thread named, due or not; null when the thread has none, another worker is at it, or it waits
+ * for its next try.
+ *
+ * @throws MemoryError `MODEL_REQUIRED`, `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`
+ */
+async function claimTaskOf(
+  { db, config, model }: TaskRuntime,
+  task: ThreadTask,
+  address: ThreadAddress,
+): Promise<TaskClaim | null> {
+  // Before anything is claimed: without a model nothing can be done.
+  model();
+  const threadId = parseThreadId(address.threadId);
+  const thread = await findThread(db, { scope: parseScope(address.scope), threadId });
+  if (thread === null) throw threadForbidden(threadId);
+  if (thread === undefined) return null;
+  const { threadRef } = thread;
+  await markTask(db, { threadRef, task });
+  return claimTask(db, { task, threadRef, leaseMs: config.upkeep.leaseMs });
+}
+
+/** Moves the cursor past work that was given up, and keeps a dead letter with what the model last said. */
+async function giveTaskUp(
+  tx: Connection,
+  claim: TaskClaim,
+  work: TaskWork,
+  { message, output }: Failure,
+): Promise<void> {
+  await completeTask(tx, claim, work);
+  const { startSeq, endSeq } = seqRange(work);
+  await tx.query(sql`
+    insert into ${tx.schema}.dead_letter (thread_ref, task, start_seq, end_seq, output, error, created_at)
+    values (${claim.threadRef}, ${claim.task}, ${startSeq}, ${endSeq}, ${output}, ${message}, ${tx.now()})`);
+}
+
+/** Works on a task of threads. */
+export interface TaskWorker extends Worker {
+  /** All that is due of one thread. */
+  of(threadRef: number): Job;
+}
+
+/**
+ * The worker for `task` of all threads; `step` does one claimed piece of it.
+ *
+ * A thread is claimed when its turn has come, so that no lease runs out in the queue.
+ */
+export function createTaskWorker(
   db: Connection,
-  claim: ThreadTaskClaim,
-  result: { error: string; retryDelayMs: number },
-): Promise<boolean> {
-  const rows = await db.query(sql`
-    update ${db.schema}.thread_task
-    set lease_until = null, error = ${result.error},
-      retry_at = ${db.now()} + ${result.retryDelayMs}::float8 * interval '1 millisecond'
-    where ${isHeld(claim)}
-    returning task`);
-  return rows.length > 0;
+  {
+    task,
+    leaseMs,
+    step,
+  }: { task: ThreadTask; leaseMs: number; step: (claim: TaskClaim) => Promise<unknown> },
+): TaskWorker {
+  const of = (threadRef: number): Job => ({
+    name: `Task "${task}" of thread ${threadRef}`,
+    async run() {
+      for (;;) {
+        const claim = await claimTask(db, { threadRef, task, leaseMs });
+        if (!claim) return;
+        await step(claim);
+      }
+    },
+  });
+  return { of, due: async (limit) => (await findDueThreads(db, { task, limit })).map(of) };
 }
 
-/** Frees a claimed task without having tried, until `until`. False when the claim was lost. */
-export async function deferThreadTask(db: Connection, claim: ThreadTaskClaim, until: Date): Promise<boolean> {
-  const rows = await db.query(sql`
-    update ${db.schema}.thread_task
-    set lease_until = null, attempts = attempts - 1, retry_at = ${until}
-    where ${isHeld(claim)}
-    returning task`);
-  return rows.length > 0;
-}
-
-/** Extends a claim's lease. False when the claim was lost. */
-export async function renewThreadTaskLease(
+async function claimTask(
   db: Connection,
-  claim: ThreadTaskClaim,
-  leaseMs: number,
-): Promise<boolean> {
-  const rows = await db.query(sql`
-    update ${db.schema}.thread_task
-    set lease_until = ${db.now()} + ${leaseMs} * interval '1 millisecond'
-    where ${isHeld(claim)}
-    returning task`);
-  return rows.length > 0;
+  { threadRef, task, leaseMs }: { threadRef: number; task: ThreadTask; leaseMs: number },
+): Promise<TaskClaim | null> {
+  const [row] = await takeLeases<{ done_until: number; attempts: number }, TaskClaim>(db, threadTasks, {
+    rows: sql`thread_ref = ${threadRef} and task = ${task}`,
+    leaseMs,
+    returning: sql`done_until, attempts`,
+  });
+  return row ? { threadRef, task, doneUntil: row.done_until, attempt: row.attempts } : null;
 }
 
-function isHeld({ threadRef, task, doneUntil, attempt }: ThreadTaskClaim): Sql {
-  return sql`thread_ref = ${threadRef} and task = ${task} and done_until = ${doneUntil} and attempts = ${attempt}
-    and lease_until is not null`;
+/** Threads whose `task` is due, longest due first. */
+async function findDueThreads(
+  db: Connection,
+  { task, limit }: { task: ThreadTask; limit: number },
+): Promise<number[]> {
+  const rows = await db.query<{ thread_ref: string }>(sql`
+    select thread_ref from ${db.schema}.thread_task
+    where task = ${task} and ${isDue(db)}
+    order by coalesce(lease_until, retry_at) limit ${limit}`);
+  return rows.map((row) => Number(row.thread_ref));
 }

@@ -1,9 +1,8 @@
 import { z } from "zod";
+import { dayMs } from "../clock.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import type { Runtime } from "../runtime.js";
 import { spanOption } from "../text/parse-input.js";
-
-const dayMs = 86_400_000;
 
 export const lifecycleOptionsSchema = z.strictObject({
   /**

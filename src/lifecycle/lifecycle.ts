@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { lockOwnerRow } from "../forgetting/erase-statements.js";
-import type { Work, WorkKind } from "../jobs/background-work.js";
+import type { Job, Worker } from "../jobs/background-work.js";
 import { type ChangeEvent, changeLine } from "../memories/changes/change-line.js";
 import { type HistoryEvent, type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
 import { type MemoryItem, versionOf } from "../memories/item/memory.js";
@@ -47,9 +47,9 @@ const ownersAtOnce = 20;
 /** The lifecycle as background work, and to be run by hand. Needs no model. */
 export function createLifecycle(deps: LifecycleRuntime): {
   readonly api: LifecycleApi;
-  readonly work: WorkKind;
+  readonly work: Worker;
   /** Deletes news that is older than anybody needs. */
-  readonly trimming: WorkKind;
+  readonly trimming: Worker;
 } {
   const options = deps.config.lifecycle;
   return {
@@ -79,7 +79,7 @@ export function createLifecycle(deps: LifecycleRuntime): {
       async due(limit) {
         const owners = await findLifecycleOwners(deps.db, { options, limit });
         return owners.map(
-          (owner): Work => ({
+          (owner): Job => ({
             name: `Lifecycle of owner ${owner.ref}`,
             run: async () => void (await ageOwner(deps, owner)),
           }),
@@ -92,7 +92,7 @@ export function createLifecycle(deps: LifecycleRuntime): {
       async due(limit) {
         const owners = await findOwnersToTrim(deps.db, { keepMs: options.keepChangesMs, limit });
         return owners.map(
-          (ownerRef): Work => ({
+          (ownerRef): Job => ({
             name: `Old changes of owner ${ownerRef}`,
             run: async () => void (await inBatches(deps, ownerRef, trim)),
           }),

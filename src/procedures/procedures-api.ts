@@ -14,9 +14,9 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { lockOwner } from "../scope/lock-owner.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
-import { parseThreadId, threadForbidden } from "../scope/thread-id.js";
+import { parseThreadId, type ThreadAddress, threadForbidden } from "../scope/thread-id.js";
 import { smallCount, storableText } from "../text/parse-input.js";
-import { textPieces } from "../text/text-pieces.js";
+import { foldPieces } from "../text/text-pieces.js";
 import {
   type ProcedureSteps,
   type ProceduresRuntime,
@@ -30,11 +30,6 @@ interface SeenThread {
   /** Null: nothing of it was recorded yet. */
   readonly threadRef: number | null;
   readonly ownerRef: number;
-}
-
-interface ThreadAddress {
-  readonly scope: Scope;
-  readonly threadId: string;
 }
 
 /**
@@ -199,10 +194,10 @@ async function makeSteps(
   onDropped: () => void,
 ): Promise<ProcedureSteps> {
   const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;
-  let previous: ProcedureSteps | null = null;
-  for (const piece of textPieces(messages, inputBudgetTokens)) {
-    const input = { title, previous, messages: piece, onDropped };
-    previous = await writeProcedure(deps.model(), input, timeoutMs);
-  }
-  return previous ?? { title: title ?? "", steps: [] };
+  const steps = await foldPieces<StepMaterial, ProcedureSteps | null>(
+    { items: messages, budgetTokens: inputBudgetTokens, start: null },
+    (previous, piece) =>
+      writeProcedure(deps.model(), { title, previous, messages: piece, onDropped }, timeoutMs),
+  );
+  return steps ?? { title: title ?? "", steps: [] };
 }

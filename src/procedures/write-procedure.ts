@@ -3,14 +3,14 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { z } from "zod";
 import type { TurnMessage } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
-import type { UpkeepRuntime } from "../jobs/jobs-options.js";
+import type { TaskRuntime } from "../jobs/jobs-options.js";
 import { slotKey } from "../memories/item/slot-key.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import { writingProblems } from "../memories/write/writing-constraints.js";
 import { callStructured } from "../models/call-structured.js";
 import type { Runtime } from "../runtime.js";
-import { escapeAttribute, escapeMarkup } from "../text/prompt-text.js";
-import { clipped, onOneLine } from "../text/storable-text.js";
+import { block, element } from "../text/prompt-text.js";
+import { clipped, hasWords, onOneLine } from "../text/storable-text.js";
 
 /** Most steps kept; more is no longer one procedure. */
 const mostSteps = 20;
@@ -23,7 +23,7 @@ const mostSteps = 20;
 export function procedureText(procedure: { title: string; steps: readonly string[] }): string | null {
   const steps = procedure.steps
     .map((step) => onOneLine(step).replace(/^(?:\d{1,2}[.)]|[-*•])\s+/, ""))
-    .filter((step) => /[\p{L}\p{N}]/u.test(step))
+    .filter(hasWords)
     .slice(0, mostSteps);
   if (steps.length === 0) return null;
   const title = onOneLine(procedure.title).replace(/:$/, "");
@@ -120,26 +120,23 @@ export async function writeProcedure(
 }
 
 function goalBlock({ title }: ProcedureInput): string {
-  return title === null ? "" : `<goal>${escapeMarkup(title)}</goal>`;
+  return title === null ? "" : element("goal", {}, title);
 }
 
 function previousBlock({ previous }: ProcedureInput): string {
   if (previous === null || previous.steps.length === 0) return "";
   const steps = previous.steps
     .slice(0, mostAnsweredSteps)
-    .map((step) => `<step>${escapeMarkup(clipped(step, stepCharacters))}</step>`);
-  return [`<steps_so_far title="${escapeAttribute(previous.title)}">`, ...steps, "</steps_so_far>"].join(
-    "\n",
-  );
+    .map((step) => element("step", {}, clipped(step, stepCharacters)));
+  return block("steps_so_far", steps, { title: previous.title });
 }
 
 function messagesBlock({ messages }: ProcedureInput): string {
-  const lines = messages.map(({ role, actor, text }) => {
-    const name = actor === null ? "" : ` name="${escapeAttribute(actor)}"`;
-    return `<message role="${role}"${name}>${escapeMarkup(text)}</message>`;
-  });
-  return ["<messages>", ...lines, "</messages>"].join("\n");
+  return block(
+    "messages",
+    messages.map(({ role, actor, text }) => element("message", { role, name: actor }, text)),
+  );
 }
 
-/** What work on procedures takes. */
-export type ProceduresRuntime = Runtime<WriteConfig> & UpkeepRuntime;
+/** What making procedures needs. */
+export type ProceduresRuntime = Runtime<WriteConfig> & TaskRuntime;

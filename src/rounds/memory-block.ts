@@ -5,6 +5,7 @@ import { deltaHeader } from "../memories/changes/change-line.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { unverified } from "../memories/item/trust.js";
 import { contained, withoutHeadings } from "../text/contained-text.js";
+import { isoDay } from "../text/iso-time.js";
 import { messageText } from "../text/message-text.js";
 import { headAtWord, onOneLine } from "../text/storable-text.js";
 import type { Recalled } from "./recalled.js";
@@ -91,8 +92,7 @@ function notes({ memories }: Recalled, appName: string | undefined): string | nu
   const [first] = memories.notes;
   if (!first) return null;
   const numbered = memories.notes.map(
-    (note, index) =>
-      `${index + 1}. [Created: ${note.createdAt.toISOString().slice(0, 10)}] ${withTrust(note, note.text)}`,
+    (note, index) => `${index + 1}. [Created: ${isoDay(note.createdAt)}] ${withTrust(note, note.text)}`,
   );
   return [
     `(memories for app: ${oneLine(appName ?? first.scope.appId ?? "")})`,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Conversation } from "../conversation/find-conversation.js";
-import { MemoryError } from "../errors.js";
+import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { readableCategories } from "../memories/item/category.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
@@ -216,7 +216,7 @@ async function findInTime(
   const { scope, threadId } = statement.address;
   const event = { step: "recall", op: "search", status: "error", detail: "timeout" } as const;
   await insertEvent(db, { scope, threadId, ...event }, { timeoutMs }).catch((error: unknown) => {
-    logger.error(`an event could not be kept: ${error instanceof Error ? error.message : error}`);
+    logger.error(`an event could not be kept: ${messageOf(error)}`);
   });
   return { found, timedOut: true };
 }

@@ -1,6 +1,6 @@
 import { type RecordInput, record } from "../conversation/record.js";
 import { episodeRange } from "../episodes/episode-text.js";
-import { markThreadTask, type ThreadTask } from "../jobs/thread-task.js";
+import { markTask, type ThreadTask } from "../jobs/thread-task.js";
 import type { MemoryOptions } from "../memories/item/memory-options.js";
 import type { Runtime } from "../runtime.js";
 import type { SummaryClaim } from "../summaries/claim-summary.js";
@@ -47,7 +47,7 @@ export async function remember(
     return ended({ started: false, reason: "round_open" });
 
   if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, memories)) {
-    await markThreadTask(deps.db, { threadRef, task: "compress" });
+    await markTask(deps.db, { threadRef, task: "compress" });
     due.push({ threadRef, task: "compress" });
   }
   return ended(await startSummary({ ...deps, summaries }, thread, input.threadId));

@@ -20,8 +20,15 @@ export function ownerColumns(scope: Scope): ScopeColumns {
   return { ...columns, appId: columns.userId === "" ? columns.appId : "" };
 }
 
+/** A scope as statements select it. */
+export type ScopeRow = {
+  readonly tenant_id: string;
+  readonly user_id: string;
+  readonly app_id: string;
+};
+
 /** Columns as a scope. */
-export function scopeOf(columns: { tenant_id: string; user_id: string; app_id: string }): Scope {
+export function scopeOf(columns: ScopeRow): Scope {
   return {
     ...(columns.tenant_id !== "" && { tenantId: columns.tenant_id }),
     ...(columns.user_id !== "" && { userId: columns.user_id }),

@@ -3,6 +3,12 @@ import { MemoryError } from "../errors.js";
 import { isStorable } from "../text/storable-text.js";
 import type { Scope } from "./scope.js";
 
+/** A conversation and whom it belongs to. */
+export interface ThreadAddress {
+  readonly scope: Scope;
+  readonly threadId: string;
+}
+
 /**
  * `input` as a thread id: any text that is not blank.
  *

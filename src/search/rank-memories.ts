@@ -1,3 +1,4 @@
+import { dayMs } from "../clock.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import {
   assumedUnrelated,
@@ -113,8 +114,6 @@ export interface MemoryHit {
   /** What it is most strongly linked to, of what is no hit itself: in a query one or two for all hits together. */
   readonly related?: readonly MemoryItem[];
 }
-
-const dayMs = 86_400_000;
 
 /** Nearness from which a text is said to mean something similar. */
 const similarNearness = 0.3;

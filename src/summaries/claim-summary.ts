@@ -1,14 +1,23 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
+import type { Job, Worker } from "../jobs/background-work.js";
+import { endLease, isDue, type Lease, type LeaseTable, leaseEnd, takeLeases } from "../jobs/lease.js";
 import type { Connection } from "../postgres/connection.js";
 import { errorCodeOf } from "../postgres/database-error.js";
+import type { SummaryOptions } from "./summary-options.js";
 import type { SummaryWindow } from "./summary-window.js";
 
-/** The right to make one summary, held until the lease runs out. */
-export interface SummaryClaim {
+/** The right to make one summary. */
+export interface SummaryClaim extends Lease {
   readonly summaryId: number;
-  /** Grows with every claim of the same row: a worker whose lease ran out can no longer write to it. */
-  readonly attempt: number;
 }
+
+/** Summaries in the making. Their rows stay as the record of what was tried. */
+export const summaryLeases: LeaseTable<SummaryClaim> = {
+  name: "summary",
+  row: ({ summaryId }) => sql`id = ${summaryId}`,
+  label: ({ summaryId }) => `Memory ${summaryId}`,
+  status: { taken: sql`status = 'processing',`, failed: sql`status = 'failed',` },
+};
 
 /**
  * Claims the next summary of a thread by inserting its `processing` row, based on the latest completed one.
@@ -24,10 +33,7 @@ export async function claimSummary(
   // The insert reads `expired`, so that the lapsed row has left the index before the new one enters it.
   const [row] = await db.query<{ id: string }>(sql`
     with expired as (
-      update ${db.schema}.summary
-      set status = 'failed', error = 'the worker stopped before it was done', lease_until = null
-      where thread_ref = ${threadRef} and status = 'processing' and lease_until <= ${db.now()}
-      returning id
+      ${failLapsed(db)} and thread_ref = ${threadRef} returning id
     )
     insert into ${db.schema}.summary
       (thread_ref, start_seq, end_seq, base_id, status, lease_until, created_at)
@@ -37,7 +43,7 @@ export async function claimSummary(
         where s.thread_ref = ${threadRef} and s.status = 'completed' and s.rolled_back_at is null
         order by s.end_seq desc, s.id desc limit 1
       ),
-      'processing', ${db.now()} + ${leaseMs} * interval '1 millisecond', ${db.now()}
+      'processing', ${leaseEnd(db, leaseMs)}, ${db.now()}
     where not exists (
       select from ${db.schema}.summary s
       where s.thread_ref = ${threadRef} and (
@@ -56,101 +62,92 @@ export async function claimSummary(
  *
  * Those left `processing` by their last try are failed for good.
  */
-export async function claimDueSummaries(
-  db: Connection,
-  input: { leaseMs: number; maxAttempts: number; limit: number },
-): Promise<SummaryClaim[]> {
+async function claimDueSummaries(db: Connection, limits: ClaimLimits): Promise<SummaryClaim[]> {
   try {
-    return await claim(db, input);
+    return await tryClaim(db, limits);
   } catch (error) {
-    // A round of one of these threads has claimed a newer window since this statement began: look again.
-    if (error instanceof Error && errorCodeOf(error.cause) === "23505") return claim(db, input);
+    // A round of one of these threads has claimed a newer window since the statement began: look again.
+    if (error instanceof Error && errorCodeOf(error.cause) === "23505") return tryClaim(db, limits);
     throw error;
   }
 }
 
-async function claim(
+interface ClaimLimits {
+  readonly leaseMs: number;
+  readonly maxAttempts: number;
+  readonly limit: number;
+}
+
+async function tryClaim(
   db: Connection,
-  input: { leaseMs: number; maxAttempts: number; limit: number },
+  { leaseMs, maxAttempts, limit }: ClaimLimits,
 ): Promise<SummaryClaim[]> {
-  const rows = await db.query<{ id: string; attempts: number }>(sql`
-    with given_up as (
-      update ${db.schema}.summary
-      set status = 'failed', error = 'the worker stopped before it was done', lease_until = null
-      where status = 'processing' and lease_until <= ${db.now()} and attempts >= ${input.maxAttempts}
-    )
-    update ${db.schema}.summary
-    set status = 'processing', attempts = attempts + 1, retry_at = null, error = null,
-      lease_until = ${db.now()} + ${input.leaseMs} * interval '1 millisecond'
-    where id in (
+  const rows = await takeLeases<{ id: string; attempts: number }, SummaryClaim>(db, summaryLeases, {
+    first: sql`with given_up as (${failLapsed(db)} and attempts >= ${maxAttempts})`,
+    rows: sql`id in (
       select s.id from ${db.schema}.summary s
-      where s.attempts < ${input.maxAttempts}
-        and (
-          (s.status = 'processing' and s.lease_until <= ${db.now()})
-          or (s.status = 'failed' and s.retry_at <= ${db.now()})
-        )
+      where s.attempts < ${maxAttempts} and s.status in ('processing', 'failed') and ${isDue(db)}
         and not exists (
           select from ${db.schema}.summary newer
           where newer.thread_ref = s.thread_ref and newer.id > s.id
         )
       order by s.id
-      limit ${input.limit}
+      limit ${limit}
       for update skip locked
-    )
-    returning id, attempts`);
+    )`,
+    leaseMs,
+    returning: sql`id, attempts`,
+  });
   return rows.map((row) => ({ summaryId: Number(row.id), attempt: row.attempts }));
 }
 
+/** Fails the summaries whose worker is gone; conditions may follow. */
+function failLapsed(db: Connection): Sql {
+  return sql`
+    update ${db.schema}.summary
+    set status = 'failed', error = 'the worker stopped before it was done', lease_until = null
+    where status = 'processing' and lease_until <= ${db.now()}`;
+}
+
 /**
- * Completes a claimed summary. False when the claim was lost meanwhile; nothing is written then.
+ * Completes a claimed summary.
  *
  * @param result.window what it stands for: the window claimed, or its beginning.
+ * @throws MemoryError `LEASE_LOST` when another worker has taken it over; nothing is written then.
  */
 export async function completeSummary(
   db: Connection,
   claim: SummaryClaim,
-  result: { text: string; generationTimeMs: number; window: SummaryWindow },
-): Promise<boolean> {
-  const { text, generationTimeMs, window } = result;
+  { text, generationTimeMs, window }: { text: string; generationTimeMs: number; window: SummaryWindow },
+): Promise<void> {
   const roundsUntil = (seq: number) => sql`(
     select count(*) from ${db.schema}.message m
-    where m.thread_ref = s.thread_ref and m.role = 'user' and m.seq <= ${seq}
+    where m.thread_ref = w.thread_ref and m.role = 'user' and m.seq <= ${seq}
   )`;
-  const rows = await db.query(sql`
-    update ${db.schema}.summary s
-    set status = 'completed', content = ${text}, generation_time_ms = ${generationTimeMs},
-      start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, start_round = ${roundsUntil(window.startSeq)},
-      end_round = ${roundsUntil(window.endSeq)}, lease_until = null, error = null
-    where id = ${claim.summaryId} and status = 'processing' and attempts = ${claim.attempt}
-    returning id`);
-  return rows.length > 0;
+  const set = sql`status = 'completed', content = ${text}, generation_time_ms = ${generationTimeMs},
+    start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, start_round = ${roundsUntil(window.startSeq)},
+    end_round = ${roundsUntil(window.endSeq)}, error = null`;
+  await endLease(db, summaryLeases, claim, set);
 }
 
-/** Fails a claimed summary, to be tried again after `retryDelayMs` (null: not again). False when the claim was lost. */
-export async function failSummary(
-  db: Connection,
-  claim: SummaryClaim,
-  result: { error: string; retryDelayMs: number | null },
-): Promise<boolean> {
-  const rows = await db.query(sql`
-    update ${db.schema}.summary
-    set status = 'failed', error = ${result.error}, lease_until = null,
-      retry_at = ${db.now()} + ${result.retryDelayMs}::float8 * interval '1 millisecond'
-    where id = ${claim.summaryId} and status = 'processing' and attempts = ${claim.attempt}
-    returning id`);
-  return rows.length > 0;
+/** Makes summaries. */
+export interface SummaryWorker extends Worker {
+  /** Making one claimed summary. */
+  of(claim: SummaryClaim): Job;
 }
 
-/** Extends a claim's lease. False when the claim was lost. */
-export async function renewSummaryLease(
+/** The worker for summaries; `summarize` makes a claimed one. */
+export function createSummaryWorker(
   db: Connection,
-  claim: SummaryClaim,
-  leaseMs: number,
-): Promise<boolean> {
-  const rows = await db.query(sql`
-    update ${db.schema}.summary
-    set lease_until = ${db.now()} + ${leaseMs} * interval '1 millisecond'
-    where id = ${claim.summaryId} and status = 'processing' and attempts = ${claim.attempt}
-    returning id`);
-  return rows.length > 0;
+  { leaseMs, maxAttempts }: SummaryOptions,
+  summarize: (claim: SummaryClaim) => Promise<unknown>,
+): SummaryWorker {
+  const of = (claim: SummaryClaim): Job => ({
+    name: `Summary ${claim.summaryId}`,
+    run: async () => void (await summarize(claim)),
+  });
+  return {
+    of,
+    due: async (limit) => (await claimDueSummaries(db, { leaseMs, maxAttempts, limit })).map(of),
+  };
 }

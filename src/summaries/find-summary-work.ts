@@ -1,11 +1,13 @@
 import sql from "sql-template-tag";
-import { type Deps, limitMaterial } from "../jobs/limit-material.js";
+import { isHeld } from "../jobs/lease.js";
+import { limitMaterial } from "../jobs/limit-material.js";
 import type { Connection } from "../postgres/connection.js";
+import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
-import { scopeOf } from "../scope/scope-predicates.js";
+import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import type { PieceBounds } from "../text/text-pieces.js";
-import type { SummaryClaim } from "./claim-summary.js";
+import { type SummaryClaim, summaryLeases } from "./claim-summary.js";
 
 /** One message of a summary's input, which is no system message: those are instructions, and always shown. */
 export interface SummaryMessage {
@@ -28,22 +30,11 @@ export interface SummaryWork {
   readonly dropped: SummaryMessage[];
 }
 
-interface Row {
-  tenant_id: string;
-  user_id: string;
-  app_id: string;
-  thread_id: string;
-  start_seq: number;
-  end_seq: number;
-  base: SummaryWork["base"];
-  added: SummaryMessage[];
-  dropped: SummaryMessage[];
-}
-
 /** The work behind `claim`, in one round trip; null when the claim was lost. */
 export async function findSummaryWork(db: Connection, claim: SummaryClaim): Promise<SummaryWork | null> {
-  const [row] = await db.query<Row>(sql`
-    select t.tenant_id, t.user_id, t.app_id, t.thread_id, s.start_seq, s.end_seq,
+  const [row] = await db.query<Omit<SummaryWork, "scope"> & ScopeRow>(sql`
+    select t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId", s.start_seq as "startSeq",
+      s.end_seq as "endSeq",
       case when b.id is not null then json_build_object(
         'startSeq', b.start_seq, 'endSeq', b.end_seq, 'text', b.content
       ) end as base,
@@ -60,25 +51,21 @@ export async function findSummaryWork(db: Connection, claim: SummaryClaim): Prom
       where m.thread_ref = s.thread_ref and m.role <> 'system'
         and m.seq between coalesce(b.start_seq, 0) and s.end_seq
     ) m on true
-    where s.id = ${claim.summaryId} and s.status = 'processing' and s.attempts = ${claim.attempt}
+    where s.id = (select id from ${db.schema}.summary where ${isHeld(summaryLeases, claim)})
     group by t.id, s.id, b.id, b.start_seq, b.end_seq, b.content`);
   if (!row) return null;
-  return {
-    scope: scopeOf(row),
-    threadId: row.thread_id,
-    startSeq: row.start_seq,
-    endSeq: row.end_seq,
-    base: row.base,
-    added: row.added,
-    dropped: row.dropped,
-  };
+  const { tenant_id, user_id, app_id, ...work } = row;
+  return { ...work, scope: scopeOf({ tenant_id, user_id, app_id }) };
 }
 
 /**
- * `work` as far as `bounds` reach: the rounds after that are left to the next summary, and its window ends before them.
- * A round is never parted.
+ * The rounds of `work` that are within `bounds`. The next summary has the rounds after them; a round is never parted.
  */
-export async function limitSummary(deps: Deps, work: SummaryWork, bounds: PieceBounds): Promise<SummaryWork> {
+export async function limitSummary(
+  deps: Pick<Runtime, "db" | "logger">,
+  work: SummaryWork,
+  bounds: PieceBounds,
+): Promise<SummaryWork> {
   const { scope, threadId } = work;
   const beginsRound = ({ role }: SummaryMessage) => role === "user";
   const of = { scope, threadId, step: "summarize" } as const;

@@ -1,7 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
-import { scopeColumns, scopeOf, threadIs, withinScope } from "../scope/scope-predicates.js";
+import { type ScopeRow, scopeColumns, scopeOf, threadIs, withinScope } from "../scope/scope-predicates.js";
 
 /** Counts and times of all summaries. */
 export interface SummaryStats {
@@ -44,24 +44,6 @@ export interface Summary {
   readonly retryAt: Date | null;
   readonly rolledBackAt: Date | null;
   readonly createdAt: Date;
-}
-
-interface Row {
-  id: string;
-  thread_id: string;
-  start_seq: number;
-  end_seq: number;
-  base_id: string | null;
-  base_end_seq: number | null;
-  status: Summary["status"];
-  content: string | null;
-  generation_time_ms: number | null;
-  attempts: number;
-  error: string | null;
-  lease_until: Date | null;
-  retry_at: Date | null;
-  rolled_back_at: Date | null;
-  created_at: Date;
 }
 
 /** Every summary of one thread, oldest first. */
@@ -142,43 +124,32 @@ export async function listSummaryProgress(
   db: Connection,
   { scope, limit }: { scope: Scope | null; limit: number },
 ): Promise<SummaryProgress[]> {
-  const rows = await db.query<Row & { tenant_id: string; user_id: string; app_id: string }>(sql`
-    select t.tenant_id, t.user_id, t.app_id, t.thread_id, s.id, s.start_seq, s.end_seq, s.generation_time_ms, s.created_at
+  const rows = await db.query<Omit<SummaryProgress, "scope" | "windowMessages"> & ScopeRow>(sql`
+    select t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId", s.id::float8 as "summaryId",
+      s.start_seq as "startSeq", s.end_seq as "endSeq", s.generation_time_ms as "generationTimeMs",
+      s.created_at as "createdAt"
     from ${db.schema}.summary s
     join ${db.schema}.thread t on t.id = s.thread_ref
     where s.status = 'completed' ${scope ? sql`and ${withinScope(scopeColumns(scope), "t")}` : empty}
     order by s.id desc limit ${limit}`);
-  return rows.map((row) => ({
-    ...{ scope: scopeOf(row), threadId: row.thread_id, summaryId: Number(row.id) },
-    ...{ startSeq: row.start_seq, endSeq: row.end_seq, windowMessages: row.end_seq - row.start_seq + 1 },
-    ...{ generationTimeMs: row.generation_time_ms, createdAt: row.created_at },
+  return rows.map(({ tenant_id, user_id, app_id, ...progress }) => ({
+    scope: scopeOf({ tenant_id, user_id, app_id }),
+    ...progress,
+    windowMessages: progress.endSeq - progress.startSeq + 1,
   }));
 }
 
+/** Summaries as `rest` selects them. Ids are bigint, of which a float8 holds all that a sequence gets to. */
 async function select(db: Connection, rest: Sql, before: Sql = empty): Promise<Summary[]> {
-  const rows = await db.query<Row>(sql`
+  return db.query<Summary & Record<string, unknown>>(sql`
     ${before}
-    select s.id, t.thread_id, s.start_seq, s.end_seq, s.base_id,
-      (select b.end_seq from ${db.schema}.summary b where b.id = s.base_id) as base_end_seq, s.status, s.content,
-      s.generation_time_ms, s.attempts, s.error, s.lease_until, s.retry_at, s.rolled_back_at, s.created_at
+    select s.id::float8 as id, t.thread_id as "threadId", s.start_seq as "startSeq", s.end_seq as "endSeq",
+      s.base_id::float8 as "baseId",
+      (select b.end_seq from ${db.schema}.summary b where b.id = s.base_id) as "baseEndSeq",
+      s.status, s.content as text, s.generation_time_ms as "generationTimeMs", s.attempts, s.error,
+      s.lease_until as "leaseUntil", s.retry_at as "retryAt", s.rolled_back_at as "rolledBackAt",
+      s.created_at as "createdAt"
     from ${db.schema}.summary s
     join ${db.schema}.thread t on t.id = s.thread_ref
     ${rest}`);
-  return rows.map((row) => ({
-    id: Number(row.id),
-    threadId: row.thread_id,
-    startSeq: row.start_seq,
-    endSeq: row.end_seq,
-    baseId: row.base_id === null ? null : Number(row.base_id),
-    baseEndSeq: row.base_end_seq,
-    status: row.status,
-    text: row.content,
-    generationTimeMs: row.generation_time_ms,
-    attempts: row.attempts,
-    error: row.error,
-    leaseUntil: row.lease_until,
-    retryAt: row.retry_at,
-    rolledBackAt: row.rolled_back_at,
-    createdAt: row.created_at,
-  }));
 }

@@ -3,9 +3,9 @@ import { z } from "zod";
 import { callStructured } from "../models/call-structured.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
-import { escapeAttribute, escapeMarkup } from "../text/prompt-text.js";
+import { block, element, escapeMarkup } from "../text/prompt-text.js";
 import { headOf } from "../text/storable-text.js";
-import { textPieces } from "../text/text-pieces.js";
+import { foldPieces } from "../text/text-pieces.js";
 import type { SummaryMessage, SummaryWork } from "./find-summary-work.js";
 import type { SummaryOptions } from "./summary-options.js";
 import { type SummaryText, summaryText } from "./summary-text.js";
@@ -60,7 +60,7 @@ async function summarizeMessages(
     name: "conversation_summary",
     schema,
     instructions: instructions(input.maxCharacters),
-    input: [previousBlock(input), block("new_messages", input.added), dropBlock(input)]
+    input: [previousBlock(input), messagesBlock("new_messages", input.added), dropBlock(input)]
       .filter(Boolean)
       .join("\n"),
     timeoutMs,
@@ -71,19 +71,22 @@ async function summarizeMessages(
 function previousBlock({ previous }: SummarizeInput): string {
   if (!previous) return "";
   const covers = `${previous.startSeq}-${previous.endSeq}`;
-  return `<previous_summary covers="${covers}">\n${escapeMarkup(previous.text)}\n</previous_summary>`;
+  return block("previous_summary", [escapeMarkup(previous.text)], { covers });
 }
 
 function dropBlock({ dropped, hasEarlier, startSeq }: SummarizeInput): string {
-  return dropped.length === 0 && !hasEarlier ? "" : block("drop", dropped, ` before="${startSeq}"`);
+  return dropped.length === 0 && !hasEarlier ? "" : messagesBlock("drop", dropped, { before: startSeq });
 }
 
-function block(tag: string, messages: readonly SummaryMessage[], attributes = ""): string {
-  const lines = messages.map(({ seq, role, actor, text }) => {
-    const name = actor === null ? "" : ` name="${escapeAttribute(actor)}"`;
-    return `<message seq="${seq}" role="${role}"${name}>${escapeMarkup(withoutMemoryBlocks(text))}</message>`;
-  });
-  return [`<${tag}${attributes}>`, ...lines, `</${tag}>`].join("\n");
+function messagesBlock(
+  tag: string,
+  messages: readonly SummaryMessage[],
+  attributes: { readonly before?: number } = {},
+): string {
+  const lines = messages.map(({ seq, role, actor, text }) =>
+    element("message", { seq, role, name: actor }, withoutMemoryBlocks(text)),
+  );
+  return block(tag, lines, attributes);
 }
 
 /** Characters shown of each message that leaves the window: enough to recognise it in the summary. */
@@ -92,8 +95,7 @@ const droppedCharacters = 300;
 /**
  * The text of the summary that `work` asks for.
  *
- * More than the model's budget is folded in piece by piece, each into the summary of those before, so that
- * nothing is left out in the middle.
+ * More than the model's budget is folded in piece by piece, each into the summary of those before.
  *
  * @param betweenPieces called before each piece after the first; its error ends the work.
  * @returns the text, and how many sentences were left out of it and of the pieces before.
@@ -107,34 +109,26 @@ export async function makeSummary(
   betweenPieces: () => Promise<void>,
 ): Promise<SummaryText> {
   const dropped = shorten(work.dropped, options.inputBudgetTokens / 4);
-  const pieces = textPieces(work.added, options.inputBudgetTokens);
   // Told with the last piece: what never reached a summary is folded in before it is let go.
   const hasEarlier = work.added.some(({ seq }) => seq < work.startSeq);
-  let previous = work.base;
-  let left = 0;
-  for (const [index, added] of pieces.entries()) {
-    if (index > 0) await betweenPieces();
-    const text = await summarizeMessages(
-      model,
-      {
-        previous,
-        added,
-        startSeq: work.startSeq,
-        dropped: index === 0 ? dropped : [],
-        hasEarlier: hasEarlier && index === pieces.length - 1,
-        maxCharacters: options.maxCharacters,
-      },
-      options.timeoutMs,
-    );
-    const summary = summaryText(text, options.maxCharacters);
-    left += summary.dropped;
-    previous = {
-      startSeq: work.startSeq,
-      endSeq: added.at(-1)?.seq ?? work.endSeq,
-      text: summary.text,
-    };
-  }
-  return { text: previous?.text ?? "", dropped: left };
+  const { inputBudgetTokens: budgetTokens, maxCharacters, timeoutMs } = options;
+  const { startSeq, endSeq } = work;
+  const made = await foldPieces(
+    { items: work.added, budgetTokens, start: { previous: work.base, left: 0 }, between: betweenPieces },
+    async ({ previous, left }, added, { isFirst, isLast }) => {
+      const input = {
+        ...{ previous, added, startSeq, maxCharacters },
+        dropped: isFirst ? dropped : [],
+        hasEarlier: hasEarlier && isLast,
+      };
+      const summary = summaryText(await summarizeMessages(model, input, timeoutMs), maxCharacters);
+      return {
+        previous: { startSeq, endSeq: added.at(-1)?.seq ?? endSeq, text: summary.text },
+        left: left + summary.dropped,
+      };
+    },
+  );
+  return { text: made.previous?.text ?? "", dropped: made.left };
 }
 
 /** The latest messages that fit the budget, each cut short. */

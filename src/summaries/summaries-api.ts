@@ -4,7 +4,7 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseScoped, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
-import { parseThreadId } from "../scope/thread-id.js";
+import { parseThreadId, type ThreadAddress } from "../scope/thread-id.js";
 import { parseInput, spanMs } from "../text/parse-input.js";
 import {
   listStuckSummaries,
@@ -49,12 +49,6 @@ async function rollbackSummary(
     )
     select exists (select from target) as found, (select count(*) from later), (select count(*) from restored)`);
   return row?.found ?? false;
-}
-
-/** A conversation and whom it belongs to. */
-export interface ThreadAddress {
-  readonly scope: Scope;
-  readonly threadId: string;
 }
 
 /** The versions of conversations' summaries. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { type JobRuntime, workOptions } from "../jobs/jobs-options.js";
 import type { Runtime } from "../runtime.js";
-import { smallCount, spanOption, timerOption } from "../text/parse-input.js";
+import { smallCount } from "../text/parse-input.js";
 
 export const summaryOptionsSchema = z.strictObject({
   /** Messages a summary stands for: seven rounds of plain chat. @default 14 */
@@ -14,14 +15,7 @@ export const summaryOptionsSchema = z.strictObject({
    * @default 16_000
    */
   afterTokens: z.int().min(1).default(16_000),
-  /** Longest wait for one model call. A background call that takes longer is stuck. @default 30_000 */
-  timeoutMs: timerOption.min(1).default(30_000),
-  /**
-   * Tokens of conversation given to the model in one call; more is summarised in pieces. An eighth of a 128k window.
-   *
-   * @default 16_000
-   */
-  inputBudgetTokens: z.int().min(200).default(16_000),
+  ...workOptions,
   /**
    * Most calls for one summary, a summary of eight being half a megabyte of English. What a thread has said beyond it
    * waits for the next summary; only of a single round that is longer is the middle left out.
@@ -31,16 +25,8 @@ export const summaryOptionsSchema = z.strictObject({
   mostPieces: z.int().min(1).default(8),
   /** Longest summary kept; a window of 14 messages needs far less. @default 4_000 */
   maxCharacters: z.int().min(200).default(4_000),
-  /**
-   * How long a worker may be silent before another takes over: two model calls and their repairs.
-   *
-   * @default 150_000
-   */
-  leaseMs: spanOption.min(1).default(150_000),
   /** Tries before a summary is left `failed` for good; the next round starts a fresh one anyway. @default 5 */
   maxAttempts: z.int().min(1).default(5),
-  /** Wait after the first failure; doubles each time. @default 30_000 */
-  retryDelayMs: timerOption.min(0).default(30_000),
 });
 
 /** How summaries are made. */
@@ -50,8 +36,4 @@ export interface SummaryConfig extends z.input<typeof summaryOptionsSchema> {}
 export type SummaryOptions = z.output<typeof summaryOptionsSchema>;
 
 /** What making summaries takes. */
-export type SummaryRuntime = Runtime<{
-  readonly summaries: SummaryOptions;
-  /** Whether log lines may quote a conversation. */
-  readonly telemetry: { readonly content: boolean };
-}>;
+export type SummaryRuntime = JobRuntime & Runtime<{ readonly summaries: SummaryOptions }>;

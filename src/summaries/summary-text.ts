@@ -1,6 +1,7 @@
 import { MemoryError } from "../errors.js";
 import { withoutHeadings } from "../text/contained-text.js";
 import { readsAsInstruction } from "../text/reads-as-instruction.js";
+import { hasWords, headOf } from "../text/storable-text.js";
 
 /** A summary as it may be stored. */
 export interface SummaryText {
@@ -21,7 +22,7 @@ export function summaryText(text: string, maxCharacters: number): SummaryText {
   const head = text.trimStart().slice(0, 4 * maxCharacters);
   const { text: innocent, dropped } = withoutInstructions(withoutHeadings(head).trim());
   const trimmed = innocent.trim();
-  if (!/[\p{L}\p{N}]/u.test(trimmed)) {
+  if (!hasWords(trimmed)) {
     throw new MemoryError(
       "MODEL_OUTPUT_INVALID",
       dropped > 0
@@ -51,8 +52,7 @@ function withoutInstructions(text: string): SummaryText {
 
 function cutAtSentence(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
-  // A cut in the middle of a surrogate pair would leave half a character.
-  const head = text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, "");
+  const head = headOf(text, maxCharacters);
   const sentenceEnd = Math.max(...[". ", "! ", "? ", "\n", "。"].map((end) => head.lastIndexOf(end)));
   return (sentenceEnd > maxCharacters / 2 ? head.slice(0, sentenceEnd + 1) : head).trim();
 }

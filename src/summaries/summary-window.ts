@@ -5,9 +5,9 @@ export type SummarySkipReason = "too_early" | "already_running" | "nothing_new";
 export interface SummaryTriggerInput {
   /** Seq of the last one; −1 when there is none. */
   readonly lastSeq: number;
-  /** How many there are, counted as far as the rule needs: one more than `afterSeq`. @default all up to `lastSeq` */
+  /** How many there are; counting stops at one more than `afterSeq`, which is all the rule asks. @default all up to `lastSeq` */
   readonly messages?: number;
-  /** Bytes of those that no summary covers, of those counted. @default 0 */
+  /** Bytes of the counted messages that no summary covers. @default 0 */
   readonly unsummarisedBytes?: number;
   /** Whether a summary is being made right now, by a worker whose lease has not run out. */
   readonly processing: boolean;

@@ -1,4 +1,5 @@
 import { normalForm } from "./normal-value.js";
+import { hasWords } from "./storable-text.js";
 
 /** Characters that people and models write for each other, and what they are compared as. */
 const variants = new Map(
@@ -15,7 +16,6 @@ const longestQuote = 2_000;
 
 /** Scripts that part words by spaces: there a quote may not begin or end within a word. */
 const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
-const inWord = /[\p{L}\p{N}]/u;
 
 /**
  * The stretch of `text` that `quote` quotes, as it stands there; null when it is not there. Takes time in proportion to
@@ -26,11 +26,11 @@ const inWord = /[\p{L}\p{N}]/u;
 export function findQuote(text: string, quote: string): string | null {
   if (quote.length > longestQuote) return null;
   const words = normalForm(quote, "NFC").trim();
-  if (!inWord.test(words)) return null;
+  if (!hasWords(words)) return null;
   const wanted = comparable(words);
   const said = normalForm(text, "NFC");
   const { codes, places } = comparable(said);
-  const isWord = (code: number | undefined) => code !== undefined && inWord.test(String.fromCodePoint(code));
+  const isWord = (code: number | undefined) => code !== undefined && hasWords(String.fromCodePoint(code));
   const first = spaced.test(words.at(0) ?? "");
   const last = spaced.test(words.at(-1) ?? "");
   for (const from of occurrences(codes, wanted.codes)) {

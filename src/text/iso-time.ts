@@ -4,6 +4,11 @@ const form =
 const firstMs = Date.parse("0001-01-01T00:00:00Z");
 const lastMs = Date.parse("9999-12-31T23:59:59Z");
 
+/** The day of `time` in UTC, as in "2025-03-01". */
+export function isoDay(time: Date): string {
+  return time.toISOString().slice(0, 10);
+}
+
 /**
  * The time that `text` says in ISO 8601, in milliseconds since 1970; null for what is none with an offset from UTC, of a
  * day in the calendar and in the years 1 to 9999, which JavaScript, JSON and PostgreSQL all write alike.
@@ -15,7 +20,7 @@ export function isoTimeMs(text: string): number | null {
   const [, day, hour, minute, second, sign, ...offset] = form.exec(text) ?? [];
   const midnightMs = Date.parse(`${day}T00:00:00Z`);
   // JavaScript takes the 30th of February for the 2nd of March.
-  if (Number.isNaN(midnightMs) || new Date(midnightMs).toISOString().slice(0, 10) !== day) return null;
+  if (Number.isNaN(midnightMs) || isoDay(new Date(midnightMs)) !== day) return null;
   const offsetMs = durationMs(offset) * (sign === "-" ? -1 : 1);
   const timeMs = midnightMs + durationMs([hour, minute, second]) - offsetMs;
   return timeMs >= firstMs && timeMs <= lastMs ? timeMs : null;

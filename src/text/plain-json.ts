@@ -1,3 +1,5 @@
+import { headOf } from "./storable-text.js";
+
 const quote = 0x22;
 const backslash = 0x5c;
 
@@ -63,7 +65,7 @@ export function jsonReader(): (value: unknown) => Json | undefined {
       characters -= text.length;
       return text;
     }
-    const kept = text.slice(0, characters).replace(/[\uD800-\uDBFF]$/, "");
+    const kept = headOf(text, characters);
     characters = 0;
     return `${kept}… [cut off: ${text.length} characters]`;
   };

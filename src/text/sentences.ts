@@ -1,3 +1,5 @@
+import { hasWords } from "./storable-text.js";
+
 const segmenter = new Intl.Segmenter("und", { granularity: "sentence" });
 
 /** What ends with a full stop and no sentence: titles, abbreviations, initials, days ("am 3. Mai"). */
@@ -22,7 +24,7 @@ export function sentencesOf(text: string): string[] {
     sentences.push(begun);
     begun = "";
   }
-  if (/[\p{L}\p{N}]/u.test(begun) || sentences.length === 0) return [...sentences, begun];
+  if (hasWords(begun) || sentences.length === 0) return [...sentences, begun];
   return [...sentences.slice(0, -1), `${sentences.at(-1)}${begun}`];
 }
 

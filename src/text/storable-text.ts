@@ -7,6 +7,21 @@ export function isStorable(text: string): boolean {
   return !text.includes("\u0000") && !/\p{Surrogate}/u.test(text);
 }
 
+/** `text` without halves of surrogate pairs: U+FFFD stands for each, as it would in UTF-8. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\uFFFD");
+}
+
+/** `text` as PostgreSQL can hold it: without NUL characters and halves of surrogate pairs. */
+export function storable(text: string): string {
+  return wellFormed(text.replaceAll("\u0000", ""));
+}
+
+/** Whether `text` has a letter or a digit: nothing can be told from marks and pictures alone. */
+export function hasWords(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
+
 /** Scripts that join and part letters by invisible characters. */
 const joining =
   "[\\p{scx=Arab}\\p{scx=Syrc}\\p{scx=Mong}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Guru}\\p{scx=Gujr}\\p{scx=Orya}\\p{scx=Taml}" +
@@ -41,7 +56,7 @@ const hidden = new RegExp(
 export function visibleText(text: string): string {
   // Nearly all text is.
   if (/^[\n\t\u0020-\u007E]*$/.test(text)) return text;
-  const whole = text.replace(/\p{Surrogate}/gu, "\uFFFD").replace(lineBreaks, "\n");
+  const whole = wellFormed(text).replace(lineBreaks, "\n");
   // Looking for what is needed where it stands takes long, and is seldom asked for.
   return hideable.test(whole) ? whole.replace(hidden, (_, kept: string | undefined) => kept ?? "") : whole;
 }

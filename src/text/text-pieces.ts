@@ -45,6 +45,36 @@ export function textPieces<Item extends { text: string }>(
   return pieces;
 }
 
+/** Which of the groups is worked on. */
+export interface PiecePlace {
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+}
+
+/**
+ * What `fold` makes of `items`, group by group as `textPieces` has them: each is folded into what those before came to,
+ * so that nothing is left out in the middle.
+ *
+ * @param input.between called before each group but the first; its error ends the work.
+ */
+export async function foldPieces<Item extends { text: string }, Result>(
+  input: {
+    readonly items: readonly Item[];
+    readonly budgetTokens: number;
+    readonly start: Result;
+    readonly between?: () => Promise<void>;
+  },
+  fold: (result: Result, piece: readonly Item[], place: PiecePlace) => Promise<Result>,
+): Promise<Result> {
+  const pieces = textPieces(input.items, input.budgetTokens);
+  let result = input.start;
+  for (const [index, piece] of pieces.entries()) {
+    if (index > 0) await input.between?.();
+    result = await fold(result, piece, { isFirst: index === 0, isLast: index === pieces.length - 1 });
+  }
+  return result;
+}
+
 /** The part of `text` that begins at `start`: where it ends, and its tokens, at most `budgetTokens`. */
 function partOf(text: string, start: number, budgetTokens: number): { end: number; tokens: number } {
   const read = readTokens(text, start, budgetTokens);

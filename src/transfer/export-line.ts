@@ -6,7 +6,7 @@ import { memoryKinds, memoryStates } from "../memories/item/memory.js";
 import { memoryOrigins } from "../memories/item/trust.js";
 import { maxCharacters } from "../memories/write/writing-constraints.js";
 import { isoTimeMs } from "../text/iso-time.js";
-import { isStorable } from "../text/storable-text.js";
+import { hasWords, isStorable } from "../text/storable-text.js";
 
 /** The version of the format that `export` writes and `import` takes. */
 export const exportVersion = 1;
@@ -120,7 +120,7 @@ const memory = z
     ...{ id: uuid, appId },
     kind: z.enum(memoryKinds),
     category: name,
-    key: name.refine((key) => /[\p{L}\p{N}]/u.test(key), "has no letters or digits").nullable(),
+    key: name.refine(hasWords, "has no letters or digits").nullable(),
     ...{ value: optional(2_000), text: id },
     ...{ importance: real(1, 5), confidence: real(0, 1), pinned: z.boolean() },
     state: z.enum(memoryStates),

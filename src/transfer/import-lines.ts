@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MemoryError } from "../errors.js";
+import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { asTenant } from "../postgres/isolation.js";
 import type { Runtime } from "../runtime.js";
@@ -199,7 +199,7 @@ function parseExported(scope: unknown): Scope {
   try {
     return parseScope(scope);
   } catch (cause) {
-    throw lineError(1, cause instanceof Error ? cause.message : String(cause), cause);
+    throw lineError(1, messageOf(cause), cause);
   }
 }
 

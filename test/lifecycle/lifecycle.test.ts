@@ -185,7 +185,7 @@ describe("a memory that nobody uses", () => {
     );
     expect(runs.reduce((total, { softDeleted }) => total + softDeleted, 0)).toBe(30);
     const { revision, changes } = await memory.changes.since(30, { scope: user.scope });
-    expect([revision, changes.map((change) => change.revision)]).toEqual([
+    expect([revision, changes.map(({ rev }) => rev)]).toEqual([
       60,
       Array.from({ length: 30 }, (_, n) => n + 31),
     ]);
@@ -281,7 +281,7 @@ describe("news of changes", () => {
     passed(180.01);
     await memory.lifecycle.run();
     const left = await memory.changes.since(0, user);
-    expect(left).toMatchObject({ revision: 3, trimmedTo: 2, changes: [{ revision: 3 }] });
+    expect(left).toMatchObject({ revision: 3, trimmedTo: 2, changes: [{ rev: 3 }] });
     expect(await memory.changes.since(2, user)).not.toHaveProperty("trimmedTo");
     expect((await memory.recall({ ...idle, query: "tea" })).changes).toMatchObject({
       ...{ since: 2, revision: 3, count: 1 },
@@ -294,7 +294,7 @@ describe("news of changes", () => {
     await memory.upkeep();
     expect(await memory.changes.since(0, user)).toMatchObject({ revision: 3, trimmedTo: 3, changes: [] });
     await add(memory, user, { text: "The user likes pears." });
-    expect((await memory.changes.since(3, user)).changes).toMatchObject([{ revision: 4 }]);
+    expect((await memory.changes.since(3, user)).changes).toMatchObject([{ rev: 4 }]);
     expect(await broken()).toEqual([]);
   });
 });

@@ -38,9 +38,7 @@ describe("revisions", () => {
     await Promise.all(writes);
     const { revision, changes } = await memories[0]!.changes.since(0, { scope: user.scope, limit: 1_000 });
     expect(revision).toBe(100);
-    expect(changes.map(({ revision }) => revision)).toEqual(
-      Array.from({ length: 100 }, (_, index) => index + 1),
-    );
+    expect(changes.map(({ rev }) => rev)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
     expect(new Set(changes.map(({ memoryId }) => memoryId)).size).toBe(100);
   });
 
@@ -52,10 +50,10 @@ describe("revisions", () => {
     const [first] = await memory.memories.add(drafts, { scope });
     await memory.memories.remove(first!.id!, { scope });
     const page = await memory.changes.since(1, { scope, limit: 2 });
-    expect(page).toMatchObject({ revision: 4, changes: [{ revision: 2 }, { revision: 3 }] });
-    const [last] = (await memory.changes.since(page.changes.at(-1)!.revision, { scope })).changes;
+    expect(page).toMatchObject({ revision: 4, changes: [{ rev: 2 }, { rev: 3 }] });
+    const [last] = (await memory.changes.since(page.changes.at(-1)!.rev, { scope })).changes;
     expect(last).toEqual({
-      ...{ revision: 4, event: "soft_deleted", memoryId: first!.id, category: "knowledge" },
+      ...{ rev: 4, event: "soft_deleted", memoryId: first!.id, category: "knowledge" },
       ...{ line: "[Knowledge] The user likes tea.", at: expect.any(Date) },
     });
     expect((await memory.changes.since(0, { scope: { ...scope, tenantId: "other" } })).revision).toBe(0);

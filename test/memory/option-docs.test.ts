@@ -9,9 +9,9 @@ const source = join(import.meta.dirname, "../../src");
 /** Each group of settings, and where they are described. */
 const groups = {
   database: ["postgres/open-database.ts", "databaseOptionsSchema"],
-  summaries: ["summaries/summary-options.ts", "summaryOptionsSchema"],
+  summaries: ["summaries/summary-options.ts", "summaryOptionsSchema", "jobs/jobs-options.ts", "workOptions"],
   memories: ["memories/item/memory-options.ts", "memoryOptionsSchema"],
-  upkeep: ["jobs/jobs-options.ts", "upkeepOptionsSchema"],
+  upkeep: ["jobs/jobs-options.ts", "taskOptionsSchema", "jobs/jobs-options.ts", "workOptions"],
   jobs: ["jobs/jobs-options.ts", "jobsOptionsSchema"],
   lifecycle: ["lifecycle/lifecycle-options.ts", "lifecycleOptionsSchema"],
   telemetry: ["rounds/observe.ts", "telemetryOptionsSchema"],
@@ -19,8 +19,9 @@ const groups = {
   consent: ["memories/guard/consent-policy.ts", "consentConfigSchema"],
 } as const;
 
-/** The docs of each setting of a schema, as an editor shows them. */
-function docsOf([file, schema]: readonly [string, string]): Map<string, string> {
+/** The docs of each setting of the schemas of some files, as an editor shows them. */
+function docsOf([file, schema, ...others]: readonly string[]): Map<string, string> {
+  if (file === undefined) return new Map();
   const text = readFileSync(join(source, file), "utf8");
   const parsed = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const docs = new Map<string, string>();
@@ -38,7 +39,7 @@ function docsOf([file, schema]: readonly [string, string]): Map<string, string> 
     ts.forEachChild(node, (child) => visit(child, inside));
   };
   visit(parsed, false);
-  return docs;
+  return new Map([...docs, ...docsOf(others)]);
 }
 
 describe("each setting says on hover", () => {

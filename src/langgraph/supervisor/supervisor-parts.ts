@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { AIMessage, type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { CompiledStateGraph, MessagesAnnotation, StateDefinition } from "@langchain/langgraph";
-import { MemoryError } from "../../errors.js";
+import { MemoryError, messageOf } from "../../errors.js";
 import type { NamedSubagent } from "./subagent.js";
 
 /** Whether a round's hand-overs and their results become part of the conversation. */
@@ -63,7 +63,7 @@ export async function loadSupervisorPeer<Module>(
   try {
     return await load();
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
+    const detail = messageOf(cause);
     throw new MemoryError(
       "PEER_MISSING",
       `createMemorySupervisor needs ${packageName}, which cannot be loaded: run \`npm install ${packageName}\`. (${detail})`,

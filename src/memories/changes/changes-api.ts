@@ -9,7 +9,7 @@ import type { ChangeEvent } from "./change-line.js";
 /** One change to an owner's memories, as agents are told of it. */
 export interface Change {
   /** The revision of the owner's memories that it made. */
-  readonly revision: number;
+  readonly rev: number;
   readonly event: ChangeEvent;
   readonly memoryId: string;
   readonly category: string;
@@ -37,9 +37,9 @@ async function listChanges(
 ): Promise<Changes> {
   const { appId } = scopeColumns(scope);
   const rows = await db.query<
-    Omit<Change, "revision"> & { revision: number | null; latest: number; trimmedTo: number }
+    Omit<Change, "rev"> & { rev: number | null; latest: number; trimmedTo: number }
   >(sql`
-    select o.revision::float8 as latest, o.changes_trimmed_to::float8 as "trimmedTo", c.rev::float8 as revision,
+    select o.revision::float8 as latest, o.changes_trimmed_to::float8 as "trimmedTo", c.rev::float8 as rev,
       c.event, c.memory_id as "memoryId", c.category, c.line, c.created_at as at
     from ${db.schema}.owner o
     left join lateral (
@@ -53,8 +53,8 @@ async function listChanges(
   return {
     revision: latest,
     ...(trimmedTo > since && { trimmedTo }),
-    changes: rows.flatMap(({ revision, event, memoryId, category, line, at }) =>
-      revision === null ? [] : [{ revision, event, memoryId, category, line, at }],
+    changes: rows.flatMap(({ rev, event, memoryId, category, line, at }) =>
+      rev === null ? [] : [{ rev, event, memoryId, category, line, at }],
     ),
   };
 }

@@ -3,6 +3,7 @@ import { MemoryError } from "../../errors.js";
 import type { Connection } from "../../postgres/connection.js";
 import { parseScope, type Scope } from "../../scope/scope.js";
 import { belongsTo, uuidOf } from "../../scope/scope-predicates.js";
+import { isoDay } from "../../text/iso-time.js";
 import { findMemory } from "../item/find-memories.js";
 import type { MemoryItem } from "../item/memory.js";
 
@@ -70,7 +71,7 @@ async function notFound(db: Connection, scope: Scope, id: string): Promise<Memor
   return new MemoryError(
     "NOT_FOUND",
     purgedAt
-      ? `Memory ${id} was purged on ${purgedAt.toISOString().slice(0, 10)}: it cannot be brought back. ` +
+      ? `Memory ${id} was purged on ${isoDay(purgedAt)}: it cannot be brought back. ` +
           "Its history says what it was."
       : `There is no memory ${id} in this scope.`,
   );

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dayMs } from "../../clock.js";
 import { spanMs } from "../../text/parse-input.js";
 import { type CategoryPolicy, requireCategory } from "../item/category.js";
 import type { MemoryKind } from "../item/memory.js";
@@ -27,8 +28,6 @@ const field = z
     /^[^/*\s][^/*]*$|^(?:\*|[^/*\s][^/*]*)\/[^/]*[\p{L}\p{N}][^/]*$/u,
     'a field is "category/key", "*/key" or "category"',
   );
-
-const dayMs = 86_400_000;
 
 /** What is asked about before it is remembered, as the user writes it. */
 export const consentConfigSchema = z.strictObject({

@@ -1,6 +1,6 @@
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
 import { sentencesOf } from "../../text/sentences.js";
-import { visibleText } from "../../text/storable-text.js";
+import { hasWords, visibleText } from "../../text/storable-text.js";
 import type { MemoryKind } from "../item/memory.js";
 import type { MemoryTrust } from "../item/trust.js";
 
@@ -86,7 +86,7 @@ const namesItsSubject = (kind: MemoryKind) => kind === "fact" || kind === "insig
  */
 export function writingProblems(kind: MemoryKind, text: string): Exclude<WritingProblem, "instruction">[] {
   const trimmed = text.trim();
-  if (!/[\p{L}\p{N}]/u.test(trimmed)) return ["empty"];
+  if (!hasWords(trimmed)) return ["empty"];
   // Nothing else is asked of it: patterns take their time.
   if (trimmed.length > maxCharacters[kind]) return ["too_long"];
   if (kind === "procedure") return /^[ \t]{0,20}1[.)][ \t]{1,20}\S/m.test(trimmed) ? [] : ["not_steps"];

@@ -1,11 +1,15 @@
 import sql from "sql-template-tag";
-import { type Deps, limitMaterial } from "../jobs/limit-material.js";
-import type { ThreadTaskClaim } from "../jobs/thread-task.js";
+import { insertEvent } from "../events/event-log.js";
+import { isHeld } from "../jobs/lease.js";
+import { limitMaterial } from "../jobs/limit-material.js";
+import type { JobStatus } from "../jobs/settle-failure.js";
+import { deferTask, skipTask, type TaskClaim, type TaskWork, threadTasks } from "../jobs/thread-task.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "../scope/scope.js";
-import { ownerIs, scopeOf } from "../scope/scope-predicates.js";
-import type { PieceBounds } from "../text/text-pieces.js";
+import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
+import { withoutMemoryBlocks } from "../text/contained-text.js";
+import { hasWords, visibleText } from "../text/storable-text.js";
 import type { KnownSlot } from "./choose-facts.js";
+import { extractor, type FactsRuntime } from "./fact-candidate.js";
 
 /** A user's message whose facts have not been extracted. */
 export interface ExtractionMessage {
@@ -24,14 +28,10 @@ export interface ExtractionMessage {
 }
 
 /** All that is needed to extract facts from a thread. */
-export interface ExtractionWork {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface ExtractionWork extends TaskWork {
   readonly ownerRef: number;
   /** The oldest of those not yet extracted, in order. */
   readonly messages: ExtractionMessage[];
-  /** Whether the thread has more of them. */
-  readonly more: boolean;
   /** Slots that are taken, most important first. */
   readonly known: KnownSlot[];
   /** Facts that extraction wrote for the owner in the last 24 hours. */
@@ -40,10 +40,45 @@ export interface ExtractionWork {
   readonly allowedAt: Date | null;
 }
 
-interface Row {
-  tenant_id: string;
-  user_id: string;
-  app_id: string;
+/** Messages worked on at once; after a failure one, so that a single bad message does not take others with it. */
+const messagesAtOnce = 10;
+/** Known slots shown to the model. A user has 10 to 50 lasting facts. */
+const knownSlots = 50;
+
+/**
+ * What `claim` is about, or how it ended: nothing to extract, or the owner's daily cap reached, which defers the
+ * work to the time when there is room again.
+ */
+export async function loadExtraction(
+  deps: FactsRuntime,
+  claim: TaskClaim,
+): Promise<ExtractionWork | JobStatus> {
+  const work = await findExtractionWork(deps.db, claim, deps.config.memories.writesPerDay);
+  if (!work) return "lost";
+  const { scope, threadId, messages, allowedAt } = work;
+  if (!messages.some(({ text }) => hasWords(text))) return skipTask(deps.db, claim, work);
+  if (allowedAt === null) return limitExtraction(deps, work);
+  await deferTask(deps.db, claim, allowedAt);
+  deps.logger.debug(
+    `Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
+  );
+  await insertEvent(deps.db, {
+    ...{ scope, threadId, step: "extract", op: "create", status: "skipped" },
+    detail: "daily_cap",
+  });
+  return "deferred";
+}
+
+/** The messages of `work` that one job may give to the model; the next has those after them. */
+async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
+  const { scope, threadId, messages: all } = work;
+  const of = { scope, threadId, step: "extract" } as const;
+  const { messages, taken } = await limitMaterial(deps, of, all, deps.config.upkeep, () => true);
+  const { seq: doneUntil = work.doneUntil } = messages.at(-1) ?? {};
+  return { ...work, messages, doneUntil, more: work.more || taken < all.length };
+}
+
+interface Row extends ScopeRow, Record<string, unknown> {
   thread_id: string;
   owner_ref: string;
   messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: string })[];
@@ -53,15 +88,11 @@ interface Row {
   allowed_at: Date | null;
 }
 
-/**
- * The work behind `claim`, in one round trip; null when the claim was lost.
- *
- * @param limits.actor who writes extracted facts, as the audit trail has it.
- */
-export async function findExtractionWork(
+/** The work behind `claim`, in one round trip; null when the claim was lost. */
+async function findExtractionWork(
   db: Connection,
-  claim: ThreadTaskClaim,
-  limits: { messages: number; known: number; writesPerDay: number; actor: string },
+  claim: TaskClaim,
+  writesPerDay: number,
 ): Promise<ExtractionWork | null> {
   const { schema } = db;
   const [row] = await db.query<Row>(sql`
@@ -74,8 +105,7 @@ export async function findExtractionWork(
           userId: sql`t.user_id`,
           appId: sql`case when t.user_id = '' then t.app_id else '' end`,
         })}
-      where k.thread_ref = ${claim.threadRef} and k.task = 'extract' and k.attempts = ${claim.attempt}
-        and k.done_until = ${claim.doneUntil} and k.lease_until is not null
+      where ${isHeld(threadTasks, claim)}
     ),
     pending as (
       select m.seq, m.content, m.actor, m.agent_id, m.run_id, m.said_at, row_number() over (order by m.seq) as position,
@@ -87,7 +117,7 @@ export async function findExtractionWork(
       -- What it closed or refused is no write.
       select h.created_at, row_number() over (order by h.created_at desc) as position
       from thread t join ${schema}.history h
-        on h.owner_ref = t.owner and h.created_at > ${db.now()} - interval '1 day' and h.actor = ${limits.actor}
+        on h.owner_ref = t.owner and h.created_at > ${db.now()} - interval '1 day' and h.actor = ${extractor}
         and h.event in ('ADD', 'MERGE', 'UPDATE') and not h.new ?| array['supersededBy', 'refused']
     ),
     known as (
@@ -95,7 +125,7 @@ export async function findExtractionWork(
       from thread t join ${schema}.memory m
         on m.owner_ref = t.owner and m.kind = 'fact' and m.state = 'active' and m.key is not null
         and m.app_id in ('', t.app_id)
-      order by m.importance desc, m.updated_at desc limit ${limits.known}
+      order by m.importance desc, m.updated_at desc limit ${knownSlots}
     )
     select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref,
       (select coalesce(json_agg(json_build_object(
@@ -105,35 +135,29 @@ export async function findExtractionWork(
           select a.content from ${schema}.message a
           where a.thread_ref = t.id and a.seq < p.seq and a.role = 'assistant' order by a.seq desc limit 1
         )
-      ) order by p.seq), '[]') from pending p where p.position <= ${limits.messages}) as messages,
+      ) order by p.seq), '[]') from pending p where p.position <= ${claim.attempt === 1 ? messagesAtOnce : 1}) as messages,
       (select count(*) from pending)::int as pending,
       (select coalesce(json_agg(json_build_object(
         'category', category, 'key', key, 'value', value, 'text', text
       ) order by importance desc, updated_at desc), '[]') from known) as known,
       (select count(*) from written)::int as written,
-      (select created_at + interval '1 day' from written where position = ${limits.writesPerDay}) as allowed_at
+      (select created_at + interval '1 day' from written where position = ${writesPerDay}) as allowed_at
     from thread t`);
   if (!row) return null;
   return {
     scope: scopeOf(row),
     threadId: row.thread_id,
     ownerRef: Number(row.owner_ref),
-    messages: row.messages.map((message) => ({ ...message, saidAt: new Date(message.saidAt) })),
+    messages: row.messages.map((message) => ({
+      ...message,
+      // What was remembered is not said anew where it was put into the user's message.
+      text: withoutMemoryBlocks(visibleText(message.text)),
+      saidAt: new Date(message.saidAt),
+    })),
+    doneUntil: row.messages.at(-1)?.seq ?? claim.doneUntil,
     more: row.pending > row.messages.length,
     known: row.known,
     writtenToday: row.written,
     allowedAt: row.allowed_at,
   };
-}
-
-/** `work` as far as `bounds` reach: the messages after that are left to the next piece of work. */
-export async function limitExtraction(
-  deps: Deps,
-  work: ExtractionWork,
-  bounds: PieceBounds,
-): Promise<ExtractionWork> {
-  const { scope, threadId, messages: all } = work;
-  const of = { scope, threadId, step: "extract" } as const;
-  const { messages, taken } = await limitMaterial(deps, of, all, bounds, () => true);
-  return { ...work, messages, more: work.more || taken < all.length };
 }

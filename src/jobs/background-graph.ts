@@ -1,0 +1,131 @@
+import {
+  Annotation,
+  type CompiledStateGraph,
+  END,
+  type LastValue,
+  START,
+  StateGraph,
+  type StateType,
+  type UpdateType,
+} from "@langchain/langgraph";
+import type { ThreadAddress } from "../scope/thread-id.js";
+import { attempted, type Failure, ownFailure, toFailure } from "./failure.js";
+import type { JobRuntime } from "./jobs-options.js";
+import { type Lease, renewLease } from "./lease.js";
+import { type Attempts, type FailedTry, type JobStatus, settleFailure } from "./settle-failure.js";
+
+/** What every graph of background work has in its state. */
+interface JobState<Claim, Work> extends ThreadAddress {
+  /** Work that was claimed. Without it, that of the thread named by `threadId` and `scope` is claimed now. */
+  claim: Claim | null;
+  /** What the claim is about. */
+  work: Work | null;
+  error: Failure | null;
+  status: JobStatus;
+}
+
+/** What the steps after the first are given: the claim, its work, and what the steps before have made. */
+type Taken<Claim, Work, Made> = Made & { readonly claim: Claim; readonly work: Work };
+
+/** One kind of background work: what it is called, and its four steps. What a step returns is put into the state. */
+export interface JobSteps<Claim extends Lease, Work extends ThreadAddress, Made extends object>
+  extends Attempts<Claim, Work> {
+  readonly name: string;
+  /** What the steps make, before they have made it. */
+  readonly fresh: Made;
+  /** Claims the work of a conversation now; null when there is none. */
+  claim(address: ThreadAddress): Promise<Claim | null>;
+  /** What `claim` is about, or how it ended. @throws MemoryError `LEASE_LOST` */
+  load(claim: Claim): Promise<Work | JobStatus>;
+  /** Asks the model. No connection is held meanwhile; `renew` extends the lease, between two calls. */
+  make(taken: Taken<Claim, Work, Made>, renew: () => Promise<void>): Promise<Partial<Made>>;
+  /** What may be kept of what the model made. */
+  validate(taken: Taken<Claim, Work, Made>): Partial<Made> | Promise<Partial<Made>>;
+  /** Writes it and gives the claim back, together or not at all. @throws MemoryError `LEASE_LOST` */
+  save(taken: Taken<Claim, Work, Made>, renew: () => Promise<void>): Promise<Partial<Made>>;
+}
+
+type Channels<Fields> = { [Field in keyof Fields]: LastValue<Fields[Field]> };
+type GraphState<Claim, Work, Made> = Channels<JobState<Claim, Work> & Made>;
+
+/** A graph of background work, compiled. */
+export type BackgroundGraph<Claim, Work, Made> = CompiledStateGraph<
+  StateType<GraphState<Claim, Work, Made>>,
+  UpdateType<GraphState<Claim, Work, Made>>,
+  string,
+  GraphState<Claim, Work, Made>,
+  GraphState<Claim, Work, Made>
+>;
+
+/**
+ * The graph that does one piece of background work: load → make, under the name of its step → validate → save.
+ *
+ * It keeps no checkpoints, since the row of its claim is its record, and holds no connection while the model works. A
+ * try that fails is recorded by the last node, and what was there before stays as it is.
+ */
+export function backgroundGraph<Claim extends Lease, Work extends ThreadAddress, Made extends object>(
+  deps: JobRuntime,
+  steps: JobSteps<Claim, Work, Made>,
+): BackgroundGraph<Claim, Work, Made> {
+  type State = JobState<Claim, Work> & Made;
+  type Update = Partial<JobState<Claim, Work>> | Partial<Made>;
+  const renewing = (claim: Claim) => () => renewLease(deps.db, steps.table, claim, steps.tries.leaseMs);
+  const settle = async (failed: FailedTry<Claim, Work>) => ({
+    status: await settleFailure(deps, steps, failed),
+  });
+
+  const load = async (state: State): Promise<Update> => {
+    const claim = state.claim ?? (await steps.claim(state));
+    const fresh = { ...steps.fresh, claim, work: null, error: null };
+    if (!claim) return { ...fresh, status: "skipped" };
+    try {
+      const work = await steps.load(claim);
+      if (typeof work === "string") return { ...fresh, status: work };
+      return { ...fresh, work, error: isSpent(steps, claim) ? workerStopped : null };
+    } catch (cause) {
+      return { ...fresh, ...(await settle({ claim, work: null, failure: toFailure(cause) })) };
+    }
+  };
+  const save = async ({ error, ...state }: State): Promise<Update> => {
+    const { claim, work } = state;
+    if (!claim || !work) return { status: "lost" };
+    if (error) return settle({ claim, work, failure: error });
+    try {
+      const saved = await steps.save({ ...(state as unknown as Made), claim, work }, renewing(claim));
+      return { ...saved, status: "completed" };
+    } catch (cause) {
+      return settle({ claim, work, failure: toFailure(cause) });
+    }
+  };
+  /** A step between: what goes wrong in it is for the last one to record, and nothing more is done till then. */
+  const between =
+    (step: (taken: Taken<Claim, Work, Made>, renew: () => Promise<void>) => unknown) =>
+    async (state: State): Promise<Update> => {
+      const { claim, work, error } = state;
+      if (!claim || !work || error) return {};
+      return attempted(async () => (await step({ ...state, claim, work }, renewing(claim))) as Update);
+    };
+
+  const fields = ["claim", "threadId", "scope", "work", ...Object.keys(steps.fresh), "error", "status"];
+  const channels = Object.fromEntries(fields.map((field) => [field, Annotation<unknown>()]));
+  const node = (run: (state: State) => Promise<Update>) => (state: unknown) => run(state as State);
+  const graph = new StateGraph(Annotation.Root(channels))
+    .addNode("load", node(load))
+    .addNode(steps.step, node(between(steps.make)))
+    .addNode("validate", node(between(steps.validate)))
+    .addNode("save", node(save))
+    .addEdge(START, "load")
+    .addConditionalEdges("load", ({ work }) => (work ? steps.step : END), [steps.step, END])
+    .addEdge(steps.step, "validate")
+    .addEdge("validate", "save")
+    .addEdge("save", END)
+    .compile({ checkpointer: false, name: steps.name });
+  return graph as unknown as BackgroundGraph<Claim, Work, Made>;
+}
+
+/** A try that ended with the worker; found when one more would be too many. */
+const workerStopped = ownFailure("The worker stopped before it was done.");
+
+function isSpent({ tries }: Pick<Attempts<Lease, ThreadAddress>, "tries">, { attempt }: Lease): boolean {
+  return attempt > (tries.maxFailures ?? tries.maxAttempts);
+}
