@@ -8,8 +8,8 @@ import {
   type ConsentVia,
   consentChange,
 } from "../memories/guard/consent-request.js";
+import { settleConsents } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
-import { settleConsents } from "../memories/write/standing-consents.js";
 import { writeMemories } from "../memories/write/write-memories.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
@@ -103,28 +103,16 @@ async function redacted({ redactor }: WriteRuntime, decision: Parsed): Promise<P
 }
 
 async function refuse({ db }: WriteRuntime, request: ConsentRequest, decision: Parsed): Promise<void> {
-  const { scope, category, key, value, text } = request;
-  const { actor, via, evidence = null } = decision;
+  const { id: requestId, scope, source } = request;
+  const { actor, via, evidence } = decision;
   await db.transaction(async (tx) => {
     const owner = await lockOwner(tx, scope);
     await settle(tx, request, decision, null);
-    const audit = {
-      decision: "refuse",
-      via,
-      request: request.id,
-      key,
-      value: value ?? text,
-      evidence,
-    } as const;
+    // Nothing came of it, so the entry is the request's own.
+    const entry = consentChange(request, { decision: "refuse", via, requestId, evidence });
     await recordChanges(tx, {
       ...{ ownerRef: owner.ref, scope, actor, step: "consent" },
-      // Nothing came of it, so the entry is the request's own.
-      changes: [
-        {
-          ...consentChange(request.id, category, audit),
-          threadId: evidence?.threadId ?? request.source?.threadId,
-        },
-      ],
+      changes: [{ ...entry, threadId: evidence?.threadId ?? source?.threadId }],
     });
   });
 }

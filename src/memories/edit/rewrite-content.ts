@@ -9,10 +9,9 @@ import type { MemoryItem } from "../item/memory.js";
 import type { MemoryTrust } from "../item/trust.js";
 import { findSlotIntervals } from "../slot/slot-intervals.js";
 import { freeSince } from "../slot/slot-timeline.js";
-import { writeProbe } from "../write/decide-draft.js";
 import { findWriteCandidates } from "../write/find-write-candidates.js";
 import { linkChanges, nearestLinks } from "../write/new-memory.js";
-import { type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
+import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
 import { rewriteMemory } from "../write/rewrite-memory.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 
@@ -45,9 +44,9 @@ export async function rewriteContent(
   const prepared = prepareRewrite({ policy: config.policy, language: tx.language }, memory, options.vouched);
   const vector = options.embedded?.vectors[0] ?? null;
   const place = { ownerRef: owner.ref, space: options.embedded?.space ?? null };
-  const probe = { ...writeProbe(prepared, vector), self: id };
-  const [rivals = []] = options.relink ? await findWriteCandidates(tx, { ...place, probes: [probe] }) : [];
-  const links = options.relink ? nearestLinks(rivals, config) : null;
+  const sought = options.relink ? [{ memory: prepared, vector, self: id }] : [];
+  const [near = []] = await findWriteCandidates(tx, { ...place, sought });
+  const links = options.relink ? nearestLinks(near, config) : null;
   const since = options.moves ? await heldFrom(tx, owner, memory) : undefined;
   await rewriteMemory(tx, {
     ...place,
@@ -60,7 +59,7 @@ export async function rewriteContent(
       actorTerms: searchName(memory.actorId ?? "", tx.language),
     },
   });
-  return linkChanges(memory, links ?? [], rivals);
+  return linkChanges(memory, links ?? [], near);
 }
 
 /** Since when `memory` holds once it is active; undefined where that does not change. */
@@ -83,19 +82,7 @@ function prepareRewrite(
   memory: MemoryItem,
   vouched: boolean,
 ): PreparedMemory {
-  const { text, importance, confidence, pinned, tags, kind, key, value, category } = memory;
-  const prepared = prepareMemory(
-    {
-      ...{ text, kind, importance, confidence, pinned, tags, category },
-      origin: memory.origin,
-      key: key ?? undefined,
-      value: value ?? undefined,
-      source: memory.source ?? undefined,
-      turns: memory.turns ?? undefined,
-    },
-    memory.scope,
-    config,
-  );
+  const prepared = prepareMemory(itemDraft(memory), memory.scope, config);
   const problems = "problems" in prepared ? prepared.problems : [];
   if ("problems" in prepared || (prepared.quarantined && !vouched)) {
     throw new MemoryError(

@@ -1,24 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryDraft } from "../../src/memories/item/memory.js";
-import { draftWaves, type OwnerDraft } from "../../src/memories/write/draft-waves.js";
 import { type PreparedMemory, prepareMemory } from "../../src/memories/write/prepare-memory.js";
+import type { Statement } from "../../src/memories/write/statement.js";
+import { inWaves } from "../../src/memories/write/waves.js";
 import { resolveConfig } from "../../src/options.js";
 
 const config = resolveConfig(undefined);
 
-function ownerDrafts(drafts: readonly MemoryDraft[]): OwnerDraft[] {
+function statementsOf(drafts: readonly MemoryDraft[]): Statement[] {
   return drafts.map((draft, index) => ({
-    index,
     memory: prepareMemory(draft, { userId: "ana" }, { ...config, language: "english" }) as PreparedMemory,
     vector: null,
-    sameAs: () => "different",
-    turnsAgo: 0,
+    said: [{ draft: index, turnsAgo: 0, source: undefined }],
   }));
 }
 
 const slotOf = ({ key }: PreparedMemory) => key ?? null;
-const clash = ({ memory: first }: OwnerDraft, { memory: second }: OwnerDraft) =>
+const clash = ({ memory: first }: Statement, { memory: second }: Statement) =>
   first.contentHash === second.contentHash || (slotOf(first) !== null && slotOf(first) === slotOf(second));
 
 /** Few values and few slots, so that drafts meet. */
@@ -35,18 +34,18 @@ const someDrafts = fc.array(
 
 describe("drafts in waves", () => {
   const wavesOf = (drafts: readonly MemoryDraft[]) =>
-    draftWaves(ownerDrafts(drafts.map((draft) => ({ category: "preferences", ...draft }))));
-  const firstOf = (doubles: readonly OwnerDraft[]) => doubles[0] as OwnerDraft;
+    inWaves(statementsOf(drafts.map((draft) => ({ category: "preferences", ...draft }))));
 
   it("are each in one, with those that say the same", () => {
     fc.assert(
       fc.property(someDrafts, (drafts) => {
-        const entries = wavesOf(drafts).flat();
-        const indexes = entries.flat().map(({ index }) => index);
-        expect(indexes.toSorted((a, b) => a - b)).toEqual(drafts.map((_, index) => index));
-        const said = ({ memory }: OwnerDraft) => [memory.contentHash, slotOf(memory)];
-        for (const doubles of entries) {
-          expect(doubles.map(said)).toEqual(doubles.map(() => said(firstOf(doubles))));
+        const statements = wavesOf(drafts).flat();
+        const places = statements.flatMap(({ said }) => said.map(({ draft }) => draft));
+        expect(places.toSorted((a, b) => a - b)).toEqual(drafts.map((_, place) => place));
+        const given = statementsOf(drafts.map((draft) => ({ category: "preferences", ...draft })));
+        const words = (memory: PreparedMemory | undefined) => memory && [memory.contentHash, slotOf(memory)];
+        for (const { memory, said } of statements) {
+          expect(said.map(({ draft }) => words(given[draft]?.memory))).toEqual(said.map(() => words(memory)));
         }
       }),
     );
@@ -56,10 +55,10 @@ describe("drafts in waves", () => {
     fc.assert(
       fc.property(someDrafts, (drafts) => {
         const placed = wavesOf(drafts).flatMap((wave, at) =>
-          wave.map((doubles) => ({ first: firstOf(doubles), at })),
+          wave.map((statement) => ({ statement, place: statement.said[0].draft, at })),
         );
-        for (const { first, at } of placed) {
-          const met = placed.filter((other) => other.first.index < first.index && clash(other.first, first));
+        for (const { statement, place, at } of placed) {
+          const met = placed.filter((other) => other.place < place && clash(other.statement, statement));
           expect(at).toBe(Math.max(-1, ...met.map((other) => other.at)) + 1);
         }
       }),
@@ -68,11 +67,11 @@ describe("drafts in waves", () => {
 
   it("take a moment for tens of thousands, unlike or of one slot", () => {
     const texts = Array.from({ length: 20_000 }, (_, n) => `Uses tool number ${n}.`);
-    const unlike = ownerDrafts(texts.map((text) => ({ text })));
-    const oneSlot = ownerDrafts(texts.map((text) => ({ category: "preferences", key: "editor", text })));
+    const unlike = statementsOf(texts.map((text) => ({ text })));
+    const oneSlot = statementsOf(texts.map((text) => ({ category: "preferences", key: "editor", text })));
     const startedAt = performance.now();
-    expect(draftWaves(unlike)).toHaveLength(1);
-    expect(draftWaves(oneSlot)).toHaveLength(texts.length);
+    expect(inWaves(unlike)).toHaveLength(1);
+    expect(inWaves(oneSlot)).toHaveLength(texts.length);
     // Comparing each with all takes ten times as long.
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
