@@ -1,17 +1,17 @@
 import { MemoryError } from "../../errors.js";
 import type { EventStep } from "../../events/event-log.js";
-import type { Connection } from "../../postgres/connection.js";
-import { type LockedOwner, lockOwner } from "../../scope/lock-owner.js";
+import { lockOwner } from "../../scope/lock-owner.js";
 import type { Scope } from "../../scope/scope.js";
 import { type ChangeEvent, changeLine } from "../changes/change-line.js";
 import { type HistoryEvent, type MemoryChange, recordChanges } from "../changes/record-changes.js";
 import { type ConsentGiven, consentChange } from "../guard/consent-request.js";
-import { guardEdit } from "../guard/guard.js";
+import { guardEdit } from "../guard/guard-edit.js";
 import type { MemoryItem } from "../item/memory.js";
 import { itemDraft } from "../write/prepare-memory.js";
 import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { requireMemory } from "./require-memory.js";
+import type { Editing } from "./rewrite-content.js";
 
 /** Which memory, and who changes it. */
 export interface ChangeInput {
@@ -51,7 +51,7 @@ export interface Edit {
 export async function editMemory(
   deps: WriteRuntime,
   input: ChangeInput & { readonly states: readonly MemoryItem["state"][]; readonly step?: EventStep },
-  apply: (tx: Connection, owner: LockedOwner, memory: MemoryItem) => Promise<Edit>,
+  apply: (editing: Editing) => Promise<Edit>,
 ): Promise<MemoryItem> {
   const { scope } = await requireMemory(deps.db, input);
   let refused: { readonly after: MemoryItem; readonly asks: boolean } | undefined;
@@ -60,7 +60,7 @@ export async function editMemory(
       const owner = await lockOwner(tx, scope);
       // Read again: it may have changed while the lock was waited for.
       const before = await requireMemory(tx, input, input.states);
-      const edit = await apply(tx, owner, before);
+      const edit = await apply({ tx, owner, before });
       const after = await requireMemory(tx, { scope: input.scope, id: input.id });
       const verdict = guardEdit(deps.config.consent, { before, after }, input.consent);
       if (!verdict.passes) {
@@ -119,25 +119,19 @@ async function proposeEdit(
   );
 }
 
-/** What a unique index refused, in the words of who edits; null for every other error. */
+/** What unique indexes refuse, in the words of who edits the memory `id`. */
+const takenPlaces = {
+  memory_slot: (id: string) =>
+    ["SLOT_TAKEN", `holds the slot of ${id}: change that one, or remove it first`] as const,
+  memory_content: (id: string) => ["DUPLICATE_MEMORY", `says the same as ${id}`] as const,
+  memory_episode: (id: string) => ["DUPLICATE_MEMORY", `tells of the same turns as ${id}`] as const,
+};
+
+/** The error of a unique index that refused an edit; null for every other error. */
 function takenPlace(error: unknown, id: string): MemoryError | null {
   const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
-  switch (cause?.constraint) {
-    case "memory_slot":
-      return new MemoryError(
-        "SLOT_TAKEN",
-        `Another active memory holds the slot of ${id}: change that one, or remove it first.`,
-        { cause: error },
-      );
-    case "memory_content":
-      return new MemoryError("DUPLICATE_MEMORY", `Another active memory says the same as ${id}.`, {
-        cause: error,
-      });
-    case "memory_episode":
-      return new MemoryError("DUPLICATE_MEMORY", `Another active memory tells of the same turns as ${id}.`, {
-        cause: error,
-      });
-    default:
-      return null;
-  }
+  const taken = takenPlaces[cause?.constraint as keyof typeof takenPlaces];
+  if (!taken) return null;
+  const [code, what] = taken(id);
+  return new MemoryError(code, `Another active memory ${what}.`, { cause: error });
 }

@@ -10,9 +10,8 @@ import type { MemoryDraft } from "../item/memory.js";
 import { decideWrite, mergeThresholds } from "./decide-write.js";
 import { findWriteCandidates } from "./find-write-candidates.js";
 import { findNearStatements, type NearPair } from "./near-doubles.js";
-import type { GatheredStatement } from "./plan-wave.js";
 import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
-import { type SaidBefore, type Statement, toldTo } from "./statement.js";
+import { type GatheredStatement, type SaidBefore, type Statement, toldTo } from "./statement.js";
 import type { WriteConfig, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
 /** Drafts made ready to be written. */
@@ -34,7 +33,7 @@ export interface OwnerStatements {
 }
 
 /** Statements, and which of them are near each other. */
-export interface StatementBatch {
+interface StatementBatch {
   readonly statements: readonly Statement[];
   readonly near: readonly NearPair[];
 }
@@ -68,8 +67,8 @@ export async function gatherDrafts(
     );
   }
   const redacted = await Promise.all(drafts.map((draft) => redactDraft(redactor, draft)));
-  const rules = { policy: config.policy, language: db.language };
-  const prepared = redacted.map((draft) => prepareMemory(draft, scope, rules));
+  const settings = { policy: config.policy, language: db.language };
+  const prepared = redacted.map((draft) => prepareMemory(draft, scope, settings));
   const valid = prepared.flatMap((memory, draft) => ("problems" in memory ? [] : { memory, draft }));
 
   const texts = valid.filter(({ memory }) => !memory.quarantined).map(({ memory }) => memory.text);
@@ -136,8 +135,8 @@ export async function findOpenPairs(
   const stored = sought.flatMap((statement, at): OpenPair[] => {
     const known = found[at] ?? [];
     // Turn and time matter for slots only, and slots are never compared.
-    const told = toldTo({ turns: 0, now: new Date(0) }, statement);
-    const decision = decideWrite(told, known, mergeThresholds(told, config));
+    const { memory } = toldTo({ turns: 0, now: new Date(0) }, statement);
+    const decision = decideWrite(memory, known, mergeThresholds(memory, config));
     const nearest = known.find(({ id }) => decision.action === "ask" && id === decision.id);
     return nearest ? [openPair(statement, nearest)] : [];
   });

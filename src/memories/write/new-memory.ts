@@ -2,13 +2,13 @@ import { scopeColumns } from "../../scope/scope-predicates.js";
 import { searchName } from "../../text/search-text.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { MemoryLink, NewMemory } from "./insert-memories.js";
-import { type KnownMemory, type Statement, turnOf, type WriteContext } from "./statement.js";
+import type { KnownMemory, ToldStatement, WriteContext } from "./statement.js";
 import type { WriteConfig } from "./write-runtime.js";
 
 /** `statement` as a row to insert, active and with a new id, linked to the nearest of `neighbours`. */
 export function newMemory(
-  { owner, config, language, newId }: WriteContext,
-  { memory, vector, said }: Statement,
+  { config, language, newId }: WriteContext,
+  { memory, vector, said }: ToldStatement,
   neighbours: readonly KnownMemory[],
 ): NewMemory {
   return {
@@ -28,9 +28,9 @@ export function newMemory(
     evidence: memory.source?.quote ?? null,
     turnStart: memory.turns?.start ?? null,
     turnEnd: memory.turns?.end ?? null,
-    assertedTurn: turnOf(owner, said[0].turnsAgo),
+    assertedTurn: memory.turn,
     seenCount: said.length,
-    validFrom: (memory.validFrom ?? owner.now).toISOString(),
+    validFrom: (memory.validFrom ?? memory.now).toISOString(),
     validTo: null,
     supersededBy: null,
     vector,

@@ -1,29 +1,20 @@
 import { common, commonOrigin } from "../../conversation/find-messages.js";
 import type { EventPlace } from "../../events/event-log.js";
 import { consentRule } from "../guard/consent-policy.js";
-import { type ConsentSignal, consentChange } from "../guard/consent-request.js";
-import type { StandingConsent } from "../guard/decide-proposal.js";
-import { guardWrite } from "../guard/guard.js";
-import type { MemoryOrigin } from "../item/trust.js";
+import { consentChange } from "../guard/consent-request.js";
 import { joinPlans, type WritePlan } from "./apply-plan.js";
 import { decideWrite, mergeThresholds, type SettledDecision, settleAsk } from "./decide-write.js";
+import { guardStatement } from "./guard-statement.js";
 import { type MetStatement, type PlannedWrite, planStatement } from "./plan-statement.js";
-import { draftOf } from "./prepare-memory.js";
 import {
   answerTo,
+  type GatheredStatement,
   type KnownMemory,
   type Statement,
   toldTo,
-  turnOf,
   type WriteContext,
 } from "./statement.js";
 import type { WriteOrigin, WriteOutcome } from "./write-runtime.js";
-
-/** A statement and all that bears on it. */
-export interface GatheredStatement extends MetStatement {
-  /** What waits for its slot, or was refused there not long ago. Of a statement without a key: for its category. */
-  readonly standing: readonly StandingConsent[];
-}
 
 /** What becomes of each draft, by its place, and all that is done for them. */
 export interface PlannedWave {
@@ -32,14 +23,14 @@ export interface PlannedWave {
 }
 
 /**
- * What a wave of statements does, each by the rules of `decideWrite` and `guardWrite`. Every way of adding memories comes
+ * What a wave of statements does, each by the rules of `decideWrite` and `guardStatement`. Every way of adding memories comes
  * through here.
  *
  * What a statement changes belongs to where it was said, whichever memory it is about.
  */
 export function planWave(context: WriteContext, wave: readonly GatheredStatement[]): PlannedWave {
   return joinWrites(
-    wave.map((gathered) => ({ statement: gathered.statement, ...guarded(context, gathered) })),
+    wave.map((gathered) => ({ statement: gathered.statement, ...planGuarded(context, gathered) })),
     context.origin,
   );
 }
@@ -75,59 +66,40 @@ function placeOf(origin: WriteOrigin, { memory }: Statement) {
 }
 
 /** A change of a field that a policy guards is written only where the guard lets it pass. */
-function guarded(context: WriteContext, { standing, ...met }: GatheredStatement): PlannedWrite {
-  const { config, origin, newId } = context;
-  const { memory } = met.statement;
+function planGuarded(context: WriteContext, gathered: GatheredStatement): PlannedWrite {
+  const { owner, config, origin } = context;
+  const { statement, known } = gathered;
+  const { memory } = statement;
   const rule = consentRule(config.consent, memory);
-  if (rule === null) return planStatement(context, met, decide(context, met));
-  const given = origin.consent;
-  const vouched = given ? { ...met, statement: vouchedFor(met.statement) } : met;
-  const decision = decide(context, vouched);
-  const verdict = guardWrite(
-    {
-      ...{ memory, rule, standing, given, actor: origin.actor, action: decision.action },
-      draft: draftOf(memory),
-      saysSlot: decision.action === "touch" && isSlot(met.known, decision.id),
-      signals: signalsOf(context, met.statement),
-    },
-    { consent: config.consent, similarity: mergeThresholds(memory, config).ask, newId },
+  const given = rule ? origin.consent : undefined;
+  const met = { known, statement: toldTo(owner, given ? vouchedFor(statement) : statement) };
+  const decision = decide(context, met);
+  if (rule === null) return planStatement(context, met, decision);
+  const { consents, ...verdict } = guardStatement(context, gathered, rule, decision);
+  if ("consentId" in verdict) return { outcome: { ...verdict, id: null, problems: [] }, plan: consents };
+  const isPast = verdict.outcome === "dropped" && decision.action === "insert_closed";
+  const how = isPast ? ({ action: "keep", id: decision.id } as const) : decision;
+  const { outcome, plan } = planStatement(context, met, how);
+  const { id: memoryId } = outcome;
+  const { approval } = verdict;
+  const approved = approval && memoryId ? [consentChange({ ...memory, id: memoryId }, approval)] : [];
+  const settled = consents.settled?.map((each) =>
+    each.status === "approved" ? { ...each, memoryId } : each,
   );
-  const { consents } = verdict;
-  switch (verdict.outcome) {
-    case "written": {
-      const { outcome, plan } = planStatement(context, vouched, decision);
-      const { id } = outcome;
-      const { approval } = verdict;
-      const changes = plan.changes ?? [];
-      const settled = consents.settled?.map((each) =>
-        each.status === "approved" ? { ...each, memoryId: id } : each,
-      );
-      const approved = approval && id !== null ? [consentChange({ ...memory, id }, approval)] : [];
-      return {
-        outcome,
-        plan: { ...plan, ...consents, settled: settled ?? [], changes: [...changes, ...approved] },
-      };
-    }
-    case "dropped":
-      return planStatement(context, met, { action: "keep", id: "id" in decision ? decision.id : "" });
-    default: {
-      const { outcome, consentId } = verdict;
-      return { outcome: { outcome, id: null, problems: [], consentId }, plan: consents };
-    }
-  }
+  return {
+    outcome,
+    plan: { ...plan, ...consents, settled: settled ?? [], changes: [...(plan.changes ?? []), ...approved] },
+  };
 }
 
 /** What a statement does to what is known, every question answered. */
-function decide(
-  { owner, config, answers }: WriteContext,
-  { statement, known }: MetStatement,
-): SettledDecision {
-  const told = toldTo(owner, statement);
-  const byId = (id: string) => known.find((memory) => memory.id === id) as KnownMemory;
+function decide({ config, answers }: WriteContext, { statement, known }: MetStatement): SettledDecision {
+  const { memory } = statement;
+  const byId = (id: string) => known.find((other) => other.id === id) as KnownMemory;
   return settleAsk(
-    decideWrite(told, known, mergeThresholds(told, config)),
+    decideWrite(memory, known, mergeThresholds(memory, config)),
     (id) => answerTo(answers, statement, byId(id)),
-    (id) => byId(id).rank > told.rank,
+    (id) => byId(id).rank > memory.rank,
   );
 }
 
@@ -136,22 +108,4 @@ function vouchedFor(statement: Statement): Statement {
   const { memory } = statement;
   const trust = memory.trust === "operator" ? "operator" : "user";
   return { ...statement, memory: { ...memory, trust, correction: true } };
-}
-
-function isSlot(known: readonly KnownMemory[], id: string): boolean {
-  return known.some((memory) => memory.relation === "slot" && memory.id === id);
-}
-
-/** Origins whose words a program brings anew with each call. An agent may say the same thing over and over. */
-const ownWords: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "unknown"]);
-
-function signalsOf({ owner, origin: { call } }: WriteContext, { memory, said }: Statement): ConsentSignal[] {
-  return said.map(({ source, turnsAgo }) => {
-    const seq = source?.seqs.at(-1);
-    return {
-      turn: turnOf(owner, turnsAgo),
-      ...(call !== undefined && ownWords.has(memory.origin) && { call }),
-      ...(source && seq !== undefined && { threadId: source.threadId, seq }),
-    };
-  });
 }

@@ -4,7 +4,7 @@ import { isId } from "../../scope/scope-predicates.js";
 import type { MemoryKind } from "../item/memory.js";
 import { contentOf, newMemory } from "./new-memory.js";
 import type { PlannedWrite } from "./plan-statement.js";
-import type { Statement, WriteContext } from "./statement.js";
+import { type Statement, toldTo, type WriteContext } from "./statement.js";
 import { saidAgain } from "./waves.js";
 
 /** A memory in quarantine, by what it says. */
@@ -68,7 +68,10 @@ export function planQuarantined(
     const seen = { ...silent, memoryId: id, event: "MERGE", new: { seenCount }, category } as const;
     return { outcome: quarantined(id), plan: { changes: [seen] } };
   }
-  const memory = { ...newMemory(context, statement, []), state: "quarantined" } as const;
+  const memory = {
+    ...newMemory(context, toldTo(context.owner, statement), []),
+    state: "quarantined",
+  } as const;
   const { id, category, state } = memory;
   const content = { ...contentOf(memory), state };
   const added = { ...silent, memoryId: id, event: "ADD", new: content, category } as const;

@@ -1,5 +1,6 @@
 import type { LockedOwner } from "../../scope/lock-owner.js";
 import type { SameFact } from "../compare/merge-band.js";
+import type { StandingConsent } from "../guard/decide-proposal.js";
 import type { MemoryKind } from "../item/memory.js";
 import type { MemoryOrigin, MemoryTrust } from "../item/trust.js";
 import { sourceRank } from "../slot/slot-conflict.js";
@@ -18,7 +19,7 @@ export interface Statement {
 }
 
 /** One time that a statement was said. */
-export interface Saying {
+interface Saying {
   /** The place of the draft among those that were given. */
   readonly draft: number;
   /** How many of the owner's turns ago. */
@@ -35,12 +36,18 @@ export interface ToldMemory extends PreparedMemory {
   readonly now: Date;
 }
 
-/** What `statement` tells an owner. */
+/** A statement as its owner is told of it. */
+export interface ToldStatement extends Statement {
+  readonly memory: ToldMemory;
+}
+
+/** `statement`, told to `owner`. */
 export function toldTo(
   owner: { readonly turns: number; readonly now: Date },
-  { memory, said: [{ turnsAgo }] }: Pick<Statement, "memory" | "said">,
-): ToldMemory {
-  return { ...memory, rank: sourceRank(memory), turn: turnOf(owner, turnsAgo), now: owner.now };
+  { memory, vector, said }: Statement,
+): ToldStatement {
+  const when = { turn: turnOf(owner, said[0].turnsAgo), now: owner.now };
+  return { memory: { ...memory, ...when, rank: sourceRank(memory) }, vector, said };
 }
 
 /** The owner's turn that was `turnsAgo`. */
@@ -68,6 +75,14 @@ export interface KnownMemory extends SlotValue {
   readonly actorId: string | null;
   /** 1 but for "near". */
   readonly similarity: number;
+}
+
+/** A statement and all that bears on it. */
+export interface GatheredStatement {
+  readonly statement: Statement;
+  readonly known: readonly KnownMemory[];
+  /** What waits for its slot, or was refused there not long ago. Of a statement without a key: for its category. */
+  readonly standing: readonly StandingConsent[];
 }
 
 /** What a statement may say again. Without an id it is an earlier one of the same batch. */
