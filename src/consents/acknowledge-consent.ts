@@ -10,8 +10,8 @@ import { parseThreadId } from "../scope/thread-id.js";
 import { consentQuote } from "./consent-quote.js";
 import { decideConsent } from "./decide-consent.js";
 
-/** A message of the user; one that is not recorded yet may have no id. */
-interface UserMessage {
+/** What a user wrote in a round that is not recorded yet. */
+interface UnrecordedWords {
   readonly messageId?: string | undefined;
   readonly text: string;
 }
@@ -25,7 +25,7 @@ export interface ConsentAcknowledgement {
   /** The user's words that say so: whole sentences. */
   readonly quote: string;
   /** What the user wrote in the round under way, the latest last; of what is recorded, the transcript is asked. */
-  readonly said?: readonly UserMessage[] | undefined;
+  readonly said?: readonly UnrecordedWords[] | undefined;
   /** Whether the round began after the request was made. @default whether anything was recorded in the thread since */
   readonly shown?: boolean | undefined;
 }
@@ -66,7 +66,7 @@ export async function acknowledgeConsent(
 async function latestWords(
   db: Connection,
   { scope, threadId, id: requestId, said = [], shown }: Omit<ConsentAcknowledgement, "quote" | "decision">,
-): Promise<UserMessage | null> {
+): Promise<UnrecordedWords | UserWords["latest"]> {
   const ids = said.flatMap(({ messageId }) => messageId ?? []);
   const found = await findUserWords(db, { scope, threadId, requestId, ids });
   const recorded = new Set(found.recorded);
@@ -92,7 +92,7 @@ function refusalOf(
 /** What a thread holds since a request was made. */
 interface UserWords {
   /** What its user wrote last; null when nothing. */
-  readonly latest: UserMessage | null;
+  readonly latest: { readonly messageId: string; readonly text: string } | null;
   /** Whether anything at all was recorded in it since. */
   readonly continued: boolean;
   /** Which of the messages asked about are recorded, whenever that was. */

@@ -154,7 +154,9 @@ async function settle(
 ): Promise<void> {
   await requireWaiting(tx, scope, { id, ifRevision });
   const status = decision === "approve" ? "approved" : "refused";
-  const settled = await settleConsents(tx, [{ id, status, actor, via, evidence: evidence ?? null, memoryId }]);
+  const settled = await settleConsents(tx, [
+    { id, status, actor, via, evidence: evidence ?? null, memoryId },
+  ]);
   if (settled.length > 0) return;
   await requireWaiting(tx, scope, { id });
   throw new MemoryError("CONSENT_DECIDED", `Request ${id} was decided at the same time. Look it up again.`);

@@ -58,7 +58,8 @@ export async function findStandingConsents(
   tx: Connection,
   input: { ownerRef: number; probes: readonly ConsentProbe[]; refusedMs: number },
 ): Promise<StandingConsent[][]> {
-  const rows = await tx.query<Row>(sql`
+  const rows = await tx.query<Row>(
+    sql`
     select p.index as probe, c.id, c.status, c.status = 'pending' and c.expires_at <= ${tx.now()} as expired,
       c.normal_value, c.content_hash, c.draft ->> 'text' as text, c.draft ->> 'validFrom' as valid_from, c.signals
     from json_to_recordset(${JSON.stringify(input.probes.map((probe, index) => ({ ...probe, index })))}::json) as p (
@@ -69,7 +70,9 @@ export async function findStandingConsents(
       and c.key is not distinct from p.key and c.status in ('pending', 'refused')
     where c.status = 'pending'
       or c.decided_at > ${tx.now()} - ${input.refusedMs} * interval '1 millisecond'
-    order by c.ref desc`);
+    order by c.ref desc`,
+    { prepare: true },
+  );
   return input.probes.map((_, probe) => rows.filter((row) => row.probe === probe).map(standingOf));
 }
 
