@@ -18,7 +18,15 @@ const mayImport = {
   "memories/compare": ["text"],
   "memories/slot": ["text", "postgres", "scope", "memories/item"],
   "memories/changes": ["text", "postgres", "scope", "events", "memories/item"],
-  "memories/guard": ["text", "postgres", "scope", "memories/item", "memories/compare", "memories/changes"],
+  "memories/guard": [
+    "text",
+    "postgres",
+    "scope",
+    "events",
+    "memories/item",
+    "memories/compare",
+    "memories/changes",
+  ],
   "memories/write": [
     ...["text", "postgres", "scope", "models", "events", "conversation"],
     ...["memories/item", "memories/compare", "memories/slot", "memories/changes", "memories/guard"],

@@ -8,8 +8,8 @@ import {
   type ConsentVia,
   consentChange,
 } from "../memories/guard/consent-request.js";
+import { settleConsents } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
-import { settleConsents } from "../memories/write/standing-consents.js";
 import { writeMemories } from "../memories/write/write-memories.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
@@ -17,21 +17,6 @@ import { lockOwner } from "../scope/lock-owner.js";
 import { isSharedBy, parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { revisionNumber, storableText } from "../text/parse-input.js";
 import { type DraftedConsent, findConsent } from "./consent-rows.js";
-
-/**
- * `text`, which tells of `was`, telling of `value` instead: for whoever agrees to a memory but corrects its value.
- *
- * Where the old value does not stand in it as it is, the field's name and the new value say it.
- */
-export function textWithValue(
-  text: string,
-  { was, value, key }: { readonly was: string | null; readonly value: string; readonly key: string | null },
-): string {
-  const at = was === null || was === "" ? -1 : text.indexOf(was);
-  if (at >= 0) return text.slice(0, at) + value + text.slice(at + (was ?? "").length);
-  const name = (key ?? "value").replaceAll("_", " ");
-  return `The user's ${name}: ${value}.`;
-}
 
 /** A decision about a request. */
 export interface ConsentDecision {
@@ -73,14 +58,12 @@ const decisionSchema = z.strictObject({
 type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
 
 /**
- * Decides a request: the one rule behind every way of deciding. Of several deciders the first wins.
+ * Decides a request as `ConsentsApi.decide` says: the one rule behind every way of deciding.
  *
  * Decision, memory, audit trail, revision and event are written in one transaction, or not at all. What a user said to
  * a request of the app is not kept with it.
  *
  * @returns the request as it stands then, with the memory that came of it.
- * @throws MemoryError `NOT_FOUND`, `CONSENT_DECIDED` that says who decided what and when, `CONSENT_SUPERSEDED`,
- *   `CONSENT_EXPIRED`, `STALE_REVISION`, `INVALID_INPUT` for a changed text that cannot be a memory.
  */
 export async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promise<ConsentRequest> {
   const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
@@ -103,28 +86,16 @@ async function redacted({ redactor }: WriteRuntime, decision: Parsed): Promise<P
 }
 
 async function refuse({ db }: WriteRuntime, request: ConsentRequest, decision: Parsed): Promise<void> {
-  const { scope, category, key, value, text } = request;
-  const { actor, via, evidence = null } = decision;
+  const { id: requestId, scope, source } = request;
+  const { actor, via, evidence } = decision;
   await db.transaction(async (tx) => {
     const owner = await lockOwner(tx, scope);
     await settle(tx, request, decision, null);
-    const audit = {
-      decision: "refuse",
-      via,
-      request: request.id,
-      key,
-      value: value ?? text,
-      evidence,
-    } as const;
+    // Nothing came of it, so the entry is the request's own.
+    const entry = consentChange(request, { decision: "refuse", via, requestId, evidence });
     await recordChanges(tx, {
       ...{ ownerRef: owner.ref, scope, actor, step: "consent" },
-      // Nothing came of it, so the entry is the request's own.
-      changes: [
-        {
-          ...consentChange(request.id, category, audit),
-          threadId: evidence?.threadId ?? request.source?.threadId,
-        },
-      ],
+      changes: [{ ...entry, threadId: evidence?.threadId ?? source?.threadId }],
     });
   });
 }
@@ -160,6 +131,20 @@ function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
   return { ...draft, value, text: textWithValue(draft.text, { was, value, key }) };
 }
 
+/**
+ * `text` with `value` in the place of `was`, for whoever agrees to a memory but corrects its value. Where the old value
+ * does not stand in it as it is, the field's name and the new value say it.
+ */
+export function textWithValue(
+  text: string,
+  { was, value, key }: { readonly was: string | null; readonly value: string; readonly key: string | null },
+): string {
+  const at = was === null || was === "" ? -1 : text.indexOf(was);
+  if (at >= 0) return text.slice(0, at) + value + text.slice(at + (was ?? "").length);
+  const name = (key ?? "value").replaceAll("_", " ");
+  return `The user's ${name}: ${value}.`;
+}
+
 /** @throws MemoryError when somebody else was first, or its time is over; the transaction is undone then. */
 async function settle(
   tx: Connection,
@@ -189,30 +174,25 @@ async function requireWaiting(
   { id, ifRevision }: { readonly id: string; readonly ifRevision?: number | undefined },
 ): Promise<DraftedConsent> {
   const found = await requireConsent(db, scope, id);
-  const { status, decidedAt, decidedBy, decidedVia, expiresAt } = found.request;
-  if (status === "pending") {
-    requireRevision(`Request ${id}`, found.request, ifRevision);
-    return found;
-  }
-  if (status === "expired") {
-    throw new MemoryError(
-      "CONSENT_EXPIRED",
-      `Request ${id} expired on ${expiresAt.toISOString()} without a decision. It has to be proposed again.`,
-    );
-  }
+  if (found.request.status !== "pending") throw endedError(found.request);
+  requireRevision(`Request ${id}`, found.request, ifRevision);
+  return found;
+}
+
+/** The error that says how `request` ended, when, and by whom. */
+function endedError(request: ConsentRequest): MemoryError {
+  const { id, status, decidedAt, decidedBy, decidedVia, expiresAt } = request;
   const when = decidedAt?.toISOString();
-  const details = { current: found.request };
+  const details = { current: request };
+  if (status === "expired") {
+    const message = `Request ${id} expired on ${expiresAt.toISOString()} without a decision. It has to be proposed again.`;
+    return new MemoryError("CONSENT_EXPIRED", message);
+  }
   if (status === "superseded") {
     const by = decidedBy === null ? "" : ` by ${decidedBy}`;
-    throw new MemoryError(
-      "CONSENT_SUPERSEDED",
-      `Request ${id} was superseded on ${when}: another value was proposed${by}.`,
-      { details },
-    );
+    const message = `Request ${id} was superseded on ${when}: another value was proposed${by}.`;
+    return new MemoryError("CONSENT_SUPERSEDED", message, { details });
   }
-  throw new MemoryError(
-    "CONSENT_DECIDED",
-    `Request ${id} was ${status} by ${decidedBy ?? "somebody"} (${decidedVia}) on ${when}.`,
-    { details },
-  );
+  const message = `Request ${id} was ${status} by ${decidedBy ?? "somebody"} (${decidedVia}) on ${when}.`;
+  return new MemoryError("CONSENT_DECIDED", message, { details });
 }

@@ -8,14 +8,14 @@ interface ReadWord extends StatementWord {
   readonly readings: readonly DetailReading[];
 }
 
-/** A statement as it is compared, for one that is compared with many. */
-export interface Statement {
+/** A statement as it is compared. */
+export interface ReadStatement {
   readonly words: readonly ReadWord[];
   readonly negations: number;
 }
 
-/** `text`, read. */
-export function statementOf(text: string | Statement): Statement {
+/** `text`, read once for several comparisons. */
+export function readStatement(text: string | ReadStatement): ReadStatement {
   if (typeof text !== "string") return text;
   const words = readWords(text);
   return { words, negations: negationsIn(text, words) };
@@ -95,11 +95,11 @@ const joinedNegation = new RegExp(negatedForms, "gu");
  * two ways ("two" and "2", "Tue" and "Tuesday") is one. In scripts without capitals any word that stands for another counts.
  */
 export function detailDifference(
-  first: string | Statement,
-  second: string | Statement,
+  first: string | ReadStatement,
+  second: string | ReadStatement,
 ): "figures" | "words" | null {
   if (first === second) return null;
-  const [said, known] = [statementOf(first), statementOf(second)];
+  const [said, known] = [readStatement(first), readStatement(second)];
   const [one, other] = [said.words, known.words];
   if (said.negations !== known.negations || areSwapped(one, other)) return "figures";
   const [left, right] = withoutShared(one, other, ({ plain }) => [plain]);

@@ -1,4 +1,4 @@
-import { detailDifference, type Statement } from "./detail-difference.js";
+import { detailDifference, type ReadStatement } from "./detail-difference.js";
 
 /** How a new statement stands to one that is stored already. */
 export type SameFact =
@@ -42,7 +42,7 @@ export function differsInDetail(first: string, second: string): boolean {
  */
 export function comparison(
   similarity: number,
-  [first, second]: readonly [string | Statement, string | Statement],
+  [first, second]: readonly [string | ReadStatement, string | ReadStatement],
   thresholds: MergeThresholds,
 ): MergeBand {
   // Details decide only from here on, and reading two statements costs more than all the rest.

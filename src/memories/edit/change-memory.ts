@@ -32,14 +32,13 @@ export async function updateMemory(
   const patch = await redactPatch(deps, parsePatch(input.patch));
   const embedded = patch.text === undefined ? null : ((await deps.embedder?.documents([patch.text])) ?? null);
   const words = [patch.text, patch.value, patch.tags].some((part) => part !== undefined);
-  return editMemory(deps, { ...input, states: ["active"] }, async (tx, owner, memory) => {
-    const next = { ...memory, ...patch };
-    const vouched = !words || memory.trust === "operator";
-    const relink = next.text !== memory.text;
-    const moves = next.category !== memory.category;
-    const also = await rewriteContent(deps, tx, owner, next, { embedded, vouched, relink, moves });
+  return editMemory(deps, { ...input, states: ["active"] }, async (editing) => {
+    const { before } = editing;
+    const next = { ...before, ...patch };
+    const vouched = !words || before.trust === "operator";
+    const also = await rewriteContent(deps, editing, next, { embedded, vouched });
     const news = patch.text === undefined ? null : "updated";
-    return { event: "UPDATE", news, old: versionOf(memory), new: versionOf(next), also };
+    return { event: "UPDATE", news, old: versionOf(before), new: versionOf(next), also };
   });
 }
 
@@ -50,13 +49,13 @@ export async function updateMemory(
  */
 export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { purgeAfterMs } = deps.config.lifecycle;
-  return editMemory(deps, { ...input, states: ["active"] }, async (tx, owner, memory) => {
+  return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
     await deactivateMemories(tx, {
       ownerRef: owner.ref,
-      changes: [{ id: memory.id, state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs }],
+      changes: [{ id: before.id, state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs }],
       vectors: deps.embedder !== null,
     });
-    const old = { ...versionOf(memory), state: memory.state };
+    const old = { ...versionOf(before), state: before.state };
     return { event: "DELETE", news: "soft_deleted", old, new: { state: "soft_deleted" } };
   });
 }
@@ -70,22 +69,17 @@ export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Prom
 export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const known = await requireMemory(deps.db, input, ["soft_deleted"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
-  return editMemory(deps, { ...input, states: ["soft_deleted"] }, async (tx, owner, memory) => {
+  return editMemory(deps, { ...input, states: ["soft_deleted"] }, async (editing) => {
+    const { before } = editing;
     // Its links stand: they were made of the same text, and are hidden as long as it is.
-    await rewriteContent(deps, tx, owner, memory, {
-      ...{ embedded, vouched: true, relink: false, moves: true },
-    });
-    return { event: "RESTORE", news: "restored", old: { state: memory.state }, new: versionOf(memory) };
+    await rewriteContent(deps, editing, before, { embedded, vouched: true });
+    return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(before) };
   });
 }
 
 async function redactPatch({ redactor }: WriteRuntime, patch: MemoryPatch): Promise<MemoryPatch> {
   const { text, value, tags } = patch;
-  const said = await redactor.json({ text, value, tags });
-  return {
-    ...patch,
-    ...(Object.fromEntries(Object.entries(said).filter(([, each]) => each !== undefined)) as MemoryPatch),
-  };
+  return { ...patch, ...onlySet(await redactor.json({ text, value, tags })) };
 }
 
 const patchSchema = z.strictObject({
@@ -98,9 +92,11 @@ const patchSchema = z.strictObject({
   tags: z.array(z.string().transform(visibleText)).optional(),
 });
 
-/** Only what is set: an unset field must not overwrite. */
 function parsePatch(patch: MemoryPatch): MemoryPatch {
-  return Object.fromEntries(
-    Object.entries(parseInput(patchSchema, patch, "change")).filter(([, value]) => value !== undefined),
-  );
+  return onlySet(parseInput(patchSchema, patch, "change"));
+}
+
+/** What of `fields` is set: an unset field must not overwrite. */
+function onlySet(fields: object): MemoryPatch {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -90,11 +90,12 @@ export function createQuarantineApi(deps: WriteRuntime): QuarantineApi {
 async function approve(deps: WriteRuntime, decision: ChangeInput): Promise<MemoryItem> {
   const known = await requireMemory(deps.db, decision, ["quarantined"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
-  return editMemory(deps, { ...decision, step, states: ["quarantined"] }, async (tx, owner, memory) => {
-    const how = { embedded, vouched: true, relink: true, moves: true, trust: "operator" } as const;
-    const also = await rewriteContent(deps, tx, owner, memory, how);
-    const { state, trust } = memory;
-    const next = { ...versionOf(memory), state: "active", trust: "operator" };
+  return editMemory(deps, { ...decision, step, states: ["quarantined"] }, async (editing) => {
+    const { before } = editing;
+    const how = { embedded, vouched: true, trust: "operator" } as const;
+    const also = await rewriteContent(deps, editing, before, how);
+    const { state, trust } = before;
+    const next = { ...versionOf(before), state: "active", trust: "operator" };
     return { event: "UPDATE", news: "created", old: { state, trust }, new: next, also };
   });
 }

@@ -76,17 +76,16 @@ export async function revertMemory(
   }
   const { text } = { ...known, ...version };
   const embedded = (await deps.embedder?.documents([text])) ?? null;
-  return editMemory(deps, { ...input, states }, async (tx, owner, memory) => {
-    const next = { ...memory, ...version };
+  return editMemory(deps, { ...input, states }, async (editing) => {
+    const { before } = editing;
+    const next = { ...before, ...version };
     // Only what is reverted to is known to have been vouched for, and that by the trust it still has.
-    const vouched = memory.trust === "operator" || sameWords(memory, next);
-    const relink = next.text !== memory.text;
-    const moves = memory.state !== "active" || next.category !== memory.category;
-    const also = await rewriteContent(deps, tx, owner, next, { embedded, vouched, relink, moves });
+    const vouched = before.trust === "operator" || sameWords(before, next);
+    const also = await rewriteContent(deps, editing, next, { embedded, vouched });
     return {
       event: "UPDATE",
-      news: memory.state === "active" ? "updated" : "restored",
-      old: { ...versionOf(memory), state: memory.state },
+      news: before.state === "active" ? "updated" : "restored",
+      old: { ...versionOf(before), state: before.state },
       new: { ...versionOf(next), revertOf: input.to },
       also,
     };

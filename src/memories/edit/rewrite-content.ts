@@ -9,58 +9,62 @@ import type { MemoryItem } from "../item/memory.js";
 import type { MemoryTrust } from "../item/trust.js";
 import { findSlotIntervals } from "../slot/slot-intervals.js";
 import { freeSince } from "../slot/slot-timeline.js";
-import { writeProbe } from "../write/decide-draft.js";
 import { findWriteCandidates } from "../write/find-write-candidates.js";
 import { linkChanges, nearestLinks } from "../write/new-memory.js";
-import { type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
+import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
 import { rewriteMemory } from "../write/rewrite-memory.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 
 /**
- * Gives a memory of a locked owner the content of `memory` and makes it active. One that takes a slot again, or another
- * one, holds since what held that slot meanwhile ended.
+ * Gives the memory `before` of a locked owner the content of `next` and makes it active. It is linked anew where its text
+ * is another, or it never had links. Where it takes a slot (again), it holds since what held that slot meanwhile ended.
  *
- * @param options.moves whether it was not active, or of another category.
- * @param options.embedded the text's vector; null keeps the one there is.
- * @param options.vouched whether instructions to a model may stand in it: a person approved it, or it was active
- *   with these very words before.
- * @param options.relink whether it is linked anew to what is nearest now: its text is another, or it never was.
+ * @param how.embedded the text's vector; null keeps the one there is.
+ * @param how.vouched whether instructions to a model may stand in it: a person approved it, or it was active with these
+ *   very words before.
+ * @param how.trust who vouches for it. @default who did
  * @returns the further entries that the audit trail needs.
  * @throws MemoryError `INVALID_INPUT` when the text breaks the writing constraints.
  */
 export async function rewriteContent(
   { config }: WriteRuntime,
-  tx: Connection,
-  owner: LockedOwner,
-  memory: MemoryItem,
-  options: {
+  { tx, owner, before }: Editing,
+  next: MemoryItem,
+  how: {
     readonly embedded: Embedded | null;
     readonly vouched: boolean;
-    readonly relink: boolean;
-    readonly moves: boolean;
     readonly trust?: MemoryTrust | undefined;
   },
 ): Promise<MemoryChange[]> {
-  const { id } = memory;
-  const prepared = prepareRewrite({ policy: config.policy, language: tx.language }, memory, options.vouched);
-  const vector = options.embedded?.vectors[0] ?? null;
-  const place = { ownerRef: owner.ref, space: options.embedded?.space ?? null };
-  const probe = { ...writeProbe(prepared, vector), self: id };
-  const [rivals = []] = options.relink ? await findWriteCandidates(tx, { ...place, probes: [probe] }) : [];
-  const links = options.relink ? nearestLinks(rivals, config) : null;
-  const since = options.moves ? await heldFrom(tx, owner, memory) : undefined;
+  const { id, actorId } = next;
+  const memory = prepareRewrite({ policy: config.policy, language: tx.language }, next, how.vouched);
+  const vector = how.embedded?.vectors[0] ?? null;
+  const place = { ownerRef: owner.ref, space: how.embedded?.space ?? null };
+  const relinked = next.text !== before.text || before.state === "quarantined";
+  const [near = []] = await findWriteCandidates(tx, {
+    ...place,
+    sought: relinked ? [{ memory, vector, self: id }] : [],
+  });
+  const links = relinked ? nearestLinks(near, config) : null;
+  const moved = before.state !== "active" || next.category !== before.category;
+  const heldSince = moved ? await heldFrom(tx, owner, next) : undefined;
   await rewriteMemory(tx, {
     ...place,
     rewrite: {
-      ...prepared,
-      ...{ id, vector, links },
-      state: "active",
-      value: prepared.value ?? null,
-      ...{ trust: options.trust, heldSince: since },
-      actorTerms: searchName(memory.actorId ?? "", tx.language),
+      ...{ ...memory, id, vector, links, heldSince, state: "active", trust: how.trust },
+      value: memory.value ?? null,
+      actorTerms: searchName(actorId ?? "", tx.language),
     },
   });
-  return linkChanges(memory, links ?? [], rivals);
+  return linkChanges(next, links ?? [], near);
+}
+
+/** A memory that is being edited, under the lock of its owner. */
+export interface Editing {
+  readonly tx: Connection;
+  readonly owner: LockedOwner;
+  /** As it was. */
+  readonly before: MemoryItem;
 }
 
 /** Since when `memory` holds once it is active; undefined where that does not change. */
@@ -83,19 +87,7 @@ function prepareRewrite(
   memory: MemoryItem,
   vouched: boolean,
 ): PreparedMemory {
-  const { text, importance, confidence, pinned, tags, kind, key, value, category } = memory;
-  const prepared = prepareMemory(
-    {
-      ...{ text, kind, importance, confidence, pinned, tags, category },
-      origin: memory.origin,
-      key: key ?? undefined,
-      value: value ?? undefined,
-      source: memory.source ?? undefined,
-      turns: memory.turns ?? undefined,
-    },
-    memory.scope,
-    config,
-  );
+  const prepared = prepareMemory(itemDraft(memory), memory.scope, config);
   const problems = "problems" in prepared ? prepared.problems : [];
   if ("problems" in prepared || (prepared.quarantined && !vouched)) {
     throw new MemoryError(

@@ -101,7 +101,7 @@ export function consentPolicy(
   return { ...config, sensitive: config.sensitive.map(read), benign: config.benign.map(read) };
 }
 
-/** A memory as far as it tells what writing it waits for. */
+/** What of a memory says whether writing it waits. */
 interface ConsentSubject {
   readonly kind: MemoryKind;
   readonly category: string;
@@ -128,8 +128,8 @@ function personalFieldOf(memory: ConsentSubject): PersonalField | null {
 }
 
 /**
- * What writing `memory` waits for; null when for nothing. A field that is sensitive is so under every name, and in a
- * sentence without a key: see `personalStatement`.
+ * What writing `memory` waits for; null when it does not wait. A sensitive field is so under every name, and in a sentence
+ * without a key: see `personalStatement`.
  */
 export function consentRule(policy: ConsentPolicy, memory: ConsentSubject): ConsentRule | null {
   const fits = (pattern: FieldPattern) =>

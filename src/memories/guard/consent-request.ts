@@ -95,21 +95,29 @@ function areIndependent(one: ConsentSignal, other: ConsentSignal): boolean {
   return one.turn !== other.turn;
 }
 
-/** A decision about a change that needed consent, as the audit trail keeps it. */
-export interface ConsentAudit {
+/** A decision about a change that needed consent. */
+export interface ConsentDecided {
   readonly decision: "approve" | "refuse";
   readonly via: ConsentVia;
-  /** The request that it answers; null when it was given with the change. */
-  readonly request: string | null;
-  readonly key: string | null;
-  /** What was decided about. */
-  readonly value: string;
-  readonly evidence: ConsentEvidence | null;
+  /** The request that it answers. @default none: consent was given with the change */
+  readonly requestId?: string | null | undefined;
+  readonly evidence?: ConsentEvidence | null | undefined;
   /** How many independent signals agreed, where these decided. */
-  readonly signals?: number;
+  readonly signals?: number | undefined;
 }
 
-/** The entry of the audit trail for a decision. */
-export function consentChange(memoryId: string, category: string, audit: ConsentAudit): MemoryChange {
+/** The entry of the audit trail for a decision about `changed`: a memory, or a request that no memory came of. */
+export function consentChange(
+  changed: {
+    readonly id: string;
+    readonly category: string;
+    readonly key?: string | null | undefined;
+    readonly value?: string | null | undefined;
+    readonly text: string;
+  },
+  { decision, via, requestId: request = null, evidence = null, signals }: ConsentDecided,
+): MemoryChange {
+  const { id: memoryId, category, key = null, value, text } = changed;
+  const audit = { decision, via, request, key, value: value ?? text, evidence, signals };
   return { memoryId, event: "CONSENT", old: null, new: audit, news: null, category, similarity: null };
 }

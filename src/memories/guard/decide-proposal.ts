@@ -66,7 +66,7 @@ export type ProposalDecision =
 /**
  * What becomes of `change`, given what stands for its slot (or, without a key, for the statements of its category).
  *
- * @param similarity from which two statements are the same; those that differ in a detail never are.
+ * @param similarity two statements this similar are the same, unless they differ in a detail.
  */
 export function decideProposal(
   change: ProposedChange,

@@ -10,35 +10,33 @@ export interface HeldInterval {
 
 /**
  * Since when a value holds that takes its slot (again): since `from`, or since the last of `others` ended that did so
- * later, so that a slot never held two values at a time. `others` have ended.
+ * later. `others` have ended, and so a slot never held two values at a time.
  */
 export function freeSince(from: string, others: readonly HeldInterval[]): string {
-  return others
-    .filter(holdsAnything)
-    .reduce((latest, { to }) => (to && isBefore(latest, to) ? to : latest), from);
+  return freeStretches({ from, to: null }, others).at(-1)?.from ?? from;
 }
 
 /**
- * What of `interval` the slot was free for: its first stretch that none of `others` held. Empty where there is none:
- * then it ends as it begins. One that ends before it begins is empty as well.
+ * The first stretch of `interval` that none of `others` held. Where there is none it is empty: it ends as it begins. So
+ * is one that ends before it begins.
  */
 export function freeInterval(interval: HeldInterval, others: readonly HeldInterval[]): HeldInterval {
-  const held = others.filter(holdsAnything);
-  if (!holdsAnything(interval)) return { from: interval.from, to: interval.from };
-  let from: string | null = interval.from;
-  for (let moved = true; moved && from !== null; ) {
-    const at: string = from;
-    const over = held.find((other) => !isBefore(at, other.from) && endsAfter(other.to, at));
-    moved = over !== undefined;
-    if (over) from = over.to;
-  }
-  if (from === null || !endsAfter(interval.to, from)) return { from: interval.from, to: interval.from };
-  const start = from;
-  const to = held.reduce<string | null>(
-    (first, other) => (isBefore(start, other.from) && endsAfter(first, other.from) ? other.from : first),
-    interval.to,
-  );
-  return { from: start, to };
+  return freeStretches(interval, others)[0] ?? { from: interval.from, to: interval.from };
+}
+
+/** What is left of `interval` without `others`, in order. */
+function freeStretches(interval: HeldInterval, others: readonly HeldInterval[]): HeldInterval[] {
+  return others
+    .filter(holdsAnything)
+    .reduce((left, other) => left.flatMap((stretch) => without(stretch, other)), [interval])
+    .filter(holdsAnything);
+}
+
+/** What of `stretch` comes before `other`, and what comes after it. */
+function without({ from, to }: HeldInterval, other: HeldInterval): HeldInterval[] {
+  const before = { from, to: endsAfter(to, other.from) ? other.from : to };
+  const after = other.to === null ? [] : [{ from: isBefore(from, other.to) ? other.to : from, to }];
+  return [before, ...after].filter(holdsAnything);
 }
 
 function holdsAnything({ from, to }: HeldInterval): boolean {
@@ -84,10 +82,10 @@ export interface SlotHistory {
 /** A value that somebody tells. */
 export interface ToldValue extends SlotClaim {
   readonly text: string;
-  readonly value: string | null;
+  readonly value?: string | null | undefined;
   readonly correction: boolean;
-  /** Since when it holds; null: from now on. */
-  readonly validFrom: Date | null;
+  /** Since when it holds; unset: from now on. */
+  readonly validFrom?: Date | null | undefined;
   readonly now: Date;
 }
 
@@ -192,7 +190,10 @@ function earlier(one: SlotValue | undefined, other: SlotValue | undefined): Slot
 }
 
 /** Whether two values of a slot are one. */
-function isSameValue(one: Pick<SlotValue, "value" | "text">, other: Pick<SlotValue, "value" | "text">) {
+function isSameValue(
+  one: Pick<ToldValue, "value" | "text">,
+  other: Pick<ToldValue, "value" | "text">,
+): boolean {
   return normalValue(one.value ?? one.text) === normalValue(other.value ?? other.text);
 }
 

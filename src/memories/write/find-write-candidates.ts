@@ -4,54 +4,34 @@ import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
 import type { MemoryKind } from "../item/memory.js";
-import type { MemoryOrigin, MemoryTrust } from "../item/trust.js";
+import { sourceRank } from "../slot/slot-conflict.js";
+import type { KnownMemory, Statement } from "./statement.js";
 
-/** What is asked of the store before a memory is written. */
-export interface WriteProbe {
+/** What is about to be written, as its neighbours are looked for. */
+export interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
+  /** The memory that is about to be given this text, which is none of its own neighbours. */
+  readonly self?: string | undefined;
+}
+
+/** The same as a row of the statement. */
+export interface Probe {
   readonly appId: string;
   readonly kind: MemoryKind;
   readonly category: string;
   readonly key: string | null;
-  /** Since when it holds, for finding its place among the closed values of its slot; unset: from now on. */
-  readonly validFrom?: Date | undefined;
+  /** Since when it holds, which is its place among the closed values of its slot; unset: from now on. */
+  readonly validFrom: Date | undefined;
   readonly contentHash: string;
   /** Text prepared for `to_tsvector`. */
   readonly terms: string;
-  /** The vector as text; null without embeddings. */
   readonly vector: string | null;
-  /** The memory that is about to be given this text, which is none of its own neighbours. */
-  readonly self?: string;
+  readonly self: string | undefined;
 }
 
-/** A memory that bears on a probe. */
-export interface WriteCandidate {
-  /**
-   * "slot": holds the same slot. "same": says the same. "near": is among the most similar. "before" and "after" are no
-   * longer active: the latest closed value of the slot that began by the probe's time, and the earliest since.
-   */
-  readonly relation: "slot" | "before" | "after" | "same" | "near";
-  readonly ref: number;
-  readonly id: string;
-  readonly kind: MemoryKind;
-  readonly category: string;
-  readonly keyed: boolean;
-  readonly text: string;
-  readonly value: string | null;
-  readonly origin: MemoryOrigin;
-  readonly trust: MemoryTrust;
-  readonly confidence: number;
-  readonly importance: number;
-  readonly turn: number;
-  readonly seenCount: number;
-  readonly pinned: boolean;
-  readonly tags: readonly string[];
-  readonly actorId: string | null;
-  readonly validFrom: Date;
-  readonly validTo: Date | null;
-  readonly assertedAt: Date;
-  readonly updatedAt: string;
-  /** 1 but for "near". */
-  readonly similarity: number;
+/** `sought` as a row. */
+export function probeOf({ memory, vector, self }: SoughtMemory): Probe {
+  const { scope, kind, category, key = null, validFrom, contentHash, terms } = memory;
+  return { appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, vector, self };
 }
 
 /** Nearest memories looked at for merging and linking. */
@@ -61,8 +41,8 @@ const neighbours = 5;
 const hints = 20;
 
 /**
- * Memories that have a word from which on it is not looked up: it says little of any one of them, and batches written
- * to an owner of many thousands would take minutes.
+ * A word that this many memories of the owner have is not used to find neighbours. It says little of any one of them, and
+ * batches written to an owner of many thousands would take minutes.
  */
 const common = 500;
 
@@ -71,43 +51,33 @@ const mostProbes = 200;
 
 interface WriteSearch {
   readonly ownerRef: number;
-  readonly probes: readonly WriteProbe[];
+  readonly sought: readonly SoughtMemory[];
   readonly space: EmbeddingSpace | null;
 }
 
-interface Row extends Omit<WriteCandidate, "ref" | "turn"> {
+interface Row extends Omit<KnownMemory, "ref" | "turn" | "rank"> {
   readonly probe: number;
   readonly ref: string;
   readonly turn: string;
 }
 
-/** `rows` by the probe that they answer, for each of `count` probes in order. */
-export function byProbe<Found extends { readonly probe: number }>(
-  rows: readonly Found[],
-  count: number,
-): Found[][] {
-  const groups = Array.from({ length: count }, (): Found[] => []);
-  for (const row of rows) groups[row.probe]?.push(row);
-  return groups;
-}
-
 /**
- * The memories of an owner that bear on each of `probes`, by the probes' order: its slot with the closed values around
- * its time, its double, its nearest. One statement for every 200 probes.
+ * The memories of an owner that bear on each of `sought`, in their order: what holds its slot, the closed values
+ * around its time, what says the same, and its nearest. One statement for every 200.
  *
  * Similarity is 1 − cosine distance with embeddings, else the share of terms that two texts have in common
  * (Dice's coefficient on stemmed terms), in [0, 1]; then texts with no rare word in common are not near.
  */
-export async function findWriteCandidates(db: Connection, input: WriteSearch): Promise<WriteCandidate[][]> {
-  const found: WriteCandidate[][] = [];
-  for (let from = 0; from < input.probes.length; from += mostProbes) {
-    const probes = input.probes.slice(from, from + mostProbes);
-    const rows = byProbe(await findRows(db, { ...input, probes }), probes.length);
-    for (const group of rows) {
-      found.push(
-        group.map(({ probe: _, ...row }) => ({ ...row, ref: Number(row.ref), turn: Number(row.turn) })),
-      );
+export async function findWriteCandidates(db: Connection, input: WriteSearch): Promise<KnownMemory[][]> {
+  const found: KnownMemory[][] = [];
+  for (let from = 0; from < input.sought.length; from += mostProbes) {
+    const sought = input.sought.slice(from, from + mostProbes);
+    const groups = sought.map((): KnownMemory[] => []);
+    for (const { probe, ...row } of await findRows(db, { ...input, sought })) {
+      const numbers = { ref: Number(row.ref), turn: Number(row.turn), rank: sourceRank(row) };
+      groups[probe]?.push({ ...row, ...numbers });
     }
+    found.push(...groups);
   }
   return found;
 }
@@ -115,7 +85,7 @@ export async function findWriteCandidates(db: Connection, input: WriteSearch): P
 async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const { schema } = db;
   const { ownerRef, space } = input;
-  const probes = JSON.stringify(input.probes.map((probe, index) => ({ ...probe, index })));
+  const probes = JSON.stringify(input.sought.map((each, index) => ({ ...probeOf(each), index })));
   const near = space ? nearByVector(db, ownerRef, space) : nearByTerms(db, ownerRef);
   return db.query<Row & QueryResultRow>(
     sql`

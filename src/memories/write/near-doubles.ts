@@ -2,23 +2,55 @@ import type { QueryResultRow } from "pg";
 import sql from "sql-template-tag";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
-import { type Statement, statementOf } from "../compare/detail-difference.js";
+import { readStatement } from "../compare/detail-difference.js";
 import { comparison } from "../compare/merge-band.js";
-import { consentRule } from "../guard/consent-policy.js";
-import { mergeThresholds, writeProbe } from "./decide-draft.js";
-import type { OwnerDraft } from "./draft-waves.js";
-import type { WriteProbe } from "./find-write-candidates.js";
-import type { PreparedMemory } from "./prepare-memory.js";
+import { mergeThresholds } from "./decide-write.js";
+import { type Probe, probeOf } from "./find-write-candidates.js";
+import type { Statement } from "./statement.js";
 import type { WriteConfig } from "./write-runtime.js";
 
-/** Two texts that are about to be written, by their places, the earlier one first. */
-interface NearPair {
+/** Two statements of one batch that are near each other. */
+export interface NearPair {
+  readonly earlier: Statement;
+  readonly later: Statement;
+  /** "merge": nothing tells them apart. "ask": only somebody who understands both can say whether they are one. */
+  readonly band: "merge" | "ask";
+}
+
+/**
+ * The pairs among `statements` that are merged, or asked about, by the bands that hold against the store: facts and
+ * insights without a key.
+ */
+export async function findNearStatements(
+  db: Connection,
+  { config, space }: { readonly config: WriteConfig; readonly space: EmbeddingSpace | null },
+  statements: readonly Statement[],
+): Promise<NearPair[]> {
+  const free = statements.filter(
+    ({ memory: { key, kind } }) => key === undefined && (kind === "fact" || kind === "insight"),
+  );
+  const { mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity } = config.memories;
+  const pairs = await findNearTexts(db, {
+    probes: free.map(probeOf),
+    space,
+    least: Math.min(mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity),
+  });
+  const places = new Set(pairs.flatMap(({ first, second }) => [first, second]));
+  const read = new Map([...places].map((place) => [place, readStatement(free[place]?.memory.text ?? "")]));
+  return pairs.flatMap(({ first, second, similarity }): NearPair[] => {
+    const [earlier, later] = [free[first] as Statement, free[second] as Statement];
+    const texts = [read.get(first) ?? "", read.get(second) ?? ""] as const;
+    const band = comparison(similarity, texts, mergeThresholds(later.memory, config));
+    return band === "merge" || band === "ask" ? [{ earlier, later, band }] : [];
+  });
+}
+
+/** Two texts by their places, the earlier one first. */
+interface TextPair {
   readonly first: number;
   readonly second: number;
   readonly similarity: number;
 }
-
-type Probe = Pick<WriteProbe, "appId" | "kind" | "terms" | "vector">;
 
 interface PairSearch {
   readonly probes: readonly Probe[];
@@ -34,7 +66,7 @@ const neighbours = 5;
  * `findWriteCandidates`: for texts that are written together and do not meet in the store. One statement; each is
  * compared with each.
  */
-async function findNearPairs(db: Connection, search: PairSearch): Promise<NearPair[]> {
+async function findNearTexts(db: Connection, search: PairSearch): Promise<TextPair[]> {
   if (search.probes.length < 2) return [];
   const { space } = search;
   return space ? pairsByVector(db, { ...search, space }) : pairsByTerms(db, search);
@@ -43,11 +75,11 @@ async function findNearPairs(db: Connection, search: PairSearch): Promise<NearPa
 async function pairsByVector(
   db: Connection,
   { probes, space, least }: PairSearch & { readonly space: EmbeddingSpace },
-): Promise<NearPair[]> {
+): Promise<TextPair[]> {
   const rows = JSON.stringify(
     probes.map(({ appId, kind, vector }, index) => ({ index, appId, kind, vector })),
   );
-  return db.query<NearPair & QueryResultRow>(
+  return db.query<TextPair & QueryResultRow>(
     sql`
     with probe as materialized (
       select p.*, p.vector::${space.type} as embedding
@@ -69,7 +101,7 @@ async function pairsByVector(
 }
 
 /** The database takes the texts apart; they are compared here, since its joins take a hundred times as long. */
-async function pairsByTerms(db: Connection, { probes, least }: PairSearch): Promise<NearPair[]> {
+async function pairsByTerms(db: Connection, { probes, least }: PairSearch): Promise<TextPair[]> {
   const rows = JSON.stringify(probes.map(({ terms }, index) => ({ index, terms })));
   const said = await db.query<{ index: number; lexeme: string; frequency: number }>(
     sql`
@@ -83,7 +115,7 @@ async function pairsByTerms(db: Connection, { probes, least }: PairSearch): Prom
   for (const { index, frequency } of said) lengths[index] = (lengths[index] ?? 0) + frequency;
   const shared = sharedTerms(said, probes.length);
   return probes.flatMap((probe, second) => {
-    const earlier = probes.slice(0, second).map((other, first): NearPair => {
+    const earlier = probes.slice(0, second).map((other, first): TextPair => {
       const comparable = other.kind === probe.kind && other.appId === probe.appId;
       const both = (lengths[first] ?? 0) + (lengths[second] ?? 0);
       const common = shared[second]?.[first] ?? 0;
@@ -113,72 +145,4 @@ function sharedTerms(
     before.set(lexeme, known);
   }
   return shared;
-}
-
-interface Context {
-  readonly config: WriteConfig;
-  readonly space: EmbeddingSpace | null;
-}
-
-/** Two statements of one batch that are near each other, the earlier one first. */
-export interface NearDraft<Draft> {
-  readonly earlier: Draft;
-  readonly later: Draft;
-  /** Whether the later one is the same as far as can be seen, or only somebody who understands both can say. */
-  readonly band: "merge" | "ask";
-}
-
-/** The pairs of free statements among `drafts` that are merged, or asked about, by the bands that hold against the store. */
-export async function nearDrafts<Draft extends Pick<OwnerDraft, "memory" | "vector">>(
-  db: Connection,
-  { config, space }: Context,
-  drafts: readonly Draft[],
-): Promise<NearDraft<Draft>[]> {
-  const free = drafts.filter(({ memory }) => isFree(memory));
-  const { mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity } = config.memories;
-  const pairs = await findNearPairs(db, {
-    probes: free.map(({ memory, vector }) => writeProbe(memory, vector)),
-    space,
-    least: Math.min(mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity),
-  });
-  const read = new Map<number, Statement>();
-  const statement = (place: number) => {
-    const known = read.get(place) ?? statementOf(free[place]?.memory.text ?? "");
-    read.set(place, known);
-    return known;
-  };
-  return pairs.flatMap(({ first, second, similarity }): NearDraft<Draft>[] => {
-    const [earlier, later] = [free[first] as Draft, free[second] as Draft];
-    const thresholds = mergeThresholds(later.memory, config);
-    const band = comparison(similarity, [statement(first), statement(second)], thresholds);
-    return band === "merge" || band === "ask" ? [{ earlier, later, band }] : [];
-  });
-}
-
-/**
- * Which of `drafts` may be merged into earlier ones of them, by their indexes. Those into which others may be merged
- * never are themselves: what came third is the first's double, or nobody's.
- */
-export async function nearDoubles(
-  context: Context & { readonly tx: Connection },
-  drafts: readonly OwnerDraft[],
-): Promise<Map<number, number[]>> {
-  const { consent } = context.config;
-  const doubles = new Map<number, number[]>();
-  for (const { earlier, later, band } of await nearDrafts(context.tx, context, drafts)) {
-    // What waits for consent or a second signal has no id to ask about yet.
-    const meets =
-      band === "merge" ||
-      consentRule(consent, later.memory) !== null ||
-      later.sameAs({ id: null, text: earlier.memory.text }) !== "different";
-    if (!meets || doubles.has(earlier.index)) continue;
-    const known = doubles.get(later.index);
-    if (known) known.push(earlier.index);
-    else doubles.set(later.index, [earlier.index]);
-  }
-  return doubles;
-}
-
-function isFree({ kind, key }: PreparedMemory): boolean {
-  return key === undefined && (kind === "fact" || kind === "insight");
 }

@@ -4,7 +4,13 @@ import { isSharedBy, parseScope, type Scope } from "../../scope/scope.js";
 import { parseInput, smallCount, storableDate, storableText } from "../../text/parse-input.js";
 import { isStorable, visibleText } from "../../text/storable-text.js";
 import { type CategoryPolicy, categoryOfKind, requireCategory } from "../item/category.js";
-import { type MemoryDraft, type MemoryKind, memoryHash, memoryTerms } from "../item/memory.js";
+import {
+  type MemoryDraft,
+  type MemoryItem,
+  type MemoryKind,
+  memoryHash,
+  memoryTerms,
+} from "../item/memory.js";
 import { slotKey } from "../item/slot-key.js";
 import { type MemoryOrigin, type MemoryTrust, memoryOrigins, originOfRole, trustOf } from "../item/trust.js";
 import { defaultConfidence } from "../slot/slot-conflict.js";
@@ -110,6 +116,28 @@ export function prepareMemory(
       ...{ threadId: fields.source?.threadId, turnStart: fields.turns?.start },
     }),
     terms: memoryTerms({ key, text: trimmed }, config.language),
+  };
+}
+
+/** The draft that `memory` was prepared from, checked. */
+export function draftOf(memory: PreparedMemory): MemoryDraft {
+  const { scope: _, terms: __, quarantined: ___, trust: ____, contentHash: _____, ...draft } = memory;
+  return draft;
+}
+
+/** A stored memory as a draft of its own. */
+export function itemDraft(memory: MemoryItem): MemoryDraft {
+  const { text, kind, category, importance, confidence, pinned, tags, origin } = memory;
+  return {
+    ...{ text, kind, category, importance, confidence, pinned, tags, origin },
+    key: memory.key ?? undefined,
+    value: memory.value ?? undefined,
+    agentId: memory.agentId ?? undefined,
+    runId: memory.runId ?? undefined,
+    actorId: memory.actorId ?? undefined,
+    role: memory.role ?? undefined,
+    source: memory.source ?? undefined,
+    turns: memory.turns ?? undefined,
   };
 }
 

@@ -1,29 +1,23 @@
-import { MemoryError } from "../../errors.js";
+import { randomUUID } from "node:crypto";
 import type { MemoryEvent } from "../../events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
 import { lockOwner } from "../../scope/lock-owner.js";
 import type { Scope } from "../../scope/scope.js";
-import type { Redactor } from "../../text/redactor.js";
-import type { MemoryDraft } from "../item/memory.js";
-import type { OwnerDraft } from "./draft-waves.js";
-import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
-import { quarantineDrafts } from "./quarantine-drafts.js";
-import { writeForOwner } from "./write-for-owner.js";
+import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
+import { applyPlan, type PlanTarget } from "./apply-plan.js";
+import { type GatheredDrafts, gatherDrafts, gatherWave, type OwnerStatements } from "./gather.js";
+import { commonPlace, joinWrites, planWave } from "./plan-wave.js";
+import { planQuarantined, sightQuarantined } from "./quarantine-statements.js";
+import type { Answer, Statement, WriteContext } from "./statement.js";
+import { inWaves, nearDoubles } from "./waves.js";
 import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
-/**
- * `draft`, with all that it says redacted: text, key, value, tags, whose it is and who said it, and the quote it
- * rests on. The id of its thread is no text.
- */
-async function redactDraft(redactor: Redactor, draft: MemoryDraft): Promise<MemoryDraft> {
-  const { text, key, value, tags, agentId, runId, actorId, role, source } = draft;
-  const said = { text, key, value, tags, agentId, runId, actorId, role, quote: source?.quote };
-  const { quote, ...fields } = await redactor.json(said);
-  return { ...draft, ...fields, ...(source && { source: { ...source, quote } }) };
+/** How gathered drafts are written. */
+export interface Writing {
+  readonly origin: WriteOrigin;
+  /** Done in the same transaction after the writes; its error undoes them. */
+  readonly alongside?: ((tx: Connection, outcomes: readonly WriteOutcome[]) => Promise<void>) | undefined;
 }
-
-/** Some seconds of work in one transaction, which the owner's other writers wait for. */
-const mostDrafts = 5_000;
 
 /**
  * Writes `drafts`, each by the rules of `decideWrite`, in one transaction. Outcomes are in their order.
@@ -35,80 +29,82 @@ const mostDrafts = 5_000;
  *   `DIMENSION_MISMATCH`, `REDACTION_FAILED`.
  */
 export async function writeMemories(
-  deps: WriteRuntime,
-  input: {
-    scope: Scope;
-    drafts: readonly MemoryDraft[];
-    origin: WriteOrigin;
-    /** Done in the same transaction after the writes; its error undoes them. */
-    alongside?: ((tx: Connection, outcomes: readonly WriteOutcome[]) => Promise<void>) | undefined;
-  },
+  runtime: WriteRuntime,
+  input: Writing & { readonly scope: Scope; readonly drafts: readonly MemoryDraft[] },
 ): Promise<WriteOutcome[]> {
-  if (input.drafts.length > mostDrafts) {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      `At most ${mostDrafts} memories can be added at once, got ${input.drafts.length}: add them in several calls, ` +
-        "or import them.",
-    );
-  }
-  const redacted = await Promise.all(input.drafts.map((draft) => redactDraft(deps.redactor, draft)));
-  const prepared = redacted.map((draft) =>
-    prepareMemory(draft, input.scope, { policy: deps.config.policy, language: deps.db.language }),
-  );
-  const valid = prepared.flatMap((memory, index) => ("problems" in memory ? [] : [{ index, memory }]));
-  const outcomes: WriteOutcome[] = prepared.map((memory) => ({
-    outcome: "rejected",
-    id: null,
-    problems: "problems" in memory ? memory.problems : [],
-  }));
-  if (valid.length === 0 && !input.alongside) return outcomes;
+  return writeGathered(runtime, { ...input, gathered: await gatherDrafts(runtime, input) });
+}
 
-  // The model works before a connection is taken.
-  const texts = valid.filter(({ memory }) => !memory.quarantined).map(({ memory }) => memory.text);
-  const embedded = deps.embedder && texts.length > 0 ? await deps.embedder.documents(texts) : null;
-  let embeddings = 0;
-  const drafts = valid.map(({ index, memory }) => ({
-    index,
-    memory,
-    vector: memory.quarantined ? null : (embedded?.vectors[embeddings++] ?? null),
-    sameAs: (known: { id: string | null; text: string }) =>
-      input.origin.sameAs?.(input.drafts[index] as MemoryDraft, known) ?? "different",
-    turnsAgo: input.origin.turnsAgo?.(input.drafts[index] as MemoryDraft) ?? 0,
-  }));
-  await deps.db.transaction(async (tx) => {
-    for (const group of byOwner(drafts)) {
-      const { scope } = (group[0] as OwnerDraft).memory;
-      const owner = await lockOwner(tx, scope);
-      const context = {
-        tx,
-        owner,
-        scope,
-        config: deps.config,
-        space: embedded?.space ?? null,
-        origin: input.origin,
-        fresh: new Set<string>(),
-      };
-      const [suspect, plain] = partition(group, ({ memory }) => memory.quarantined);
-      for (const [index, outcome] of await writeForOwner(context, plain)) outcomes[index] = outcome;
-      for (const [index, outcome] of await quarantineDrafts(context, suspect)) outcomes[index] = outcome;
+/**
+ * The same for drafts that were gathered before.
+ *
+ * @param input.answers what a model says of the pairs of `findOpenPairs`. @default all are different
+ */
+export async function writeGathered(
+  { db, config }: Pick<WriteRuntime, "db" | "config">,
+  input: Writing & { readonly gathered: GatheredDrafts; readonly answers?: readonly Answer[] | undefined },
+): Promise<WriteOutcome[]> {
+  const { gathered, origin, alongside, answers = [] } = input;
+  const { owners, space } = gathered;
+  const outcomes = [...gathered.outcomes];
+  if (owners.length === 0 && !alongside) return outcomes;
+  await db.transaction(async (tx) => {
+    for (const told of owners) {
+      const owner = await lockOwner(tx, told.scope);
+      const context = { owner, config, origin, answers, language: tx.language, newId: randomUUID };
+      const target = { owner, scope: told.scope, space, origin, config };
+      for (const [draft, outcome] of await writeForOwner(tx, { context, target }, told)) {
+        outcomes[draft] = outcome;
+      }
     }
-    await input.alongside?.(tx, outcomes);
+    await alongside?.(tx, outcomes);
   });
   return outcomes;
 }
 
-/** Drafts by the owner they go to. Owners are always locked users first, so that two writers never wait for each other. */
-function byOwner(drafts: readonly OwnerDraft[]): OwnerDraft[][] {
-  const ofUser = ({ scope }: PreparedMemory) => scope.userId !== undefined;
-  const groups = [
-    drafts.filter(({ memory }) => ofUser(memory)),
-    drafts.filter(({ memory }) => !ofUser(memory)),
-  ];
-  return groups.filter((group) => group.length > 0);
+/**
+ * Writes what one owner is told, in its order: wave by wave, so that of two that say nearly the same the later meets the
+ * earlier as if it came alone. Last comes what is put in quarantine.
+ */
+async function writeForOwner(
+  tx: Connection,
+  { context, target }: { context: Omit<WriteContext, "fresh">; target: PlanTarget },
+  { batches, quarantined }: OwnerStatements,
+): Promise<[draft: number, outcome: WriteOutcome][]> {
+  const { origin, answers, config } = context;
+  const { consent } = config;
+  const fresh = new Set<string>();
+  const outcomes: [number, WriteOutcome][] = [];
+  const waves = batches.flatMap(({ statements, near }) =>
+    inWaves(statements, nearDoubles(near, { answers, consent })),
+  );
+  for (const wave of waves) {
+    const gathered = await gatherWave(tx, { ...context, space: target.space }, wave);
+    const { plan, outcomes: ofWave } = planWave({ ...context, fresh }, gathered);
+    const searched = bestSimilarity(gathered.flatMap(({ known }) => known));
+    await applyPlan(tx, { ...target, search: { searched, place: commonPlace(origin, wave) } }, plan);
+    for (const { id } of plan.created) fresh.add(id);
+    outcomes.push(...ofWave);
+  }
+  if (quarantined.length > 0)
+    outcomes.push(...(await quarantine(tx, { ...context, fresh }, target, quarantined)));
+  return outcomes;
 }
 
-function partition<Item>(items: readonly Item[], chosen: (item: Item) => boolean): [Item[], Item[]] {
-  return [items.filter(chosen), items.filter((item) => !chosen(item))];
+async function quarantine(
+  tx: Connection,
+  context: WriteContext,
+  target: PlanTarget,
+  statements: readonly Statement[],
+): Promise<ReadonlyMap<number, WriteOutcome>> {
+  const found = await sightQuarantined(tx, context, statements);
+  const writes = found.map(({ statement, sighted }) => ({
+    statement,
+    ...planQuarantined(context, statement, sighted),
+  }));
+  const { plan, outcomes } = joinWrites(writes, context.origin);
+  await applyPlan(tx, { ...target, space: null }, plan);
+  return outcomes;
 }
 
 /** What the event of a model's proposal says about its outcome. */

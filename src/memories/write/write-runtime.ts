@@ -1,10 +1,8 @@
 import type { EventStep } from "../../events/event-log.js";
 import type { Runtime } from "../../runtime.js";
-import type { SameFact } from "../compare/merge-band.js";
 import type { ConsentPolicy } from "../guard/consent-policy.js";
 import type { ConsentGiven } from "../guard/consent-request.js";
 import type { CategoryPolicy } from "../item/category.js";
-import type { MemoryDraft } from "../item/memory.js";
 import type { MemoryOptions } from "../item/memory-options.js";
 import type { WritingProblem } from "./writing-constraints.js";
 
@@ -52,19 +50,10 @@ export interface WriteOrigin {
   readonly actor: string;
   /** What its events are counted under. */
   readonly step: EventStep;
-  /**
-   * How a statement stands to the stored one it is nearly equal to, or to one of the same batch, which has no id yet;
-   * asked before. @default "different"
-   */
-  readonly sameAs?:
-    | ((draft: MemoryDraft, known: { id: string | null; text: string }) => SameFact)
-    | undefined;
   /** The conversation that it happens in, for drafts that name no source. @default none */
   readonly threadId?: string | undefined;
   /** Tells a program's calls apart, which are signals of their own where they name no message. @default unknown */
   readonly call?: string | undefined;
   /** The user's consent to what is written. @default none: changes of sensitive fields become requests */
   readonly consent?: ConsentGiven | undefined;
-  /** How many of the owner's turns ago a draft was said. @default 0 */
-  readonly turnsAgo?: ((draft: MemoryDraft) => number) | undefined;
 }

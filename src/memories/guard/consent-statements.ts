@@ -1,0 +1,176 @@
+import sql from "sql-template-tag";
+import { insertEvents, type MemoryEvent } from "../../events/event-log.js";
+import type { Connection } from "../../postgres/connection.js";
+import type { Scope } from "../../scope/scope.js";
+import type { MemoryDraft } from "../item/memory.js";
+import type { ConsentRule } from "./consent-policy.js";
+import type { ConsentEvidence, ConsentSignal, ConsentVia } from "./consent-request.js";
+import type { StandingConsent } from "./decide-proposal.js";
+
+/** What is done to requests while memories are written. */
+export interface ConsentPlan {
+  readonly settled: readonly SettledConsent[];
+  readonly requests: readonly NewConsent[];
+  readonly repeats: readonly RepeatedConsent[];
+  readonly events: readonly Omit<MemoryEvent, "scope">[];
+}
+
+/** Does what `plan` says. What ends comes first, since only one request waits for a slot. */
+export async function applyConsentPlan(
+  tx: Connection,
+  plan: ConsentPlan,
+  { ownerRef, scope, pendingMs }: { ownerRef: number; scope: Scope; pendingMs: number },
+): Promise<void> {
+  await settleConsents(tx, plan.settled);
+  await insertConsents(tx, { ownerRef, pendingMs, requests: plan.requests });
+  await repeatConsents(tx, plan.repeats);
+  await insertEvents(
+    tx,
+    plan.events.map((event) => ({ ...event, scope })),
+  );
+}
+
+/** The slot of a change that somebody wants to make; without a key, the statements of its category. */
+interface ConsentProbe {
+  readonly appId: string;
+  readonly category: string;
+  readonly key: string | null;
+}
+
+interface Row {
+  probe: number;
+  id: string;
+  status: "pending" | "refused";
+  expired: boolean;
+  normal_value: string;
+  content_hash: string;
+  text: string;
+  valid_from: string | null;
+  signals: ConsentSignal[];
+}
+
+/**
+ * What waits for each of `probes` or was refused less than `refusedMs` ago, by the probes' order, newest first.
+ *
+ * Belongs in the transaction of the write, after `lockOwner`.
+ */
+export async function findStandingConsents(
+  tx: Connection,
+  input: { ownerRef: number; probes: readonly ConsentProbe[]; refusedMs: number },
+): Promise<StandingConsent[][]> {
+  const rows = await tx.query<Row>(
+    sql`
+    select p.index as probe, c.id, c.status, c.status = 'pending' and c.expires_at <= ${tx.now()} as expired,
+      c.normal_value, c.content_hash, c.draft ->> 'text' as text, c.draft ->> 'validFrom' as valid_from, c.signals
+    from json_to_recordset(${JSON.stringify(input.probes.map((probe, index) => ({ ...probe, index })))}::json) as p (
+      index integer, "appId" text, category text, key text
+    )
+    join ${tx.schema}.consent_request c
+      on c.owner_ref = ${input.ownerRef} and c.app_id = p."appId" and c.category = p.category
+      and c.key is not distinct from p.key and c.status in ('pending', 'refused')
+    where c.status = 'pending'
+      or c.decided_at > ${tx.now()} - ${input.refusedMs} * interval '1 millisecond'
+    order by c.ref desc`,
+    { prepare: true },
+  );
+  return input.probes.map((_, probe) => rows.filter((row) => row.probe === probe).map(standingOf));
+}
+
+function standingOf(row: Row): StandingConsent {
+  return {
+    id: row.id,
+    status: row.status,
+    expired: row.expired,
+    normalValue: row.normal_value,
+    contentHash: row.content_hash,
+    text: row.text,
+    validFrom: row.valid_from === null ? null : new Date(row.valid_from),
+    signals: row.signals,
+  };
+}
+
+/** The end of a request that waits. */
+export interface SettledConsent {
+  readonly id: string;
+  readonly status: "approved" | "refused" | "superseded" | "expired";
+  /** Null when nobody decided. */
+  readonly actor: string | null;
+  readonly via: ConsentVia | null;
+  readonly evidence: ConsentEvidence | null;
+  /** The memory that came of it. */
+  readonly memoryId: string | null;
+}
+
+/**
+ * Ends those of `settled` that still wait, and returns their ids: of several deciders one gets it.
+ *
+ * A request whose time is over can only expire.
+ */
+export async function settleConsents(tx: Connection, settled: readonly SettledConsent[]): Promise<string[]> {
+  if (settled.length === 0) return [];
+  const rows = await tx.query<{ id: string }>(sql`
+    update ${tx.schema}.consent_request c
+    set status = i.status, decided_by = i.actor, decided_via = i.via, evidence = i.evidence, memory_id = i."memoryId",
+      decided_at = case when i.status = 'expired' then c.expires_at else ${tx.now()} end
+    from json_to_recordset(${JSON.stringify(settled)}::json) as i (
+      id uuid, status text, actor text, via text, evidence jsonb, "memoryId" uuid
+    )
+    where c.id = i.id and c.status = 'pending' and (c.expires_at <= ${tx.now()}) = (i.status = 'expired')
+    returning c.id`);
+  return rows.map(({ id }) => id);
+}
+
+/** A row of `consent_request` to insert. */
+export interface NewConsent {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly appId: string;
+  readonly rule: ConsentRule;
+  readonly category: string;
+  readonly key: string | null;
+  readonly slot: string;
+  readonly normalValue: string;
+  readonly contentHash: string;
+  /** The memory it would become. */
+  readonly draft: MemoryDraft;
+  readonly seenCount: number;
+  readonly signals: readonly ConsentSignal[];
+  readonly proposedBy: string;
+}
+
+/** A request that was proposed again. */
+interface RepeatedConsent {
+  readonly id: string;
+  readonly times: number;
+  readonly signals: readonly ConsentSignal[];
+}
+
+/** Inserts requests that wait `pendingMs`. What they supersede must have been settled before. */
+async function insertConsents(
+  tx: Connection,
+  input: { ownerRef: number; pendingMs: number; requests: readonly NewConsent[] },
+): Promise<void> {
+  if (input.requests.length === 0) return;
+  await tx.query(sql`
+    insert into ${tx.schema}.consent_request (
+      id, owner_ref, tenant_id, user_id, app_id, rule, category, key, slot, normal_value, content_hash, draft,
+      seen_count, signals, proposed_by, created_at, expires_at, ask_at
+    )
+    select id, ${input.ownerRef}, "tenantId", "userId", "appId", rule, category, key, slot, "normalValue",
+      "contentHash", draft, "seenCount", signals, "proposedBy", ${tx.now()},
+      ${tx.now()} + ${input.pendingMs} * interval '1 millisecond', ${tx.now()}
+    from json_to_recordset(${JSON.stringify(input.requests)}::json) as i (
+      id uuid, "tenantId" text, "userId" text, "appId" text, rule text, category text, key text, slot text,
+      "normalValue" text, "contentHash" text, draft jsonb, "seenCount" integer, signals jsonb, "proposedBy" text
+    )`);
+}
+
+/** Counts requests as proposed again. */
+async function repeatConsents(tx: Connection, repeated: readonly RepeatedConsent[]): Promise<void> {
+  if (repeated.length === 0) return;
+  await tx.query(sql`
+    update ${tx.schema}.consent_request c set seen_count = c.seen_count + i.times, signals = i.signals
+    from json_to_recordset(${JSON.stringify(repeated)}::json) as i (id uuid, times integer, signals jsonb)
+    where c.id = i.id`);
+}

@@ -1,0 +1,78 @@
+import type { EventPlace } from "../../events/event-log.js";
+import type { EmbeddingSpace } from "../../models/embedding-space.js";
+import type { Connection } from "../../postgres/connection.js";
+import type { LockedOwner } from "../../scope/lock-owner.js";
+import type { Scope } from "../../scope/scope.js";
+import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
+import { applyConsentPlan, type ConsentPlan } from "../guard/consent-statements.js";
+import {
+  type MovedInterval,
+  moveIntervals,
+  type SplitInterval,
+  splitIntervals,
+} from "../slot/slot-intervals.js";
+import { insertMemories, type NewMemory } from "./insert-memories.js";
+import { type Deactivation, deactivateMemories, type Sighting, touchMemories } from "./memory-states.js";
+import { type MemoryRewrite, rewriteMemory } from "./rewrite-memory.js";
+import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
+
+/** All that is done to an owner's memories at once, in the order in which it is done. */
+export interface WritePlan extends ConsentPlan {
+  readonly deactivated: readonly Deactivation[];
+  readonly moves: readonly MovedInterval[];
+  readonly splits: readonly SplitInterval[];
+  readonly created: readonly NewMemory[];
+  readonly sightings: readonly Sighting[];
+  readonly rewrites: readonly MemoryRewrite[];
+  readonly changes: readonly MemoryChange[];
+}
+
+/** One plan that does what all of `plans` do, the earlier first. */
+export function joinPlans(plans: readonly Partial<WritePlan>[]): WritePlan {
+  const all = <Step extends keyof WritePlan>(step: Step) =>
+    plans.flatMap((plan) => (plan[step] ?? []) as WritePlan[Step][number][]);
+  return {
+    deactivated: all("deactivated"),
+    moves: all("moves"),
+    splits: all("splits"),
+    created: all("created"),
+    sightings: all("sightings"),
+    rewrites: all("rewrites"),
+    changes: all("changes"),
+    settled: all("settled"),
+    requests: all("requests"),
+    repeats: all("repeats"),
+    events: all("events"),
+  };
+}
+
+/** Whose memories a plan changes, and what else its statements take. */
+export interface PlanTarget {
+  readonly owner: Pick<LockedOwner, "ref">;
+  readonly scope: Scope;
+  readonly space: EmbeddingSpace | null;
+  readonly origin: WriteOrigin;
+  readonly config: Pick<WriteConfig, "consent">;
+  /** Similarity of the best memory that was compared before, null for none, and where that was; unset when none was looked for. */
+  readonly search?: { readonly searched: number | null; readonly place: EventPlace } | undefined;
+}
+
+/**
+ * Does what `plan` says. What gives up its slot or its words comes before what takes them, and the trail of all that
+ * comes after. A statement for each step that there is.
+ *
+ * Belongs in the transaction that holds the owner's lock.
+ */
+export async function applyPlan(tx: Connection, target: PlanTarget, plan: WritePlan): Promise<void> {
+  const { owner, scope, space, origin, config, search } = target;
+  const ownerRef = owner.ref;
+  await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
+  await moveIntervals(tx, { ownerRef, moves: plan.moves });
+  await splitIntervals(tx, { ownerRef, splits: plan.splits });
+  await insertMemories(tx, { ownerRef, memories: plan.created, space });
+  await touchMemories(tx, { ownerRef, sightings: plan.sightings });
+  for (const rewrite of plan.rewrites) await rewriteMemory(tx, { ownerRef, rewrite, space });
+  const { actor, step } = origin;
+  await recordChanges(tx, { ownerRef, scope, actor, step, ...search, changes: plan.changes });
+  await applyConsentPlan(tx, plan, { ownerRef, scope, pendingMs: config.consent.pendingMs });
+}

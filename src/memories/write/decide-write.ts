@@ -1,0 +1,115 @@
+import { comparison, type MergeThresholds, type SameFact } from "../compare/merge-band.js";
+import { consentRule } from "../guard/consent-policy.js";
+import { type IntervalMove, placeInSlot, type SlotDecision } from "../slot/slot-timeline.js";
+import type { KnownMemory, ToldMemory } from "./statement.js";
+import type { WriteConfig } from "./write-runtime.js";
+
+/** What a told memory does to what is stored. */
+export type WriteDecision =
+  | Exclude<SlotDecision, { action: "same" }>
+  /**
+   * It is known. "touch": count it as seen again. "update": it is said better, or by whom it is about, and the stored text
+   * gives way to the new one.
+   */
+  | {
+      readonly action: "touch" | "update";
+      readonly id: string;
+      readonly similarity: number;
+      readonly moves?: readonly IntervalMove[];
+    }
+  /** A model should say whether it is the same as another. See `settleAsk`. */
+  | { readonly action: "ask"; readonly id: string; readonly similarity: number };
+
+/** The same, every question answered. */
+export type SettledDecision = Exclude<WriteDecision, { action: "ask" }>;
+
+/**
+ * What `told` does to the memories that bear on it. The first row that fits decides.
+ *
+ * | told | known | decision |
+ * |---|---|---|
+ * | anything | the same words in another slot | touch |
+ * | without a key | the same words without a key | touch |
+ * | with a key | nothing in its slot | create |
+ * | with a key | its slot holds the same value | touch, or update |
+ * | with a key, of then or later | its slot holds another value | replace, or keep where that is believed more |
+ * | with a key, of an earlier time | its slot holds a value | its place among the past ones: see `placeInSlot` |
+ * | an episode, note or procedure | anything | create |
+ * | a fact or insight | the nearest without a key is of its kind and in band "merge" | touch, or update |
+ * | a fact or insight | that one is in band "ask" | ask |
+ * | a fact or insight | anything | create |
+ *
+ * It is an update where `told` is believed more than the known memory and has other words. A memory that is created or
+ * replaces another takes the place of the same words without a key: see `absorbed`.
+ */
+export function decideWrite(
+  told: ToldMemory,
+  known: readonly KnownMemory[],
+  thresholds: MergeThresholds,
+): WriteDecision {
+  const by = (relation: KnownMemory["relation"]) => known.find((memory) => memory.relation === relation);
+  const slot = by("slot");
+  const same = known.find((memory) => memory.relation === "same" && memory.id !== slot?.id);
+  const free = told.key === undefined;
+  if (same && (same.keyed || free)) return { action: "touch", id: same.id, similarity: 1 };
+  if (!free) {
+    const decision = placeInSlot(told, { current: slot, before: by("before"), after: by("after") });
+    return decision.action === "same" ? saidAgain(told, known, { ...decision, similarity: 1 }) : decision;
+  }
+  const nearest = known.find(
+    ({ relation, kind, keyed }) => relation === "near" && kind === told.kind && !keyed,
+  );
+  if (!nearest || (told.kind !== "fact" && told.kind !== "insight")) return { action: "create" };
+  const { id, similarity } = nearest;
+  const band = comparison(similarity, [nearest.text, told.text], thresholds);
+  if (band === "ask") return { action: "ask", id, similarity };
+  return band === "merge" ? saidAgain(told, known, { id, similarity }) : { action: "create" };
+}
+
+/** The words of whoever is believed more stand. Between equals a memory keeps its words. */
+function saidAgain(
+  told: ToldMemory,
+  known: readonly KnownMemory[],
+  { id, similarity, moves }: { id: string; similarity: number; moves?: readonly IntervalMove[] },
+): WriteDecision {
+  const memory = known.find((other) => other.id === id);
+  const active = memory?.relation === "slot" || memory?.relation === "near";
+  const better = active && told.rank > memory.rank && told.text !== memory.text;
+  return { action: better ? "update" : "touch", id, similarity, ...(moves && { moves }) };
+}
+
+/** The memory without a key whose words a new one says too, and whose place it takes; undefined for most. */
+export function absorbed<Known extends Pick<KnownMemory, "relation" | "keyed">>(
+  known: readonly Known[],
+): Known | undefined {
+  return known.find(({ relation, keyed }) => relation === "same" && !keyed);
+}
+
+/**
+ * `decision`, its question answered by `verdict`. What nobody compared stays apart. So does a statement that says more
+ * than the known one but is believed less.
+ */
+export function settleAsk(
+  decision: WriteDecision,
+  verdict: (id: string) => SameFact,
+  believedMore: (id: string) => boolean = () => false,
+): SettledDecision {
+  if (decision.action !== "ask") return decision;
+  const answer = verdict(decision.id);
+  if (answer === "different") return { action: "create" };
+  if (answer !== "says_more") return { ...decision, action: "touch" };
+  return believedMore(decision.id) ? { action: "create" } : { ...decision, action: "update" };
+}
+
+/** The bands for `memory`: stricter for what a consent policy guards, since it changes who the user is. */
+export function mergeThresholds(
+  memory: Parameters<typeof consentRule>[1],
+  { consent, memories }: WriteConfig,
+): MergeThresholds {
+  if (consentRule(consent, memory) !== null) {
+    const { contextMergeSimilarity, contextAskSimilarity, contextReviewSimilarity } = memories;
+    return { merge: contextMergeSimilarity, ask: contextAskSimilarity, review: contextReviewSimilarity };
+  }
+  const { mergeSimilarity, askSimilarity, reviewSimilarity } = memories;
+  return { merge: mergeSimilarity, ask: askSimilarity, review: reviewSimilarity };
+}

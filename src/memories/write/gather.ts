@@ -1,0 +1,193 @@
+import { MemoryError } from "../../errors.js";
+import type { EmbeddingSpace } from "../../models/embedding-space.js";
+import type { Connection } from "../../postgres/connection.js";
+import type { LockedOwner } from "../../scope/lock-owner.js";
+import type { Scope } from "../../scope/scope.js";
+import type { Redactor } from "../../text/redactor.js";
+import { consentRule } from "../guard/consent-policy.js";
+import { findStandingConsents } from "../guard/consent-statements.js";
+import type { MemoryDraft } from "../item/memory.js";
+import { decideWrite, mergeThresholds } from "./decide-write.js";
+import { findWriteCandidates } from "./find-write-candidates.js";
+import { findNearStatements, type NearPair } from "./near-doubles.js";
+import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
+import { type GatheredStatement, type SaidBefore, type Statement, toldTo } from "./statement.js";
+import type { WriteConfig, WriteOutcome, WriteRuntime } from "./write-runtime.js";
+
+/** Drafts made ready to be written. */
+export interface GatheredDrafts {
+  /** An outcome for each draft: "rejected", with the problems of those that cannot be written. */
+  readonly outcomes: readonly WriteOutcome[];
+  /** Of the others, what each owner is told. Users come before apps: see `lockOwner`. */
+  readonly owners: readonly OwnerStatements[];
+  readonly space: EmbeddingSpace | null;
+}
+
+/** What one owner is told. */
+export interface OwnerStatements {
+  readonly scope: Scope;
+  /** What can be compared and written at once. */
+  readonly batches: readonly StatementBatch[];
+  /** What reads as instructions to a model. */
+  readonly quarantined: readonly Statement[];
+}
+
+/** Statements, and which of them are near each other. */
+interface StatementBatch {
+  readonly statements: readonly Statement[];
+  readonly near: readonly NearPair[];
+}
+
+/** Some seconds of work in one transaction, which the owner's other writers wait for. */
+const mostDrafts = 5_000;
+
+/** Statements that are compared with each other: some tens of thousands of comparisons. */
+const mostInBatch = 300;
+
+/**
+ * Checks, redacts, embeds and compares `drafts`, each once, before any lock is taken.
+ *
+ * @param input.turnsAgo for each draft, how many of the owner's turns ago it was said. @default 0
+ * @throws MemoryError as `writeMemories`
+ */
+export async function gatherDrafts(
+  { db, config, embedder, redactor }: WriteRuntime,
+  input: {
+    readonly scope: Scope;
+    readonly drafts: readonly MemoryDraft[];
+    readonly turnsAgo?: readonly number[] | undefined;
+  },
+): Promise<GatheredDrafts> {
+  const { scope, drafts, turnsAgo = [] } = input;
+  if (drafts.length > mostDrafts) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `At most ${mostDrafts} memories can be added at once, got ${drafts.length}: add them in several calls, ` +
+        "or import them.",
+    );
+  }
+  const redacted = await Promise.all(drafts.map((draft) => redactDraft(redactor, draft)));
+  const settings = { policy: config.policy, language: db.language };
+  const prepared = redacted.map((draft) => prepareMemory(draft, scope, settings));
+  const valid = prepared.flatMap((memory, draft) => ("problems" in memory ? [] : { memory, draft }));
+
+  const texts = valid.filter(({ memory }) => !memory.quarantined).map(({ memory }) => memory.text);
+  const embedded = embedder && texts.length > 0 ? await embedder.documents(texts) : null;
+  const vectors = embedded?.vectors.values();
+  const statements = valid.map(({ memory, draft }): Statement => {
+    const vector = memory.quarantined ? null : (vectors?.next().value ?? null);
+    return { memory, vector, said: [{ draft, turnsAgo: turnsAgo[draft] ?? 0, source: memory.source }] };
+  });
+  const space = embedded?.space ?? null;
+  const owners: OwnerStatements[] = [];
+  for (const told of byOwner(statements)) owners.push(await compared(db, { config, space }, told));
+  return { outcomes: prepared.map(rejected), owners, space };
+}
+
+/**
+ * What bears on `wave`: the memories that are known, and the requests that stand. One statement for every 200, and one
+ * more where any of them needs consent.
+ *
+ * Belongs in the transaction that holds the owner's lock.
+ */
+export async function gatherWave(
+  tx: Connection,
+  context: {
+    readonly owner: Pick<LockedOwner, "ref">;
+    readonly config: WriteConfig;
+    readonly space: EmbeddingSpace | null;
+  },
+  wave: readonly Statement[],
+): Promise<GatheredStatement[]> {
+  const { owner, config, space } = context;
+  const ownerRef = owner.ref;
+  const known = await findWriteCandidates(tx, { ownerRef, space, sought: wave });
+  const isGuarded = wave.some(({ memory }) => consentRule(config.consent, memory) !== null);
+  const probes = wave.map(({ memory: { scope, category, key = null } }) => {
+    return { appId: scope.appId ?? "", category, key };
+  });
+  const { refusedMs } = config.consent;
+  const standing = isGuarded ? await findStandingConsents(tx, { ownerRef, probes, refusedMs }) : [];
+  return wave.map((statement, at) => ({
+    statement,
+    known: known[at] ?? [],
+    standing: standing[at] ?? [],
+  }));
+}
+
+/** A draft that nearly says what is known, or what an earlier draft says. */
+export interface OpenPair {
+  /** The draft's place. */
+  readonly draft: number;
+  readonly said: string;
+  readonly known: SaidBefore;
+}
+
+/** The pairs about which only somebody who understands both can say whether they are one: see `Answer`. */
+export async function findOpenPairs(
+  { db, config }: Pick<WriteRuntime, "db" | "config">,
+  ownerRef: number,
+  { owners, space }: GatheredDrafts,
+): Promise<OpenPair[]> {
+  const batches = owners.flatMap((owner) => owner.batches);
+  const sought = batches.flatMap(({ statements }) => statements);
+  const found = await findWriteCandidates(db, { ownerRef, space, sought });
+  const stored = sought.flatMap((statement, at): OpenPair[] => {
+    const known = found[at] ?? [];
+    // Turn and time matter for slots only, and slots are never compared.
+    const { memory } = toldTo({ turns: 0, now: new Date(0) }, statement);
+    const decision = decideWrite(memory, known, mergeThresholds(memory, config));
+    const nearest = known.find(({ id }) => decision.action === "ask" && id === decision.id);
+    return nearest ? [openPair(statement, nearest)] : [];
+  });
+  const among = batches
+    .flatMap(({ near }) => near)
+    .filter(({ band }) => band === "ask")
+    .map(({ earlier, later }) => openPair(later, { id: null, text: earlier.memory.text }));
+  return [...stored, ...among];
+}
+
+function openPair({ memory, said: [{ draft }] }: Statement, { id, text }: SaidBefore): OpenPair {
+  return { draft, said: memory.text, known: { id, text } };
+}
+
+/**
+ * `draft`, with all that it says redacted: text, key, value, tags, whose it is and who said it, and the quote it
+ * rests on. The id of its thread is no text.
+ */
+async function redactDraft(redactor: Redactor, draft: MemoryDraft): Promise<MemoryDraft> {
+  const { text, key, value, tags, agentId, runId, actorId, role, source } = draft;
+  const said = { text, key, value, tags, agentId, runId, actorId, role, quote: source?.quote };
+  const { quote, ...fields } = await redactor.json(said);
+  return { ...draft, ...fields, ...(source && { source: { ...source, quote } }) };
+}
+
+function rejected(memory: ReturnType<typeof prepareMemory>): WriteOutcome {
+  return { outcome: "rejected", id: null, problems: "problems" in memory ? memory.problems : [] };
+}
+
+/** Statements by the owner they go to. Users come first, so that two writers never wait for each other. */
+function byOwner(statements: readonly Statement[]): Statement[][] {
+  const ofUser = ({ scope }: PreparedMemory) => scope.userId !== undefined;
+  const groups = [
+    statements.filter(({ memory }) => ofUser(memory)),
+    statements.filter(({ memory }) => !ofUser(memory)),
+  ];
+  return groups.filter((group) => group.length > 0);
+}
+
+async function compared(
+  db: Connection,
+  context: { readonly config: WriteConfig; readonly space: EmbeddingSpace | null },
+  told: readonly Statement[],
+): Promise<OwnerStatements> {
+  const { scope } = (told[0] as Statement).memory;
+  const quarantined = told.filter(({ memory }) => memory.quarantined);
+  const plain = told.filter(({ memory }) => !memory.quarantined);
+  const batches: StatementBatch[] = [];
+  for (let from = 0; from < plain.length; from += mostInBatch) {
+    const statements = plain.slice(from, from + mostInBatch);
+    batches.push({ statements, near: await findNearStatements(db, context, statements) });
+  }
+  return { scope, batches, quarantined };
+}

@@ -1,0 +1,205 @@
+import { scopeColumns } from "../../scope/scope-predicates.js";
+import { normalValue } from "../../text/normal-value.js";
+import type { ConsentRule } from "../guard/consent-policy.js";
+import type { ConsentDecided, ConsentGiven, ConsentSignal } from "../guard/consent-request.js";
+import type { ConsentPlan, NewConsent, SettledConsent } from "../guard/consent-statements.js";
+import { decideProposal, type ProposedChange, type StandingConsent } from "../guard/decide-proposal.js";
+import type { MemoryOrigin } from "../item/trust.js";
+import { mergeThresholds, type SettledDecision } from "./decide-write.js";
+import { draftOf, type PreparedMemory } from "./prepare-memory.js";
+import { type GatheredStatement, type Statement, turnOf, type WriteContext } from "./statement.js";
+
+/** What the guard says. `consents` is what becomes of the requests that stand. */
+export type GuardVerdict =
+  | {
+      /** "dropped": what holds the slot stays. */
+      readonly outcome: "written" | "dropped";
+      /** What the audit trail keeps of who agreed; null where nobody had to. */
+      readonly approval: ConsentDecided | null;
+      readonly consents: Partial<ConsentPlan>;
+    }
+  | {
+      /** It waits, was refused, or gives way to what waits already. */
+      readonly outcome: "proposed" | "refused" | "kept";
+      readonly consentId: string;
+      readonly consents: Partial<ConsentPlan>;
+    };
+
+/**
+ * Whether a statement about a field that `rule` guards is written, where it would do what `decision` says.
+ *
+ * | rule | comes with | and would | it |
+ * |---|---|---|---|
+ * | any | the user's consent | do anything | passes, and settles what waits for its slot |
+ * | any | nothing | touch what is known | passes; what waits for that slot is out of date |
+ * | signals | nothing | update, keep, insert_closed | passes |
+ * | consent | nothing | insert_closed | is dropped: nobody is asked about the past |
+ * | any | nothing | anything else | waits, was refused, or passes by its signals: see `decideProposal` |
+ *
+ * Of a sensitive field even a claim that would change nothing is asked about, since the user may know better.
+ */
+export function guardStatement(
+  context: WriteContext,
+  gathered: GatheredStatement,
+  rule: ConsentRule,
+  decision: SettledDecision,
+): GuardVerdict {
+  const { origin } = context;
+  const { action } = decision;
+  if (origin.consent) return consented(gathered, origin.actor, origin.consent);
+  if (action === "touch") {
+    const saysSlot = gathered.known.some(({ relation, id }) => relation === "slot" && id === decision.id);
+    return { ...unasked, consents: saysSlot ? endContradicted(gathered, origin.actor) : {} };
+  }
+  if (rule === "signals" && action !== "create" && action !== "replace") return unasked;
+  return action === "insert_closed" ? { ...unasked, outcome: "dropped" } : proposed(context, gathered, rule);
+}
+
+const unasked = { outcome: "written", approval: null, consents: {} } as const;
+
+/** The user agreed: what waits for the same value is approved with it, and what waits for another is out of date. */
+function consented(gathered: GatheredStatement, actor: string, given: ConsentGiven): GuardVerdict {
+  const { memory } = gathered.statement;
+  const { via, evidence = null, requestId = null } = given;
+  const normal = proposedValue(memory);
+  const isSame = ({ contentHash, normalValue }: StandingConsent) =>
+    contentHash === memory.contentHash || normalValue === normal;
+  // The request that is being answered is settled by who answers it, last of all.
+  const others = waiting(gathered).filter(({ id }) => id !== requestId);
+  const approved = others.filter((other) => !other.expired && isSame(other));
+  const outdated = others.filter((other) => !approved.includes(other));
+  const ended = lapsed(outdated, actor, memory.category);
+  return {
+    outcome: "written",
+    approval: { decision: "approve", via, requestId, evidence },
+    consents: {
+      ...ended,
+      settled: [...ended.settled, ...approved.map(({ id }) => approvedBy(actor, id, { via, evidence }))],
+    },
+  };
+}
+
+/** What a slot holds was said again: another value that waits for it is out of date, unless it is newer. */
+function endContradicted(gathered: GatheredStatement, actor: string): Partial<ConsentPlan> {
+  const { validFrom, category } = gathered.statement.memory;
+  const isOlder = ({ validFrom: other }: StandingConsent) => !validFrom || !other || validFrom >= other;
+  return lapsed(waiting(gathered).filter(isOlder), actor, category);
+}
+
+/** It needs the user's consent or another signal: what comes of asking for it. */
+function proposed(
+  context: WriteContext,
+  { statement, standing }: GatheredStatement,
+  rule: ConsentRule,
+): GuardVerdict {
+  const { config, origin } = context;
+  const { actor } = origin;
+  const { memory } = statement;
+  const { category } = memory;
+  const change = proposalOf(context, statement, rule);
+  const verdict = decideProposal(change, standing, config.consent, mergeThresholds(memory, config).ask);
+  const times = change.signals.length;
+  const event = { step: "consent", op: "propose", status: "ok", category } as const;
+  switch (verdict.action) {
+    case "ask": {
+      const ended = standing.filter(({ id, expired }) => expired || id === verdict.supersedes);
+      const { settled, events } = lapsed(ended, actor, category);
+      const request = newRequest(context, statement, change);
+      const consents = { settled, requests: [request], events: [...events, event] };
+      return { outcome: "proposed", consentId: request.id, consents };
+    }
+    case "repeat": {
+      const { id, signals } = verdict;
+      const consents = { repeats: [{ id, times, signals }], events: [{ ...event, detail: "repeated" }] };
+      return { outcome: "proposed", consentId: id, consents };
+    }
+    case "refused":
+    case "outdated": {
+      const consents = { events: [{ ...event, status: "skipped", detail: verdict.action } as const] };
+      const outcome = verdict.action === "refused" ? "refused" : "kept";
+      return { outcome, consentId: verdict.id, consents };
+    }
+    case "apply": {
+      const { id: requestId, signals } = verdict;
+      const via = "signals";
+      const settled = requestId === null ? [] : [approvedBy(actor, requestId, { via, evidence: null })];
+      const approval = { decision: "approve", via, requestId, signals: signals.length } as const;
+      return { outcome: "written", approval, consents: { settled } };
+    }
+  }
+}
+
+function proposalOf(context: WriteContext, statement: Statement, rule: ConsentRule): ProposedChange {
+  const { memory } = statement;
+  const { key = null, validFrom = null } = memory;
+  const signals = signalsOf(context, statement);
+  return { ...memory, rule, key, validFrom, signals, normalValue: proposedValue(memory) };
+}
+
+function newRequest(
+  { origin, newId }: WriteContext,
+  { memory }: Statement,
+  { rule, key, normalValue, contentHash, signals }: ProposedChange,
+): NewConsent {
+  return {
+    ...scopeColumns(memory.scope),
+    id: newId(),
+    ...{ rule, category: memory.category, key, normalValue, contentHash, signals },
+    slot: key === null ? `statement:${contentHash}` : `key:${key}`,
+    draft: draftOf(memory),
+    seenCount: signals.length,
+    proposedBy: origin.actor,
+  };
+}
+
+/** Requests for the very slot that are still marked as waiting; of statements, for the same words. */
+function waiting({ statement: { memory }, standing }: GatheredStatement): StandingConsent[] {
+  return standing.filter(
+    ({ status, contentHash }) =>
+      status === "pending" && (memory.key !== undefined || contentHash === memory.contentHash),
+  );
+}
+
+/** What makes two proposals for a slot the same. */
+function proposedValue({ value, text }: PreparedMemory): string {
+  return normalValue(value ?? text);
+}
+
+/** Ends `requests` without anybody's decision: their time is over, or another value came. */
+function lapsed(
+  requests: readonly StandingConsent[],
+  actor: string,
+  category: string,
+): Pick<ConsentPlan, "settled" | "events"> {
+  return {
+    settled: requests.map(({ id, expired }) => ({
+      ...{ id, via: null, evidence: null, memoryId: null },
+      ...(expired ? { status: "expired", actor: null } : { status: "superseded", actor }),
+    })),
+    events: requests
+      .filter(({ expired }) => expired)
+      .map(() => ({ step: "consent", op: "expire", status: "ok", category })),
+  };
+}
+
+function approvedBy(
+  actor: string,
+  id: string,
+  how: Pick<SettledConsent, "via" | "evidence">,
+): SettledConsent {
+  return { ...how, id, status: "approved", actor, memoryId: null };
+}
+
+/** Origins whose words a program brings anew with each call. An agent may say the same thing over and over. */
+const ownWords: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "unknown"]);
+
+function signalsOf({ owner, origin: { call } }: WriteContext, { memory, said }: Statement): ConsentSignal[] {
+  return said.map(({ source, turnsAgo }) => {
+    const seq = source?.seqs.at(-1);
+    return {
+      turn: turnOf(owner, turnsAgo),
+      ...(call !== undefined && ownWords.has(memory.origin) && { call }),
+      ...(source && seq !== undefined && { threadId: source.threadId, seq }),
+    };
+  });
+}

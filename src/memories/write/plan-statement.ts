@@ -1,0 +1,240 @@
+import { contentHash } from "../../text/normal-value.js";
+import { searchName } from "../../text/search-text.js";
+import { type ChangeEvent, changeLine } from "../changes/change-line.js";
+import type { MemoryChange } from "../changes/record-changes.js";
+import { conflictReason } from "../slot/slot-conflict.js";
+import { heldSince, type IntervalMove } from "../slot/slot-timeline.js";
+import type { WritePlan } from "./apply-plan.js";
+import { absorbed, type SettledDecision } from "./decide-write.js";
+import type { Sighting } from "./memory-states.js";
+import { contentOf, linkChanges, nearestLinks, newMemory } from "./new-memory.js";
+import type { KnownMemory, ToldMemory, ToldStatement, WriteContext } from "./statement.js";
+import type { WriteOutcome } from "./write-runtime.js";
+
+/** A statement, and the stored memories that bear on it. */
+export interface MetStatement {
+  readonly statement: ToldStatement;
+  readonly known: readonly KnownMemory[];
+}
+
+/** What becomes of a statement, and all that is done for it. */
+export interface PlannedWrite {
+  readonly outcome: WriteOutcome;
+  readonly plan: Partial<WritePlan>;
+}
+
+/** What `decision` makes of a statement. Whether it may be made is not asked here: see `planWave`. */
+export function planStatement(
+  context: WriteContext,
+  met: MetStatement,
+  decision: SettledDecision,
+): PlannedWrite {
+  switch (decision.action) {
+    case "create":
+    case "replace":
+      return planNew(context, met, decision);
+    case "insert_closed":
+      return planClosed(context, met, decision);
+    case "touch":
+      return planSighting(met, decision);
+    case "update":
+      return planUpdate(context, met, decision);
+    case "keep":
+      return planKept(met, decision);
+  }
+}
+
+type Decided<Action extends SettledDecision["action"]> = Extract<SettledDecision, { action: Action }>;
+
+/** A new memory, in the place of `decision.id` where there is one. */
+function planNew(
+  context: WriteContext,
+  { statement, known }: MetStatement,
+  decision: Decided<"create"> | Decided<"replace">,
+): PlannedWrite {
+  const { memory, said } = statement;
+  const old = decision.action === "replace" ? byId(known, decision.id) : undefined;
+  const double = absorbed(known);
+  const validFrom = heldSince(memory, old).toISOString();
+  const created = { ...newMemory(context, statement, others(context, known, double?.id)), validFrom };
+  const { id } = created;
+  const gone = { supersededBy: id, purgeAfterMs: null };
+  return {
+    outcome: { outcome: old ? "replaced" : "created", id, problems: [] },
+    plan: {
+      deactivated: [
+        ...(old ? [{ ...gone, id: old.id, state: "superseded" as const, validTo: validFrom }] : []),
+        ...(double ? [{ ...gone, id: double.id, state: "merged" as const, validTo: null }] : []),
+      ],
+      moves: decision.action === "create" ? movesTo(decision.moves, id) : [],
+      created: [created],
+      changes: [
+        ...(old ? [replacedBy(old, memory, id)] : []),
+        ...(double ? [change(memory, double.id, "MERGE", { text: double.text }, { supersededBy: id })] : []),
+        {
+          ...change(memory, id, "ADD", null, contentOf(created)),
+          news: newsOf(old ? "updated" : "created", memory, said.length),
+          similarity: known.find(({ relation }) => relation === "near")?.similarity ?? null,
+        },
+        ...linkChanges(created, created.links, known),
+      ],
+    },
+  };
+}
+
+/** A value of the past, stored between the others of its slot. */
+function planClosed(
+  context: WriteContext,
+  { statement }: MetStatement,
+  { id: supersededBy, until, moves, split }: Decided<"insert_closed">,
+): PlannedWrite {
+  const { memory } = statement;
+  const made = newMemory(context, statement, []);
+  const { id } = made;
+  const parts = split ? [{ ...split, copyId: context.newId(), supersededBy: id }] : [];
+  return {
+    outcome: { outcome: "closed", id, problems: [] },
+    plan: {
+      created: [{ ...made, state: "superseded", validTo: until.toISOString(), supersededBy }],
+      moves: movesTo(moves, id),
+      splits: parts,
+      changes: [
+        change(memory, id, "ADD", null, contentOf(made)),
+        ...parts.map((part) =>
+          change(memory, part.copyId, "ADD", null, { copyOf: part.id, supersededBy: id }),
+        ),
+      ],
+    },
+  };
+}
+
+/** What is known was said again. */
+function planSighting(
+  { statement, known }: MetStatement,
+  { id, similarity, moves }: Decided<"touch" | "update">,
+): PlannedWrite {
+  const { memory, said } = statement;
+  const seen = byId(known, id);
+  const { text, seenCount } = seen;
+  const times = seenCount + said.length;
+  // The same words again are no news, in another order they are two notes; of a slot only its value counts.
+  const isNews = similarity < 1 || (!seen.keyed && contentHash(text) !== contentHash(memory.text));
+  const merged = change(memory, id, "MERGE", { text, seenCount }, { text: memory.text, seenCount: times });
+  return {
+    outcome: { outcome: "merged", id, problems: [] },
+    plan: {
+      moves: movesTo(moves, id),
+      sightings: [sightingOf(statement, seen)],
+      changes: [
+        { ...merged, similarity, news: isNews ? newsOf("merged", { ...memory, text }, times) : null },
+      ],
+    },
+  };
+}
+
+/** What is known is said better: it gets the new words. */
+function planUpdate(
+  context: WriteContext,
+  { statement, known }: MetStatement,
+  { id, moves }: Decided<"touch" | "update">,
+): PlannedWrite {
+  const { memory, vector, said } = statement;
+  const old = byId(known, id);
+  const { category, pinned, tags, actorId, similarity, text, seenCount } = old;
+  const neighbours = others(context, known, id);
+  const links = nearestLinks(neighbours, context.config);
+  const importance = Math.max(old.importance, memory.importance);
+  const confidence = Math.max(old.confidence, memory.confidence);
+  const times = seenCount + said.length;
+  const updated = change(old, id, "UPDATE", { text, seenCount }, { text: memory.text, seenCount: times });
+  const rewrite = {
+    ...{
+      ...memory,
+      id,
+      category,
+      pinned,
+      tags,
+      importance,
+      confidence,
+      vector,
+      links,
+      state: "active" as const,
+    },
+    value: memory.value ?? old.value,
+    actorTerms: searchName(actorId ?? "", context.language),
+  };
+  return {
+    outcome: { outcome: "updated", id, problems: [] },
+    plan: {
+      moves: movesTo(moves, null),
+      sightings: [sightingOf(statement, old)],
+      rewrites: [rewrite],
+      changes: [
+        {
+          ...{ ...updated, similarity },
+          news: { ...newsOf("updated", { ...memory, category }, times), importance },
+        },
+        ...linkChanges(old, links, neighbours),
+      ],
+    },
+  };
+}
+
+/** What holds the slot is believed more: the trail alone keeps what was said. */
+function planKept({ statement: { memory }, known }: MetStatement, { id }: Decided<"keep">): PlannedWrite {
+  const { text: refused, confidence, origin } = memory;
+  const reason = conflictReason(byId(known, id), memory);
+  return {
+    outcome: { outcome: "kept", id, problems: [] },
+    plan: { changes: [change(memory, id, "UPDATE", null, { refused, confidence, origin, reason })] },
+  };
+}
+
+/** What a memory may be linked to: neither itself nor what was made together with it. */
+function others({ fresh }: WriteContext, known: readonly KnownMemory[], itself?: string): KnownMemory[] {
+  return known.filter(({ id }) => id !== itself && !fresh.has(id));
+}
+
+/** Decisions name only memories that they were given. */
+function byId(known: readonly KnownMemory[], id: string): KnownMemory {
+  return known.find((memory) => memory.id === id) as KnownMemory;
+}
+
+/** `moves`, each with what comes after a value that ends earlier: `successor`, where there is one. */
+function movesTo(moves: readonly IntervalMove[] = [], successor: string | null): WritePlan["moves"] {
+  const next = successor ?? undefined;
+  return moves.map((move) => ({ ...move, supersededBy: move.validTo && next }));
+}
+
+/** `known`, said again: the word of whoever is believed less makes it neither surer nor fresher. */
+function sightingOf({ memory, said }: ToldStatement, known: KnownMemory): Sighting {
+  const { importance, confidence, origin, trust, rank, turn } = memory;
+  const assertedAt = heldSince(memory, known).toISOString();
+  return {
+    ...{ id: known.id, times: said.length, importance, rank },
+    ...(rank < known.rank
+      ? { confidence: known.confidence, assertedTurn: known.turn, assertedAt: null }
+      : { confidence, assertedTurn: turn, assertedAt }),
+    ...(rank > known.rank ? { origin, trust } : { origin: null, trust: null }),
+  };
+}
+
+function replacedBy(old: KnownMemory, memory: ToldMemory, supersededBy: string): MemoryChange {
+  const { id, text, confidence, origin } = old;
+  const reason = conflictReason(old, memory);
+  return change(memory, id, "UPDATE", { text, confidence, origin }, { supersededBy, reason });
+}
+
+function newsOf(event: ChangeEvent, memory: ToldMemory, seenCount: number): MemoryChange["news"] & object {
+  return { event, line: changeLine(event, { ...memory, seenCount }), importance: memory.importance };
+}
+
+function change(
+  { category }: { readonly category: string },
+  memoryId: string,
+  event: MemoryChange["event"],
+  old: unknown,
+  next: unknown,
+): MemoryChange {
+  return { memoryId, event, old, new: next, news: null, category, similarity: null };
+}

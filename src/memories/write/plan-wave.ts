@@ -1,0 +1,111 @@
+import { common, commonOrigin } from "../../conversation/find-messages.js";
+import type { EventPlace } from "../../events/event-log.js";
+import { consentRule } from "../guard/consent-policy.js";
+import { consentChange } from "../guard/consent-request.js";
+import { joinPlans, type WritePlan } from "./apply-plan.js";
+import { decideWrite, mergeThresholds, type SettledDecision, settleAsk } from "./decide-write.js";
+import { guardStatement } from "./guard-statement.js";
+import { type MetStatement, type PlannedWrite, planStatement } from "./plan-statement.js";
+import {
+  answerTo,
+  type GatheredStatement,
+  type KnownMemory,
+  type Statement,
+  toldTo,
+  type WriteContext,
+} from "./statement.js";
+import type { WriteOrigin, WriteOutcome } from "./write-runtime.js";
+
+/** What becomes of each draft, by its place, and all that is done for them. */
+export interface PlannedWave {
+  readonly outcomes: ReadonlyMap<number, WriteOutcome>;
+  readonly plan: WritePlan;
+}
+
+/**
+ * What a wave of statements does, each by the rules of `decideWrite` and `guardStatement`. Every way of adding memories comes
+ * through here.
+ *
+ * What a statement changes belongs to where it was said, whichever memory it is about.
+ */
+export function planWave(context: WriteContext, wave: readonly GatheredStatement[]): PlannedWave {
+  return joinWrites(
+    wave.map((gathered) => ({ statement: gathered.statement, ...planGuarded(context, gathered) })),
+    context.origin,
+  );
+}
+
+/** The plans of `writes` as one, each change where its statement was said; the outcomes by the drafts' places. */
+export function joinWrites(
+  writes: readonly (PlannedWrite & { readonly statement: Statement })[],
+  origin: WriteOrigin,
+): PlannedWave {
+  const placed = writes.map(({ statement, plan }): Partial<WritePlan> => {
+    const place = placeOf(origin, statement);
+    return {
+      ...plan,
+      changes: plan.changes?.map((change) => ({ ...change, ...place })) ?? [],
+      events: plan.events?.map((event) => ({ ...event, ...place })) ?? [],
+    };
+  });
+  const outcomes = writes.flatMap(({ statement, outcome }) =>
+    statement.said.map(({ draft }) => [draft, outcome] as const),
+  );
+  return { outcomes: new Map(outcomes), plan: joinPlans(placed) };
+}
+
+/** What the places of `statements` have in common. */
+export function commonPlace(origin: WriteOrigin, statements: readonly Statement[]): EventPlace {
+  const places = statements.map((statement) => placeOf(origin, statement));
+  return { threadId: common(places.map(({ threadId }) => threadId)), ...commonOrigin(places) };
+}
+
+function placeOf(origin: WriteOrigin, { memory }: Statement) {
+  const threadId = memory.source?.threadId ?? origin.threadId;
+  return { threadId, agentId: memory.agentId, runId: memory.runId };
+}
+
+/** A change of a field that a policy guards is written only where the guard lets it pass. */
+function planGuarded(context: WriteContext, gathered: GatheredStatement): PlannedWrite {
+  const { owner, config, origin } = context;
+  const { statement, known } = gathered;
+  const { memory } = statement;
+  const rule = consentRule(config.consent, memory);
+  const given = rule ? origin.consent : undefined;
+  const met = { known, statement: toldTo(owner, given ? vouchedFor(statement) : statement) };
+  const decision = decide(context, met);
+  if (rule === null) return planStatement(context, met, decision);
+  const { consents, ...verdict } = guardStatement(context, gathered, rule, decision);
+  if ("consentId" in verdict) return { outcome: { ...verdict, id: null, problems: [] }, plan: consents };
+  const isPast = verdict.outcome === "dropped" && decision.action === "insert_closed";
+  const how = isPast ? ({ action: "keep", id: decision.id } as const) : decision;
+  const { outcome, plan } = planStatement(context, met, how);
+  const { id: memoryId } = outcome;
+  const { approval } = verdict;
+  const approved = approval && memoryId ? [consentChange({ ...memory, id: memoryId }, approval)] : [];
+  const settled = consents.settled?.map((each) =>
+    each.status === "approved" ? { ...each, memoryId } : each,
+  );
+  return {
+    outcome,
+    plan: { ...plan, ...consents, settled: settled ?? [], changes: [...(plan.changes ?? []), ...approved] },
+  };
+}
+
+/** What a statement does to what is known, every question answered. */
+function decide({ config, answers }: WriteContext, { statement, known }: MetStatement): SettledDecision {
+  const { memory } = statement;
+  const byId = (id: string) => known.find((other) => other.id === id) as KnownMemory;
+  return settleAsk(
+    decideWrite(memory, known, mergeThresholds(memory, config)),
+    (id) => answerTo(answers, statement, byId(id)),
+    (id) => byId(id).rank > memory.rank,
+  );
+}
+
+/** What the user agreed to is the user's own word, whoever proposed it, and believed whatever the confidences. */
+function vouchedFor(statement: Statement): Statement {
+  const { memory } = statement;
+  const trust = memory.trust === "operator" ? "operator" : "user";
+  return { ...statement, memory: { ...memory, trust, correction: true } };
+}

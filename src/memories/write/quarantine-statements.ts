@@ -1,0 +1,91 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../../postgres/connection.js";
+import { isId } from "../../scope/scope-predicates.js";
+import type { MemoryKind } from "../item/memory.js";
+import { contentOf, newMemory } from "./new-memory.js";
+import type { PlannedWrite } from "./plan-statement.js";
+import { type Statement, toldTo, type WriteContext } from "./statement.js";
+import { saidAgain } from "./waves.js";
+
+/** A memory in quarantine, by what it says. */
+interface QuarantinedWords {
+  readonly appId: string;
+  readonly kind: MemoryKind;
+  readonly contentHash: string;
+}
+
+/** A memory in quarantine that was counted as seen again. */
+export interface SightedWords extends QuarantinedWords {
+  readonly id: string;
+  readonly category: string;
+  readonly seenCount: number;
+}
+
+/**
+ * `statements`, those of the same words as one, each with the memory in quarantine that says it already. That one is
+ * counted as seen again. One statement.
+ */
+export async function sightQuarantined(
+  tx: Connection,
+  { owner }: Pick<WriteContext, "owner">,
+  statements: readonly Statement[],
+): Promise<{ readonly statement: Statement; readonly sighted: SightedWords | undefined }[]> {
+  const words = new Map<string, Statement>();
+  for (const statement of statements) {
+    const identity = identityOf(wordsOf(statement));
+    const known = words.get(identity);
+    words.set(identity, known ? saidAgain(known, statement) : statement);
+  }
+  const distinct = [...words.values()];
+  const sightings = distinct.map((statement) => ({ ...wordsOf(statement), times: statement.said.length }));
+  const found = await tx.query<SightedWords & Record<string, unknown>>(sql`
+    update ${tx.schema}.memory m
+    set seen_count = m.seen_count + i.times, updated_at = ${tx.now()}
+    from json_to_recordset(${JSON.stringify(sightings)}::json) as i (
+      "appId" text, kind text, "contentHash" text, times integer
+    )
+    where m.owner_ref = ${owner.ref} and ${isId(sql`m.app_id`, sql`i."appId"`)}
+      and m.kind = i.kind and m.content_hash = i."contentHash" and m.state = 'quarantined'
+    returning m.id, m.category, m.seen_count as "seenCount", m.app_id as "appId", m.kind, m.content_hash as "contentHash"`);
+  const sighted = new Map(found.map((memory) => [identityOf(memory), memory]));
+  return [...words].map(([identity, statement]) => ({ statement, sighted: sighted.get(identity) }));
+}
+
+/**
+ * What becomes of a statement that reads as instructions to a model: it is stored where nothing finds it.
+ *
+ * It touches no other memory, takes no slot, and is no news: a header that told of it would carry it into a prompt.
+ * The same words again are counted and not stored twice.
+ */
+export function planQuarantined(
+  context: WriteContext,
+  statement: Statement,
+  sighted: SightedWords | undefined,
+): PlannedWrite {
+  const silent = { old: null, news: null, similarity: null };
+  if (sighted) {
+    const { id, category, seenCount } = sighted;
+    const seen = { ...silent, memoryId: id, event: "MERGE", new: { seenCount }, category } as const;
+    return { outcome: quarantined(id), plan: { changes: [seen] } };
+  }
+  const memory = {
+    ...newMemory(context, toldTo(context.owner, statement), []),
+    state: "quarantined",
+  } as const;
+  const { id, category, state } = memory;
+  const content = { ...contentOf(memory), state };
+  const added = { ...silent, memoryId: id, event: "ADD", new: content, category } as const;
+  return { outcome: quarantined(id), plan: { created: [memory], changes: [added] } };
+}
+
+function quarantined(id: string) {
+  return { outcome: "quarantined", id, problems: ["instruction"] } as const;
+}
+
+function wordsOf({ memory: { scope, kind, contentHash } }: Statement): QuarantinedWords {
+  return { appId: scope.appId ?? "", kind, contentHash };
+}
+
+function identityOf({ appId, kind, contentHash }: QuarantinedWords): string {
+  return JSON.stringify([appId, kind, contentHash]);
+}

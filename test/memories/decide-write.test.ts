@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import { absorbed, decideWrite, settleAsk } from "../../src/memories/write/decide-write.js";
+import type { KnownMemory, ToldMemory } from "../../src/memories/write/statement.js";
+
+const thresholds = { merge: 0.95, ask: 0.85, review: 0.75 };
+const known = (relation: KnownMemory["relation"], fields: Partial<KnownMemory> = {}): KnownMemory => ({
+  ...{ relation, ref: 1, id: relation, kind: "fact", category: "preferences", keyed: relation === "slot" },
+  ...{ text: "The user likes tea.", value: null, actorId: null, tags: [], pinned: false, seenCount: 1 },
+  ...{ origin: "user", trust: "user", importance: 3, confidence: 0.9, turn: 1, rank: 3 },
+  ...{ validFrom: new Date("2025-01-01"), validTo: null, assertedAt: new Date("2025-01-01") },
+  similarity: relation === "near" ? 0.9 : 1,
+  ...fields,
+});
+const told = (fields: Partial<ToldMemory> = {}): ToldMemory => ({
+  ...{ scope: { userId: "ana" }, kind: "fact", category: "preferences", text: "The user enjoys tea." },
+  ...{ contentHash: "tea", terms: "tea", quarantined: false, pinned: false, tags: [], importance: 3 },
+  ...{ origin: "user", trust: "user", confidence: 0.9, turn: 2, rank: 3, correction: false },
+  now: new Date("2025-06-01"),
+  ...fields,
+});
+const decide = (said: ToldMemory, ...others: KnownMemory[]) => decideWrite(said, others, thresholds);
+
+describe("a new memory", () => {
+  it("of which nothing is known is created", () => {
+    expect(decide(told())).toEqual({ action: "create" });
+  });
+
+  it("that is known word for word counts as seen again", () => {
+    expect(decide(told(), known("same"), known("near"))).toEqual({
+      action: "touch",
+      id: "same",
+      similarity: 1,
+    });
+  });
+
+  it("that a free statement says already takes its place in a slot; what fills another slot stays there", () => {
+    const city = told({ key: "city", value: "Rome" });
+    expect(decide(city, known("same"))).toEqual({ action: "create" });
+    expect(decide(city, known("slot", { value: "Porto" }), known("same"))).toEqual({
+      action: "replace",
+      id: "slot",
+    });
+    expect(absorbed([known("slot"), known("same"), known("near")])).toMatchObject({ id: "same" });
+    expect(absorbed([known("slot"), known("same", { keyed: true })])).toBeUndefined();
+    const elsewhere = known("same", { keyed: true });
+    expect(decide(city, known("slot", { value: "Porto" }), elsewhere)).toMatchObject({
+      action: "touch",
+      id: "same",
+    });
+  });
+
+  it.each([
+    [0.97, { action: "touch", id: "near", similarity: 0.97 }],
+    [0.9, { action: "ask", id: "near", similarity: 0.9 }],
+    [0.8, { action: "create" }],
+    [0.1, { action: "create" }],
+  ])("with a neighbour at %f: %j", (similarity, decision) => {
+    expect(decide(told(), known("near", { similarity }))).toEqual(decision);
+  });
+
+  it("that differs in a number is created, however near", () => {
+    const twice = told({ text: "The user likes 2 teas." });
+    expect(decide(twice, known("near", { similarity: 0.99 }))).toEqual({ action: "create" });
+  });
+
+  it("merges with statements of its kind only, and never with a slot", () => {
+    expect(decide(told(), known("near", { kind: "insight", similarity: 0.99 }))).toEqual({
+      action: "create",
+    });
+    expect(decide(told(), known("near", { keyed: true, similarity: 0.99 }))).toEqual({
+      action: "create",
+    });
+    expect(decide(told({ key: "drink" }), known("near", { similarity: 0.99 }))).toEqual({
+      action: "create",
+    });
+    for (const kind of ["episode", "note", "procedure"] as const) {
+      expect(decide(told({ kind }), known("near", { kind, similarity: 0.99 }))).toEqual({
+        action: "create",
+      });
+    }
+  });
+
+  it("for a taken slot is decided by the slot alone", () => {
+    const slot = known("slot", { value: "Tea " });
+    const said = (value: string, fields: Partial<ToldMemory> = {}) =>
+      told({ key: "drink", value, ...fields });
+    expect(decide(said("tea"), slot, known("same"))).toEqual({ action: "touch", id: "slot", similarity: 1 });
+    expect(decide(said("rum"), slot, known("same"))).toEqual({ action: "replace", id: "slot" });
+    expect(decide(said("rum", { confidence: 0.1 }), slot)).toEqual({ action: "keep", id: "slot" });
+    expect(decide(said("rum", { validFrom: new Date("2020-01-01") }), slot)).toEqual({
+      ...{ action: "insert_closed", id: "slot", until: slot.validFrom },
+    });
+  });
+});
+
+it("in a word that matters, is one with another only if somebody who understands both says so", () => {
+  const anna = known("near", { text: "The user's boss is called Anna.", similarity: 0.99 });
+  expect(decide(told({ text: "The user's boss is called Maria." }), anna)).toMatchObject({
+    action: "ask",
+  });
+});
+
+it("known already, is told in the words of whoever is believed more", () => {
+  const said = told({ text: "The user enjoys tea.", rank: 3 });
+  const near = known("near", { similarity: 0.97, rank: 2 });
+  expect(decide(said, near)).toMatchObject({ action: "update", id: "near" });
+  expect(decide({ ...said, rank: 1 }, near)).toMatchObject({ action: "touch", id: "near" });
+  const ask = { action: "ask", id: "near", similarity: 0.9 } as const;
+  expect(
+    settleAsk(
+      ask,
+      () => "says_more",
+      () => true,
+    ),
+  ).toEqual({ action: "create" });
+});
+
+describe("an undecided pair", () => {
+  const asked = { action: "ask", id: "near", similarity: 0.9 } as const;
+  it.each([
+    ["different", { action: "create" }],
+    ["same", { action: "touch", id: "near", similarity: 0.9 }],
+    ["says_more", { action: "update", id: "near", similarity: 0.9 }],
+  ] as const)("is settled: %s", (verdict, decision) => {
+    expect(settleAsk(asked, () => verdict)).toEqual(decision);
+  });
+
+  it("is the only thing that asks", () => {
+    const decision = { action: "replace", id: "slot" } as const;
+    expect(
+      settleAsk(decision, () => {
+        throw new Error("asked");
+      }),
+    ).toBe(decision);
+  });
+});
