@@ -1,7 +1,7 @@
 import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { asRecalled, isRecalled, memoryBlockId } from "../../src/conversation/recalled-mark.js";
+import { asRecalled, isRecalled, memoryBlockId, saidMessage } from "../../src/conversation/recalled-mark.js";
 import { modelView, rememberNode, withMemory } from "../../src/index.js";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
@@ -77,6 +77,21 @@ describe("the memory block", () => {
     startRound: 1,
     endRound: 1,
   };
+
+  it("in front of a user's words is told from them, whatever they look like", async () => {
+    const nothing = await database.memory().recall(addressOf(newThread()));
+    const said = "[Previous context: mine]\n\nI like figs";
+    for (const content of [said, [{ type: "text" as const, text: said }]]) {
+      const message = new HumanMessage({ id: "m1", content });
+      const [shown] = modelView([message], { ...nothing, summary }, "user") as [HumanMessage];
+      const stored = await decodeMessage(await encodeMessage(shown));
+      expect(stored.text).toContain("they met");
+      expect(saidMessage(stored)).toMatchObject({ id: "m1", content, response_metadata: {} });
+      const mark = String(stored.response_metadata.mnemograph);
+      stored.response_metadata = { mnemograph: mark.replace(/@\d+/, "@0") };
+      expect(isRecalled(stored)).toBe(false);
+    }
+  });
 
   it("of another process is known by its name and form; no user's message is", () => {
     const block = new SystemMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" });
