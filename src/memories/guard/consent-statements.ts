@@ -1,9 +1,10 @@
 import sql from "sql-template-tag";
 import { insertEvents, type MemoryEvent } from "../../events/event-log.js";
+import { fields, names, type RowOf, recordset, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import type { MemoryDraft } from "../item/memory.js";
-import type { ConsentRule } from "./consent-policy.js";
+import { consentColumns } from "./consent-columns.js";
 import type { ConsentEvidence, ConsentSignal, ConsentVia } from "./consent-request.js";
 import type { StandingConsent } from "./decide-proposal.js";
 
@@ -120,24 +121,15 @@ export async function settleConsents(tx: Connection, settled: readonly SettledCo
   return rows.map(({ id }) => id);
 }
 
+/** What a new request says of itself; it waits, and nobody has decided. */
+const newColumns = without(
+  consentColumns,
+  ...(["status", "memoryId", "createdAt", "expiresAt", "askAt"] as const),
+  ...(["decidedAt", "decidedBy", "decidedVia", "evidence", "revision"] as const),
+);
+
 /** A row of `consent_request` to insert. */
-export interface NewConsent {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly userId: string;
-  readonly appId: string;
-  readonly rule: ConsentRule;
-  readonly category: string;
-  readonly key: string | null;
-  readonly slot: string;
-  readonly normalValue: string;
-  readonly contentHash: string;
-  /** The memory it would become. */
-  readonly draft: MemoryDraft;
-  readonly seenCount: number;
-  readonly signals: readonly ConsentSignal[];
-  readonly proposedBy: string;
-}
+export type NewConsent = RowOf<typeof newColumns>;
 
 /** A request that was proposed again. */
 interface RepeatedConsent {
@@ -153,17 +145,10 @@ async function insertConsents(
 ): Promise<void> {
   if (input.requests.length === 0) return;
   await tx.query(sql`
-    insert into ${tx.schema}.consent_request (
-      id, owner_ref, tenant_id, user_id, app_id, rule, category, key, slot, normal_value, content_hash, draft,
-      seen_count, signals, proposed_by, created_at, expires_at, ask_at
-    )
-    select id, ${input.ownerRef}, "tenantId", "userId", "appId", rule, category, key, slot, "normalValue",
-      "contentHash", draft, "seenCount", signals, "proposedBy", ${tx.now()},
-      ${tx.now()} + ${input.pendingMs} * interval '1 millisecond', ${tx.now()}
-    from json_to_recordset(${JSON.stringify(input.requests)}::json) as i (
-      id uuid, "tenantId" text, "userId" text, "appId" text, rule text, category text, key text, slot text,
-      "normalValue" text, "contentHash" text, draft jsonb, "seenCount" integer, signals jsonb, "proposedBy" text
-    )`);
+    insert into ${tx.schema}.consent_request (owner_ref, created_at, expires_at, ask_at, ${names(newColumns)})
+    select ${input.ownerRef}, ${tx.now()}, ${tx.now()} + ${input.pendingMs} * interval '1 millisecond', ${tx.now()},
+      ${fields(newColumns)}
+    from json_to_recordset(${JSON.stringify(input.requests)}::json) as i (${recordset(newColumns)})`);
 }
 
 /** Counts requests as proposed again. */
