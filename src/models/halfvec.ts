@@ -21,7 +21,7 @@ const smallest = 2 ** -24;
 /** `value`, −1 to 1, as the bits of a number of half precision: a sign, 5 bits of exponent, 10 of fraction. */
 function half(value: number): number {
   const single = Math.fround(value);
-  const sign = single < 0 || Object.is(single, -0) ? 0x8000 : 0;
+  const sign = value < 0 ? 0x8000 : 0;
   const size = Math.abs(single);
   // Rounded up to the next power of two, fraction and exponent carry over as they should.
   if (size < leastNormal) return sign + toEven(size / smallest);

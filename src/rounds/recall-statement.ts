@@ -35,7 +35,7 @@ export interface RecallStatement {
 type Shape = Readonly<Record<"user" | "app" | "branch" | "clock" | "asked", boolean>> & {
   readonly schema: string;
   readonly language: string;
-  readonly vector: { readonly type: string; readonly product: string } | null;
+  readonly vector: readonly string[] | null;
 };
 
 function shapeOf(db: Connection, { address: { scope, messageIds }, asked }: RecallStatement): Shape {
@@ -48,7 +48,7 @@ function shapeOf(db: Connection, { address: { scope, messageIds }, asked }: Reca
     branch: messageIds != null,
     clock: db.now().values.length > 0,
     asked: asked !== null,
-    vector: space ? { type: space.type.text, product: space.product.text } : null,
+    vector: space ? [space.type.text, space.product.text, space.indexed.text] : null,
   };
 }
 

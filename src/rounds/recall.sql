@@ -69,8 +69,14 @@ conversation as materialized (
 seen_owner as materialized (
   select * from (
     select o.id, o.user_id <> '' as is_user, o.revision, o.changes_trimmed_to, o.memory_count, o.memory_length,
-    o.message_count, o.message_length from "memory".owner o where sha256(replace(o.tenant_id, E'\\', E'\\\\')::bytea) = sha256(replace(:tenant, E'\\', E'\\\\')::bytea) and o.tenant_id = :tenant and sha256(replace(o.user_id, E'\\', E'\\\\')::bytea) = sha256(replace(:user, E'\\', E'\\\\')::bytea) and o.user_id = :user and sha256(replace(o.app_id, E'\\', E'\\\\')::bytea) = sha256(replace("", E'\\', E'\\\\')::bytea) and o.app_id = "" union all select o.id, o.user_id <> '' as is_user, o.revision, o.changes_trimmed_to, o.memory_count, o.memory_length,
-    o.message_count, o.message_length from "memory".owner o where sha256(replace(o.tenant_id, E'\\', E'\\\\')::bytea) = sha256(replace(:tenant, E'\\', E'\\\\')::bytea) and o.tenant_id = :tenant and sha256(replace(o.user_id, E'\\', E'\\\\')::bytea) = sha256(replace("", E'\\', E'\\\\')::bytea) and o.user_id = "" and sha256(replace(o.app_id, E'\\', E'\\\\')::bytea) = sha256(replace(:app, E'\\', E'\\\\')::bytea) and o.app_id = :app
+    o.message_count, o.message_length
+    from "memory".owner o
+    where sha256(replace(o.tenant_id, E'\\', E'\\\\')::bytea) = sha256(replace(:tenant, E'\\', E'\\\\')::bytea) and o.tenant_id = :tenant and sha256(replace(o.user_id, E'\\', E'\\\\')::bytea) = sha256(replace(:user, E'\\', E'\\\\')::bytea) and o.user_id = :user and sha256(replace(o.app_id, E'\\', E'\\\\')::bytea) = sha256(replace('', E'\\', E'\\\\')::bytea) and o.app_id = ''
+    union all
+    select o.id, o.user_id <> '' as is_user, o.revision, o.changes_trimmed_to, o.memory_count, o.memory_length,
+    o.message_count, o.message_length
+    from "memory".owner o
+    where sha256(replace(o.tenant_id, E'\\', E'\\\\')::bytea) = sha256(replace(:tenant, E'\\', E'\\\\')::bytea) and o.tenant_id = :tenant and sha256(replace(o.user_id, E'\\', E'\\\\')::bytea) = sha256(replace('', E'\\', E'\\\\')::bytea) and o.user_id = '' and sha256(replace(o.app_id, E'\\', E'\\\\')::bytea) = sha256(replace(:app, E'\\', E'\\\\')::bytea) and o.app_id = :app
   ) o
   where coalesce((select owned from conversation), true)
 ),
@@ -93,9 +99,9 @@ speaker_word as materialized (
 -- The question's terms.
 question_term as materialized (
   select v.n, v.lexeme,
-  v.lexeme in (select v.lexeme from speaker_word cross join lateral unnest(to_tsvector("english"::regconfig, speaker_word.word)) v) as named,
+  v.lexeme in (select v.lexeme from speaker_word cross join lateral unnest(to_tsvector('english'::regconfig, speaker_word.word)) v) as named,
   count(*) over () <= 64 as few
-  from unnest(to_tsvector("english"::regconfig, :terms)) with ordinality v (lexeme, positions, weights, n)
+  from unnest(to_tsvector('english'::regconfig, :terms)) with ordinality v (lexeme, positions, weights, n)
 ),
 -- All of them; of a long question the rarest.
 telling_term as materialized (
@@ -136,7 +142,7 @@ unknown_term as materialized (
 -- Words that are corrected: only where most of the question is unknown.
 misspelt_word as materialized (
   select word, v.lexeme as term from unnest(:correctable::text[]) word
-  cross join lateral unnest(to_tsvector("english"::regconfig, word)) v
+  cross join lateral unnest(to_tsvector('english'::regconfig, word)) v
   join unknown_term using (lexeme)
   where 2 * terms >= (select count(distinct n) from counted_term where not named)
   and (select sum(memory_count + message_count) > 0 from seen_owner)
@@ -145,7 +151,7 @@ misspelt_word as materialized (
 -- What may have been meant by them, of what some text has.
 corrected_term as materialized (
   select m.term, v.lexeme
-  from misspelt_word m cross join lateral unnest(to_tsvector("english"::regconfig, "memory".one_edit_away(m.word))) v
+  from misspelt_word m cross join lateral unnest(to_tsvector('english'::regconfig, "memory".one_edit_away(m.word))) v
   where (
     exists (select from seen_owner s join "memory".memory_term t on t.owner_ref = s.id and t.lexeme = v.lexeme)
     or exists (select from seen_owner s join "memory".message_term t on t.owner_ref = s.id and t.lexeme = v.lexeme)
@@ -240,7 +246,7 @@ message_score as materialized (
 ),
 -- How often each thread says each term, and how many threads do.
 thread_match as materialized (
-  select thread_ref, n, sum(frequency)::float8 as frequency, count(*) over (partition by n)::float8 as threads
+  select thread_ref, n, max(weight) as weight, sum(frequency)::float8 as frequency, count(*) over (partition by n)::float8 as threads
   from message_match group by thread_ref, n
 ),
 -- How long those threads are.
@@ -257,12 +263,10 @@ thread_total as materialized (
   where h.owner_ref in (select id from seen_owner) and h.app_id = :app
 ),
 -- What each term is worth among threads.
-thread_weight as materialized (
-  select w.n, min(w.term) as term,
-  max(w.weight) * ln(1 + (greatest(max(n.threads), coalesce(max(m.threads), 0), 1) + 0::float8 - greatest(coalesce(max(m.threads), 0), 1) + 0.5::float8)
-    / (greatest(coalesce(max(m.threads), 0), 1) + 0.5::float8)) as gain
+thread_weight as (
+  select w.term, w.weight * ln(1 + (greatest(n.threads, coalesce(m.threads, 0), 1) + 0::float8 - greatest(coalesce(m.threads, 0), 1) + 0.5::float8)
+    / (greatest(coalesce(m.threads, 0), 1) + 0.5::float8)) as gain
   from message_weight w left join (select distinct n, threads from thread_match) m using (n) cross join thread_total n
-  group by w.n
 ),
 -- What a thread would score that has them all.
 thread_ideal as materialized (
@@ -270,16 +274,17 @@ thread_ideal as materialized (
     select max(gain) as gain from thread_weight group by term order by 1 desc limit 6
   ) rarest
 ),
--- How often each thread says each term, for one of average length.
+-- What each term is worth among threads, and how often a thread of average length would say it.
 thread_word as (
-  select m.thread_ref, m.n, m.frequency / (0.7::float8 + 0.3::float8 * z.messages / z.average) as normed
-  from thread_match m full join thread_size z using (thread_ref)
+  select m.thread_ref, m.weight * ln(1 + (greatest(n.threads, m.threads, 1) + 0::float8 - greatest(m.threads, 1) + 0.5::float8)
+    / (greatest(m.threads, 1) + 0.5::float8)) as gain,
+  m.frequency / (0.7::float8 + 0.3::float8 * z.messages / z.average) as normed
+  from thread_match m full join thread_size z using (thread_ref) cross join thread_total n
 ),
 -- How well each thread fits as a whole.
 thread_score as materialized (
-  select t.thread_ref, sum(w.gain * t.normed / (t.normed + 0.6::float8)) / (select gain from thread_ideal) as score
-  from thread_word t full join thread_weight w using (n)
-  where t.thread_ref is not null group by t.thread_ref
+  select thread_ref, sum(gain * normed / (normed + 0.6::float8)) / (select gain from thread_ideal) as score
+  from thread_word group by thread_ref
 ),
 -- What each term is worth among memories.
 memory_weight as materialized (
@@ -345,6 +350,7 @@ near_top as materialized (
   select e.memory_ref as ref, least(1, -(e.embedding operator(public.<#>) (select value from question_vector))) as value
   from seen_owner s
   join "memory".memory_embedding e on e.owner_ref = s.id and e.space_ref = :space and e.active
+  and public.vector_dims(e.embedding) <= 1300
   order by value desc, ref limit :candidates::int * 4
 ),
 -- Those of visible memories.

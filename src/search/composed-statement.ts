@@ -50,7 +50,7 @@ export function compose<Input>({ strings, values }: Sql): ComposedStatement<Inpu
     const known = isSlot(value) ? parameters.indexOf(value) : -1;
     const number = known === -1 ? parameters.push(value) : known + 1;
     text += `$${number}${strings[index + 1]}`;
-    shown += `${isSlot(value) ? `:${value.slot}` : JSON.stringify(value)}${strings[index + 1]}`;
+    shown += `${isSlot(value) ? `:${value.slot}` : shownValue(value)}${strings[index + 1]}`;
   }
   const valuesOf = (input: Input) => parameters.map((value) => (isSlot(value) ? value.read(input) : value));
   return {
@@ -59,4 +59,8 @@ export function compose<Input>({ strings, values }: Sql): ComposedStatement<Inpu
     bind: (input) =>
       Object.create(Sql.prototype, { text: { value: text }, values: { value: valuesOf(input) } }),
   };
+}
+
+function shownValue(value: unknown): string {
+  return typeof value === "string" ? `'${value}'` : String(value);
 }

@@ -8,12 +8,14 @@ import {
   bestSources,
   bestVisible,
   datedRows,
+  type FoundBySignal,
   type HitSelection,
   type MemorySearch,
   nearest,
   type RankedMemories,
   rest,
   type SearchedVector,
+  type SearchSizes,
   searchSizes,
   similarityIn,
   type VisibleMemories,
@@ -92,7 +94,6 @@ export function memoryHits(
   asked: { readonly owners: SeenOwners; readonly terms: AskedTerms },
   selection: HitSelection,
 ): { readonly ctes: Sql; readonly found: FoundMemories } {
-  const { schema } = db;
   const { vector, limit, scope } = selection;
   const search: MemorySearch = { db, owners: asked.owners, selection };
   const sizes = searchSizes(limit);
@@ -102,6 +103,7 @@ export function memoryHits(
   const near = vector && nearest(search, vector, sizes);
   const sources = bestSources(search, messages, sizes.matches);
   const signals = { messages, words, near, scores: memories.scores, sources: sources.sources };
+  const least = near ? leastOf(near.visible, sizes.nearestVisible) : sql`null`;
   return {
     found: cte("found"),
     ctes: sql`
@@ -117,16 +119,25 @@ export function memoryHits(
     ${near ? near.ctes : empty}
     ${sources.ctes},
     ${rest(search, signals, sizes)},
+    ${candidates(search, signals, sizes)},
+    ${hitsAndLinks(search, messages.threads, least)}`,
+  };
+}
+
+/** CTE `candidate`: the best memories by all that speaks for them. */
+function candidates(search: MemorySearch, { words, near, sources }: FoundBySignal, sizes: SearchSizes): Sql {
+  const { vector } = search.selection;
+  return sql`
     -- What speaks for each memory; only what is visible may be found.
     signal as (
       select ref, value as lexical, 0::float8 as source, null::float8 as similarity, 0::float8 as boost, true as visible
-      from word_best
+      from ${words.visible}
       union all
-      select ref, value, 0, null, 0, false from word_top
+      select ref, value, 0, null, 0, false from ${words.top}
       union all
       select ref, value, 0, null, 0, true from rest_word
       union all
-      select ref, 0, value, null, 0, true from ${sources.sources}
+      select ref, 0, value, null, 0, true from ${sources}
       union all
       select ref, 0, value, null, 0, true from rest_source
       ${near ? nearRows(near) : empty}
@@ -140,7 +151,13 @@ export function memoryHits(
       order by max(lexical) + ${float(weights.source)} * max(source)
         + ${float(weights.vector)} * ${vector ? nearnessOf(vector) : sql`0`} + max(boost) desc, ref desc
       limit ${sizes.candidates}
-    ),
+    )`;
+}
+
+/** CTE `found`, with the rows of `FoundMemory`. */
+function hitsAndLinks({ db, selection: { vector } }: MemorySearch, threads: Sql, least: Sql): Sql {
+  const { schema } = db;
+  return sql`
     -- With their memories.
     hit as materialized (
       select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, ${memoryJson(db)} as memory
@@ -166,18 +183,17 @@ export function memoryHits(
     found as (
       select 'hit' as list, c.ref::float8 as ref, json_build_array(
         c.lexical, c.source, coalesce(h.score, 0), ${vector ? similarityOf(db, vector) : sql`null`},
-        coalesce(b.relation, 0), coalesce(b.linked, '{}'), ${near ? leastOf(near.visible, sizes.nearestVisible) : sql`null`}
+        coalesce(b.relation, 0), coalesce(b.linked, '{}'), ${least}
       ) as signals, c.memory
       from hit c
-      left join ${messages.threads} h on h.thread_ref = c.thread_ref
+      left join ${threads} h on h.thread_ref = c.thread_ref
       left join hit_link b on b.ref = c.ref
       union all
       select 'link', m.ref, null, ${memoryJson(db)}
       from (select distinct unnest(linked) as ref from hit_link) b
       join ${schema}.memory m on m.ref = b.ref
       where b.ref not in (select ref from hit)
-    )`,
-  };
+    )`;
 }
 
 function nearRows({ top, visible }: Readonly<Record<"top" | "visible", RankedMemories>>): Sql {

@@ -27,7 +27,7 @@ export interface AskedTimes {
 
 /** A question's vector, as a search compares it. */
 export interface SearchedVector {
-  readonly space: Pick<EmbeddingSpace, "ref" | "type" | "product">;
+  readonly space: Pick<EmbeddingSpace, "ref" | "type" | "product" | "indexed">;
   readonly value: Buffer;
   /** Similarity from which on one says anything in this space. */
   readonly from: number;
@@ -174,6 +174,7 @@ export function nearest(
       select e.memory_ref as ref, ${similarityIn(space)} as value
       from ${owners} s
       join ${db.schema}.memory_embedding e on e.owner_ref = s.id and e.space_ref = ${space.ref} and e.active
+        ${space.indexed}
       order by value desc, ref limit ${sizes.nearest}
     ),
     -- Those of visible memories.

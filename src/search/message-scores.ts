@@ -110,9 +110,17 @@ export function messageScores(
       from message_term_score t
       group by t.thread_ref, t.seq
     ),
+    ${threadScores(db, asked.owners, appId)}`,
+  };
+}
+
+/** CTE `thread_score`, from the messages that have the question's words. */
+function threadScores({ schema }: Connection, owners: SeenOwners, appId: string): Sql {
+  const { k1, b } = weights.message;
+  return sql`
     -- How often each thread says each term, and how many threads do.
     thread_match as materialized (
-      select thread_ref, n, sum(frequency)::float8 as frequency, count(*) over (partition by n)::float8 as threads
+      select thread_ref, n, max(weight) as weight, sum(frequency)::float8 as frequency, count(*) over (partition by n)::float8 as threads
       from message_match group by thread_ref, n
     ),
     -- How long those threads are.
@@ -126,29 +134,26 @@ export function messageScores(
     -- How many threads there are.
     thread_total as materialized (
       select count(*)::float8 as threads from ${schema}.thread h
-      where h.owner_ref in (select id from ${asked.owners}) ${appId === "" ? empty : sql`and h.app_id = ${appId}`}
+      where h.owner_ref in (select id from ${owners}) ${appId === "" ? empty : sql`and h.app_id = ${appId}`}
     ),
     -- What each term is worth among threads.
-    thread_weight as materialized (
-      select w.n, min(w.term) as term,
-        max(w.weight) * ${rarity(sql`max(n.threads)`, sql`coalesce(max(m.threads), 0)`, 0)} as gain
+    thread_weight as (
+      select w.term, w.weight * ${rarity(sql`n.threads`, sql`coalesce(m.threads, 0)`, 0)} as gain
       from message_weight w left join (select distinct n, threads from thread_match) m using (n) cross join thread_total n
-      group by w.n
     ),
     -- What a thread would score that has them all.
     thread_ideal as materialized (${ideal(cte("thread_weight"))}),
-    -- How often each thread says each term, for one of average length.
+    -- What each term is worth among threads, and how often a thread of average length would say it.
     thread_word as (
-      select m.thread_ref, m.n, ${normed(sql`m.frequency`, sql`z.messages`, sql`z.average`, b)} as normed
-      from thread_match m full join thread_size z using (thread_ref)
+      select m.thread_ref, m.weight * ${rarity(sql`n.threads`, sql`m.threads`, 0)} as gain,
+        ${normed(sql`m.frequency`, sql`z.messages`, sql`z.average`, b)} as normed
+      from thread_match m full join thread_size z using (thread_ref) cross join thread_total n
     ),
     -- How well each thread fits as a whole.
     thread_score as materialized (
-      select t.thread_ref, sum(w.gain * ${saturated(sql`t.normed`, k1)}) / (select gain from thread_ideal) as score
-      from thread_word t full join thread_weight w using (n)
-      where t.thread_ref is not null group by t.thread_ref
-    )`,
-  };
+      select thread_ref, sum(gain * ${saturated(sql`normed`, k1)}) / (select gain from thread_ideal) as score
+      from thread_word group by thread_ref
+    )`;
 }
 
 /** The words of facts, as words of the messages that they were learned from. */

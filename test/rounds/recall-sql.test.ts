@@ -12,7 +12,10 @@ const db: Connection = {
   query: () => Promise.reject(new Error("runs nothing")),
 };
 const scope = { tenantId: "t", userId: "u", appId: "a" };
-const space = { ref: 1, type: raw("public.halfvec"), product: raw("operator(public.<#>)") };
+const space = {
+  ...{ ref: 1, type: raw("public.halfvec"), product: raw("operator(public.<#>)") },
+  indexed: raw("and public.vector_dims(e.embedding) <= 1300"),
+};
 
 /** `statement` a line each, indented by the parentheses that are open. */
 function laidOut(statement: string): string {
