@@ -51,7 +51,7 @@ export interface Embedded {
 }
 
 /** A question as a vector of a space. */
-export interface EmbeddedText {
+interface EmbeddedText {
   readonly space: EmbeddingSpace;
   /** Of length 1, in the binary form of pgvector's `halfvec`. */
   readonly vector: Buffer;

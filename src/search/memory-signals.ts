@@ -20,7 +20,7 @@ export interface VisibleMemories {
 }
 
 /** Times that a question names: each from its first moment to the one that is no longer part of it. */
-export interface AskedTimes {
+interface AskedTimes {
   readonly since: readonly Date[];
   readonly before: readonly Date[];
 }

@@ -26,7 +26,7 @@ export interface EmbeddedQuestion extends Question {
 }
 
 /** A question in an embedding space. */
-export interface QuestionVector {
+interface QuestionVector {
   readonly space: EmbeddingSpace;
   /** In the binary form of pgvector's `halfvec`: reading its text would take the server as long as a small search. */
   readonly value: Buffer;
