@@ -40,7 +40,7 @@ export const retrievalOptionsSchema = z.strictObject({
 });
 
 /** How memories are found. */
-export type RetrievalOptions = z.output<typeof retrievalOptionsSchema>;
+type RetrievalOptions = z.output<typeof retrievalOptionsSchema>;
 
 /** What a search takes. */
 export type SearchRuntime = Runtime<{
