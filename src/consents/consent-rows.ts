@@ -67,15 +67,15 @@ export interface PendingConsentSelection {
 }
 
 /**
- * The body of a CTE: what waits for the consent of the owners in the CTE `seer (id, is_user)` and may be asked about
- * now, newest first. Its columns are those of `PendingConsent`.
+ * The body of a CTE: what waits for the consent of those in the CTE `owners` (id) and may be asked about now, newest
+ * first. Its columns are those of `PendingConsent`.
  */
-export function pendingConsents(db: Connection, selection: PendingConsentSelection): Sql {
+export function pendingConsents(db: Connection, owners: Sql, selection: PendingConsentSelection): Sql {
   return sql`
     select c.id, c.category, c.key, c.draft ->> 'value' as value, c.draft ->> 'text' as text,
       ${currentValue(db)} as current
     from ${db.schema}.consent_request c
-    where c.owner_ref in (select id from seer) and c.status = 'pending' and c.rule = 'consent'
+    where c.owner_ref in (select id from ${owners}) and c.status = 'pending' and c.rule = 'consent'
       and c.expires_at > ${db.now()} and c.ask_at <= ${db.now()} and c.app_id in ('', ${selection.appId})
       and c.category = any (${selection.categories}::text[])
     order by c.ref desc limit ${selection.limit}`;

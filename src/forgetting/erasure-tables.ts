@@ -48,6 +48,7 @@ export const memoryRecordTables: readonly ErasureTable[] = [
 export const memoryTables: readonly ErasureTable[] = [
   ofMemory("memory_embedding"),
   ofMemory("memory_term"),
+  ofMemory("memory_source"),
   {
     table: "relation",
     rows: ({ memories }) => sql`(x.from_ref = any (${memories}) or x.to_ref = any (${memories}))`,

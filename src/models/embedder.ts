@@ -4,6 +4,7 @@ import { MemoryError } from "../errors.js";
 import { errorKind } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
 import { type EmbeddingSpace, ensureEmbeddingSpace, saveUnrelatedSimilarity } from "./embedding-space.js";
+import { halfvec } from "./halfvec.js";
 import { withDeadline } from "./model-failure.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.js";
 
@@ -42,11 +43,18 @@ async function measureSpace(embeddings: EmbeddingsInterface): Promise<UnrelatedS
   return stated.length === statements.length ? measureUnrelated(asked, stated) : null;
 }
 
-/** Texts as vectors of one space, written as pgvector reads them. */
+/** Texts as vectors of one space. */
 export interface Embedded {
   readonly space: EmbeddingSpace;
-  /** Of length 1, in the order of the texts. */
+  /** Of length 1, in the order of the texts, written as pgvector reads them. */
   readonly vectors: readonly string[];
+}
+
+/** A question as a vector of a space. */
+interface EmbeddedText {
+  readonly space: EmbeddingSpace;
+  /** Of length 1, in the binary form of pgvector's `halfvec`. */
+  readonly vector: Buffer;
 }
 
 /** Makes vectors; holds no connection while the model works. */
@@ -57,7 +65,7 @@ export interface Embedder {
    *
    * @throws MemoryError `EMBEDDING_FAILED`, also when it takes longer than `timeoutMs`.
    */
-  query(text: string, timeoutMs: number): Promise<Embedded>;
+  query(text: string, timeoutMs: number): Promise<EmbeddedText>;
 }
 
 /** Between two tries to measure a space: where one failed, the next question may fail as well. */
@@ -114,15 +122,13 @@ export function createEmbedder(
     return (await known) ?? space;
   };
 
-  const embed = async (vectors: number[][]): Promise<Embedded> => {
+  /** The space of `vectors`, which are looked at first. */
+  const spaceOf = async (vectors: readonly number[][]): Promise<EmbeddingSpace> => {
     const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
     if (wrong)
       throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
     const spaces = await Promise.all(vectors.map((vector) => spaceFor(vector.length)));
-    return {
-      space: spaces[0] as EmbeddingSpace,
-      vectors: vectors.map((vector) => toSql(unit(vector)) as string),
-    };
+    return spaces[0] as EmbeddingSpace;
   };
 
   const failed = (cause: unknown): MemoryError => {
@@ -135,7 +141,10 @@ export function createEmbedder(
     async documents(texts) {
       try {
         const vectors = await embeddings.embedDocuments([...texts]);
-        if (vectors.length === texts.length) return await embed(vectors);
+        if (vectors.length === texts.length) {
+          const space = await spaceOf(vectors);
+          return { space, vectors: vectors.map((vector) => toSql(unit(vector)) as string) };
+        }
       } catch (cause) {
         throw failed(cause);
       }
@@ -144,8 +153,9 @@ export function createEmbedder(
     async query(text, timeoutMs) {
       const endMs = performance.now() + timeoutMs;
       try {
-        const embedded = await embed([await withDeadline(timeoutMs, () => embeddings.embedQuery(text))]);
-        return { ...embedded, space: await measured(embedded.space, Math.max(0, endMs - performance.now())) };
+        const vector = await withDeadline(timeoutMs, () => embeddings.embedQuery(text));
+        const space = await measured(await spaceOf([vector]), Math.max(0, endMs - performance.now()));
+        return { space, vector: halfvec(unit(vector)) };
       } catch (cause) {
         throw failed(cause);
       }

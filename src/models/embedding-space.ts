@@ -1,4 +1,4 @@
-import sql, { raw, type Sql } from "sql-template-tag";
+import sql, { empty, raw, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { UnrelatedSimilarity } from "./unrelated-similarity.js";
@@ -20,9 +20,17 @@ export interface EmbeddingSpace {
   readonly type: Sql;
   /** The operator of negative inner product: of unit vectors, minus their cosine similarity, which costs a third more. */
   readonly product: Sql;
+  /**
+   * A further condition for reading the vectors `e` of `memory_embedding` out of their index alone, which holds those
+   * that fit into an entry; empty where this space's do not.
+   */
+  readonly indexed: Sql;
   /** How alike unrelated texts are in it; null where that is not known yet. */
   readonly unrelated: UnrelatedSimilarity | null;
 }
+
+/** Dimensions that fit into an index entry, as `memory_embedding_near` says. */
+const mostIndexed = 1_300;
 
 interface Row {
   id: number;
@@ -52,9 +60,13 @@ export async function ensureEmbeddingSpace(
   if (row?.dimensions === dimensions) {
     const type = raw(`${row.extension}.halfvec`);
     const product = raw(`operator(${row.extension}.<#>)`);
+    const indexed =
+      dimensions > mostIndexed
+        ? empty
+        : raw(`and ${row.extension}.vector_dims(e.embedding) <= ${mostIndexed}`);
     const { mean, spread } = row;
     return {
-      ...{ ref: row.id, name, dimensions, type, product },
+      ...{ ref: row.id, name, dimensions, type, product, indexed },
       unrelated: mean === null || spread === null ? null : { mean, spread },
     };
   }

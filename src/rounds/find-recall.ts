@@ -1,39 +1,15 @@
-import sql, { empty } from "sql-template-tag";
 import type { PendingConsent } from "../consents/consent-lines.js";
-import { pendingConsents } from "../consents/consent-rows.js";
 import {
   type Conversation,
-  type ConversationAddress,
   type ConversationRow,
   conversationOf,
-  conversationRow,
 } from "../conversation/find-conversation.js";
 import type { ChangeEvent } from "../memories/changes/change-line.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { memoryJson, memoryOf } from "../memories/item/memory-row.js";
+import { memoryOf } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
-import { candidatesOf, type FoundMemory, type MemoryCandidate, memoryHits } from "../search/memory-hits.js";
-import type { HitSelection } from "../search/memory-signals.js";
-import { type LexicalQuestion, questionTerms, seers } from "../search/question-terms.js";
-
-/** What one recall asks for. */
-export interface RecallStatement {
-  readonly address: ConversationAddress;
-  readonly question: LexicalQuestion;
-  /** Null when nothing is asked: then only what is always shown is found. */
-  readonly selection: HitSelection | null;
-  readonly profile: {
-    /** Slots, and news, are shown from these. */
-    readonly categories: readonly string[];
-    /** Of these, free statements as well. */
-    readonly shownWhole: readonly string[];
-    readonly minImportance: number;
-    readonly limit: number;
-  };
-  readonly notes: number;
-  readonly changes: number;
-  readonly consents: number;
-}
+import { candidatesOf, type FoundMemory, type MemoryCandidate } from "../search/memory-hits.js";
+import { type RecallStatement, recallStatement } from "./recall-statement.js";
 
 /** A line of the delta header. */
 export interface RecalledChange {
@@ -78,66 +54,7 @@ export async function findRecall(
   input: RecallStatement,
   timeoutMs: number,
 ): Promise<RecallResult> {
-  const { schema } = db;
-  const { profile } = input;
-  const appId = input.question.scope.appId ?? "";
-  const inProfile = sql`m.kind = 'fact' and m.app_id in ('', ${appId}) and m.importance >= ${profile.minImportance}`;
-  // Of another scope's thread, nothing else is read either.
-  const allowed = sql`coalesce((select owned from conversation), true)`;
-  const notes = sql`
-    union all
-    select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc)), ${memoryJson(db)}
-    from (
-      select m.* from ${schema}.memory m
-      where m.owner_ref = (select id from seer where not is_user) and m.kind = 'note' and m.state = 'active'
-        and m.category = any (${profile.categories}::text[])
-      order by m.updated_at desc limit ${input.notes}
-    ) m`;
-  const [row] = await db.query<Row>(
-    sql`
-    with conversation as materialized (${conversationRow(db, input.address)}),
-    ${input.selection ? questionTerms(db, input.question, allowed) : seers(db, input.question.scope, allowed)},
-    own as materialized (select id, revision, changes_trimmed_to from seer order by is_user desc limit 1),
-    ${input.selection ? sql`${memoryHits(db, input.selection)},` : empty}
-    slot as (
-      select m.* from seer s join ${schema}.memory m on m.owner_ref = s.id
-      where m.state = 'active' and m.key is not null and m.category = any (${profile.categories}::text[]) and ${inProfile}
-      union all
-      select w.* from seer s cross join unnest(${profile.shownWhole}::text[]) as whole (category)
-      cross join lateral (
-        select m.* from ${schema}.memory m
-        where m.owner_ref = s.id and m.category = whole.category and m.state = 'active' and m.key is null and ${inProfile}
-        order by m.importance desc, m.updated_at desc limit ${profile.limit}
-      ) w
-    ),
-    listed as (
-      select 'profile' as list, m.ref::float8 as ref,
-        to_json(row_number() over (order by m.importance desc, m.updated_at desc)) as signals, ${memoryJson(db)} as memory
-      from (select * from slot order by importance desc, updated_at desc limit ${profile.limit}) m
-      ${appId === "" ? empty : notes}
-      ${input.selection ? sql`union all select list, ref, signals, memory from found` : empty}
-    ),
-    change as (
-      select c.rev, c.event, c.line, c.importance
-      from own join ${schema}.change_log c on c.owner_ref = own.id
-      where c.rev > (select rev_seen::bigint from conversation) and c.category = any (${profile.categories}::text[])
-        and c.app_id in ('', ${appId})
-    ),
-    consent as (${pendingConsents(db, { appId, categories: profile.categories, limit: input.consents })})
-    select
-      (select row_to_json(c) from conversation c) as conversation,
-      (select revision from own)::float8 as revision,
-      (select changes_trimmed_to from own)::float8 as trimmed_to,
-      (select count(*) from change)::int as change_count,
-      coalesce((
-        select json_agg(json_build_object('rev', rev, 'event', event, 'line', line)) from (
-          select * from change order by importance desc, rev desc limit ${input.changes}
-        ) c
-      ), '[]') as changes,
-      coalesce((select json_agg(f) from listed f), '[]') as memories,
-      coalesce((select json_agg(c) from consent c), '[]') as consents`,
-    { prepare: true, timeoutMs },
-  );
+  const [row] = await db.query<Row>(recallStatement(db, input), { prepare: true, timeoutMs });
   const found = row as Row;
   return {
     conversation: conversationOf(found.conversation),

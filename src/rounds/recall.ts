@@ -6,16 +6,16 @@ import { readableCategories } from "../memories/item/category.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { parseThreadId, threadForbidden } from "../scope/thread-id.js";
 import { noFilter } from "../search/memory-filter.js";
-import { defaultKinds, embedQuestion } from "../search/query-memories.js";
-import { namedSpans, questionDates } from "../search/question-dates.js";
-import { namesActor, questionWords } from "../search/question-words.js";
+import { searchedBy } from "../search/memory-hits.js";
+import { defaultKinds } from "../search/query-memories.js";
+import { embedQuestion } from "../search/read-question.js";
 import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { storedMessage } from "../text/message-codec.js";
-import { searchText } from "../text/search-text.js";
 import { headOf, isStorable } from "../text/storable-text.js";
-import { findRecall, type RecallResult, type RecallStatement } from "./find-recall.js";
+import { findRecall, type RecallResult } from "./find-recall.js";
 import { memoryBlock } from "./memory-block.js";
+import type { RecallStatement } from "./recall-statement.js";
 import type { Recalled, RecalledMemories } from "./recalled.js";
 import { selectMemories } from "./select-memories.js";
 
@@ -127,26 +127,20 @@ export async function recall(deps: SearchRuntime, input: RecallInput): Promise<R
   const { retrieval, policy } = deps.config;
   const mode = asks.mode ?? retrieval.mode;
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
-  const terms = searchText(query, deps.db.language);
-  const asked = questionWords(terms);
-  const dates = questionDates(query);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
-  const vector = await embedQuestion(deps, query, retrieval.embedTimeoutMs);
+  const question = await embedQuestion(deps, query);
   const { found, timedOut } = await findInTime(deps, {
     // What cannot be stored is the id of no recorded message.
     address: { scope, threadId, messageIds: asks.messageIds?.filter(isStorable) },
-    question: { scope, terms, ...asked },
-    selection:
+    asked:
       query.trim() === ""
         ? null
         : {
-            scope,
-            kinds: askedKinds,
-            categories,
-            filter: noFilter,
-            vector,
-            spans: namedSpans(dates),
-            limit: candidateLimit,
+            question,
+            selection: {
+              ...{ scope, kinds: askedKinds, categories, filter: noFilter, limit: candidateLimit },
+              ...searchedBy(question),
+            },
           },
     profile: {
       categories,
@@ -166,7 +160,7 @@ export async function recall(deps: SearchRuntime, input: RecallInput): Promise<R
     gap: await Promise.all(gap.map(storedMessage)),
     lastRound: await Promise.all(lastRound.map(storedMessage)),
     memories: {
-      ...selectMemories(deps, { dates, names: namesActor(asked, deps.db.language), vector }, found),
+      ...selectMemories(deps, question, found),
       ...(timedOut && { timedOut }),
     },
     changes: {
@@ -207,9 +201,9 @@ async function findInTime(
   try {
     return { found: await findRecall(db, statement, timeoutMs), timedOut: false };
   } catch (error) {
-    if (statement.selection === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
+    if (statement.asked === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
   }
-  const found = await findRecall(db, { ...statement, selection: null }, timeoutMs);
+  const found = await findRecall(db, { ...statement, asked: null }, timeoutMs);
   logger.warn(
     `recall found nothing for the question within ${timeoutMs} ms (retrieval.timeoutMs) and goes on without`,
   );

@@ -1,19 +1,11 @@
 import { categoryRoom } from "../memories/item/category.js";
 import { linksOf, type MemoryCandidate } from "../search/memory-hits.js";
-import type { HitSelection } from "../search/memory-signals.js";
-import type { NamedDate } from "../search/question-dates.js";
 import { rankMemories, relatedTo } from "../search/rank-memories.js";
+import type { EmbeddedQuestion } from "../search/read-question.js";
 import type { SearchRuntime } from "../search/retrieval-options.js";
 import { shownFloor } from "../search/retrieval-weights.js";
 import type { RecallResult } from "./find-recall.js";
 import type { RecalledMemories } from "./recalled.js";
-
-/** What was asked, as far as it decides what is shown. */
-interface Asked {
-  readonly dates: readonly NamedDate[];
-  readonly names: (actor: string) => boolean;
-  readonly vector: HitSelection["vector"];
-}
 
 /**
  * Of what a recall found, what is shown unasked: best first, as many as configured, no more of a category than its
@@ -21,7 +13,7 @@ interface Asked {
  */
 export function selectMemories(
   { config: { retrieval, policy }, clock }: SearchRuntime,
-  { dates, names, vector }: Asked,
+  { dates, names, vector }: EmbeddedQuestion,
   found: RecallResult,
 ): RecalledMemories {
   const hits = rankMemories(

@@ -113,8 +113,8 @@ export function seenOwners(db: Connection, scope: Scope, columns = sql`o.id`): S
   ];
   // One lookup each: a condition with "or" would read all owners there are.
   return join(
-    owners.map((owner) => sql`select ${columns} from ${db.schema}.owner o where ${ownerIs(owner)}`),
-    " union all ",
+    owners.map((owner) => sql`select ${columns}\nfrom ${db.schema}.owner o\nwhere ${ownerIs(owner)}`),
+    "\nunion all\n",
   );
 }
 

@@ -3,38 +3,56 @@ import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.js";
 import type { Connection } from "../postgres/connection.js";
+import { type Cte, cte, float } from "./composed-statement.js";
 import {
+  bestSources,
   bestVisible,
   datedRows,
+  type FoundBySignal,
   type HitSelection,
+  type MemorySearch,
   nearest,
-  type QuestionVector,
+  type RankedMemories,
   rest,
+  type SearchedVector,
+  type SearchSizes,
+  searchSizes,
   similarityIn,
-  sources,
+  type VisibleMemories,
   visible,
-  visiblePerCandidate,
   wantedMemories,
 } from "./memory-signals.js";
 import { messageScores } from "./message-scores.js";
-import { type LexicalQuestion, questionTerms } from "./question-terms.js";
+import { type AskedTerms, questionTerms, type SeenOwners, seenOwners } from "./question-terms.js";
+import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-weights.js";
 import { memoryScores } from "./word-scores.js";
 
 /** The memories that may answer a question, in no order. One round trip. */
 export async function searchMemories(
   db: Connection,
-  question: LexicalQuestion,
-  selection: HitSelection,
+  question: EmbeddedQuestion,
+  visibleTo: VisibleMemories & { readonly limit: number },
 ): Promise<MemoryCandidate[]> {
+  const { ctes, owners } = seenOwners(db, visibleTo.scope);
+  const asked = questionTerms(db, owners, question);
+  const hits = memoryHits(db, { owners, terms: asked.terms }, { ...visibleTo, ...searchedBy(question) });
   const rows = await db.query<FoundMemory & Record<string, unknown>>(
-    sql`
-    with ${questionTerms(db, question)},
-    ${memoryHits(db, selection)}
-    select * from found`,
+    sql`with ${ctes},${asked.ctes},${hits.ctes} select * from ${hits.found}`,
     { prepare: true },
   );
   return candidatesOf(rows);
+}
+
+/** What a search for memories takes of a question besides its words. */
+export function searchedBy({ vector, spans }: EmbeddedQuestion): Pick<HitSelection, "vector" | "times"> {
+  return {
+    times: { since: spans.map(({ from }) => from), before: spans.map(({ before }) => before) },
+    vector: vector && {
+      ...vector,
+      from: similarityScale(vector.space.unrelated ?? assumedUnrelated).from,
+    },
+  };
 }
 
 /** A memory that may answer a question, with the signals for its final rank. */
@@ -56,90 +74,136 @@ export interface MemoryCandidate {
   readonly leastSimilarity: number | null;
 }
 
-/** Best matches of the question's words, of memories and of messages, that are looked at first for each candidate. */
-const matchesPerCandidate = 8;
-
 /** Links of a candidate that are told: some are of memories that are shown anyway. */
 const toldLinks = 3;
 
 /** Memories from which on the least similar one is unrelated to any question. */
 const manyMemories = 20;
 
+/** A row for each candidate ("hit"), and for each memory beside them that one is most strongly linked to ("link"). */
+export type FoundMemories = Cte<keyof FoundMemory>;
+
 /**
- * CTE `found` with a row for each candidate ("hit") and for each memory beside them that one of them is most strongly
- * linked to ("link"), as `FoundMemory`.
+ * CTEs up to the candidates for an answer.
  *
- * Needs the CTEs of `questionTerms`. Filters hold before anything is cut off, so the best of what they leave is never
- * missed: where they leave too few of the best matches, all that is visible is gone through (`rest`).
+ * Filters hold before anything is cut off, so the best of what they leave is never missed: where they leave too few of
+ * the best matches, all that is visible is gone through (`rest`).
  */
-export function memoryHits(db: Connection, selection: HitSelection): Sql {
-  const { schema } = db;
+export function memoryHits(
+  db: Connection,
+  asked: { readonly owners: SeenOwners; readonly terms: AskedTerms },
+  selection: HitSelection,
+): { readonly ctes: Sql; readonly found: FoundMemories } {
   const { vector, limit, scope } = selection;
-  const most = limit * matchesPerCandidate;
-  return sql`
+  const search: MemorySearch = { db, owners: asked.owners, selection };
+  const sizes = searchSizes(limit);
+  const messages = messageScores(db, asked, { appId: scope.appId ?? "", most: sizes.matches });
+  const memories = memoryScores(db, asked);
+  const words = { top: cte("word_top"), visible: cte("word_best") } as const;
+  const near = vector && nearest(search, vector, sizes);
+  const sources = bestSources(search, messages, sizes.matches);
+  const signals = { messages, words, near, scores: memories.scores, sources: sources.sources };
+  const least = near ? leastOf(near.visible, sizes.nearestVisible) : sql`null`;
+  return {
+    found: cte("found"),
+    ctes: sql`
     ${wantedMemories(selection)},
-    ${messageScores(db, { appId: scope.appId ?? "", most })},
-    ${memoryScores(db)},
-    word_top as materialized (select ref, score as value from memory_own order by score desc, ref limit ${most}),
-    ${bestVisible(db, "word", limit)},
-    ${vector ? nearest(db, vector, limit) : empty}
-    ${sources(db)},
-    ${rest(db, selection, most)},
+    ${messages.ctes},
+    ${memories.ctes},
+    -- The best by their words.
+    word_top as materialized (
+      select ref, score as value from ${memories.scores} order by score desc, ref limit ${sizes.matches}
+    ),
+    -- Those that are visible.
+    ${bestVisible(search, { name: words.visible, from: words.top, most: sizes.candidates })},
+    ${near ? near.ctes : empty}
+    ${sources.ctes},
+    ${rest(search, signals, sizes)},
+    ${candidates(search, signals, sizes)},
+    ${hitsAndLinks(search, messages.threads, least)}`,
+  };
+}
+
+/** CTE `candidate`: the best memories by all that speaks for them. */
+function candidates(search: MemorySearch, { words, near, sources }: FoundBySignal, sizes: SearchSizes): Sql {
+  const { vector } = search.selection;
+  return sql`
+    -- What speaks for each memory; only what is visible may be found.
     signal as (
-      select ref, value as lexical, 0::float8 as source, null::float8 as similarity, 0::float8 as boost, true as seen from word
+      select ref, value as lexical, 0::float8 as source, null::float8 as similarity, 0::float8 as boost, true as visible
+      from ${words.visible}
       union all
-      select ref, value, 0, null, 0, false from word_top
+      select ref, value, 0, null, 0, false from ${words.top}
       union all
       select ref, value, 0, null, 0, true from rest_word
       union all
-      select ref, 0, value, null, 0, true from lift
+      select ref, 0, value, null, 0, true from ${sources}
       union all
-      select ref, 0, value, null, 0, true from rest_lift
-      ${vector ? sql`union all select ref, 0, 0, value, 0, true from near` : empty}
-      ${vector ? sql`union all select ref, 0, 0, value, 0, false from near_top` : empty}
-      ${vector ? sql`union all select ref, 0, 0, value, 0, true from rest_near` : empty}
-      ${datedRows(db, selection)}
+      select ref, 0, value, null, 0, true from rest_source
+      ${near ? nearRows(near) : empty}
+      ${datedRows(search)}
     ),
-    best as materialized (
+    -- The candidates.
+    candidate as materialized (
       select ref, max(lexical) as lexical, max(source) as source, max(similarity) as similarity
       from signal group by ref
-      having bool_or(seen)
-      order by max(lexical) + ${weights.source}::float8 * max(source)
-        + ${weights.vector}::float8 * ${vector ? nearnessOf(vector) : sql`0`} + max(boost) desc, ref desc
-      limit ${limit}
-    ),
-    chosen as materialized (
+      having bool_or(visible)
+      order by max(lexical) + ${float(weights.source)} * max(source)
+        + ${float(weights.vector)} * ${vector ? nearnessOf(vector) : sql`0`} + max(boost) desc, ref desc
+      limit ${sizes.candidates}
+    )`;
+}
+
+/** CTE `found`, with the rows of `FoundMemory`. */
+function hitsAndLinks({ db, selection: { vector } }: MemorySearch, threads: Sql, least: Sql): Sql {
+  const { schema } = db;
+  return sql`
+    -- With their memories.
+    hit as materialized (
       select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, ${memoryJson(db)} as memory
-      from best s cross join lateral (select * from ${schema}.memory where ref = s.ref limit 1) m
+      from candidate s cross join lateral (select * from ${schema}.memory where ref = s.ref limit 1) m
     ),
-    bond as materialized (
-      select c.ref, max(l.strength) filter (where o.ref is not null) as relation,
+    -- The strength of each one's strongest link to another, and what it is most strongly linked to.
+    hit_link as materialized (
+      select l.ref, max(l.strength) filter (where o.ref is not null) as relation,
         (array_agg(m.ref order by l.strength desc, m.ref) filter (where ${visible}))[1:${toldLinks}::int] as linked
-      from chosen c
-      join lateral (
-        select r.to_ref as other, r.strength from ${schema}.relation r where r.from_ref = c.ref
+      from (
+        select r.from_ref as ref, r.to_ref as other, r.strength from ${schema}.relation r
+        where r.from_ref = any (array(select ref from hit))
         union all
-        select r.from_ref, r.strength from ${schema}.relation r where r.to_ref = c.ref
-      ) l on true
-      join ${schema}.memory m on m.ref = l.other
+        select r.to_ref, r.from_ref, r.strength from ${schema}.relation r
+        where r.to_ref = any (array(select ref from hit))
+      ) l
+      cross join lateral (select * from ${schema}.memory where ref = l.other limit 1) m
       cross join wanted w
-      left join chosen o on o.ref = l.other
-      group by c.ref
+      left join hit o on o.ref = l.other
+      group by l.ref
     ),
+    -- The answer: candidates with their signals, and what they are linked to.
     found as (
       select 'hit' as list, c.ref::float8 as ref, json_build_array(
         c.lexical, c.source, coalesce(h.score, 0), ${vector ? similarityOf(db, vector) : sql`null`},
-        coalesce(b.relation, 0), coalesce(b.linked, '{}'), ${vector ? leastOf(limit) : sql`null`}
+        coalesce(b.relation, 0), coalesce(b.linked, '{}'), ${least}
       ) as signals, c.memory
-      from chosen c
-      left join thread_own h on h.thread_ref = c.thread_ref
-      left join bond b on b.ref = c.ref
+      from hit c
+      left join ${threads} h on h.thread_ref = c.thread_ref
+      left join hit_link b on b.ref = c.ref
       union all
       select 'link', m.ref, null, ${memoryJson(db)}
-      from (select distinct unnest(linked) as ref from bond) b
+      from (select distinct unnest(linked) as ref from hit_link) b
       join ${schema}.memory m on m.ref = b.ref
-      where b.ref not in (select ref from chosen)
+      where b.ref not in (select ref from hit)
     )`;
+}
+
+function nearRows({ top, visible }: Readonly<Record<"top" | "visible", RankedMemories>>): Sql {
+  return sql`
+      union all
+      select ref, 0, 0, value, 0, true from ${visible}
+      union all
+      select ref, 0, 0, value, 0, false from ${top}
+      union all
+      select ref, 0, 0, value, 0, true from rest_near`;
 }
 
 /** A row of `found`. */
@@ -183,21 +247,21 @@ type Signals = readonly [
 ];
 
 /** `nearness`, for the choice of candidates. */
-function nearnessOf({ space }: QuestionVector): Sql {
-  const { from } = similarityScale(space.unrelated ?? assumedUnrelated);
-  return sql`greatest(0, coalesce(max(similarity), 0) - ${from}::float8) / ${1 - from}::float8`;
+function nearnessOf({ from }: SearchedVector): Sql {
+  return sql`greatest(0, coalesce(max(similarity), 0) - ${from}::float8) / (1 - ${from}::float8)`;
 }
 
-function similarityOf(db: Connection, { space }: QuestionVector): Sql {
+function similarityOf(db: Connection, { space }: SearchedVector): Sql {
   return sql`coalesce(c.similarity, (
-    select ${similarityIn(space)} from ${db.schema}.memory_embedding e where e.memory_ref = c.ref and e.space_ref = ${space.ref}
-  ))`;
+          select ${similarityIn(space)} from ${db.schema}.memory_embedding e
+          where e.memory_ref = c.ref and e.space_ref = ${space.ref}
+        ))`;
 }
 
 /** The least similarity of all visible memories, where those are many and none was cut off. */
-function leastOf(limit: number): Sql {
+function leastOf(near: RankedMemories, most: Sql): Sql {
   return sql`(
-    select case when count(*) >= ${manyMemories} and count(*) < ${limit * visiblePerCandidate} then min(value) end
-    from (select ref, value from near union select ref, value from rest_near) n
-  )`;
+          select case when count(*) >= ${manyMemories} and count(*) < ${most} then min(value) end
+          from (select ref, value from ${near} union select ref, value from rest_near) n
+        )`;
 }

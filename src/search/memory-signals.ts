@@ -1,12 +1,15 @@
-import sql, { empty, raw, type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { MemoryKind } from "../memories/item/memory.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
+import { type Cte, cte, float } from "./composed-statement.js";
 import type { StoreFilter } from "./memory-filter.js";
-import type { TimeSpan } from "./question-dates.js";
+import type { MessageScores } from "./message-scores.js";
+import type { SeenOwners } from "./question-terms.js";
 import { retrievalWeights as weights } from "./retrieval-weights.js";
+import type { MemoryScores } from "./word-scores.js";
 
 /** Which memories a search may return. */
 export interface VisibleMemories {
@@ -14,6 +17,60 @@ export interface VisibleMemories {
   readonly kinds: readonly MemoryKind[];
   readonly categories: readonly string[];
   readonly filter: StoreFilter;
+}
+
+/** Times that a question names: each from its first moment to the one that is no longer part of it. */
+interface AskedTimes {
+  readonly since: readonly Date[];
+  readonly before: readonly Date[];
+}
+
+/** A question's vector, as a search compares it. */
+export interface SearchedVector {
+  readonly space: Pick<EmbeddingSpace, "ref" | "type" | "product" | "indexed">;
+  readonly value: Buffer;
+  /** Similarity from which on one says anything in this space. */
+  readonly from: number;
+}
+
+/** Which memories a search looks for. */
+export interface HitSelection extends VisibleMemories {
+  /** Null without embeddings. */
+  readonly vector: SearchedVector | null;
+  /** What holds since then is found without a word of the question. */
+  readonly times: AskedTimes;
+  /** Candidates for the final ranking. */
+  readonly limit: number;
+}
+
+/** What a search for memories selects with. */
+export interface MemorySearch {
+  readonly db: Connection;
+  readonly owners: SeenOwners;
+  readonly selection: HitSelection;
+}
+
+/** The best memories by one signal, which is their `value`. */
+export type RankedMemories = Cte<"ref" | "value">;
+
+/** How many memories or messages are looked at for each candidate, as expressions. */
+export interface SearchSizes {
+  readonly candidates: Sql;
+  /** Best matches of the question's words, of memories and of messages. */
+  readonly matches: Sql;
+  /** Nearest vectors, and of them those of visible memories: words bring in others. */
+  readonly nearest: Sql;
+  readonly nearestVisible: Sql;
+}
+
+/** The sizes of a search for `limit` candidates. */
+export function searchSizes(limit: number): SearchSizes {
+  return {
+    candidates: sql`${limit}::int`,
+    matches: sql`${limit}::int * 8`,
+    nearest: sql`${limit}::int * 4`,
+    nearestVisible: sql`${limit}::int * 2`,
+  };
 }
 
 /**
@@ -24,6 +81,7 @@ export function wantedMemories({ scope, kinds, categories, filter }: VisibleMemo
   const { appId } = scopeColumns(scope);
   const { agentId, runId, actorId, role, category, pinned } = filter;
   return sql`
+    -- Which memories are wanted: one row.
     wanted as materialized (
       select ${appId}::text as app_id, ${kinds}::text[] as kinds, ${categories}::text[] as categories,
         ${agentId}::text as agent_id, ${runId}::text as run_id, ${actorId}::text as actor_id, ${role}::text as role,
@@ -50,140 +108,161 @@ export const visible: Sql = sql`(
 )`;
 
 /**
- * CTE `<name>`: of `<name>_top` (ref, value), the `limit` best whose memories are visible. Memories are looked up one by
- * one, best first, until there are enough.
+ * CTE `name`: of the memories `from`, the `most` best that are visible. They are looked up one by one, best first, until
+ * there are enough.
  */
-export function bestVisible(db: Connection, name: string, limit: number): Sql {
+export function bestVisible(
+  { db }: MemorySearch,
+  { name, from, most }: { readonly name: RankedMemories; readonly from: RankedMemories; readonly most: Sql },
+): Sql {
   return sql`
-    ${raw(name)} as materialized (
+    ${name} as materialized (
       select t.ref, t.value
-      from (select ref, value from ${raw(name)}_top order by value desc, ref) t
+      from (select ref, value from ${from} order by value desc, ref) t
       cross join wanted w
       cross join lateral (select from ${db.schema}.memory m where m.ref = t.ref and ${visible} limit 1) m
       order by t.value desc, t.ref
-      limit ${limit}
+      limit ${most}
     )`;
 }
 
-/** Which memories a search looks for. */
-export interface HitSelection extends VisibleMemories {
-  /** The question's vector; null without embeddings. */
-  readonly vector: { readonly space: EmbeddingSpace; readonly value: string } | null;
-  /** Times that the question names: what holds since then is found without a word of it. */
-  readonly spans: readonly TimeSpan[];
-  /** Candidates for the final ranking. */
-  readonly limit: number;
-}
-
-export type QuestionVector = NonNullable<HitSelection["vector"]>;
-
-/** Nearest vectors looked at first for each candidate, and visible ones taken: words bring in others. */
-const nearestPerCandidate = 4;
-export const visiblePerCandidate = 2;
-
-/** CTE `lift` (ref, value): how well the messages fit that visible memories were learned from. */
-export function sources(db: Connection): Sql {
-  return sql`
-    cited as materialized (
-      -- By thread and not by message: a long thread has many of both.
-      select m.ref, h.thread_ref, cited.seq
-      from (select distinct thread_ref from message_context) h
+/** CTEs up to how well the best messages fit that visible memories were learned from. */
+export function bestSources(
+  { db, owners }: MemorySearch,
+  { messages }: MessageScores,
+  most: Sql,
+): { readonly ctes: Sql; readonly sources: RankedMemories } {
+  const { schema } = db;
+  return {
+    sources: cte("source_best"),
+    ctes: sql`
+    -- Visible memories learned from the best messages: from the best down, until there are enough.
+    source_top as materialized (
+      select s.memory_ref as ref, c.score
+      from (select thread_ref, seq, score from ${messages} order by score desc, thread_ref, seq) c
       cross join wanted w
       cross join lateral (
-        select m.ref, m.source_seqs from ${db.schema}.memory m
-        where m.thread_ref = h.thread_ref and m.owner_ref in (select id from seer) and ${visible} offset 0
+        select memory_ref from ${schema}.memory_source where thread_ref = c.thread_ref and seq = c.seq offset 0
+      ) s
+      cross join lateral (
+        select from ${schema}.memory m
+        where m.ref = s.memory_ref and m.owner_ref in (select id from ${owners}) and ${visible} limit 1
       ) m
-      cross join lateral unnest(m.source_seqs) as cited (seq)
+      order by c.score desc, c.thread_ref, c.seq
+      limit ${most}
     ),
-    lift as materialized (${bestSource(sql`select thread_ref, seq, score from message_context`, "cited")})`;
+    -- Each of them with the score of its best message.
+    source_best as materialized (select ref, max(score) as value from source_top group by ref)`,
+  };
 }
 
-/** The score of the best of `messages` (thread_ref, seq, score) that each memory of the CTE `cited` was learned from. */
-function bestSource(messages: Sql, cited: string): Sql {
-  return sql`
-    select c.ref, max(h.score) as value
-    from ${raw(cited)} c full join (${messages}) h on h.thread_ref = c.thread_ref and h.seq = c.seq
-    where c.ref is not null and h.score is not null group by c.ref`;
-}
-
-/**
- * CTEs `question_vector` (value), so that the vector is read from its text once and not at each mention, `near_top` and
- * `near` (ref, value), the nearest vectors and those of visible memories.
- */
-export function nearest(db: Connection, { space, value }: QuestionVector, limit: number): Sql {
-  return sql`
+/** CTEs up to the nearest vectors, and those of visible memories. */
+export function nearest(
+  search: MemorySearch,
+  { space, value }: SearchedVector,
+  sizes: SearchSizes,
+): { readonly ctes: Sql; readonly top: RankedMemories; readonly visible: RankedMemories } {
+  const [top, best]: RankedMemories[] = [cte("near_top"), cte("near_best")];
+  const { db, owners } = search;
+  return {
+    ...{ top: top as RankedMemories, visible: best as RankedMemories },
+    ctes: sql`
+    -- The question's vector, read once.
     question_vector as materialized (select ${value}::${space.type} as value),
+    -- The nearest vectors.
     near_top as materialized (
       select e.memory_ref as ref, ${similarityIn(space)} as value
-      from seer s join ${db.schema}.memory_embedding e on e.owner_ref = s.id and e.space_ref = ${space.ref} and e.active
-      order by value desc, ref limit ${limit * nearestPerCandidate}
+      from ${owners} s
+      join ${db.schema}.memory_embedding e on e.owner_ref = s.id and e.space_ref = ${space.ref} and e.active
+        ${space.indexed}
+      order by value desc, ref limit ${sizes.nearest}
     ),
-    ${bestVisible(db, "near", limit * visiblePerCandidate)},`;
+    -- Those of visible memories.
+    ${bestVisible(search, { name: best as RankedMemories, from: top as RankedMemories, most: sizes.nearestVisible })},`,
+  };
 }
 
-/** Of the row `e` of `memory_embedding`. */
-export function similarityIn(space: EmbeddingSpace): Sql {
-  return sql`least(1, -(e.embedding ${space.product} (select value from question_vector)))`;
+/** Of the row `e` of `memory_embedding`, in a statement that has the CTEs of `nearest`. */
+export function similarityIn({ product }: Pick<EmbeddingSpace, "product">): Sql {
+  return sql`least(1, -(e.embedding ${product} (select value from question_vector)))`;
+}
+
+/** The signals that memories are found by. */
+export interface FoundBySignal {
+  readonly scores: MemoryScores;
+  readonly messages: MessageScores;
+  /** Best by words: of all, and of visible memories. */
+  readonly words: { readonly top: RankedMemories; readonly visible: RankedMemories };
+  readonly near: { readonly top: RankedMemories; readonly visible: RankedMemories } | null;
+  readonly sources: RankedMemories;
 }
 
 /**
- * CTEs `rest_word`, `rest_near` and `rest_lift` (ref, value): the best of all visible memories, each by one signal. They
+ * CTEs `rest_word`, `rest_near` and `rest_source` (ref, value): the best of all visible memories, each by one signal. They
  * are gone through only when something was cut off and filters left less of the best than is wanted; what is large is
  * joined in full, or looked up.
  */
-export function rest(db: Connection, { vector, limit }: HitSelection, most: number): Sql {
+export function rest(
+  { db, owners, selection: { vector } }: MemorySearch,
+  { scores, messages, words, near, sources }: FoundBySignal,
+  sizes: SearchSizes,
+): Sql {
   const { schema } = db;
-  const few = (name: string, top: Sql, cut: number, wanted: number) => sql`
-    ((select count(*) from ${raw(name)}) < ${wanted} and (select count(*) from ${top}) >= ${cut})`;
-  const fewNear = sql`or ${few("near", sql`near_top`, limit * nearestPerCandidate, limit * visiblePerCandidate)}`;
+  const few = (found: Sql, most: Sql, of: Sql, cut: Sql) =>
+    sql`((select count(*) from ${found}) < ${most} and (select count(*) from ${of}) >= ${cut})`;
+  const fewNear = near && sql`or ${few(near.visible, sizes.nearestVisible, near.top, sizes.nearest)}`;
+  const matched = sql`(select from ${messages.words} where nth = 1 limit ${sizes.matches}) h`;
   return sql`
+    -- All visible memories, where filters left less of the best than is wanted; else none.
     rest as materialized (
       select m.ref, m.thread_ref, m.source_seqs
-      from seer s join ${schema}.memory m on m.owner_ref = s.id cross join wanted w
-      where ${visible} and (select ${few("word", sql`word_top`, most, limit)}
-        or ${few("lift", sql`(select from message_hit where nth = 1 limit ${most}) h`, most, limit)}
-        ${vector ? fewNear : empty})
+      from ${owners} s join ${schema}.memory m on m.owner_ref = s.id cross join wanted w
+      where ${visible} and (
+        select ${few(words.visible, sizes.candidates, words.top, sizes.matches)}
+          or ${few(sources, sizes.candidates, matched, sizes.matches)}
+          ${fewNear ?? empty}
+      )
     ),
+    -- The best of those by their words,
     rest_word as (
-      select r.ref, o.score as value from rest r full join memory_own o on o.ref = r.ref
-      where r.ref is not null and o.ref is not null order by o.score desc, r.ref limit ${limit}
+      select r.ref, o.score as value from rest r full join ${scores} o on o.ref = r.ref
+      where r.ref is not null and o.ref is not null order by o.score desc, r.ref limit ${sizes.candidates}
     ),
+    -- by their vectors,
     rest_near as (
-      ${vector ? restNear(db, vector, limit) : sql`select null::bigint as ref, null::float8 as value where false`}
+      ${vector ? restNear(db, vector, sizes) : sql`select null::bigint as ref, null::float8 as value where false`}
     ),
-    rest_cited as (select r.ref, r.thread_ref, cited.seq from rest r cross join lateral unnest(r.source_seqs) as cited (seq)),
-    rest_lift as (
-      -- By its own words alone: messages that are not among the best lend none to their neighbours.
-      ${bestSource(
-        sql`select thread_ref, seq, total / (select gain from message_ideal) as score from message_hit where nth = 1`,
-        "rest_cited",
-      )}
-      order by value desc, ref limit ${limit}
+    -- and by the own words of the messages they were learned from: what is not among the best lends none to its neighbours.
+    rest_source as (
+      select c.ref, max(h.total) / (select gain from ${messages.ideal}) as value
+      from (select r.ref, r.thread_ref, cited.seq from rest r cross join lateral unnest(r.source_seqs) as cited (seq)) c
+      full join (select thread_ref, seq, total from ${messages.words} where nth = 1) h
+        on h.thread_ref = c.thread_ref and h.seq = c.seq
+      where c.ref is not null and h.total is not null
+      group by c.ref order by value desc, ref limit ${sizes.candidates}
     )`;
 }
 
-function restNear(db: Connection, { space }: QuestionVector, limit: number): Sql {
+function restNear({ schema }: Connection, { space }: SearchedVector, sizes: SearchSizes): Sql {
   return sql`
-    select r.ref, e.value from rest r cross join lateral (
-      select ${similarityIn(space)} as value from ${db.schema}.memory_embedding e
-      where e.memory_ref = r.ref and e.space_ref = ${space.ref} and e.active limit 1
-    ) e
-    order by e.value desc, r.ref limit ${limit * visiblePerCandidate}`;
+      select r.ref, e.value from rest r cross join lateral (
+        select ${similarityIn(space)} as value from ${schema}.memory_embedding e
+        where e.memory_ref = r.ref and e.space_ref = ${space.ref} and e.active limit 1
+      ) e
+      order by e.value desc, r.ref limit ${sizes.nearestVisible}`;
 }
 
 /** The memories that hold since one of the times asked about, and what that adds to their rank. */
-export function datedRows(db: Connection, { spans }: HitSelection): Sql {
+export function datedRows({ db, owners, selection: { times } }: MemorySearch): Sql {
   return sql`
-    union all
-    select m.ref, 0, 0, null, ${weights.date}::float8 + ${weights.importance}::float8 * (m.importance - 1) / 4, true
-    from seer s
-    cross join wanted w
-    cross join unnest(
-      ${spans.map(({ from }) => from)}::timestamptz[], ${spans.map(({ before }) => before)}::timestamptz[]
-    ) as span (since, before)
-    cross join lateral (
-      select * from ${db.schema}.memory
-      where owner_ref = s.id and valid_from >= span.since and valid_from < span.before offset 0
-    ) m
-    where ${visible}`;
+      union all
+      select m.ref, 0, 0, null, ${float(weights.date)} + ${float(weights.importance)} * (m.importance - 1) / 4, true
+      from ${owners} s
+      cross join wanted w
+      cross join unnest(${times.since}::timestamptz[], ${times.before}::timestamptz[]) as span (since, before)
+      cross join lateral (
+        select * from ${db.schema}.memory
+        where owner_ref = s.id and valid_from >= span.since and valid_from < span.before offset 0
+      ) m
+      where ${visible}`;
 }

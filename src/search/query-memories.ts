@@ -1,16 +1,13 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { errorLine } from "../logger.js";
 import { type CategoryPolicy, readableCategories, requireCategory } from "../memories/item/category.js";
 import { type MemoryKind, memoryKinds } from "../memories/item/memory.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
-import { searchText } from "../text/search-text.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
 import { type MemoryFilter, parseFilter } from "./memory-filter.js";
 import { linksOf, searchMemories } from "./memory-hits.js";
-import { namedSpans, questionDates } from "./question-dates.js";
-import { namesActor, questionWords } from "./question-words.js";
 import { type MemoryHit, rankMemories, relatedTo } from "./rank-memories.js";
+import { embedQuestion } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 
 /**
@@ -88,34 +85,24 @@ export interface FoundHits extends AnswerShape {
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
   const { scope, ...asks } = parseScoped(querySchema, input, "query");
   const most = sameOf(asks, "topK", "top_k") ?? 5;
-  const { policy, retrieval } = deps.config;
+  const { policy } = deps.config;
   const agent = asks.agent ?? null;
   const filter = parseFilter(asks.filters, scope);
   const categories = allowedCategories(policy, agent, asks.categories ?? null);
   if (filter.category !== null) allowedCategories(policy, agent, [filter.category]);
-  const terms = searchText(asks.query, deps.db.language);
-  const asked = questionWords(terms);
-  const dates = questionDates(asks.query);
-  const vector = await embedQuestion(deps, asks.query, retrieval.embedTimeoutMs);
-  const candidates = await searchMemories(
-    deps.db,
-    { scope, terms, ...asked },
-    {
-      scope,
-      kinds: asks.kinds ?? (asks.categories ? [...defaultKinds, "procedure"] : defaultKinds),
-      categories,
-      filter: { ...filter, category: filter.category && requireCategory(policy, filter.category).name },
-      vector,
-      spans: namedSpans(dates),
-      limit: Math.max(50, most * candidatesPerHit),
-    },
-  );
+  const question = await embedQuestion(deps, asks.query);
+  const candidates = await searchMemories(deps.db, question, {
+    scope,
+    kinds: asks.kinds ?? (asks.categories ? [...defaultKinds, "procedure"] : defaultKinds),
+    categories,
+    filter: { ...filter, category: filter.category && requireCategory(policy, filter.category).name },
+    limit: Math.max(50, most * candidatesPerHit),
+  });
   const hits = rankMemories(candidates, {
-    dates,
-    names: namesActor(asked, deps.db.language),
+    ...question,
     now: (deps.clock ?? (() => new Date()))(),
     threshold: asks.threshold ?? undefined,
-    unrelated: vector?.space.unrelated ?? null,
+    unrelated: question.vector?.space.unrelated ?? null,
   }).slice(0, most);
   return {
     hits: relatedTo(hits, linksOf(candidates)).map(({ hit, memories }) =>
@@ -155,17 +142,4 @@ function allowedCategories(
     "CATEGORY_DENIED",
     `Agent "${agent}" may not read ${denied.join(", ")}. It may read: ${[...readable].join(", ") || "nothing"}.`,
   );
-}
-
-/** The question's vector, or null: lexical search alone is better than no answer. */
-export async function embedQuestion({ embedder, logger }: SearchRuntime, query: string, timeoutMs: number) {
-  if (!embedder || query.trim() === "") return null;
-  try {
-    const { space, vectors } = await embedder.query(query, timeoutMs);
-    return { space, value: vectors[0] as string };
-  } catch (error) {
-    if (MemoryError.is(error) && error.code !== "EMBEDDING_FAILED") throw error;
-    logger.warn(`searching without vectors: ${errorLine(error)}`);
-    return null;
-  }
 }

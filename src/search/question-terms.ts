@@ -1,17 +1,10 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
-import { seenOwners } from "../scope/scope-predicates.js";
+import { seenOwners as ownersOf } from "../scope/scope-predicates.js";
+import { type Cte, cte, float } from "./composed-statement.js";
+import type { Question } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-weights.js";
-
-/** A question, prepared. */
-export interface LexicalQuestion {
-  readonly scope: Scope;
-  /** The question as `searchText` prepared it. */
-  readonly terms: string;
-  readonly words: readonly string[];
-  readonly correctable: readonly string[];
-}
 
 /** Each costs some milliseconds: hundreds of edits to stem and to look up. */
 const mostCorrected = 6;
@@ -25,41 +18,88 @@ const mostTerms = 64;
 /** Texts of an owner counted to tell which terms are rare: those with more all count as common. */
 const mostCounted = 20;
 
+/** Whose memories are searched: a row for the user and one for the app, where the scope names them. */
+export type SeenOwners = Cte<
+  | "id"
+  | "is_user"
+  | "revision"
+  | "changes_trimmed_to"
+  | "memory_count"
+  | "memory_length"
+  | "message_count"
+  | "message_length"
+>;
+
+/** @param allowed without it there are no rows, and so nothing is found. */
+export function seenOwners(
+  db: Connection,
+  scope: Scope,
+  allowed = sql`true`,
+): { readonly ctes: Sql; readonly owners: SeenOwners } {
+  const columns = sql`o.id, o.user_id <> '' as is_user, o.revision, o.changes_trimmed_to, o.memory_count, o.memory_length,
+      o.message_count, o.message_length`;
+  return {
+    owners: cte("seen_owner"),
+    ctes: sql`
+    -- Whose memories are searched: the user and the app.
+    seen_owner as materialized (
+      select * from (
+        ${ownersOf(db, scope, columns)}
+      ) o
+      where ${allowed}
+    )`,
+  };
+}
+
 /**
- * CTEs `seer`, `name`, `asked`: whose memories are searched, which words name a speaker, and the terms asked for.
- *
- * `seer` has one row for the user and one for the app. `asked` has one for each of them and each term (numbered `n`),
- * with the texts that have it. When no text has most of what is asked, terms that none has are replaced by those one
- * edit away (a letter dropped, added, doubled, changed, or two swapped) that some text does have.
+ * The terms asked for: a row for each owner and each term (numbered `n`), with the texts that have it. A corrected word's
+ * readings have the `term` that they stand for, and a `lexeme` each.
  */
-export function questionTerms(db: Connection, question: LexicalQuestion, allowed?: Sql): Sql {
+export type AskedTerms = Cte<"n" | "term" | "lexeme" | "weight" | "owner_ref" | "memories" | "messages">;
+
+/**
+ * CTEs up to the terms asked for.
+ *
+ * When no text has most of what is asked, terms that none has are replaced by those one edit away (a letter dropped,
+ * added, doubled, changed, or two swapped) that some text does have.
+ */
+export function questionTerms(
+  db: Connection,
+  owners: SeenOwners,
+  question: Pick<Question, "terms" | "words" | "correctable">,
+): { readonly ctes: Sql; readonly terms: AskedTerms } {
   const { schema } = db;
   const lexemes = (text: Sql) => sql`unnest(to_tsvector(${db.language}::regconfig, ${text}))`;
   const counted = (texts: Sql) => sql`
-    select count(*) from (select from seer s join ${texts} t on t.owner_ref = s.id and t.lexeme = w.lexeme limit ${mostCounted}) c`;
-  const known = (condition: Sql) => sql`(exists (
-    select from seer s join ${schema}.memory_term t on t.owner_ref = s.id and ${condition}
-  ) or exists (
-    select from seer s join ${schema}.message_term t on t.owner_ref = s.id and ${condition}
-  ))`;
-  return sql`
-    ${seers(db, question.scope, allowed)},
-    name as materialized (
-      -- Most owners know no speakers by name: then the words need not be looked up.
+          select count(*) from (
+            select from ${owners} s join ${texts} t on t.owner_ref = s.id and t.lexeme = w.lexeme limit ${mostCounted}
+          ) c`;
+  const known = (condition: Sql) => sql`(
+        exists (select from ${owners} s join ${schema}.memory_term t on t.owner_ref = s.id and ${condition})
+        or exists (select from ${owners} s join ${schema}.message_term t on t.owner_ref = s.id and ${condition})
+      )`;
+  return {
+    terms: cte("asked_term"),
+    ctes: sql`
+    -- Words of the question that name a speaker. Most owners know none: then the words need not be looked up.
+    speaker_word as materialized (
       select word from unnest(${question.words}::text[]) word
-      where (select ${known(sql`t.lexeme >= '@' and t.lexeme < 'A'`)}) and ${known(sql`t.lexeme = '@' || word`)}
+      where (select ${known(sql`t.lexeme >= '@' and t.lexeme < 'A'`)})
+      and ${known(sql`t.lexeme = '@' || word`)}
     ),
-    worded as materialized (
-      select v.n, v.lexeme, v.lexeme in (
-        select v.lexeme from name cross join lateral ${lexemes(sql`name.word`)} v
-      ) as named, count(*) over () <= ${mostTerms} as few
+    -- The question's terms.
+    question_term as materialized (
+      select v.n, v.lexeme,
+        v.lexeme in (select v.lexeme from speaker_word cross join lateral ${lexemes(sql`speaker_word.word`)} v) as named,
+        count(*) over () <= ${mostTerms} as few
       from ${lexemes(sql`${question.terms}`)} with ordinality v (lexeme, positions, weights, n)
     ),
-    telling as materialized (
-      select n, lexeme, named from worded where few
+    -- All of them; of a long question the rarest.
+    telling_term as materialized (
+      select n, lexeme, named from question_term where few
       union all (
         select w.n, w.lexeme, w.named
-        from worded w cross join lateral (
+        from question_term w cross join lateral (
           select (${counted(sql`${schema}.memory_term`)}) + (${counted(sql`${schema}.message_term`)}) as texts
           offset 0
         ) f
@@ -67,57 +107,54 @@ export function questionTerms(db: Connection, question: LexicalQuestion, allowed
         order by f.texts = 0, f.texts, w.n limit ${mostTerms}
       )
     ),
-    plain as materialized (
+    -- The same for each owner, with how many texts have it.
+    counted_term as materialized (
       select v.n, v.lexeme, v.named, s.id as owner_ref, f.memories, f.messages
-      from telling v cross join seer s cross join lateral (${textsWith(db, sql`v.lexeme`)}) f
+      from telling_term v cross join ${owners} s cross join lateral (${textsWith(db, sql`v.lexeme`)}) f
     ),
-    unknown as materialized (
-      select lexeme, count(*) over () as terms from plain where not named group by lexeme having sum(memories + messages) = 0
+    -- Terms that no text has.
+    unknown_term as materialized (
+      select lexeme, count(*) over () as terms from counted_term
+      where not named group by lexeme having sum(memories + messages) = 0
     ),
-    misspelt as materialized (
+    -- Words that are corrected: only where most of the question is unknown.
+    misspelt_word as materialized (
       select word, v.lexeme as term from unnest(${question.correctable}::text[]) word
       cross join lateral ${lexemes(sql`word`)} v
-      join unknown using (lexeme)
-      where 2 * terms >= (select count(distinct n) from plain where not named)
-        and (select sum(memory_count + message_count) > 0 from seer)
+      join unknown_term using (lexeme)
+      where 2 * terms >= (select count(distinct n) from counted_term where not named)
+        and (select sum(memory_count + message_count) > 0 from ${owners})
       limit ${mostCorrected}
     ),
-    corrected as materialized (
+    -- What may have been meant by them, of what some text has.
+    corrected_term as materialized (
       select m.term, v.lexeme
-      from misspelt m cross join lateral ${lexemes(sql`${schema}.one_edit_away(m.word)`)} v
+      from misspelt_word m cross join lateral ${lexemes(sql`${schema}.one_edit_away(m.word)`)} v
       where ${known(sql`t.lexeme = v.lexeme`)}
     ),
-    asked as materialized (
-      select n, lexeme as term, lexeme, case when named then ${weights.name}::float8 else 1 end as weight, owner_ref, memories, messages
-      from plain where lexeme not in (select term from corrected)
+    -- The terms that are searched for.
+    asked_term as materialized (
+      select n, lexeme as term, lexeme, case when named then ${float(weights.name)} else 1 end as weight,
+        owner_ref, memories, messages
+      from counted_term where lexeme not in (select term from corrected_term)
       union all
-      select c.n, c.term, c.lexeme, ${weights.correction}::float8, s.id, f.memories, f.messages
+      select c.n, c.term, c.lexeme, ${float(weights.correction)}, s.id, f.memories, f.messages
       from (
-        select -row_number() over () as n, min(term) as term, lexeme from corrected
-        where lexeme not in (select lexeme from plain) group by lexeme
-      ) c cross join seer s cross join lateral (${textsWith(db, sql`c.lexeme`)}) f
-    )`;
-}
-
-/**
- * CTE `seer`, with a row for the user and one for the app, where `scope` names them.
- *
- * @param allowed without it there are no rows, and so nothing is found.
- */
-export function seers(db: Connection, scope: Scope, allowed = sql`true`): Sql {
-  const columns = sql`o.id, o.user_id <> '' as is_user, o.revision, o.changes_trimmed_to, o.memory_count, o.memory_length, o.message_count,
-    o.message_length`;
-  return sql`seer as materialized (select * from (${seenOwners(db, scope, columns)}) o where ${allowed})`;
+        select -row_number() over () as n, min(term) as term, lexeme from corrected_term
+        where lexeme not in (select lexeme from counted_term) group by lexeme
+      ) c cross join ${owners} s cross join lateral (${textsWith(db, sql`c.lexeme`)}) f
+    )`,
+  };
 }
 
 /** In how many texts of the owner `s` a word is: one row (memories, messages). */
-function textsWith(db: Connection, lexeme: Sql): Sql {
-  const { schema } = db;
+function textsWith({ schema }: Connection, lexeme: Sql): Sql {
   return sql`
-    select m.memories, g.messages
-    from (
-      select count(*)::float8 as memories from ${schema}.memory_term t where t.owner_ref = s.id and t.lexeme = ${lexeme}
-    ) m cross join (
-      select count(*)::float8 as messages from ${schema}.message_term t where t.owner_ref = s.id and t.lexeme = ${lexeme}
-    ) g`;
+        select m.memories, g.messages
+        from (
+          select count(*)::float8 as memories from ${schema}.memory_term t where t.owner_ref = s.id and t.lexeme = ${lexeme}
+        ) m cross join (
+          select count(*)::float8 as messages from ${schema}.message_term t where t.owner_ref = s.id and t.lexeme = ${lexeme}
+        ) g
+      `;
 }

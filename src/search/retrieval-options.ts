@@ -51,7 +51,7 @@ export const retrievalOptionsSchema = z.strictObject({
 export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}
 
 /** How memories are found. */
-export type RetrievalOptions = z.output<typeof retrievalOptionsSchema>;
+type RetrievalOptions = z.output<typeof retrievalOptionsSchema>;
 
 /** What a search takes. */
 export type SearchRuntime = Runtime<{

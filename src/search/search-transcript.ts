@@ -3,10 +3,8 @@ import type { Connection } from "../postgres/connection.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { parseThreadId } from "../scope/thread-id.js";
 import type { MessageRole } from "../text/message-text.js";
-import { searchText } from "../text/search-text.js";
-import { answersWhen, namedSpans, questionDates } from "./question-dates.js";
-import { namesActor, questionWords } from "./question-words.js";
 import { rankTranscript } from "./rank-transcript.js";
+import { readQuestion } from "./read-question.js";
 import { searchTranscript as findCandidates } from "./transcript-candidates.js";
 
 /** What to look for in what was said. */
@@ -62,18 +60,12 @@ export async function searchTranscript(
 ): Promise<TranscriptHit[]> {
   const asks = parseScoped(querySchema, input, "search");
   const { scope, query, topK, threshold } = asks;
-  const terms = searchText(query, db.language);
-  const asked = questionWords(terms);
-  const dates = questionDates(query);
-  const candidates = await findCandidates(db, {
+  const question = readQuestion(query, db.language);
+  const candidates = await findCandidates(db, question, {
     scope,
-    terms,
-    ...asked,
     threadId: asks.threadId === undefined ? undefined : parseThreadId(asks.threadId),
-    spans: namedSpans(dates),
     limit: Math.max(200, topK * candidatesPerHit),
   });
-  const question = { dates, names: namesActor(asked, db.language), when: answersWhen(query) };
   return rankTranscript(candidates, question, threshold)
     .slice(0, topK)
     .map(({ own, fit, named, ...hit }) => ({ ...hit, reason: reasonOf({ own, fit, named }) }));

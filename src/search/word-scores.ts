@@ -1,5 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
+import { type Cte, cte, float } from "./composed-statement.js";
+import type { AskedTerms, SeenOwners } from "./question-terms.js";
 import { retrievalWeights as weights } from "./retrieval-weights.js";
 
 /** Texts without any of the words, added to those there are: rarity among three texts says next to nothing. */
@@ -10,8 +12,8 @@ const unseenTexts = 20;
  * as rare as one that a single text has: else unknown words would weigh most.
  */
 export function rarity(all: Sql, found: Sql, unseen = unseenTexts): Sql {
-  return sql`ln(1 + (greatest(${all}, ${found}, 1) + ${unseen}::int - greatest(${found}, 1) + 0.5)
-    / (greatest(${found}, 1) + 0.5))`;
+  return sql`ln(1 + (greatest(${all}, ${found}, 1) + ${float(unseen)} - greatest(${found}, 1) + 0.5::float8)
+          / (greatest(${found}, 1) + 0.5::float8))`;
 }
 
 /**
@@ -21,11 +23,12 @@ export function rarity(all: Sql, found: Sql, unseen = unseenTexts): Sql {
 const expectedTerms = 6;
 
 /** What a text scores that has the rarest terms of the question endlessly often; scores are shares of it. */
-export function ideal(weighted: Sql): Sql {
+export function ideal(weighted: Cte<"term" | "gain">): Sql {
   return sql`
-    select sum(gain) as gain from (
-      select max(gain) as gain from ${weighted} group by term order by 1 desc limit ${expectedTerms}
-    ) rarest`;
+      select sum(gain) as gain from (
+        select max(gain) as gain from ${weighted} group by term order by 1 desc limit ${expectedTerms}
+      ) rarest
+    `;
 }
 
 /**
@@ -34,54 +37,75 @@ export function ideal(weighted: Sql): Sql {
  */
 function common(found: Sql, all: Sql): Sql {
   return sql`(
-    ${found} > ${all} / 2.0 and ${all} >= 200
-    and count(*) filter (where ${found} between 1 and ${all} / 2.0) over (partition by s.id) > 0
-  )`;
+            ${found} > ${all} / 2.0 and ${all} >= 200
+            and count(*) filter (where ${found} between 1 and ${all} / 2.0) over (partition by s.id) > 0
+          )`;
 }
 
+/** The terms asked for, each with what it is worth (`gain`) and the `average` length of its owner's texts. */
+export type WeightedTerms = Cte<
+  "n" | "term" | "lexeme" | "weight" | "owner_ref" | "memories" | "messages" | "gain" | "average"
+>;
+
 /**
- * The rows of the CTE `asked` that are not passed over, each with its `gain` and the `average` length of its owner's texts.
+ * The rows of `WeightedTerms`: of the terms asked for, those that are not passed over.
  *
- * @param texts how many texts have the term (of `asked a`), how many there are, and their length in all (of `seer s`).
+ * @param texts how many texts have the term `a`, how many the owner `s` has, and their length in all.
  */
-export function weighted(texts: Readonly<Record<"found" | "all" | "length", Sql>>): Sql {
+export function weighted(
+  { terms, owners }: { readonly terms: AskedTerms; readonly owners: SeenOwners },
+  texts: Readonly<Record<"found" | "all" | "length", Sql>>,
+): Sql {
   const { found, all, length } = texts;
   return sql`
-    select * from (
-      select a.*, a.weight * ${rarity(all, found)} as gain,
-        greatest(1, ${length}::float8 / greatest(1, ${all})) as average, ${common(found, all)} as common
-      from asked a join seer s on s.id = a.owner_ref
-    ) w
-    where not w.common`;
+      select * from (
+        select a.*, a.weight * ${rarity(all, found)} as gain,
+          greatest(1, ${length}::float8 / greatest(1, ${all})) as average,
+          ${common(found, all)} as common
+        from ${terms} a join ${owners} s on s.id = a.owner_ref
+      ) w
+      where not w.common
+    `;
 }
 
 /** How often a text has a term, for a text of average length (BM25's length norm). */
 export function normed(frequency: Sql, length: Sql, averageLength: Sql, b: number): Sql {
-  return sql`${frequency} / (${1 - b}::float8 + ${b}::float8 * ${length} / ${averageLength})`;
+  return sql`${frequency} / (${float(1 - b)} + ${float(b)} * ${length} / ${averageLength})`;
 }
 
 /** 0 to 1: the first mention says most, further ones less and less (BM25's saturation; Robertson & Zaragoza 2009). */
 export function saturated(frequency: Sql, k1: number): Sql {
-  return sql`${frequency} / (${frequency} + ${k1}::float8)`;
+  return sql`${frequency} / (${frequency} + ${float(k1)})`;
 }
 
-/** CTE `memory_own` (ref, score): how well each memory fits what is asked. */
-export function memoryScores(db: Connection): Sql {
+/** How well each memory fits what is asked. */
+export type MemoryScores = Cte<"ref" | "score">;
+
+/** CTEs up to the memories' scores. */
+export function memoryScores(
+  db: Connection,
+  asked: { readonly terms: AskedTerms; readonly owners: SeenOwners },
+): { readonly ctes: Sql; readonly weights: WeightedTerms; readonly scores: MemoryScores } {
   const { k1, b } = weights.memory;
-  return sql`
+  const texts = { found: sql`a.memories`, all: sql`s.memory_count`, length: sql`s.memory_length` };
+  return {
+    weights: cte("memory_weight"),
+    scores: cte("memory_score"),
+    ctes: sql`
+    -- What each term is worth among memories.
     memory_weight as materialized (
-      select w.*, ${k1 * (1 - b)}::float8 as base, ${k1 * b}::float8 / w.average as slope
-      from (${weighted({ found: sql`a.memories`, all: sql`s.memory_count`, length: sql`s.memory_length` })}) w
+      select w.*, ${float(k1 * (1 - b))} as base, ${float(k1 * b)} / w.average as slope
+      from (${weighted(asked, texts)}) w
     ),
-    memory_ideal as materialized (
-      ${ideal(sql`memory_weight`)}
-    ),
-    memory_own as (
-      -- BM25's saturated and normed frequency, with all that is the same for a term computed once.
+    -- What a memory would score that has them all.
+    memory_ideal as materialized (${ideal(cte("memory_weight"))}),
+    -- How well each memory's words fit: BM25, with all that is the same for a term computed once.
+    memory_score as (
       select t.memory_ref as ref,
         sum(w.gain * t.frequency / (t.frequency + w.base + w.slope * t.length)) / (select gain from memory_ideal) as score
       from memory_weight w
       join ${db.schema}.memory_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
       group by t.memory_ref
-    )`;
+    )`,
+  };
 }

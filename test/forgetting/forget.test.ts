@@ -16,7 +16,7 @@ const start = useChildScripts();
 const word = () => `sentinel${randomUUID().replaceAll("-", "")}`;
 const code = (code: string) => expect.objectContaining({ code });
 /** Tables without text of anybody's: their rows go with those they belong to. */
-const wordless = ["memory_embedding", "relation"];
+const wordless = ["memory_embedding", "memory_source", "relation"];
 
 beforeAll(async () => {
   await db.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();

@@ -85,7 +85,8 @@ class Store {
     for (const { id, text, contentHash } of plan.rewrites) this.change(id, { text, contentHash });
     for (const { id } of plan.settled) this.requests.delete(id);
     for (const { id, category, key, normalValue, contentHash, signals, draft } of plan.requests) {
-      const { text, validFrom = null } = draft;
+      const { text } = draft;
+      const validFrom = draft.validFrom === undefined ? null : new Date(draft.validFrom);
       const standing = { id, status: "pending", expired: false, normalValue, contentHash, signals } as const;
       this.requests.set(id, { ...standing, text, validFrom, field: `${category}/${key}` });
     }

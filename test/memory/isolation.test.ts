@@ -96,6 +96,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
       for (const table of [
         "message_term",
         "memory_term",
+        "memory_source",
         "relation",
         "memory_embedding",
         "history",

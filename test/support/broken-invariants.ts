@@ -3,7 +3,8 @@ import type { TestDatabase } from "./test-database.js";
 /**
  * What does not hold in the tables, as rows that say so; empty when all is well.
  *
- * Counters are what they count, revisions have no gap, only active memories are indexed, and nothing is half done.
+ * Counters are what they count, revisions have no gap, only active memories are indexed, sources are found from their
+ * messages, and nothing is half done.
  */
 export async function brokenInvariants({
   pool,
@@ -44,6 +45,16 @@ export async function brokenInvariants({
     union all
     select 'memory without history', m.user_id from "${schema}".memory m
       where not exists (select from "${schema}".history h where h.memory_id = m.id and h.event = 'ADD')
+    union all
+    select 'sources', m.user_id from "${schema}".memory m
+      where array(select distinct s from unnest(m.source_seqs) s where m.thread_ref is not null order by s)
+        <> array(
+          select s.seq from "${schema}".memory_source s
+          where s.memory_ref = m.ref and s.thread_ref = m.thread_ref order by s.seq
+        )
+    union all
+    select 'source of another thread', m.user_id from "${schema}".memory m
+      join "${schema}".memory_source s on s.memory_ref = m.ref where s.thread_ref is distinct from m.thread_ref
     union all
     select 'gap in a transcript', t.user_id from "${schema}".thread t
       where (select count(*) from "${schema}".message m where m.thread_ref = t.id)

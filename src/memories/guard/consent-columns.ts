@@ -8,6 +8,7 @@ export interface StoredDraft {
   readonly text: string;
   readonly value?: string | undefined;
   readonly source?: MemorySource | undefined;
+  readonly validFrom?: Date | string | undefined;
 }
 
 /** The columns of `consent_request` but its refs: what is inserted, read, exported and imported is made of them. */

@@ -3,7 +3,6 @@ import { insertEvents, type MemoryEvent } from "../../events/event-log.js";
 import { fields, names, type RowOf, recordset, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
-import type { MemoryDraft } from "../item/memory.js";
 import { consentColumns } from "./consent-columns.js";
 import type { ConsentEvidence, ConsentSignal, ConsentVia } from "./consent-request.js";
 import type { StandingConsent } from "./decide-proposal.js";

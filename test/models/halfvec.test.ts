@@ -1,0 +1,37 @@
+import fc from "fast-check";
+import { toSql } from "pgvector";
+import { beforeAll, expect, it } from "vitest";
+import { halfvec } from "../../src/models/halfvec.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+beforeAll(() => db.memory({ embeddings: new HashingEmbeddings({ dimensions: 4 }) }).setup());
+
+it("halfvec is what pgvector makes of the same vector's text", async () => {
+  const near = [
+    1,
+    -1,
+    0,
+    -0,
+    0.5,
+    2 ** -14,
+    2 ** -15,
+    2 ** -24,
+    2 ** -25,
+    1.5 * 2 ** -25,
+    1e-9,
+    1 - 2 ** -12,
+    0.99999,
+  ];
+  const number = fc.oneof(fc.double({ min: -1, max: 1, noNaN: true }), fc.constantFrom(...near));
+  const small = number.map((value) => value * 2 ** -12);
+  const vectors = fc.sample(fc.array(fc.oneof(number, small), { minLength: 1, maxLength: 50 }), 300);
+  for (const vector of vectors) {
+    const { rows } = await db.pool.query("select $1::halfvec::text as binary, $2::halfvec::text as text", [
+      halfvec(vector),
+      toSql(vector),
+    ]);
+    expect(rows[0].binary).toBe(rows[0].text);
+  }
+});
