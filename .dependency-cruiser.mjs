@@ -82,8 +82,8 @@ const mayImport = {
     ...["langgraph/run", "langgraph/checkpointer"],
   ],
   "langgraph/tools": [
-    ...["text", "scope", "conversation", "memories/item", "memories/guard", "consents", "search"],
-    "langgraph/run",
+    ...["text", "scope", "events", "conversation", "memories/item", "memories/guard", "consents", "search"],
+    ...["langgraph/run", "langgraph/nodes"],
   ],
   "langgraph/wrap": [
     ...["text", "conversation", "search", "rounds"],

@@ -1,27 +1,16 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
-import { createConsentExpiryWork, createConsentsApi } from "./consents/consents-api.js";
+import { createConsentsApi } from "./consents/consents-api.js";
 import { claimConversation, refuseInConversation } from "./conversation/claim-conversation.js";
 import { listThreads } from "./conversation/list-threads.js";
 import { record } from "./conversation/record.js";
-import { createCompressionGraph } from "./episodes/compression-graph.js";
 import { MemoryError } from "./errors.js";
 import { insertEvent, type MemoryEvent } from "./events/event-log.js";
 import { createEventsApi } from "./events/events.js";
 import { memoryStats } from "./events/memory-stats.js";
-import { createExtractionGraph } from "./facts/extraction-graph.js";
 import { forget, removeThread } from "./forgetting/forget.js";
 import { isolatedMemory } from "./isolated-memory.js";
-import {
-  acrossAllTenants,
-  type BackgroundWork,
-  createBackgroundWork,
-  keepTenant,
-  type Worker,
-} from "./jobs/background-work.js";
-import { createTaskWorker } from "./jobs/thread-task.js";
 import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/checkpointer/owned-postgres-saver.js";
-import { createLifecycle } from "./lifecycle/lifecycle.js";
 import { defaultLogger, errorLine, errorWords, lineLogger } from "./logger.js";
 import { createChangesApi } from "./memories/changes/changes-api.js";
 import { createQuarantineApi } from "./memories/edit/quarantine.js";
@@ -37,10 +26,10 @@ import { openDatabase } from "./postgres/open-database.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import {
   createObserve,
+  type Observe,
   reportHits,
   reportRecalled,
   reportRemembered,
-  reportWork,
   spans,
 } from "./rounds/observe.js";
 import { recall } from "./rounds/recall.js";
@@ -50,14 +39,12 @@ import { parseScope, parseScopeIn } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
-import { createSummaryWorker } from "./summaries/claim-summary.js";
 import { createSummariesApi } from "./summaries/summaries-api.js";
-import { createSummarizationGraph } from "./summaries/summarization-graph.js";
 import { parseInput } from "./text/parse-input.js";
 import { createRedactor } from "./text/redactor.js";
 import { exportScope } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
-
+import { createUpkeep, type Upkeep } from "./upkeep.js";
 /**
  * A memory on `options.database`. Nothing is opened before the first call.
  *
@@ -70,71 +57,13 @@ import { importLines } from "./transfer/import-lines.js";
  */
 export function createMemory(options: MemoryOptions = {}): Memory {
   parseInput(memoryOptionsSchema, options, "options of createMemory");
-  const config = resolveConfig(options.config);
-  const logger = lineLogger(options.logger ?? defaultLogger);
-  const db = openDatabase(
-    options.database,
-    {
-      ...{ schemaName: options.schema ?? "mnemograph", clock: options.clock, isolation: options.isolation },
-      language: config.retrieval.language,
-      ...config.database,
-    },
-    logger,
-  );
-  const embedder = options.embeddings ? createEmbedder(db, options.embeddings, options.embeddingSpace) : null;
-  const redactor = createRedactor(options.redact);
-  const runtime: Runtime<ResolvedConfig> = {
-    ...{ db, config, logger, embedder, redactor },
-    clock: options.clock ?? (() => new Date()),
-    hasModel: options.model !== undefined,
-    model() {
-      if (options.model) return options.model;
-      throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
-    },
-    onRetry: (delayMs) => background.wakeIn(delayMs),
-  };
+  const runtime = createRuntime(options, (delayMs) => upkeep.background.wakeIn(delayMs));
+  const { db, config } = runtime;
   /** For work in bulk, whose statements have no deadline. */
   const patient = { ...runtime, db: db.patient };
-  const observe = createObserve(db, config.telemetry, redactor);
-  const emit = async (event: MemoryEvent) => {
-    parseInput(eventSchema, event, "event");
-    try {
-      await insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval);
-    } catch (error) {
-      logger.error(`an event could not be kept: ${errorLine(error)}`);
-    }
-  };
-  const lifecycle = createLifecycle(patient);
-  const modelless: Worker[] = [createConsentExpiryWork(db), lifecycle.work, lifecycle.trimming];
-  const background: BackgroundWork = createBackgroundWork({
-    ...config.jobs,
-    ...{ logger, jobs: options.jobs ?? "background" },
-    workers: () => due,
-  });
-  const summarization = createSummarizationGraph(runtime);
-  const extraction = createExtractionGraph(runtime);
-  const compression = createCompressionGraph(runtime);
-  const summaryWorker = createSummaryWorker(db, config.summaries, (claim) =>
-    observe(spans.summarize, () => summarization.invoke({ claim }), reportWork),
-  );
-  const { leaseMs } = config.upkeep;
-  const taskWorkers = {
-    extract: createTaskWorker(db, {
-      ...{ task: "extract", leaseMs },
-      step: (claim) => observe(spans.extract, () => extraction.invoke({ claim }), reportWork),
-    }),
-    compress: createTaskWorker(db, {
-      ...{ task: "compress", leaseMs },
-      step: (claim) => observe(spans.compress, () => compression.invoke({ claim }), reportWork),
-    }),
-  };
-  const workers: Worker[] = [
-    summaryWorker,
-    ...(config.memories.extract ? [taskWorkers.extract] : []),
-    ...(config.memories.episodes ? [taskWorkers.compress] : []),
-  ];
-  // Made once: a sweep remembers when it last looked for each.
-  const due = [...(options.model ? workers : []), ...modelless].map((worker) => acrossAllTenants(db, worker));
+  const observe = createObserve(db, config.telemetry, runtime.redactor);
+  const upkeep: Upkeep = createUpkeep(runtime, patient, observe, options.jobs ?? "background");
+  const { background, graphs, lifecycle } = upkeep;
   let saver: PostgresSaver | undefined;
   let closing: Promise<void> | undefined;
 
@@ -145,26 +74,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
         isolation: options.isolation === "rls",
         also: (client) => setUpCheckpointer(client, db.schemaName),
       }),
-    record: async (input) => {
-      const { recorded, lastSeq } = await record(runtime, input);
-      return { recorded, lastSeq };
-    },
-    recall: (input) =>
-      observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled(input?.query)),
-    async remember(input) {
-      const { remembered, due } = await observe(
-        spans.remember,
-        (seen) => remember({ ...runtime, db: seen }, input),
-        reportRemembered(input),
-      );
-      const { summary } = remembered;
-      if (summary.started) await background.start(keepTenant(summaryWorker.of(summary.claim)));
-      for (const { task, threadRef } of due)
-        await background.start(keepTenant(taskWorkers[task].of(threadRef)));
-      // The first turn also looks for what a dead process left behind; it costs that turn nothing.
-      background.startSweeping();
-      return remembered;
-    },
+    ...createRounds(runtime, observe, upkeep),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
     procedures: createProceduresApi(runtime),
@@ -173,14 +83,6 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     events: createEventsApi(db),
     lifecycle: lifecycle.api,
     consents: createConsentsApi(runtime),
-    query: (async (input: MemoryQuery) => {
-      const { hits, form, budgetTokens } = await observe(
-        spans.query,
-        (seen) => queryMemories({ ...runtime, db: seen }, input),
-        reportHits(input?.query),
-      );
-      return form === null ? fittingHits(hits, budgetTokens) : bulletsOf(hits, form, budgetTokens);
-    }) as Memory["query"],
     transcript: { search: (input) => searchTranscript(runtime, input) },
     threads: {
       list: (page) => listThreads(db, page),
@@ -194,9 +96,9 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     },
     checkpoints: createCheckpointsApi(db.patient),
     // A copy: LangGraph's server sets its own checkpointer on the graphs it is given.
-    summarizationGraph: () => summarization.withConfig({}),
-    extractionGraph: () => extraction.withConfig({}),
-    compressionGraph: () => compression.withConfig({}),
+    summarizationGraph: () => graphs.summarization.withConfig({}),
+    extractionGraph: () => graphs.extraction.withConfig({}),
+    compressionGraph: () => graphs.compression.withConfig({}),
     stats: async (of) => {
       if (of !== undefined) parseInput(statsSchema, of, "statistics");
       return memoryStats(db.patient, parseScopeIn(of) ?? null, writingProblemNames);
@@ -207,6 +109,90 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     export: (scope) => exportScope(db.patient, scope, runtime.clock),
     import: (lines, how) => importLines(patient, lines, how),
     policy: config.policy,
+    ...createReports(runtime),
+    idle: background.idle,
+    close() {
+      closing ??= (async () => {
+        await background.stop();
+        await db.close();
+      })();
+      return closing;
+    },
+  };
+  return options.isolation === "rls" ? isolatedMemory(memory) : memory;
+}
+
+/** What `options` say, checked and with defaults. Nothing is opened. */
+function createRuntime(options: MemoryOptions, onRetry: (delayMs: number) => void): Runtime<ResolvedConfig> {
+  const config = resolveConfig(options.config);
+  const logger = lineLogger(options.logger ?? defaultLogger);
+  const { schema = "mnemograph", clock, isolation, embeddings } = options;
+  const { language } = config.retrieval;
+  const settings = { schemaName: schema, clock, isolation, language, ...config.database };
+  const db = openDatabase(options.database, settings, logger);
+  return {
+    ...{ db, config, logger, onRetry },
+    embedder: embeddings ? createEmbedder(db, embeddings, options.embeddingSpace) : null,
+    redactor: createRedactor(options.redact),
+    clock: clock ?? (() => new Date()),
+    hasModel: options.model !== undefined,
+    model() {
+      if (options.model) return options.model;
+      throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
+    },
+  };
+}
+
+/** The two ends of a round, and questions within it; each a span. */
+function createRounds(
+  runtime: Runtime<ResolvedConfig>,
+  observe: Observe,
+  { background, start }: Upkeep,
+): Pick<Memory, "record" | "recall" | "remember" | "query"> {
+  return {
+    record: async (input) => {
+      const { recorded, lastSeq } = await record(runtime, input);
+      return { recorded, lastSeq };
+    },
+    recall: (input) =>
+      observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled(input?.query)),
+    async remember(input) {
+      const { remembered, due } = await observe(
+        spans.remember,
+        (seen) => remember({ ...runtime, db: seen }, input),
+        reportRemembered(input),
+      );
+      await start(remembered.summary, due);
+      // The first turn also looks for what a dead process left behind; it costs that turn nothing.
+      background.startSweeping();
+      return remembered;
+    },
+    query: (async (input: MemoryQuery) => {
+      const { hits, form, budgetTokens } = await observe(
+        spans.query,
+        (seen) => queryMemories({ ...runtime, db: seen }, input),
+        reportHits(input?.query),
+      );
+      return form === null ? fittingHits(hits, budgetTokens) : bulletsOf(hits, form, budgetTokens);
+    }) as Memory["query"],
+  };
+}
+
+/** How ways in tell of what happened to them. */
+function createReports({
+  db,
+  config,
+  logger,
+}: Runtime<ResolvedConfig>): Pick<Memory, "emit" | "reportError"> {
+  const emit = async (event: MemoryEvent) => {
+    parseInput(eventSchema, event, "event");
+    try {
+      await insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval);
+    } catch (error) {
+      logger.error(`an event could not be kept: ${errorLine(error)}`);
+    }
+  };
+  return {
     emit,
     async reportError(failure) {
       parseInput(failureSchema, failure, "failure");
@@ -221,14 +207,5 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       const op = ({ recall: "search", consent: "approve", remember: "create" } as const)[node];
       await emit({ scope, threadId, step: node, op, status: "error", detail });
     },
-    idle: background.idle,
-    close() {
-      closing ??= (async () => {
-        await background.stop();
-        await db.close();
-      })();
-      return closing;
-    },
   };
-  return options.isolation === "rls" ? isolatedMemory(memory) : memory;
 }

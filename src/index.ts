@@ -11,12 +11,13 @@ export type { ListThreads, Thread } from "./conversation/list-threads.js";
 export type { RecordInput } from "./conversation/record.js";
 export { createMemory } from "./create-memory.js";
 export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./errors.js";
-export type { EventNode, EventPlace, EventStep, MemoryEvent } from "./events/event-log.js";
+export type { EventNode, EventOp, EventPlace, EventStep, MemoryEvent } from "./events/event-log.js";
 export type { EventCount, EventField, EventSelection, EventsApi, RecordedEvent } from "./events/events.js";
 export type { MemoryStats } from "./events/memory-stats.js";
 export type { ForgetOptions, ForgetProgress, Forgotten } from "./forgetting/erase-scope.js";
 export type { RemoveThread } from "./forgetting/forget.js";
 export type { JobsConfig, UpkeepConfig } from "./jobs/jobs-options.js";
+export type { Lease } from "./jobs/lease.js";
 export {
   type CopiedCheckpoints,
   type CopyCheckpointsOptions,
@@ -33,7 +34,7 @@ export { type RecallNodeOptions, recallNode } from "./langgraph/nodes/recall-nod
 export { type RememberNodeOptions, rememberNode } from "./langgraph/nodes/remember-node.js";
 export type { MemoryStreamEvent } from "./langgraph/run/memory-state.js";
 export { type MemoryState, memoryAnnotation, memoryStateFields } from "./langgraph/run/memory-state.js";
-export type { InjectAs, OnError, SessionMode } from "./langgraph/run/node-options.js";
+export type { InjectAs, OnError, RoundOptions, SessionMode } from "./langgraph/run/node-options.js";
 export {
   createMemorySupervisor,
   type MemorySupervisor,

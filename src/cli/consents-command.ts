@@ -1,8 +1,9 @@
 import { consentLine } from "../consents/consent-lines.js";
 import { MemoryError } from "../errors.js";
 import type { ConsentRequest } from "../memories/guard/consent-request.js";
-import { type CliCommand, type DecisionFlags, useScope, withDecisions } from "./flags.js";
+import { type CliCommand, type DecisionFlags, withDecisions } from "./flags.js";
 import { aligned, oneLine, print } from "./output.js";
+import { useScope } from "./use-memory.js";
 
 /** `mnemograph consents`: what waits for the user's consent, or a decision about it. */
 export const consentsCommand: CliCommand = {

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { createWriteStream, fchmodSync, openSync, renameSync, rmSync, type WriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import type { Memory } from "../memory.js";
-import { type CliCommand, type MemoryFlags, useScope, withDatabase, withScope } from "./flags.js";
+import { type CliCommand, type MemoryFlags, withDatabase, withScope } from "./flags.js";
 import { print } from "./output.js";
+import { useScope } from "./use-memory.js";
 
 /**
  * `mnemograph export`: what is kept of a user or an app as JSON lines, on standard output, or in a file that only its

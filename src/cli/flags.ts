@@ -1,6 +1,4 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Memory } from "../memory.js";
-import type { Scope } from "../scope/scope.js";
 
 /** A command of the command line. What it needs of the library it loads when it runs, so that help comes at once. */
 export interface CliCommand {
@@ -86,35 +84,4 @@ export function wholeNumber(max: number): (text: string) => number {
     if (/^\d+$/.test(text) && count >= 1 && count <= max) return count;
     throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
   };
-}
-
-/**
- * `work` on the memory that flags and environment name, which is closed afterwards; and the scope that flags name, if
- * they name anybody.
- *
- * @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT`
- */
-export async function useMemory<Result>(
-  flags: MemoryFlags,
-  work: (memory: Memory, scope: Scope | undefined) => Promise<Result>,
-): Promise<Result> {
-  const { openMemory, scopeOf } = await import("./open-memory.js");
-  const named = [flags.tenant, flags.user, flags.app].some((id) => id !== undefined);
-  const scope = named ? scopeOf(flags) : undefined;
-  const memory = await openMemory(flags);
-  try {
-    return await work(memory, scope);
-  } finally {
-    await memory.close();
-  }
-}
-
-/** The same for commands that need a scope. @throws MemoryError `SCOPE_REQUIRED` before anything is opened */
-export async function useScope<Result>(
-  flags: MemoryFlags,
-  work: (memory: Memory, scope: Scope) => Promise<Result>,
-): Promise<Result> {
-  const { scopeOf } = await import("./open-memory.js");
-  const scope = scopeOf(flags);
-  return useMemory(flags, (memory) => work(memory, scope));
 }

@@ -1,8 +1,9 @@
 import { createInterface } from "node:readline/promises";
 import { MemoryError } from "../errors.js";
 import type { ForgetOptions, Forgotten } from "../forgetting/erase-scope.js";
-import { type CliCommand, type MemoryFlags, useScope, withDatabase, withScope } from "./flags.js";
+import { type CliCommand, type MemoryFlags, withDatabase, withScope } from "./flags.js";
 import { aligned, oneLine, print, progressBar } from "./output.js";
+import { useScope } from "./use-memory.js";
 
 /** `mnemograph forget`: deletes everything of a user or an app, or one thread of theirs, after asking. */
 export const forgetCommand: CliCommand = {

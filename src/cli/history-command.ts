@@ -1,7 +1,8 @@
 import { MemoryError } from "../errors.js";
 import type { HistoryEntry } from "../memories/changes/list-history.js";
-import { type CliCommand, type MemoryFlags, useScope, withDatabase, withScope } from "./flags.js";
+import { type CliCommand, type MemoryFlags, withDatabase, withScope } from "./flags.js";
 import { aligned, print } from "./output.js";
+import { useScope } from "./use-memory.js";
 
 /** `mnemograph history`: who changed what in a memory, newest first. */
 export const historyCommand: CliCommand = {

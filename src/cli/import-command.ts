@@ -4,8 +4,9 @@ import { Option } from "commander";
 import { MemoryError } from "../errors.js";
 import type { Imported } from "../transfer/import-lines.js";
 import type { ImportTrust } from "../transfer/lower-line.js";
-import { type CliCommand, type MemoryFlags, useMemory, withDatabase } from "./flags.js";
+import { type CliCommand, type MemoryFlags, withDatabase } from "./flags.js";
 import { aligned, type ProgressBar, print, progressBar } from "./output.js";
+import { useMemory } from "./use-memory.js";
 
 /** `mnemograph import`: writes an export, from a file or from standard input ("-"). */
 export const importCommand: CliCommand = {

@@ -1,8 +1,9 @@
 import { InvalidArgumentError } from "commander";
 import type { Pruned } from "../checkpoints/prune-checkpoints.js";
 import { dayMs } from "../clock.js";
-import { type CliCommand, type MemoryFlags, useMemory, wholeNumber, withDatabase } from "./flags.js";
+import { type CliCommand, type MemoryFlags, wholeNumber, withDatabase } from "./flags.js";
 import { print, progressBar } from "./output.js";
+import { useMemory } from "./use-memory.js";
 
 /** `mnemograph prune`: deletes superseded checkpoints of LangGraph. */
 export const pruneCommand: CliCommand = {

@@ -1,8 +1,9 @@
 import { MemoryError } from "../errors.js";
 import type { QuarantineApi, QuarantineApproval } from "../memories/edit/quarantine.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { type CliCommand, type DecisionFlags, useScope, withDecisions } from "./flags.js";
+import { type CliCommand, type DecisionFlags, withDecisions } from "./flags.js";
 import { aligned, oneLine, print } from "./output.js";
+import { useScope } from "./use-memory.js";
 
 /** `mnemograph quarantine`: what reads as instructions and waits for an operator, or a decision about it. */
 export const quarantineCommand: CliCommand = {

@@ -1,7 +1,8 @@
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
-import { type CliCommand, type MemoryFlags, useMemory, wholeNumber, withMemory } from "./flags.js";
+import { type CliCommand, type MemoryFlags, wholeNumber, withMemory } from "./flags.js";
 import { print, progressBar } from "./output.js";
+import { useMemory } from "./use-memory.js";
 
 /** `mnemograph reembed`: the vectors that memories lack; what `memory.reembed()` does. */
 export const reembedCommand: CliCommand = {

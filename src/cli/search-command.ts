@@ -1,7 +1,8 @@
 import type { MemoryHit } from "../search/rank-memories.js";
 import type { TranscriptHit } from "../search/search-transcript.js";
-import { type CliCommand, type MemoryFlags, useScope, wholeNumber, withMemory, withScope } from "./flags.js";
+import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withScope } from "./flags.js";
 import { aligned, print } from "./output.js";
+import { useScope } from "./use-memory.js";
 
 /** `mnemograph search`: memories, or messages, that fit a question, best first. */
 export const searchCommand: CliCommand = {

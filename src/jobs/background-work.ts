@@ -86,14 +86,14 @@ const sweepLimit = 20;
 /**
  * The background work of this process: what `workers` find, on a queue in the background or before the call returns.
  *
- * @param options.workers called at each sweep; none means that there is nothing to look for.
+ * @param options.workers asked at each sweep; none means that there is nothing to look for.
  */
 export function createBackgroundWork(options: {
   readonly jobs: "background" | "inline";
   readonly concurrency: number;
   readonly sweepIntervalMs: number;
   readonly logger: Logger;
-  readonly workers: () => readonly Worker[];
+  readonly workers: readonly Worker[];
 }): BackgroundWork {
   const { logger, workers } = options;
   const background = options.jobs === "background";
@@ -107,7 +107,7 @@ export function createBackgroundWork(options: {
     performance.now() - (sweptAt.get(worker) ?? Number.NEGATIVE_INFINITY) >= (worker.intervalMs ?? 0);
   const upkeep = async (wanted: (worker: Worker) => boolean = () => true) => {
     let started = 0;
-    for (const worker of workers().filter(wanted)) {
+    for (const worker of workers.filter(wanted)) {
       sweptAt.set(worker, performance.now());
       const due = await worker.due(sweepLimit);
       if (worker.counted !== false) started += due.length;
@@ -132,7 +132,7 @@ export function createBackgroundWork(options: {
       timers.add(timer);
     },
     startSweeping() {
-      if (!background || sweeper || stopped || workers().length === 0) return;
+      if (!background || sweeper || stopped || workers.length === 0) return;
       sweeper = setInterval(sweep, Math.min(options.sweepIntervalMs, longestTimerMs)).unref();
       sweep();
     },

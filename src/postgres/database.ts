@@ -46,7 +46,7 @@ export function createDatabase(
   const { schemaName, language = "english", clock, isolation, statementTimeoutMs } = settings;
   const clients = pooledClients(
     pool,
-    { schemaName, isolation, ownSessions: settings.ownSessions ?? false },
+    { schemaName, language, isolation, ownSessions: settings.ownSessions ?? false },
     end,
   );
   const schema = identifier(schemaName);
@@ -58,7 +58,7 @@ export function createDatabase(
     withClient: clients.use,
     async beginOn(client) {
       const needed = clients.settingsNow(statementTimeoutMs);
-      await clients.requireIsolated(client);
+      await clients.requireFitting(client);
       await beginWith(client, needed);
     },
     mayCrossTenants: clients.mayCrossTenants,

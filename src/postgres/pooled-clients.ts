@@ -9,6 +9,7 @@ import {
   requireTenancy,
   tenantSetting,
 } from "./isolation.js";
+import { requireSearchLanguage } from "./search-language.js";
 import { type LocalSetting, noSessionTimeout } from "./session-settings.js";
 
 /** The clients of a pool, and what statements need before they run on one. */
@@ -17,8 +18,11 @@ export interface PooledClients {
   use<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
   /** What statements that begin now need set; read at once, since it follows the call. */
   settingsNow(deadlineMs: number | undefined): LocalSetting[];
-  /** Refuses where tenants are to be isolated and are not. Looked at once. */
-  requireIsolated(client: ClientBase): Promise<void>;
+  /**
+   * Refuses where tenants are to be isolated and are not, and where words are indexed with another language. Looked at
+   * once.
+   */
+  requireFitting(client: ClientBase): Promise<void>;
   /** Whether work across tenants is possible: always without isolation, else only for the tables' owner. */
   mayCrossTenants(): Promise<boolean>;
   /** Refuses all further work and releases what was made for the pool. */
@@ -28,6 +32,7 @@ export interface PooledClients {
 /** How the clients of a pool are used. */
 interface ClientSettings {
   readonly schemaName: string;
+  readonly language: string;
   readonly isolation: "rls" | undefined;
   /** Whether the sessions have a deadline of their own, by `prepareSession`. */
   readonly ownSessions: boolean;
@@ -38,11 +43,12 @@ const ignore = () => {};
 /** The clients of `pool`; `end` releases what was made for it. */
 export function pooledClients(
   pool: pg.Pool,
-  { schemaName, isolation, ownSessions }: ClientSettings,
+  { schemaName, language, isolation, ownSessions }: ClientSettings,
   end: () => Promise<void>,
 ): PooledClients {
   let closing: Promise<void> | undefined;
   let status: Promise<IsolationStatus> | undefined;
+  let sameLanguage = false;
 
   const use: PooledClients["use"] = async (work) => {
     if (closing) throw new MemoryError("CLOSED", "This memory was closed; create a new one.");
@@ -62,8 +68,10 @@ export function pooledClients(
       ...(isolation === "rls" ? [tenantSetting(requireTenancy())] : []),
       ...(ownSessions && deadlineMs === undefined ? [noSessionTimeout] : []),
     ],
-    async requireIsolated(client) {
+    async requireFitting(client) {
       if (isolation === "rls") await isolated(client);
+      if (!sameLanguage) await requireSearchLanguage(client, schemaName, language);
+      sameLanguage = true;
     },
     async mayCrossTenants() {
       return isolation !== "rls" || (await use(isolated)).owner;

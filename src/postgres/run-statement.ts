@@ -46,7 +46,7 @@ export function statementsOn(
       const settings = clients.settingsNow(timeoutMs);
       const run = () =>
         clients.use(async (client): Promise<QueryResult<Row>> => {
-          await clients.requireIsolated(client);
+          await clients.requireFitting(client);
           return withinDeadline(client, timeoutMs, () => queryWith(client, settings, statement));
         });
       return (await retrying(run, reconnect).catch(reported)).rows;
@@ -56,7 +56,7 @@ export function statementsOn(
       /** What `work` itself threw: that is the caller's to understand. */
       let failure: { readonly error: unknown } | undefined;
       const run = async (client: ClientBase) => {
-        await clients.requireIsolated(client);
+        await clients.requireFitting(client);
         const query = async <Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) => {
           const { timeoutMs = deadlineMs } = options;
           const ask = () => client.query<Row>(statementOf(asked, options));

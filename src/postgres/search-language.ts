@@ -1,6 +1,7 @@
 import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
 import { identifier } from "./connection.js";
+import { errorCodeOf } from "./database-error.js";
 
 /**
  * Records that words of `schemaName` are indexed with the text search configuration `language`, unless another one is
@@ -29,15 +30,27 @@ export async function requireSearchLanguage(
   schemaName: string,
   language: string,
 ): Promise<void> {
-  const { rows } = await client.query<{ configuration: string }>(
-    `select configuration from ${identifier(schemaName).text}.search_language`,
-  );
-  const [recorded] = rows;
-  if (recorded === undefined || recorded.configuration === language) return;
+  const recorded = await findSearchLanguage(client, schemaName);
+  if (recorded === undefined || recorded === language) return;
   throw new MemoryError(
     "LANGUAGE_DIFFERS",
-    `Words of schema "${schemaName}" are indexed with the language "${recorded.configuration}", and retrieval.language ` +
-      `is "${language}": searches would miss them. Configure "${recorded.configuration}"; or export, and import into a ` +
+    `Words of schema "${schemaName}" are indexed with the language "${recorded}", and retrieval.language ` +
+      `is "${language}": searches would miss them. Configure "${recorded}"; or export, and import into a ` +
       "schema that was set up with the other language.",
   );
+}
+
+/** SQLSTATE of a table, and of a schema, that is not there: what is asked next says that they have to be set up. */
+const missing: ReadonlySet<string> = new Set(["42P01", "3F000"]);
+
+async function findSearchLanguage(client: ClientBase, schemaName: string): Promise<string | undefined> {
+  try {
+    const { rows } = await client.query<{ configuration: string }>(
+      `select configuration from ${identifier(schemaName).text}.search_language`,
+    );
+    return rows[0]?.configuration;
+  } catch (error) {
+    if (missing.has(errorCodeOf(error))) return undefined;
+    throw error;
+  }
 }

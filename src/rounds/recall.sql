@@ -503,13 +503,7 @@ candidate as materialized (
 ),
 -- With their memories.
 hit as materialized (
-  select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, json_build_array(
-    m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence,
-    m.pinned, m.state, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence,
-    m.turn_start, m.turn_end, m.seen_count, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by,
-    date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000,
-    m.origin, m.trust, m.revision
-  ) as memory
+  select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, m.state, m.origin, m.trust, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision) as memory
   from candidate s cross join lateral (select * from "memory".memory where ref = s.ref limit 1) m
 ),
 -- The strength of each one's strongest link to another, and what it is most strongly linked to.
@@ -557,13 +551,7 @@ found as (
   left join thread_score h on h.thread_ref = c.thread_ref
   left join hit_link b on b.ref = c.ref
   union all
-  select 'link', m.ref, null, json_build_array(
-    m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence,
-    m.pinned, m.state, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence,
-    m.turn_start, m.turn_end, m.seen_count, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by,
-    date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000,
-    m.origin, m.trust, m.revision
-  )
+  select 'link', m.ref, null, json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, m.state, m.origin, m.trust, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision)
   from (select distinct unnest(linked) as ref from hit_link) b
   join "memory".memory m on m.ref = b.ref
   where b.ref not in (select ref from hit)
@@ -584,24 +572,12 @@ profile_fact as (
 listed as (
   select 'profile' as list, m.ref::float8 as ref,
   to_json(row_number() over (order by m.importance desc, m.updated_at desc, m.ref)) as signals,
-  json_build_array(
-    m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence,
-    m.pinned, m.state, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence,
-    m.turn_start, m.turn_end, m.seen_count, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by,
-    date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000,
-    m.origin, m.trust, m.revision
-  ) as memory
+  json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, m.state, m.origin, m.trust, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision) as memory
   from (
     select * from profile_fact order by importance desc, updated_at desc, ref limit :profile_limit
   ) m
   union all
-  select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc, m.ref)), json_build_array(
-    m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence,
-    m.pinned, m.state, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence,
-    m.turn_start, m.turn_end, m.seen_count, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by,
-    date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000,
-    m.origin, m.trust, m.revision
-  )
+  select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc, m.ref)), json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, m.state, m.origin, m.trust, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision)
   from (
     select m.* from "memory".memory m
     where m.owner_ref = (select id from seen_owner where not is_user) and m.kind = 'note' and m.state = 'active'

@@ -355,7 +355,7 @@ describe("waits longer than timers wait", () => {
       jobs: "background",
       concurrency: 1,
       logger: silentLogger,
-      workers: () => [{ due }],
+      workers: [{ due }],
     } as const;
     const work = createBackgroundWork({ ...options, sweepIntervalMs: 2 ** 40 });
     work.wakeIn(2 ** 40);

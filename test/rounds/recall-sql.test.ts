@@ -1,7 +1,6 @@
 import { raw } from "sql-template-tag";
 import { expect, it } from "vitest";
-import type { Connection } from "../../src/postgres/connection.js";
-import { identifier } from "../../src/postgres/connection.js";
+import { type Connection, identifier } from "../../src/postgres/connection.js";
 import { composedRecall } from "../../src/rounds/recall-statement.js";
 import { noFilter } from "../../src/search/memory-filter.js";
 

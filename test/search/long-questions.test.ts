@@ -45,7 +45,7 @@ describe("a question of hundreds of words that the user often said", () => {
       };
       await calls[call](long);
       const [statement] = statements as [WatchedStatement];
-      expect(await rowsOf("asked", statement)).toBe(mostTerms);
+      expect(await rowsOf("asked_term", statement)).toBe(mostTerms);
       expect(await rowsOf("message_match", statement)).toBeLessThanOrEqual(mostTerms * messages);
     },
   );
@@ -67,7 +67,7 @@ describe("a question of hundreds of words that the user often said", () => {
     expect(await memory.query({ scope, query: "xylophonne" })).toHaveLength(1);
     statements.length = 0;
     await memory.query({ scope, query: common.slice(0, mostTerms).join(" ") });
-    expect(await rowsOf("asked", statements[0] as WatchedStatement)).toBe(mostTerms);
-    expect(await rowsOf("worded", statements[0] as WatchedStatement)).toBe(mostTerms);
+    expect(await rowsOf("asked_term", statements[0] as WatchedStatement)).toBe(mostTerms);
+    expect(await rowsOf("question_term", statements[0] as WatchedStatement)).toBe(mostTerms);
   });
 });

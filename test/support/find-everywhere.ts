@@ -1,7 +1,7 @@
 import type { TestDatabase } from "./test-database.js";
 
 /** Tables that say nothing of anybody: which migrations ran, and the names of embedding models. */
-const impersonal = /^(.*migrations?|migration_checksum|embedding_space)$/;
+const impersonal = /^(search_language|.*migrations?|migration_checksum|embedding_space)$/;
 
 /** Every table of the schema that holds data of scopes. */
 export async function personalTables({ pool, schema }: Pick<TestDatabase, "pool" | "schema">) {
