@@ -8,3 +8,35 @@ export const dayMs = 86_400_000;
 
 /** A hundred years: the longest of the spans that dates are reckoned with, so that these stay within their range. */
 export const longestSpanMs = 3_155_760_000_000;
+
+const form =
+  /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.\d{1,6})?(?:Z|([+-])(0\d|1[0-5]):([0-5]\d)(?::([0-5]\d))?)$/;
+
+const firstMs = Date.parse("0001-01-01T00:00:00Z");
+const lastMs = Date.parse("9999-12-31T23:59:59Z");
+
+/** The day of `time` in UTC, as in "2025-03-01". */
+export function isoDay(time: Date): string {
+  return time.toISOString().slice(0, 10);
+}
+
+/**
+ * The time that `text` says in ISO 8601, in milliseconds since 1970; null for what is none with an offset from UTC, of a
+ * day in the calendar and in the years 1 to 9999, which JavaScript, JSON and PostgreSQL all write alike.
+ *
+ * Up to microseconds, which a JavaScript date would lose. Offsets may have seconds: PostgreSQL writes such ones of
+ * times before there were time zones.
+ */
+export function isoTimeMs(text: string): number | null {
+  const [, day, hour, minute, second, sign, ...offset] = form.exec(text) ?? [];
+  const midnightMs = Date.parse(`${day}T00:00:00Z`);
+  // JavaScript takes the 30th of February for the 2nd of March.
+  if (Number.isNaN(midnightMs) || isoDay(new Date(midnightMs)) !== day) return null;
+  const offsetMs = durationMs(offset) * (sign === "-" ? -1 : 1);
+  const timeMs = midnightMs + durationMs([hour, minute, second]) - offsetMs;
+  return timeMs >= firstMs && timeMs <= lastMs ? timeMs : null;
+}
+
+function durationMs([hours = "0", minutes = "0", seconds = "0"]: readonly (string | undefined)[]): number {
+  return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
+}

@@ -23,7 +23,7 @@ export {
   type CopyCheckpointsOptions,
   copyCheckpoints,
 } from "./langgraph/checkpointer/copy-checkpoints.js";
-export type { ConsentAnswer } from "./langgraph/nodes/consent-answer.js";
+export type { ConsentAnswer } from "./langgraph/nodes/consent-node.js";
 export {
   type ConsentNodeOptions,
   type ConsentQuestion,
@@ -32,9 +32,9 @@ export {
 export { modelView } from "./langgraph/nodes/model-view.js";
 export { type RecallNodeOptions, recallNode } from "./langgraph/nodes/recall-node.js";
 export { type RememberNodeOptions, rememberNode } from "./langgraph/nodes/remember-node.js";
-export type { MemoryStreamEvent } from "./langgraph/run/memory-state.js";
-export { type MemoryState, memoryAnnotation, memoryStateFields } from "./langgraph/run/memory-state.js";
 export type { InjectAs, OnError, RoundOptions, SessionMode } from "./langgraph/run/node-options.js";
+export type { MemoryStreamEvent } from "./langgraph/run/run-state.js";
+export { type MemoryState, memoryAnnotation, memoryStateFields } from "./langgraph/run/run-state.js";
 export {
   createMemorySupervisor,
   type MemorySupervisor,
@@ -46,7 +46,7 @@ export type {
   SubagentDefinition,
   SubagentGraph,
 } from "./langgraph/supervisor/subagent.js";
-export type { Delegations } from "./langgraph/supervisor/supervisor-parts.js";
+export type { Delegations } from "./langgraph/supervisor/supervisor-tools.js";
 export { type ConsentToolOptions, consentTool } from "./langgraph/tools/consent-tool.js";
 export { type MemoryQueryToolOptions, memoryQueryTool } from "./langgraph/tools/memory-query-tool.js";
 export { type ProcedureToolOptions, procedureTool } from "./langgraph/tools/procedure-tool.js";
@@ -65,11 +65,10 @@ export type {
 } from "./langgraph/wrap/with-memory.js";
 export { type CreatedAgent, type WithMemoryOptions, withMemory } from "./langgraph/wrap/with-memory.js";
 export type { LifecycleApi, LifecycleResult } from "./lifecycle/lifecycle.js";
-export type { LifecycleConfig } from "./lifecycle/lifecycle-options.js";
+export type { LifecycleConfig } from "./lifecycle/lifecycle-work.js";
 export type { Logger } from "./logger.js";
 export type { ChangeEvent } from "./memories/changes/change-line.js";
-export type { Change, Changes, ChangesApi } from "./memories/changes/changes-api.js";
-export type { HistoryEntry } from "./memories/changes/list-history.js";
+export type { Change, Changes, ChangesApi, HistoryEntry } from "./memories/changes/changes-api.js";
 export type { HistoryEvent } from "./memories/changes/record-changes.js";
 export type { MemoryPatch } from "./memories/edit/change-memory.js";
 export type { QuarantineApi, QuarantineApproval, QuarantineDecision } from "./memories/edit/quarantine.js";
@@ -81,16 +80,17 @@ export type {
   ConsentVia,
 } from "./memories/guard/consent-request.js";
 export type { Category, CategoryConfig, CategoryPolicy } from "./memories/item/category.js";
-export type { MemoryListing } from "./memories/item/find-memories.js";
 export type {
   MemoryDraft,
   MemoryItem,
   MemoryKind,
   MemoryLifecycle,
+  MemoryOrigin,
   MemorySource,
+  MemoryTrust,
 } from "./memories/item/memory.js";
 export type { MemoriesConfig } from "./memories/item/memory-options.js";
-export type { MemoryOrigin, MemoryTrust } from "./memories/item/trust.js";
+export type { MemoryListing } from "./memories/item/memory-row.js";
 export type { MemoriesApi, MemoryAccess, MemoryChangeAccess } from "./memories/memories-api.js";
 export type { WriteOutcome } from "./memories/write/write-runtime.js";
 export type { WritingProblem } from "./memories/write/writing-constraints.js";
@@ -104,8 +104,7 @@ export type { TelemetryConfig } from "./rounds/observe.js";
 export type { RecallInput } from "./rounds/recall.js";
 export type { Recalled, RecalledMemories } from "./rounds/recalled.js";
 export type { Remembered } from "./rounds/remember.js";
-export type { Scope } from "./scope/scope.js";
-export type { SaidMessage, ThreadAddress } from "./scope/thread-id.js";
+export type { SaidMessage, Scope, ThreadAddress } from "./scope/scope.js";
 export type { AnswerForm, MemoryBullet } from "./search/answer-query.js";
 export type { MemoryFilter } from "./search/memory-filter.js";
 export type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
@@ -115,8 +114,7 @@ export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.
 export type { SummaryClaim } from "./summaries/claim-summary.js";
 export type { Summary, SummaryProgress, SummaryStats } from "./summaries/list-summaries.js";
 export type { SummariesApi } from "./summaries/summaries-api.js";
-export type { SummaryConfig } from "./summaries/summary-options.js";
-export type { SummarySkipReason, SummaryWindow } from "./summaries/summary-window.js";
+export type { SummaryConfig, SummarySkipReason, SummaryWindow } from "./summaries/summary-window.js";
 export type { MessageRole, TranscriptMessage } from "./text/message-text.js";
 export type { Redact } from "./text/redactor.js";
 export type { ExportLine } from "./transfer/export-line.js";

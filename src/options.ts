@@ -8,7 +8,7 @@ import {
   taskOptionsSchema,
   type UpkeepConfig,
 } from "./jobs/jobs-options.js";
-import { type LifecycleConfig, lifecycleOptionsSchema } from "./lifecycle/lifecycle-options.js";
+import { type LifecycleConfig, lifecycleOptionsSchema } from "./lifecycle/lifecycle-work.js";
 import {
   type ConsentConfig,
   type ConsentPolicy,
@@ -25,7 +25,7 @@ import { type MemoriesConfig, memoryOptionsSchema } from "./memories/item/memory
 import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-database.js";
 import { type TelemetryConfig, telemetryOptionsSchema } from "./rounds/observe.js";
 import { type RetrievalConfig, retrievalOptionsSchema } from "./search/retrieval-options.js";
-import { type SummaryConfig, summaryOptionsSchema } from "./summaries/summary-options.js";
+import { type SummaryConfig, summaryOptionsSchema } from "./summaries/summary-window.js";
 import { namesKeys } from "./text/parse-input.js";
 
 const configSchema = z.strictObject({

@@ -1,5 +1,5 @@
 import { MemoryError } from "../errors.js";
-import type { HistoryEntry } from "../memories/changes/list-history.js";
+import type { HistoryEntry } from "../memories/changes/changes-api.js";
 import { type CliCommand, type MemoryFlags, withDatabase, withScope } from "./flags.js";
 import { aligned, print } from "./output.js";
 import { useScope } from "./use-memory.js";

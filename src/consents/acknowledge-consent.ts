@@ -4,9 +4,8 @@ import { MemoryError } from "../errors.js";
 import type { ConsentRequest } from "../memories/guard/consent-request.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { parseScoped, parseThreadId, type Scope, scopeField } from "../scope/scope.js";
 import { scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
-import { parseThreadId } from "../scope/thread-id.js";
 import { consentQuote } from "./consent-quote.js";
 import { decideConsent } from "./decide-consent.js";
 

@@ -1,6 +1,5 @@
-import { plainWords } from "../text/plain-words.js";
+import { anyStem, plainWords } from "../text/plain-words.js";
 import { onOneLine } from "../text/storable-text.js";
-import { anyStem } from "../text/word-stems.js";
 
 /*
  * What people say to "May I remember this?", in some fifty languages. Stems stand between white space, "_" is a space

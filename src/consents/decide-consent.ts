@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { recordChanges } from "../memories/changes/record-changes.js";
-import { requireRevision } from "../memories/edit/require-memory.js";
+import { requireRevision } from "../memories/edit/edit-memory.js";
 import {
   type ConsentEvidence,
   type ConsentRequest,
@@ -13,8 +13,8 @@ import type { MemoryDraft } from "../memories/item/memory.js";
 import { writeMemories } from "../memories/write/write-memories.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
-import { lockOwner } from "../scope/lock-owner.js";
 import { isSharedBy, parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { lockOwner } from "../scope/scope-predicates.js";
 import { revisionNumber, storableText } from "../text/parse-input.js";
 import { type DraftedConsent, findConsent } from "./consent-rows.js";
 

@@ -3,7 +3,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { idDigest, isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
-import { threadAndOwner } from "./thread-owner.js";
+import { threadAndOwner } from "./claim-thread.js";
 
 /** A message not yet in the transcript: it has no seq. */
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {

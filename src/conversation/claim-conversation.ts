@@ -1,8 +1,15 @@
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
 import { asTenant } from "../postgres/isolation.js";
-import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
-import { nobody, parseThreadId, type SaidMessage, threadForbidden } from "../scope/thread-id.js";
+import {
+  nobody,
+  parseScoped,
+  parseThreadId,
+  type SaidMessage,
+  type Scope,
+  scopeField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { parseInput } from "../text/parse-input.js";
 import { claimThread, meetInCheckpoints } from "./claim-thread.js";
 

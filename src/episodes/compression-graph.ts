@@ -1,9 +1,62 @@
+import { commonOrigin } from "../conversation/find-messages.js";
+import { insertEvents } from "../events/event-log.js";
 import { backgroundGraph } from "../jobs/background-graph.js";
-import { type TaskClaim, taskSteps } from "../jobs/thread-task.js";
-import { type EpisodesRuntime, episodeText } from "./episode-text.js";
-import { type EpisodeWork, loadCompression } from "./load-compression.js";
-import { makeEpisode } from "./make-episode.js";
-import { saveEpisode } from "./save-episode.js";
+import { completeTask, type TaskClaim, taskSteps } from "../jobs/thread-task.js";
+import { classified, writeMemories } from "../memories/write/write-memories.js";
+import { type EpisodesRuntime, episodeText, tellsPresent } from "./episode-text.js";
+import { type EpisodeWork, loadCompression, makeEpisode } from "./make-episode.js";
+
+/** How the audit trail names who writes episodes. */
+const compressor = "worker:compress";
+
+/**
+ * Writes the episode of a claimed thread's turns and moves its cursor past them, together or not at all. Returns
+ * the episode's id, or null when there was one already.
+ *
+ * @param input.trimmed whether the model wrote more than an episode may hold.
+ * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
+ */
+async function saveEpisode(
+  deps: EpisodesRuntime,
+  input: { claim: TaskClaim; work: EpisodeWork; text: string; trimmed: boolean },
+): Promise<string | null> {
+  const { claim, work, text, trimmed } = input;
+  const { scope, threadId, turns, messages } = work;
+  const writing = writeMemories(deps, {
+    scope,
+    drafts: [
+      {
+        ...{ text, kind: "episode", turns, origin: "worker", ...commonOrigin(messages) },
+        source: { threadId, seqs: messages.map(({ seq }) => seq) },
+        validFrom: messages[0]?.saidAt,
+      },
+    ],
+    origin: { actor: compressor, step: "compress" },
+    alongside: async (tx, [outcome]) => {
+      await completeTask(tx, claim, work);
+      await insertEvents(tx, [
+        {
+          ...{ scope, threadId, ...commonOrigin(messages), step: "compress", op: "classify" },
+          ...classified(outcome, trimmed, tellsPresent(text) ? "present_tense" : undefined),
+        },
+      ]);
+    },
+  });
+  try {
+    const [written] = await writing;
+    return written?.id ?? null;
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    // Someone else has written an episode that begins at this turn.
+    await completeTask(deps.db, claim, work);
+    return null;
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
+  return cause?.constraint === "memory_episode";
+}
 
 /** What the steps of compression make. */
 interface Compressed {

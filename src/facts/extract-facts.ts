@@ -1,13 +1,12 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
+import { isoDay } from "../clock.js";
 import { callStructured } from "../models/call-structured.js";
 import { findQuote } from "../text/find-quote.js";
-import { isoDay } from "../text/iso-time.js";
 import { block, element } from "../text/prompt-text.js";
 import { hasWords, headOf, tailOf } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
-import { factCategories, type KnownSlot } from "./choose-facts.js";
-import type { FactCandidate, FactsRuntime } from "./fact-candidate.js";
+import { type FactCandidate, type FactsRuntime, factCategories, type KnownSlot } from "./choose-facts.js";
 import type { ExtractionWork } from "./load-extraction.js";
 
 /**

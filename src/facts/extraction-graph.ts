@@ -1,9 +1,14 @@
 import { backgroundGraph } from "../jobs/background-graph.js";
 import { type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
-import { chooseFacts } from "./choose-facts.js";
+import {
+  type ChosenFact,
+  chooseFacts,
+  type FactCandidate,
+  type FactsRuntime,
+  type RejectedFact,
+} from "./choose-facts.js";
 import { proposeFacts } from "./extract-facts.js";
-import type { ChosenFact, FactCandidate, FactsRuntime, RejectedFact } from "./fact-candidate.js";
 import { type ExtractionWork, loadExtraction } from "./load-extraction.js";
 import { saveFacts } from "./save-facts.js";
 

@@ -8,8 +8,7 @@ import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { hasWords, visibleText } from "../text/storable-text.js";
-import type { KnownSlot } from "./choose-facts.js";
-import { extractor, type FactsRuntime } from "./fact-candidate.js";
+import { extractor, type FactsRuntime, type KnownSlot } from "./choose-facts.js";
 
 /** A user's message whose facts have not been extracted. */
 export interface ExtractionMessage {

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { existingTables } from "../checkpoints/checkpoint-statements.js";
-import { checkpointNamesOf } from "../checkpoints/checkpoint-threads.js";
-import { eraseThreads, lockErasableThreads } from "../conversation/erasable-threads.js";
+import { checkpointNamesOf } from "../checkpoints/prune-checkpoints.js";
+import { eraseThreads, lockErasableThreads } from "../conversation/list-threads.js";
 import { insertEvent, type MemoryEvent } from "../events/event-log.js";
 import { changeLine } from "../memories/changes/change-line.js";
 import { recordChanges } from "../memories/changes/record-changes.js";

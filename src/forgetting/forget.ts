@@ -1,13 +1,12 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { existingTables } from "../checkpoints/checkpoint-statements.js";
-import { checkpointNamesOf } from "../checkpoints/checkpoint-threads.js";
-import { findErasableThreads } from "../conversation/erasable-threads.js";
+import { checkpointNamesOf } from "../checkpoints/prune-checkpoints.js";
+import { findErasableThreads } from "../conversation/list-threads.js";
 import { MemoryError } from "../errors.js";
 import type { Database } from "../postgres/database.js";
 import { type ErasedThread, findErasureScope, hasMemory, threadsOf } from "../scope/erasure-scope.js";
-import { parseScope, parseScoped, type Scope, scopeField } from "../scope/scope.js";
-import { parseThreadId } from "../scope/thread-id.js";
+import { parseScope, parseScoped, parseThreadId, type Scope, scopeField } from "../scope/scope.js";
 import { abortSignal, listener, parseInput } from "../text/parse-input.js";
 import { createEraser, type ForgetOptions, type ForgetProgress, type Forgotten } from "./erase-scope.js";
 import {

@@ -8,11 +8,19 @@ import {
   type StateType,
   type UpdateType,
 } from "@langchain/langgraph";
-import type { ThreadAddress } from "../scope/thread-id.js";
-import { attempted, type Failure, ownFailure, toFailure } from "./failure.js";
+import type { ThreadAddress } from "../scope/scope.js";
 import type { JobRuntime } from "./jobs-options.js";
 import { type Lease, renewLease } from "./lease.js";
-import { type Attempts, type FailedTry, type JobStatus, settleFailure } from "./settle-failure.js";
+import {
+  type Attempts,
+  attempted,
+  type FailedTry,
+  type Failure,
+  type JobStatus,
+  ownFailure,
+  settleFailure,
+  toFailure,
+} from "./settle-failure.js";
 
 /** What every graph of background work has in its state. */
 interface JobState<Claim, Work> extends ThreadAddress {

@@ -1,13 +1,11 @@
 import sql from "sql-template-tag";
 import { findThread } from "../conversation/claim-thread.js";
 import type { Connection } from "../postgres/connection.js";
-import { parseScope } from "../scope/scope.js";
-import { parseThreadId, type ThreadAddress, threadForbidden } from "../scope/thread-id.js";
+import { parseScope, parseThreadId, type ThreadAddress, threadForbidden } from "../scope/scope.js";
 import type { Job, Worker } from "./background-work.js";
-import type { Failure } from "./failure.js";
 import type { TaskRuntime } from "./jobs-options.js";
 import { endLease, isDue, type Lease, type LeaseTable, takeLeases } from "./lease.js";
-import type { SeqRange } from "./settle-failure.js";
+import type { Failure, SeqRange } from "./settle-failure.js";
 
 /** What is due of a thread: extracting facts from what its user says, or compressing its older turns. */
 export type ThreadTask = "extract" | "compress";

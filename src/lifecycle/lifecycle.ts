@@ -8,12 +8,12 @@ import { deactivateMemories, purgeMemories } from "../memories/write/memory-stat
 import type { Connection } from "../postgres/connection.js";
 import { type OwnerRef, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { parseInput } from "../text/parse-input.js";
-import type { LifecycleRuntime } from "./lifecycle-options.js";
 import {
   findDueMemories,
   findLifecycleOwners,
   findOwnersToTrim,
   type LifecycleOwner,
+  type LifecycleRuntime,
   trimChanges,
 } from "./lifecycle-work.js";
 

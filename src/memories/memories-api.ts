@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { pageRows, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
-import { type HistoryEntry, listHistory } from "./changes/list-history.js";
+import { type HistoryEntry, listHistory } from "./changes/changes-api.js";
 import { type MemoryPatch, removeMemory, restoreMemory, updateMemory } from "./edit/change-memory.js";
 import type { ChangeInput } from "./edit/edit-memory.js";
 import { revertMemory } from "./edit/revert-memory.js";
 import type { ConsentGiven } from "./guard/consent-request.js";
 import { requireCategory } from "./item/category.js";
-import { findMemory, listMemories, type MemoryListing } from "./item/find-memories.js";
 import { type MemoryDraft, type MemoryItem, memoryKinds, memoryStates } from "./item/memory.js";
+import { findMemory, listMemories, type MemoryListing } from "./item/memory-row.js";
 import { writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-runtime.js";
 

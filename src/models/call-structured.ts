@@ -4,8 +4,15 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { errorKind } from "../logger.js";
 import { type FittedAnswer, fitAnswer } from "./fit-answer.js";
-import { answersIn, type GivenAnswers, rawText, requireWhole, stopError } from "./model-answer.js";
-import { malformed, withDeadline } from "./model-failure.js";
+import {
+  answersIn,
+  type GivenAnswers,
+  malformed,
+  rawText,
+  requireWhole,
+  stopError,
+  withDeadline,
+} from "./model-answer.js";
 
 /** A question to the model whose answer must fit a schema. */
 export interface StructuredCall<Output extends Record<string, unknown>> {

@@ -3,9 +3,13 @@ import { toSql } from "pgvector";
 import { MemoryError } from "../errors.js";
 import { errorKind } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
-import { type EmbeddingSpace, ensureEmbeddingSpace, saveUnrelatedSimilarity } from "./embedding-space.js";
-import { halfvec } from "./halfvec.js";
-import { withDeadline } from "./model-failure.js";
+import {
+  type EmbeddingSpace,
+  ensureEmbeddingSpace,
+  halfvec,
+  saveUnrelatedSimilarity,
+} from "./embedding-space.js";
+import { withDeadline } from "./model-answer.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.js";
 
 /** Questions as users ask them. None has to do with any of the statements, which are worded as memories are. */

@@ -3,8 +3,7 @@ import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import type { Clock } from "../clock.js";
 import { type Connection, identifier } from "./connection.js";
-import { pooledClients } from "./pooled-clients.js";
-import { type Statements, statementsOn } from "./run-statement.js";
+import { pooledClients, type Statements, statementsOn } from "./run-statement.js";
 import { beginWith } from "./session-settings.js";
 
 /** A pool bound to one schema. Never check out a second client while holding one: a pool may have just one. */

@@ -7,14 +7,20 @@ import { newMessages } from "../conversation/record.js";
 import { MemoryError } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
-import { findMemory } from "../memories/item/find-memories.js";
 import type { MemoryItem } from "../memories/item/memory.js";
+import { findMemory } from "../memories/item/memory-row.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
-import { lockOwner } from "../scope/lock-owner.js";
-import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
-import { parseThreadId, type ThreadAddress, threadForbidden } from "../scope/thread-id.js";
+import {
+  parseScoped,
+  parseThreadId,
+  type Scope,
+  scopeField,
+  type ThreadAddress,
+  threadForbidden,
+} from "../scope/scope.js";
+import { lockOwner } from "../scope/scope-predicates.js";
 import { smallCount, storableText } from "../text/parse-input.js";
 import { foldPieces } from "../text/text-pieces.js";
 import {

@@ -1,11 +1,10 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { isoDay } from "../clock.js";
 import { consentLines } from "../consents/consent-lines.js";
 import { bearsMark, memoryPreface, saidMessage } from "../conversation/recalled-mark.js";
 import { deltaHeader } from "../memories/changes/change-line.js";
-import type { MemoryItem } from "../memories/item/memory.js";
-import { unverified } from "../memories/item/trust.js";
+import { type MemoryItem, unverified } from "../memories/item/memory.js";
 import { contained, withoutHeadings } from "../text/contained-text.js";
-import { isoDay } from "../text/iso-time.js";
 import { messageText } from "../text/message-text.js";
 import { headAtWord, onOneLine } from "../text/storable-text.js";
 import type { Recalled } from "./recalled.js";

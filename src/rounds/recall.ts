@@ -3,8 +3,7 @@ import type { Conversation } from "../conversation/find-conversation.js";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { readableCategories } from "../memories/item/category.js";
-import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
-import { parseThreadId, threadForbidden } from "../scope/thread-id.js";
+import { parseScoped, parseThreadId, type Scope, scopeField, threadForbidden } from "../scope/scope.js";
 import { noFilter } from "../search/memory-filter.js";
 import { searchedBy } from "../search/memory-hits.js";
 import { defaultKinds } from "../search/query-memories.js";
@@ -16,8 +15,7 @@ import { headOf, isStorable } from "../text/storable-text.js";
 import { findRecall, type RecallResult } from "./find-recall.js";
 import { memoryBlock } from "./memory-block.js";
 import type { RecallStatement } from "./recall-statement.js";
-import type { Recalled, RecalledMemories } from "./recalled.js";
-import { selectMemories } from "./select-memories.js";
+import { type Recalled, type RecalledMemories, selectMemories } from "./recalled.js";
 
 /**
  * `found` cut to what its memory block holds within `budgetTokens`, headings and all, the conversation's summary apart.

@@ -5,8 +5,7 @@ import type { MemoryOptions } from "../memories/item/memory-options.js";
 import type { Runtime } from "../runtime.js";
 import type { SummaryClaim } from "../summaries/claim-summary.js";
 import { isRoundOpen, startSummary } from "../summaries/start-summary.js";
-import type { SummaryOptions } from "../summaries/summary-options.js";
-import type { SummarySkipReason, SummaryWindow } from "../summaries/summary-window.js";
+import type { SummaryOptions, SummarySkipReason, SummaryWindow } from "../summaries/summary-window.js";
 
 /** What the end of a round did. */
 export interface Remembered {

@@ -1,5 +1,4 @@
-import type { MemoryItem } from "../memories/item/memory.js";
-import { unverified } from "../memories/item/trust.js";
+import { type MemoryItem, unverified } from "../memories/item/memory.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { readsAsInstruction } from "../text/reads-as-instruction.js";
 import { clipped, visibleText } from "../text/storable-text.js";

@@ -25,7 +25,7 @@ import {
 import { messageScores } from "./message-scores.js";
 import { type AskedTerms, questionTerms, type SeenOwners, seenOwners } from "./question-terms.js";
 import type { EmbeddedQuestion } from "./read-question.js";
-import { retrievalWeights as weights } from "./retrieval-weights.js";
+import { retrievalWeights as weights } from "./retrieval-options.js";
 import { memoryScores } from "./word-scores.js";
 
 /** The memories that may answer a question, in no order. One round trip. */

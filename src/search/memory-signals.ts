@@ -8,7 +8,7 @@ import { type Cte, cte, float } from "./composed-statement.js";
 import type { StoreFilter } from "./memory-filter.js";
 import type { MessageScores } from "./message-scores.js";
 import type { SeenOwners } from "./question-terms.js";
-import { retrievalWeights as weights } from "./retrieval-weights.js";
+import { retrievalWeights as weights } from "./retrieval-options.js";
 import type { MemoryScores } from "./word-scores.js";
 
 /** Which memories a search may return. */

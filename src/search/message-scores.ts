@@ -2,7 +2,7 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { type Cte, cte, float } from "./composed-statement.js";
 import type { AskedTerms, SeenOwners } from "./question-terms.js";
-import { retrievalWeights as weights } from "./retrieval-weights.js";
+import { retrievalWeights as weights } from "./retrieval-options.js";
 import { ideal, normed, rarity, saturated, type WeightedTerms, weighted } from "./word-scores.js";
 
 /** Whose words make up the score of a message. */

@@ -4,7 +4,7 @@ import type { Scope } from "../scope/scope.js";
 import { seenOwners as ownersOf } from "../scope/scope-predicates.js";
 import { type Cte, cte, float } from "./composed-statement.js";
 import type { Question } from "./read-question.js";
-import { retrievalWeights as weights } from "./retrieval-weights.js";
+import { retrievalWeights as weights } from "./retrieval-options.js";
 
 /** Each costs some milliseconds: hundreds of edits to stem and to look up. */
 const mostCorrected = 6;

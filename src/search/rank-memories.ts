@@ -9,7 +9,7 @@ import {
   type UnrelatedSimilarity,
 } from "../models/unrelated-similarity.js";
 import { fitsDate, type NamedDate } from "./question-dates.js";
-import { defaultFloor, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-weights.js";
+import { defaultFloor, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
 
 /**
  * Those of `hits` that are alike enough: all with at least `threshold` as similarity, where one is given; else by their

@@ -3,6 +3,68 @@ import type { CategoryPolicy } from "../memories/item/category.js";
 import type { Runtime } from "../runtime.js";
 import { timerOption } from "../text/parse-input.js";
 
+/**
+ * Every weight of retrieval, in one place.
+ *
+ * Scores are shares of what a text would get that has every word of the question endlessly often, so they can be
+ * compared between questions and a weight means the same in each.
+ */
+export const retrievalWeights = {
+  /** BM25's saturation and length norm (customary: 1.2 and 0.75). Chat wants less of both, being short. */
+  message: { k1: 0.6, b: 0.3 },
+  memory: { k1: 1.2, b: 0.3 },
+  /** What a word counts for in the turns around its own: the answer says little of what was asked. */
+  previousTurn: 0.4,
+  nextTurn: 0.2,
+  secondPreviousTurn: 0.2,
+  secondNextTurn: 0.1,
+  /** What a word of a fact counts for in the turns that it was learned from. */
+  factWord: 0.5,
+  /** What a turn gains from the one before it, if that asks. */
+  answer: 0.2,
+  /** What the score of the whole conversation adds to each of its turns, and to what was learned in it. */
+  thread: 0.2,
+  /** What a named speaker's own turns and memories gain. */
+  speaker: 0.5,
+  /** What a date named in the question adds to what was said or learned then. */
+  date: 0.3,
+  /** What a turn that says a time gains, when the question asks for one. */
+  when: 0.1,
+  /** What a turn that only asks loses, and one that says more than a few words gains. */
+  question: 0.05,
+  substance: 0.05,
+  /** What the turns that a fact was learned from add to it. */
+  source: 0.8,
+  /** What a fact loses when better hits were learned from the same turns: they have mostly said it already. */
+  repeated: 0.4,
+  /** What the same vector adds against an unrelated one. */
+  vector: 0.6,
+  /** Small boosts of a memory: importance 5 against 1, said today against long ago, its strongest link. */
+  importance: 0.05,
+  recency: 0.05,
+  relation: 0.1,
+  /** A word that names a speaker, against others: it is also heard of who is meant by it (`speaker`). */
+  name: 0.5,
+  /** A misspelt word's reading, against a word as written. */
+  correction: 0.8,
+} as const;
+
+/** Half-life of the recency boost, in days. */
+export const recencyHalfLifeDays = 30;
+
+/** Characters from which a turn says enough to get all of `substance`: two sentences. */
+export const substanceCharacters = 150;
+
+/**
+ * Evidence below which nothing is found, when the caller names no threshold: by the best hit, or there is no answer at
+ * all, and by each. Of LoCoMo's questions 1 in 100 falls below `best`; of questions that have nothing to do with
+ * the conversation, every second one. A higher `each` would cost recall: context finds much that is hardly alike.
+ */
+export const defaultFloor = { best: 0.1, each: 0.05 } as const;
+
+/** The same for what is shown unasked. */
+export const shownFloor = { best: 0.1, each: 0.1 } as const;
+
 /** Whether a turn is shown memories. */
 export const recallModeSchema = z.enum(["active", "passive"]);
 export type RecallMode = z.output<typeof recallModeSchema>;

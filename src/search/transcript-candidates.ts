@@ -7,7 +7,7 @@ import { type Cte, cte, float } from "./composed-statement.js";
 import { messageScores } from "./message-scores.js";
 import { questionTerms, type SeenOwners, seenOwners } from "./question-terms.js";
 import type { Question } from "./read-question.js";
-import { retrievalWeights as weights } from "./retrieval-weights.js";
+import { retrievalWeights as weights } from "./retrieval-options.js";
 import { memoryScores } from "./word-scores.js";
 
 /** A message that may answer a question. */

@@ -2,7 +2,7 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { type Cte, cte, float } from "./composed-statement.js";
 import type { AskedTerms, SeenOwners } from "./question-terms.js";
-import { retrievalWeights as weights } from "./retrieval-weights.js";
+import { retrievalWeights as weights } from "./retrieval-options.js";
 
 /** Texts without any of the words, added to those there are: rarity among three texts says next to nothing. */
 const unseenTexts = 20;

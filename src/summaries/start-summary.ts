@@ -4,8 +4,8 @@ import type { RecordedThread } from "../conversation/record-messages.js";
 import type { Logger } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
 import { claimSummary, type SummaryClaim } from "./claim-summary.js";
-import type { SummaryOptions } from "./summary-options.js";
 import {
+  type SummaryOptions,
   type SummarySkipReason,
   type SummaryWindow,
   summarySkipReason,

@@ -2,9 +2,15 @@ import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
+import {
+  parseScoped,
+  parseScopeIn,
+  parseThreadId,
+  type Scope,
+  scopeField,
+  type ThreadAddress,
+} from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
-import { parseThreadId, type ThreadAddress } from "../scope/thread-id.js";
 import { parseInput, spanMs } from "../text/parse-input.js";
 import {
   listStuckSummaries,

@@ -2,14 +2,18 @@ import { findConversation } from "../conversation/find-conversation.js";
 import { record } from "../conversation/record.js";
 import { insertEvent } from "../events/event-log.js";
 import { backgroundGraph } from "../jobs/background-graph.js";
-import { parseScope } from "../scope/scope.js";
-import type { ThreadAddress } from "../scope/thread-id.js";
-import { completeSummary, type SummaryClaim, summaryLeases } from "./claim-summary.js";
-import { findSummaryWork, limitSummary, type SummaryWork } from "./find-summary-work.js";
-import { makeSummary } from "./make-summary.js";
+import { parseScope, type ThreadAddress } from "../scope/scope.js";
+import {
+  completeSummary,
+  findSummaryWork,
+  limitSummary,
+  type SummaryClaim,
+  type SummaryWork,
+  summaryLeases,
+} from "./claim-summary.js";
+import { makeSummary, summaryText } from "./make-summary.js";
 import { isRoundOpen, startSummary } from "./start-summary.js";
-import type { SummaryRuntime } from "./summary-options.js";
-import { summaryText } from "./summary-text.js";
+import type { SummaryRuntime } from "./summary-window.js";
 
 /** What the steps of summarization make. */
 interface Summarized {

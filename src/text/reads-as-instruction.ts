@@ -9,8 +9,7 @@ import {
   promptNames,
   showWords,
 } from "./instruction-patterns.js";
-import { joinedLetters, plainWords, undisguised } from "./plain-words.js";
-import { anyStem, isUnspaced } from "./word-stems.js";
+import { anyStem, isUnspaced, joinedLetters, plainWords, undisguised } from "./plain-words.js";
 
 const anyOf = (stems: string, flags = "u") => new RegExp(anyStem(stems), flags);
 

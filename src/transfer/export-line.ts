@@ -1,11 +1,10 @@
 import { z } from "zod";
+import { isoTimeMs } from "../clock.js";
 import { changeEvents } from "../memories/changes/change-line.js";
 import { historyEvents } from "../memories/changes/record-changes.js";
 import { consentStatuses } from "../memories/guard/consent-request.js";
-import { memoryKinds, memoryStates } from "../memories/item/memory.js";
-import { memoryOrigins } from "../memories/item/trust.js";
+import { memoryKinds, memoryOrigins, memoryStates } from "../memories/item/memory.js";
 import { maxCharacters } from "../memories/write/writing-constraints.js";
-import { isoTimeMs } from "../text/iso-time.js";
 import { hasWords, isStorable } from "../text/storable-text.js";
 
 /** The version of the format that `export` writes and `import` takes. */

@@ -2,7 +2,7 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf } from "../postgres/database-error.js";
-import { type LockedOwner, lockOwner } from "../scope/lock-owner.js";
+import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
 import type { ExportLineOf } from "./export-line.js";
 import { importMemories } from "./import-memories.js";
 import {

@@ -3,16 +3,15 @@ import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { asTenant } from "../postgres/isolation.js";
 import type { Runtime } from "../runtime.js";
-import { lockOwner } from "../scope/lock-owner.js";
 import { parseScope, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
+import { lockOwner } from "../scope/scope-predicates.js";
 import { abortSignal, listener, parseInput } from "../text/parse-input.js";
 import type { Redactor } from "../text/redactor.js";
 import type { ExportLine } from "./export-line.js";
 import { type ImportCounts, importBatch } from "./import-batch.js";
 import { type ImportConfig, type ImportTrust, lowering } from "./lower-line.js";
 import { lineError, type NumberedLine, noMessage, readExport } from "./read-export.js";
-import { redactLine, type Screened, screenLine } from "./screen-line.js";
-import { screenMessage } from "./screen-message.js";
+import { redactLine, type Screened, screenLine, screenMessage } from "./screen-line.js";
 
 /** How to import. */
 export interface ImportOptions {

@@ -6,11 +6,12 @@ import { decodeMessage } from "../text/message-codec.js";
 import type { ExportLineOf } from "./export-line.js";
 import {
   findMisplacedMessages,
+  findThreadRefs,
   type ImportedMessage,
   importMessages,
+  importSummaries,
   skipThreadWork,
-} from "./import-messages.js";
-import { findThreadRefs, importSummaries } from "./import-threads.js";
+} from "./import-threads.js";
 import { linesOf, type NumberedLine, noMessage } from "./read-export.js";
 import type { ImportTarget } from "./record-types.js";
 

@@ -1,5 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
-import { consentColumns } from "../memories/guard/consent-columns.js";
+import { consentColumns } from "../memories/guard/consent-statements.js";
 import { memoryColumns } from "../memories/item/memory-row.js";
 import { type Column, type Columns, column, type Instead, type Time, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";

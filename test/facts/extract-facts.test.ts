@@ -1,8 +1,8 @@
 import { ChatOpenAI } from "@langchain/openai";
 import { afterEach, describe, expect, it } from "vitest";
 import { extractFacts } from "../../src/facts/extract-facts.js";
-import { judgeSameFact } from "../../src/facts/judge-same-fact.js";
-import { malformedOutput } from "../../src/models/model-failure.js";
+import { judgeSameFact } from "../../src/facts/save-facts.js";
+import { malformedOutput } from "../../src/models/model-answer.js";
 import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
 import { candidate, taskModel } from "../support/task-model.js";
 import { limitsMs } from "../support/timing.js";

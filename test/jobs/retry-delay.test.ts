@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { retryDelayMs } from "../../src/jobs/failure.js";
+import { retryDelayMs } from "../../src/jobs/settle-failure.js";
 
 describe("retryDelayMs", () => {
   it("doubles with each attempt", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { memoryOrigins, trustOf } from "../../src/memories/item/trust.js";
+import { memoryOrigins, trustOf } from "../../src/memories/item/memory.js";
 import {
   conflictReason,
   defaultConfidence,

@@ -3,7 +3,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Memory, MemoryError } from "../../src/index.js";
 import { createBackgroundWork } from "../../src/jobs/background-work.js";
-import { withDeadline } from "../../src/models/model-failure.js";
+import { withDeadline } from "../../src/models/model-answer.js";
 import { resolveConfig } from "../../src/options.js";
 import { isConnectionError, toMemoryError } from "../../src/postgres/database-error.js";
 import { OfflineChatModel } from "../../src/testing/index.js";

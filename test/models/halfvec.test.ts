@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { toSql } from "pgvector";
 import { beforeAll, expect, it } from "vitest";
-import { halfvec } from "../../src/models/halfvec.js";
+import { halfvec } from "../../src/models/embedding-space.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 

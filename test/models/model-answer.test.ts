@@ -1,7 +1,6 @@
 import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { answersIn, requireWhole } from "../../src/models/model-answer.js";
-import { malformedOutput } from "../../src/models/model-failure.js";
+import { answersIn, malformedOutput, requireWhole } from "../../src/models/model-answer.js";
 
 const ended = (response_metadata: Record<string, unknown>, rest: object = {}) =>
   new AIMessage({ content: "secret words", ...rest, response_metadata });

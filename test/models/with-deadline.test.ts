@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withDeadline } from "../../src/models/model-failure.js";
+import { withDeadline } from "../../src/models/model-answer.js";
 
 describe("withDeadline", () => {
   it("gives the call's result or error when it comes in time", async () => {

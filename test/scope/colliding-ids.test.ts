@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it, vi } from "vitest";
 import { recordMessages } from "../../src/conversation/record-messages.js";
-import { lockOwner } from "../../src/scope/lock-owner.js";
 import type { Scope } from "../../src/scope/scope.js";
+import { lockOwner } from "../../src/scope/scope-predicates.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseScope, parseScopeIn } from "../../src/scope/scope.js";
-import { parseThreadId, threadForbidden } from "../../src/scope/thread-id.js";
+import { parseScope, parseScopeIn, parseThreadId, threadForbidden } from "../../src/scope/scope.js";
 
 const storable = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 40 })

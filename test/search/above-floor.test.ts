@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aboveFloor } from "../../src/search/rank-memories.js";
-import { defaultFloor } from "../../src/search/retrieval-weights.js";
+import { defaultFloor } from "../../src/search/retrieval-options.js";
 
 const similarity = fc.double({ min: 0, max: 1, noNaN: true });
 const hits = fc.array(fc.record({ similarity }), { maxLength: 20 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { namesActor, questionWords } from "../../src/search/question-words.js";
+import { namesActor, questionWords } from "../../src/search/read-question.js";
 import { searchText } from "../../src/text/search-text.js";
 
 const asked = (question: string) => questionWords(searchText(question, "english"));

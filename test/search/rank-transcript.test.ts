@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { answersWhen } from "../../src/search/question-dates.js";
-import { type RankedMessage, rankTranscript } from "../../src/search/rank-transcript.js";
+import { type RankedMessage, rankTranscript } from "../../src/search/search-transcript.js";
 
 const said = (fields: Partial<RankedMessage>): RankedMessage => ({
   threadId: "t",

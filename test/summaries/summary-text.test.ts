@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { summaryText as screened } from "../../src/summaries/summary-text.js";
+import { summaryText as screened } from "../../src/summaries/make-summary.js";
 
 const summaryText = (text: string, maxCharacters: number) => screened(text, maxCharacters).text;
 

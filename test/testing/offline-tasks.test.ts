@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { compressTurns } from "../../src/episodes/make-episode.js";
 import { extractFacts } from "../../src/facts/extract-facts.js";
-import { judgeSameFact } from "../../src/facts/judge-same-fact.js";
+import { judgeSameFact } from "../../src/facts/save-facts.js";
 import { writeProcedure } from "../../src/procedures/write-procedure.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isoTimeMs } from "../../src/text/iso-time.js";
+import { isoTimeMs } from "../../src/clock.js";
 import { isDeeper } from "../../src/text/plain-json.js";
 import type { ExportLine } from "../../src/transfer/export-line.js";
 import { exportOrder } from "../../src/transfer/export-order.js";

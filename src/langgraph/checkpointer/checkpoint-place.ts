@@ -9,8 +9,7 @@ import {
 } from "../../conversation/claim-thread.js";
 import type { Database } from "../../postgres/database.js";
 import { asTenant } from "../../postgres/isolation.js";
-import type { Scope } from "../../scope/scope.js";
-import { nobody, ownNamePrefix, threadForbidden } from "../../scope/thread-id.js";
+import { nobody, ownNamePrefix, type Scope, threadForbidden } from "../../scope/scope.js";
 
 /** Where the checkpoints of somebody's thread are. */
 export interface CheckpointPlace {

@@ -11,8 +11,7 @@ import type {
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { ClientBase, Pool } from "pg";
 import type { Database } from "../../postgres/database.js";
-import { parseScope, type Scope } from "../../scope/scope.js";
-import { parseThreadId, threadForbidden } from "../../scope/thread-id.js";
+import { parseScope, parseThreadId, type Scope, threadForbidden } from "../../scope/scope.js";
 import { findRunScope, identityKeys } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
 import { type CheckpointPlace, claimPlace, findPlace, guardedPool } from "./checkpoint-place.js";

@@ -3,7 +3,7 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { withKeptId } from "../../conversation/record.js";
 import { MemoryError } from "../../errors.js";
 import type { Memory } from "../../memory.js";
-import type { SaidMessage } from "../../scope/thread-id.js";
+import type { SaidMessage } from "../../scope/scope.js";
 import { messageText } from "../../text/message-text.js";
 import { saverBehind } from "../checkpointer/forgetful-saver.js";
 import { type RunIdentity, runIdentity } from "../run/run-identity.js";

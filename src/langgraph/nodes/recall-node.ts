@@ -5,10 +5,9 @@ import type { Memory } from "../../memory.js";
 import type { RecallInput } from "../../rounds/recall.js";
 import type { Recalled } from "../../rounds/recalled.js";
 import { messageText } from "../../text/message-text.js";
-import { type MemoryState, memoryKey, streamEvent } from "../run/memory-state.js";
 import { checkOptions, continueOnError, type RoundOptions, roundOptions } from "../run/node-options.js";
 import { runMode } from "../run/run-identity.js";
-import { noteShownConsents } from "../run/run-state.js";
+import { type MemoryState, memoryKey, noteShownConsents, streamEvent } from "../run/run-state.js";
 import { type ClaimedRun, claimRun } from "./claim-run.js";
 
 /** How a recall node behaves. */

@@ -5,9 +5,9 @@ import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { saidInState } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
-import { type MemoryState, memoryKey, streamEvent } from "../run/memory-state.js";
 import { checkOptions, continueOnError, type RoundOptions, roundOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
+import { type MemoryState, memoryKey, streamEvent } from "../run/run-state.js";
 import { claimRun } from "./claim-run.js";
 
 /** How a remember node behaves. */

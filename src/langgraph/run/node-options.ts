@@ -4,8 +4,8 @@ import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import type { Memory } from "../../memory.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
-import { streamEvent } from "./memory-state.js";
 import { runIdentity } from "./run-identity.js";
+import { streamEvent } from "./run-state.js";
 
 /** Whether the graph's state keeps the whole conversation or only what no summary covers. */
 export type SessionMode = "full" | "bounded";

@@ -1,8 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { MemoryError } from "../../errors.js";
-import { parseScope, type Scope } from "../../scope/scope.js";
-import { parseThreadId } from "../../scope/thread-id.js";
+import { parseScope, parseThreadId, type Scope } from "../../scope/scope.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
 import { isStorable } from "../../text/storable-text.js";

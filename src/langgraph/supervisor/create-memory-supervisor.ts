@@ -8,8 +8,7 @@ import { memoryQueryTool } from "../tools/memory-query-tool.js";
 import { type WithMemoryOptions, withMemory, withMemoryOptions } from "../wrap/with-memory.js";
 import type { NamedSubagent, Subagent } from "./subagent.js";
 import { supervisorWithHandoffs } from "./supervisor-handoff.js";
-import { type Delegations, supervisorName } from "./supervisor-parts.js";
-import { supervisorWithTools } from "./supervisor-tools.js";
+import { type Delegations, supervisorName, supervisorWithTools } from "./supervisor-tools.js";
 
 /** How to create a supervisor. */
 export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent"> {

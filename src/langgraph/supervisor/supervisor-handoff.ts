@@ -17,7 +17,7 @@ import {
   type SupervisorGraph,
   type SupervisorParts,
   supervisorName,
-} from "./supervisor-parts.js";
+} from "./supervisor-tools.js";
 
 /** A task on its way to a subagent. */
 interface Handoff {

@@ -8,7 +8,7 @@ import { MemoryError } from "../../errors.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.js";
 import type { Memory } from "../../memory.js";
 import { messageText } from "../../text/message-text.js";
-import { answeredTooLate, answerMistakes } from "../nodes/consent-answer.js";
+import { answeredTooLate, answerMistakes } from "../nodes/consent-node.js";
 import { checkOptions } from "../run/node-options.js";
 import { isDelegated, runIdentity, runOrigin } from "../run/run-identity.js";
 import { shownAs, wasShown } from "../run/run-state.js";

@@ -9,9 +9,9 @@ import type { Memory } from "../../memory.js";
 import { type Scope, scopeField } from "../../scope/scope.js";
 import { answerForms, bulletsOf } from "../../search/answer-query.js";
 import { memoryFilterSchema } from "../../search/memory-filter.js";
-import { streamEvent } from "../run/memory-state.js";
 import { checkOptions, roundOptions } from "../run/node-options.js";
 import { runIdentity, runPlace } from "../run/run-identity.js";
+import { streamEvent } from "../run/run-state.js";
 import { memoryTool } from "./memory-tool.js";
 
 /** How a `memory.query` tool is bound. */

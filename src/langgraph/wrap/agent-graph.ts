@@ -1,7 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { type LangGraphRunnableConfig, Overwrite, type Send } from "@langchain/langgraph";
 import { MemoryError } from "../../errors.js";
-import { memoryKey } from "../run/memory-state.js";
+import { memoryKey } from "../run/run-state.js";
 
 /** A state definition: names of keys and their channels. */
 type Definition = Readonly<Record<string, unknown>>;

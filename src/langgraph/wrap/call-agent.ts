@@ -8,8 +8,8 @@ import { encodePlain, plainMessage } from "../../text/message-codec.js";
 import { forgetfulSaver, leaveOut, putInAnew, type ShownView } from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
-import { type MemoryState, memoryKey } from "../run/memory-state.js";
 import type { RoundOptions } from "../run/node-options.js";
+import { type MemoryState, memoryKey } from "../run/run-state.js";
 import { type AgentBuilder, type AgentGraph, wholeStateInput, wholeStateUpdate } from "./agent-graph.js";
 
 /** State key of the ids of messages that the agent removed and the transcript would bring back. */

@@ -6,9 +6,8 @@ import type { Recalled } from "../../rounds/recalled.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
-import { memoryKey } from "../run/memory-state.js";
 import { checkOptions, type InjectAs, type RoundOptions, roundOptions } from "../run/node-options.js";
-import { recalledByRun } from "../run/run-state.js";
+import { memoryKey, recalledByRun } from "../run/run-state.js";
 
 /**
  * How the middleware works. The memory block goes to the end of the agent's system message, or in front of the current

@@ -14,8 +14,8 @@ import type { Memory } from "../../memory.js";
 import { askingConsent } from "../nodes/consent-node.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
-import { memoryAnnotation } from "../run/memory-state.js";
 import { checkOptions, type RoundOptions, roundOptions } from "../run/node-options.js";
+import { memoryAnnotation } from "../run/run-state.js";
 import { type AgentGraph, agentGraph, type LooseGraph, wholeStateAgent } from "./agent-graph.js";
 import { callAgent, removedKey } from "./call-agent.js";
 

@@ -4,8 +4,7 @@ import { visibleText } from "../../text/storable-text.js";
 import { type MemoryItem, versionOf } from "../item/memory.js";
 import { deactivateMemories } from "../write/memory-states.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
-import { type ChangeInput, editMemory } from "./edit-memory.js";
-import { requireMemory } from "./require-memory.js";
+import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rewriteContent } from "./rewrite-content.js";
 
 /** What of a memory may be changed by hand. */

@@ -1,14 +1,13 @@
 import { z } from "zod";
-import { lockOwner } from "../../scope/lock-owner.js";
 import { parseScoped, type Scope, scopeField } from "../../scope/scope.js";
+import { lockOwner } from "../../scope/scope-predicates.js";
 import { pageRows, parseInput, revisionNumber, storableText } from "../../text/parse-input.js";
 import { recordChanges } from "../changes/record-changes.js";
-import { listMemories } from "../item/find-memories.js";
 import { type MemoryItem, versionOf } from "../item/memory.js";
+import { listMemories } from "../item/memory-row.js";
 import { purgeMemories } from "../write/memory-states.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
-import { type ChangeInput, editMemory } from "./edit-memory.js";
-import { requireMemory } from "./require-memory.js";
+import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rewriteContent } from "./rewrite-content.js";
 
 /** Whose memory, and the person who decides. */

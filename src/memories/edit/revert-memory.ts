@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { parseScope } from "../../scope/scope.js";
-import { listHistory } from "../changes/list-history.js";
+import { listHistory } from "../changes/changes-api.js";
 import { type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
-import { type ChangeInput, editMemory } from "./edit-memory.js";
-import { requireMemory } from "./require-memory.js";
+import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rewriteContent } from "./rewrite-content.js";
 
 const contentSchema = z.object({

@@ -1,5 +1,4 @@
-import type { MemoryKind } from "../item/memory.js";
-import type { MemoryOrigin, MemoryTrust } from "../item/trust.js";
+import type { MemoryKind, MemoryOrigin, MemoryTrust } from "../item/memory.js";
 
 /** Whose word a memory is, as a conflict needs it. */
 export interface WordOf {

@@ -1,4 +1,4 @@
-import { isoTimeMs } from "../../text/iso-time.js";
+import { isoTimeMs } from "../../clock.js";
 import { normalValue } from "../../text/normal-value.js";
 import { type SlotClaim, takesSlot } from "./slot-conflict.js";
 

@@ -1,17 +1,17 @@
 import { MemoryError } from "../../errors.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
-import type { LockedOwner } from "../../scope/lock-owner.js";
 import type { Scope } from "../../scope/scope.js";
+import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { Redactor } from "../../text/redactor.js";
 import { consentRule } from "../guard/consent-policy.js";
 import { findStandingConsents } from "../guard/consent-statements.js";
 import type { MemoryDraft } from "../item/memory.js";
 import { decideWrite, mergeThresholds } from "./decide-write.js";
 import { findWriteCandidates } from "./find-write-candidates.js";
-import { findNearStatements, type NearPair } from "./near-doubles.js";
 import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
 import { type GatheredStatement, type SaidBefore, type Statement, toldTo } from "./statement.js";
+import { findNearStatements, type NearPair } from "./waves.js";
 import type { WriteConfig, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
 /** Drafts made ready to be written. */

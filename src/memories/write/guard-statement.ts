@@ -4,7 +4,7 @@ import type { ConsentRule } from "../guard/consent-policy.js";
 import type { ConsentDecided, ConsentGiven, ConsentSignal } from "../guard/consent-request.js";
 import type { ConsentPlan, NewConsent, SettledConsent } from "../guard/consent-statements.js";
 import { decideProposal, type ProposedChange, type StandingConsent } from "../guard/decide-proposal.js";
-import type { MemoryOrigin } from "../item/trust.js";
+import type { MemoryOrigin } from "../item/memory.js";
 import { mergeThresholds, type SettledDecision } from "./decide-write.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
 import { type GatheredStatement, type Statement, turnOf, type WriteContext } from "./statement.js";

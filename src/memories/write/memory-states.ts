@@ -3,8 +3,7 @@ import { hasVectors } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { wordlessLine } from "../changes/change-line.js";
-import type { MemoryLifecycle } from "../item/memory.js";
-import type { MemoryOrigin, MemoryTrust } from "../item/trust.js";
+import type { MemoryLifecycle, MemoryOrigin, MemoryTrust } from "../item/memory.js";
 import { activeTargets, ownTargets } from "../slot/slot-intervals.js";
 
 /** How a memory leaves the active ones. */

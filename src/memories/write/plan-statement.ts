@@ -4,10 +4,9 @@ import { type ChangeEvent, changeLine } from "../changes/change-line.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import { conflictReason } from "../slot/slot-conflict.js";
 import { heldSince, type IntervalMove } from "../slot/slot-timeline.js";
-import type { WritePlan } from "./apply-plan.js";
+import { contentOf, linkChanges, nearestLinks, newMemory, type WritePlan } from "./apply-plan.js";
 import { absorbed, type SettledDecision } from "./decide-write.js";
 import type { Sighting } from "./memory-states.js";
-import { contentOf, linkChanges, nearestLinks, newMemory } from "./new-memory.js";
 import type { KnownMemory, ToldMemory, ToldStatement, WriteContext } from "./statement.js";
 import type { WriteOutcome } from "./write-runtime.js";
 

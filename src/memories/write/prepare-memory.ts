@@ -8,11 +8,15 @@ import {
   type MemoryDraft,
   type MemoryItem,
   type MemoryKind,
+  type MemoryOrigin,
+  type MemoryTrust,
   memoryHash,
+  memoryOrigins,
   memoryTerms,
+  originOfRole,
+  trustOf,
 } from "../item/memory.js";
 import { slotKey } from "../item/slot-key.js";
-import { type MemoryOrigin, type MemoryTrust, memoryOrigins, originOfRole, trustOf } from "../item/trust.js";
 import { defaultConfidence } from "../slot/slot-conflict.js";
 import {
   memoryInstructs,

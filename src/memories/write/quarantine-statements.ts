@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
 import type { MemoryKind } from "../item/memory.js";
-import { contentOf, newMemory } from "./new-memory.js";
+import { contentOf, newMemory } from "./apply-plan.js";
 import type { PlannedWrite } from "./plan-statement.js";
 import { type Statement, toldTo, type WriteContext } from "./statement.js";
 import { saidAgain } from "./waves.js";

@@ -4,9 +4,8 @@ import { assignments, only, type RowOf } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread } from "../../scope/scope-predicates.js";
-import { type MemorySource, versionFields } from "../item/memory.js";
+import { type MemoryOrigin, type MemorySource, type MemoryTrust, versionFields } from "../item/memory.js";
 import { memoryColumns } from "../item/memory-row.js";
-import type { MemoryOrigin, MemoryTrust } from "../item/trust.js";
 import type { MemoryLink } from "./insert-memories.js";
 
 /** The columns that a rewrite always sets. */

@@ -1,8 +1,7 @@
-import type { LockedOwner } from "../../scope/lock-owner.js";
+import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { SameFact } from "../compare/merge-band.js";
 import type { StandingConsent } from "../guard/decide-proposal.js";
-import type { MemoryKind } from "../item/memory.js";
-import type { MemoryOrigin, MemoryTrust } from "../item/trust.js";
+import type { MemoryKind, MemoryOrigin, MemoryTrust } from "../item/memory.js";
 import { sourceRank } from "../slot/slot-conflict.js";
 import type { SlotValue } from "../slot/slot-timeline.js";
 import type { PreparedMemory } from "./prepare-memory.js";

@@ -1,7 +1,153 @@
+import type { QueryResultRow } from "pg";
+import sql from "sql-template-tag";
+import type { EmbeddingSpace } from "../../models/embedding-space.js";
+import type { Connection } from "../../postgres/connection.js";
+import { readStatement } from "../compare/detail-difference.js";
+import { comparison } from "../compare/merge-band.js";
 import { type ConsentPolicy, consentRule } from "../guard/consent-policy.js";
-import type { NearPair } from "./near-doubles.js";
+import { mergeThresholds } from "./decide-write.js";
+import { type Probe, probeOf } from "./find-write-candidates.js";
 import type { PreparedMemory } from "./prepare-memory.js";
 import { type Answer, answerTo, type Statement } from "./statement.js";
+import type { WriteConfig } from "./write-runtime.js";
+
+/** Two statements of one batch that are near each other. */
+export interface NearPair {
+  readonly earlier: Statement;
+  readonly later: Statement;
+  /** "merge": nothing tells them apart. "ask": only somebody who understands both can say whether they are one. */
+  readonly band: "merge" | "ask";
+}
+
+/**
+ * The pairs among `statements` that are merged, or asked about, by the bands that hold against the store: facts and
+ * insights without a key.
+ */
+export async function findNearStatements(
+  db: Connection,
+  { config, space }: { readonly config: WriteConfig; readonly space: EmbeddingSpace | null },
+  statements: readonly Statement[],
+): Promise<NearPair[]> {
+  const free = statements.filter(
+    ({ memory: { key, kind } }) => key === undefined && (kind === "fact" || kind === "insight"),
+  );
+  const { mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity } = config.memories;
+  const pairs = await findNearTexts(db, {
+    probes: free.map(probeOf),
+    space,
+    least: Math.min(mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity),
+  });
+  const places = new Set(pairs.flatMap(({ first, second }) => [first, second]));
+  const read = new Map([...places].map((place) => [place, readStatement(free[place]?.memory.text ?? "")]));
+  return pairs.flatMap(({ first, second, similarity }): NearPair[] => {
+    const [earlier, later] = [free[first] as Statement, free[second] as Statement];
+    const texts = [read.get(first) ?? "", read.get(second) ?? ""] as const;
+    const band = comparison(similarity, texts, mergeThresholds(later.memory, config));
+    return band === "merge" || band === "ask" ? [{ earlier, later, band }] : [];
+  });
+}
+
+/** Two texts by their places, the earlier one first. */
+interface TextPair {
+  readonly first: number;
+  readonly second: number;
+  readonly similarity: number;
+}
+
+interface PairSearch {
+  readonly probes: readonly Probe[];
+  readonly space: EmbeddingSpace | null;
+  readonly least: number;
+}
+
+/** Pairs of one text: as many as are looked at in the store. */
+const neighbours = 5;
+
+/**
+ * The pairs among `probes` that are at least as similar as `least`, the nearest of each, by the measure of
+ * `findWriteCandidates`: for texts that are written together and do not meet in the store. One statement; each is
+ * compared with each.
+ */
+async function findNearTexts(db: Connection, search: PairSearch): Promise<TextPair[]> {
+  if (search.probes.length < 2) return [];
+  const { space } = search;
+  return space ? pairsByVector(db, { ...search, space }) : pairsByTerms(db, search);
+}
+
+async function pairsByVector(
+  db: Connection,
+  { probes, space, least }: PairSearch & { readonly space: EmbeddingSpace },
+): Promise<TextPair[]> {
+  const rows = JSON.stringify(
+    probes.map(({ appId, kind, vector }, index) => ({ index, appId, kind, vector })),
+  );
+  return db.query<TextPair & QueryResultRow>(
+    sql`
+    with probe as materialized (
+      select p.*, p.vector::${space.type} as embedding
+      from json_to_recordset(${rows}::json) as p (index integer, "appId" text, kind text, vector text)
+    ),
+    pair as (
+      select one.index as first, other.index as second,
+        least(1, -(one.embedding ${space.product} other.embedding)) as similarity
+      from probe one join probe other
+        on other.index > one.index and other."appId" = one."appId" and other.kind = one.kind
+    ),
+    near as (
+      select p.*, row_number() over (partition by second order by similarity desc, first) as place
+      from pair p where similarity >= ${least}
+    )
+    select first, second, similarity from near where place <= ${neighbours} order by second, place`,
+    { prepare: true },
+  );
+}
+
+/** The database takes the texts apart; they are compared here, since its joins take a hundred times as long. */
+async function pairsByTerms(db: Connection, { probes, least }: PairSearch): Promise<TextPair[]> {
+  const rows = JSON.stringify(probes.map(({ terms }, index) => ({ index, terms })));
+  const said = await db.query<{ index: number; lexeme: string; frequency: number }>(
+    sql`
+    select p.index, v.lexeme, coalesce(cardinality(v.positions), 1) as frequency
+    from json_to_recordset(${rows}::json) as p (index integer, terms text)
+    cross join lateral unnest(to_tsvector(${db.language}::regconfig, p.terms)) v
+    order by p.index`,
+    { prepare: true },
+  );
+  const lengths = new Float64Array(probes.length);
+  for (const { index, frequency } of said) lengths[index] = (lengths[index] ?? 0) + frequency;
+  const shared = sharedTerms(said, probes.length);
+  return probes.flatMap((probe, second) => {
+    const earlier = probes.slice(0, second).map((other, first): TextPair => {
+      const comparable = other.kind === probe.kind && other.appId === probe.appId;
+      const both = (lengths[first] ?? 0) + (lengths[second] ?? 0);
+      const common = shared[second]?.[first] ?? 0;
+      return { first, second, similarity: comparable && both > 0 ? (2 * common) / both : 0 };
+    });
+    return earlier
+      .filter(({ similarity }) => similarity >= least)
+      .toSorted((one, other) => other.similarity - one.similarity || one.first - other.first)
+      .slice(0, neighbours);
+  });
+}
+
+/** How many terms each text shares with each before it. */
+function sharedTerms(
+  said: readonly { index: number; lexeme: string; frequency: number }[],
+  count: number,
+): Float64Array[] {
+  const shared = Array.from({ length: count }, (_, second) => new Float64Array(second));
+  const before = new Map<string, { index: number; frequency: number }[]>();
+  for (const { index, lexeme, frequency } of said) {
+    const known = before.get(lexeme) ?? [];
+    const row = shared[index] as Float64Array;
+    for (const other of known) {
+      row[other.index] = (row[other.index] ?? 0) + Math.min(frequency, other.frequency);
+    }
+    known.push({ index, frequency });
+    before.set(lexeme, known);
+  }
+  return shared;
+}
 
 /**
  * `statements` in groups that can be written at once: within a wave, no two share a slot, say the same or may be merged.

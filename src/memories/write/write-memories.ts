@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { MemoryEvent } from "../../events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
-import { lockOwner } from "../../scope/lock-owner.js";
 import type { Scope } from "../../scope/scope.js";
+import { lockOwner } from "../../scope/scope-predicates.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
 import { applyPlan, type PlanTarget } from "./apply-plan.js";
 import { type GatheredDrafts, gatherDrafts, gatherWave, type OwnerStatements } from "./gather.js";

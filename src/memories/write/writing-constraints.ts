@@ -1,8 +1,7 @@
+import { sentencesOf } from "../../text/cut-text.js";
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
-import { sentencesOf } from "../../text/sentences.js";
 import { hasWords, visibleText } from "../../text/storable-text.js";
-import type { MemoryKind } from "../item/memory.js";
-import type { MemoryTrust } from "../item/trust.js";
+import type { MemoryKind, MemoryTrust } from "../item/memory.js";
 
 /**
  * Pronouns with which a sentence of some language begins, where no name and no word of another language is written so:
