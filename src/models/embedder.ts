@@ -75,18 +75,18 @@ export interface Embedder {
 /** Between two tries to measure a space: where one failed, the next question may fail as well. */
 const measureAgainAfterMs = 60_000;
 
-/**
- * An embedder on `embeddings`, whose vectors go to the space `spaceName`.
- *
- * @param spaceName @default the model's name
- */
-export function createEmbedder(
-  db: Connection,
-  embeddings: EmbeddingsInterface,
-  spaceName?: string,
-): Embedder {
-  const name = spaceName ?? modelName(embeddings);
+/** The space that vectors of one model go to. */
+interface KnownSpace {
+  /** The space of `vectors`, which are looked at first. @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH` */
+  of(vectors: readonly number[][]): Promise<EmbeddingSpace>;
+  /** `space` with what unrelated texts have in it, as far as that is known within `timeoutMs`. */
+  measured(space: EmbeddingSpace, timeoutMs: number): Promise<EmbeddingSpace>;
+}
+
+function knownSpace(db: Connection, embeddings: EmbeddingsInterface, name: string): KnownSpace {
   let known: Promise<EmbeddingSpace> | undefined;
+  let measuring: Promise<void> | undefined;
+  let measuredAtMs = Number.NEGATIVE_INFINITY;
 
   const spaceFor = async (dimensions: number): Promise<EmbeddingSpace> => {
     known ??= ensureEmbeddingSpace(db, { name, dimensions }).catch((error: unknown) => {
@@ -100,10 +100,6 @@ export function createEmbedder(
       `The embeddings gave a vector of ${dimensions} dimensions; space "${name}" has ${space.dimensions}.`,
     );
   };
-
-  let measuring: Promise<void> | undefined;
-  let measuredAtMs = Number.NEGATIVE_INFINITY;
-
   /** Measures `space` once. Whatever goes wrong, searches go on with what is assumed of spaces. */
   const measure = async (space: EmbeddingSpace): Promise<void> => {
     try {
@@ -115,39 +111,49 @@ export function createEmbedder(
       measuring = undefined;
     }
   };
-
-  const measured = async (space: EmbeddingSpace, timeoutMs: number): Promise<EmbeddingSpace> => {
-    if (space.unrelated !== null) return space;
-    if (measuring === undefined && performance.now() - measuredAtMs > measureAgainAfterMs) {
-      measuredAtMs = performance.now();
-      measuring = measure(space);
-    }
-    await withDeadline(timeoutMs, async () => measuring).catch(() => {});
-    return (await known) ?? space;
+  return {
+    async of(vectors) {
+      const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
+      if (wrong)
+        throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
+      const spaces = await Promise.all(vectors.map((vector) => spaceFor(vector.length)));
+      return spaces[0] as EmbeddingSpace;
+    },
+    async measured(space, timeoutMs) {
+      if (space.unrelated !== null) return space;
+      if (measuring === undefined && performance.now() - measuredAtMs > measureAgainAfterMs) {
+        measuredAtMs = performance.now();
+        measuring = measure(space);
+      }
+      await withDeadline(timeoutMs, async () => measuring).catch(() => {});
+      return (await known) ?? space;
+    },
   };
+}
 
-  /** The space of `vectors`, which are looked at first. */
-  const spaceOf = async (vectors: readonly number[][]): Promise<EmbeddingSpace> => {
-    const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
-    if (wrong)
-      throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
-    const spaces = await Promise.all(vectors.map((vector) => spaceFor(vector.length)));
-    return spaces[0] as EmbeddingSpace;
-  };
-
+/**
+ * An embedder on `embeddings`, whose vectors go to the space `spaceName`.
+ *
+ * @param spaceName @default the model's name
+ */
+export function createEmbedder(
+  db: Connection,
+  embeddings: EmbeddingsInterface,
+  spaceName?: string,
+): Embedder {
+  const space = knownSpace(db, embeddings, spaceName ?? modelName(embeddings));
   const failed = (cause: unknown): MemoryError => {
     if (MemoryError.is(cause) && cause.code !== "MODEL_TIMEOUT") return cause;
     const kind = MemoryError.is(cause) ? cause.message : errorKind(cause);
     return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${kind}`, { cause });
   };
-
   return {
     async documents(texts) {
       try {
         const vectors = await embeddings.embedDocuments([...texts]);
         if (vectors.length === texts.length) {
-          const space = await spaceOf(vectors);
-          return { space, vectors: vectors.map((vector) => toSql(unit(vector)) as string) };
+          const sqlOf = (vector: number[]) => toSql(unit(vector)) as string;
+          return { space: await space.of(vectors), vectors: vectors.map(sqlOf) };
         }
       } catch (cause) {
         throw failed(cause);
@@ -158,8 +164,11 @@ export function createEmbedder(
       const endMs = performance.now() + timeoutMs;
       try {
         const vector = await withDeadline(timeoutMs, () => embeddings.embedQuery(text));
-        const space = await measured(await spaceOf([vector]), Math.max(0, endMs - performance.now()));
-        return { space, vector: halfvec(unit(vector)) };
+        const found = await space.of([vector]);
+        return {
+          space: await space.measured(found, Math.max(0, endMs - performance.now())),
+          vector: halfvec(unit(vector)),
+        };
       } catch (cause) {
         throw failed(cause);
       }

@@ -57,6 +57,18 @@ export function seenOwners(
  */
 export type AskedTerms = Cte<"n" | "term" | "lexeme" | "weight" | "owner_ref" | "memories" | "messages">;
 
+/** How many of an owner's `texts` have the lexeme of the row `w`, counted no further than `mostCounted`. */
+const countedTexts = (owners: SeenOwners, texts: Sql) => sql`
+          select count(*) from (
+            select from ${owners} s join ${texts} t on t.owner_ref = s.id and t.lexeme = w.lexeme limit ${mostCounted}
+          ) c`;
+
+/** Whether any memory or message has a term `t` of which `condition` holds. */
+const hasTerm = ({ schema }: Connection, owners: SeenOwners, condition: Sql) => sql`(
+        exists (select from ${owners} s join ${schema}.memory_term t on t.owner_ref = s.id and ${condition})
+        or exists (select from ${owners} s join ${schema}.message_term t on t.owner_ref = s.id and ${condition})
+      )`;
+
 /**
  * CTEs up to the terms asked for.
  *
@@ -70,14 +82,8 @@ export function questionTerms(
 ): { readonly ctes: Sql; readonly terms: AskedTerms } {
   const { schema } = db;
   const lexemes = (text: Sql) => sql`unnest(to_tsvector(${db.language}::regconfig, ${text}))`;
-  const counted = (texts: Sql) => sql`
-          select count(*) from (
-            select from ${owners} s join ${texts} t on t.owner_ref = s.id and t.lexeme = w.lexeme limit ${mostCounted}
-          ) c`;
-  const known = (condition: Sql) => sql`(
-        exists (select from ${owners} s join ${schema}.memory_term t on t.owner_ref = s.id and ${condition})
-        or exists (select from ${owners} s join ${schema}.message_term t on t.owner_ref = s.id and ${condition})
-      )`;
+  const counted = (texts: Sql) => countedTexts(owners, texts);
+  const known = (condition: Sql) => hasTerm(db, owners, condition);
   return {
     terms: cte("asked_term"),
     ctes: sql`

@@ -118,23 +118,24 @@ export function jsonReader(): (value: unknown) => Json | undefined {
 
   function read(value: unknown): Json | undefined {
     values--;
-    if (value === null) return null;
-    switch (typeof value) {
-      case "string":
-        return readText(value);
-      case "number":
-        return Number.isFinite(value) ? value : null;
-      case "boolean":
-        return value;
-      case "bigint":
-        return readText(digitsOf(value));
-      case "object":
-        return readNested(value);
-      default:
-        return undefined;
-    }
+    return typeof value === "object" && value !== null ? readNested(value) : readScalar(value, readText);
   }
   return read;
+}
+
+function readScalar(value: unknown, readText: (text: string) => string): Json | undefined {
+  switch (typeof value) {
+    case "string":
+      return readText(value);
+    case "number":
+      return Number.isFinite(value) ? value : null;
+    case "boolean":
+      return value;
+    case "bigint":
+      return readText(digitsOf(value));
+    default:
+      return value === null ? null : undefined;
+  }
 }
 
 /** Whether `value` is an object, and not an array, of JSON. */
