@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { CommanderError } from "commander";
 import { MemoryError, messageOf } from "../errors.js";
 import { oneLine } from "./output.js";
