@@ -118,6 +118,12 @@ const folders = Object.entries(mayImport).map(([folder, allowed]) => ({
   },
 }));
 
+/** Files that are pure rules, and say so by their place or name. */
+const rules = "^src/(text/|memories/compare/|.+\\.rule\\.ts$)";
+
+/** What rules share that is no rule: scopes, what a memory is, and settings, with their schemas. */
+const plain = ["^src/scope/scope\\.ts$", "^src/memories/item/memory\\.ts$", "^src/(jobs/jobs|search/retrieval)-options\\.ts$"];
+
 const isPackage = (...names) => names.map((name) => `(^|node_modules/)${name}(/|$)`);
 
 /** @type {import("dependency-cruiser").IConfiguration} */
@@ -160,10 +166,27 @@ export default {
     },
     {
       name: "rules-are-pure",
-      comment: "Words and how statements compare are rules: no database, files or network.",
+      comment: "A rule (text/, memories/compare/, *.rule.ts) takes no database, file, network or model.",
       severity: "error",
-      from: { path: "^src/(text|memories/compare)/" },
-      to: { path: [...isPackage("pg", "sql-template-tag", "@electric-sql/[^/]+"), "^(node:)?(fs|net|http)"] },
+      from: { path: rules },
+      to: {
+        path: [
+          ...isPackage("pg", "sql-template-tag", "@electric-sql/[^/]+", "p-queue"),
+          "^(node:)?(fs|net|http)",
+        ],
+        dependencyTypesNot: ["type-only"],
+      },
+    },
+    {
+      name: "rules-use-rules",
+      comment: "A rule runs nothing that is not a rule; it may know the types of other things.",
+      severity: "error",
+      from: { path: rules },
+      to: {
+        path: "^src/",
+        pathNot: [rules, "^src/(errors|clock)\\.ts$", ...plain],
+        dependencyTypesNot: ["type-only"],
+      },
     },
     {
       name: "drivers-in-postgres",

@@ -15,7 +15,7 @@ import { defaultLogger, errorLine, errorWords, lineLogger } from "./logger.js";
 import { createChangesApi } from "./memories/changes/changes-api.js";
 import { createQuarantineApi } from "./memories/edit/quarantine.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
-import { writingProblemNames } from "./memories/write/writing-constraints.js";
+import { writingProblemNames } from "./memories/write/writing-constraints.rule.js";
 import type { Memory, MemoryOptions } from "./memory.js";
 import { eventSchema, failureSchema, memoryOptionsSchema, statsSchema } from "./memory-input.js";
 import { createEmbedder } from "./models/embedder.js";

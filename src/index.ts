@@ -1,7 +1,7 @@
 export type { CheckpointsApi, Pruned, PruneOptions } from "./checkpoints/prune-checkpoints.js";
 export type { Clock } from "./clock.js";
 export type { ConsentAcknowledgement, UnrecordedWords } from "./consents/acknowledge-consent.js";
-export type { PendingConsent } from "./consents/consent-lines.js";
+export type { PendingConsent } from "./consents/consent-lines.rule.js";
 export type { ConsentListing } from "./consents/consent-rows.js";
 export type { ConsentsApi } from "./consents/consents-api.js";
 export type { ConsentDecision } from "./consents/decide-consent.js";
@@ -72,14 +72,14 @@ export type { Change, Changes, ChangesApi, HistoryEntry } from "./memories/chang
 export type { HistoryEvent } from "./memories/changes/record-changes.js";
 export type { MemoryPatch } from "./memories/edit/change-memory.js";
 export type { QuarantineApi, QuarantineApproval, QuarantineDecision } from "./memories/edit/quarantine.js";
-export type { ConsentConfig, ConsentRule } from "./memories/guard/consent-policy.js";
+export type { ConsentConfig, ConsentRule } from "./memories/guard/consent-policy.rule.js";
 export type {
   ConsentEvidence,
   ConsentRequest,
   ConsentStatus,
   ConsentVia,
-} from "./memories/guard/consent-request.js";
-export type { Category, CategoryConfig, CategoryPolicy } from "./memories/item/category.js";
+} from "./memories/guard/consent-request.rule.js";
+export type { Category, CategoryConfig, CategoryPolicy } from "./memories/item/category.rule.js";
 export type {
   MemoryDraft,
   MemoryItem,
@@ -93,7 +93,7 @@ export type { MemoriesConfig } from "./memories/item/memory-options.js";
 export type { MemoryListing } from "./memories/item/memory-row.js";
 export type { MemoriesApi, MemoryAccess, MemoryChangeAccess } from "./memories/memories-api.js";
 export type { WriteOutcome } from "./memories/write/write-runtime.js";
-export type { WritingProblem } from "./memories/write/writing-constraints.js";
+export type { WritingProblem } from "./memories/write/writing-constraints.rule.js";
 export type { Memory, MemoryOptions } from "./memory.js";
 export type { Reembedded, ReembedOptions, ReembedProgress } from "./models/reembed.js";
 export type { MemoryConfig } from "./options.js";
@@ -106,15 +106,15 @@ export type { Recalled, RecalledMemories } from "./rounds/recalled.js";
 export type { Remembered } from "./rounds/remember.js";
 export type { SaidMessage, Scope, ThreadAddress } from "./scope/scope.js";
 export type { AnswerForm, MemoryBullet } from "./search/answer-query.js";
-export type { MemoryFilter } from "./search/memory-filter.js";
+export type { MemoryFilter } from "./search/memory-filter.rule.js";
 export type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
-export type { MemoryHit } from "./search/rank-memories.js";
+export type { MemoryHit } from "./search/rank-memories.rule.js";
 export type { RecallMode, RetrievalConfig } from "./search/retrieval-options.js";
 export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
 export type { SummaryClaim } from "./summaries/claim-summary.js";
 export type { Summary, SummaryProgress, SummaryStats } from "./summaries/list-summaries.js";
 export type { SummariesApi } from "./summaries/summaries-api.js";
-export type { SummaryConfig, SummarySkipReason, SummaryWindow } from "./summaries/summary-window.js";
+export type { SummaryConfig, SummarySkipReason, SummaryWindow } from "./summaries/summary-window.rule.js";
 export type { MessageRole, TranscriptMessage } from "./text/message-text.js";
 export type { Redact } from "./text/redactor.js";
 export type { ExportLine } from "./transfer/export-line.js";

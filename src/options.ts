@@ -14,18 +14,18 @@ import {
   type ConsentPolicy,
   consentConfigSchema,
   consentPolicy,
-} from "./memories/guard/consent-policy.js";
+} from "./memories/guard/consent-policy.rule.js";
 import {
   type CategoryConfig,
   type CategoryPolicy,
   categoryConfigSchema,
   categoryPolicy,
-} from "./memories/item/category.js";
+} from "./memories/item/category.rule.js";
 import { type MemoriesConfig, memoryOptionsSchema } from "./memories/item/memory-options.js";
 import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-database.js";
 import { type TelemetryConfig, telemetryOptionsSchema } from "./rounds/observe.js";
 import { type RetrievalConfig, retrievalOptionsSchema } from "./search/retrieval-options.js";
-import { type SummaryConfig, summaryOptionsSchema } from "./summaries/summary-window.js";
+import { type SummaryConfig, summaryOptionsSchema } from "./summaries/summary-window.rule.js";
 import { namesKeys } from "./text/parse-input.js";
 
 const configSchema = z.strictObject({

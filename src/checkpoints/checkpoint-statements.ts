@@ -1,6 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
-import type { CheckpointNode } from "./superseded-checkpoints.js";
+import type { CheckpointNode } from "./superseded-checkpoints.rule.js";
 
 /** LangGraph's tables: a checkpoint before its blobs, so that a reader never finds one that lacks some. */
 export const checkpointTableNames = ["checkpoints", "checkpoint_writes", "checkpoint_blobs"] as const;

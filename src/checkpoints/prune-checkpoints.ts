@@ -19,7 +19,7 @@ import {
   type RowsAndBytes,
   type ThreadCheckpoint,
 } from "./checkpoint-statements.js";
-import { supersededCheckpoints } from "./superseded-checkpoints.js";
+import { supersededCheckpoints } from "./superseded-checkpoints.rule.js";
 
 /** Where LangGraph's checkpoints of threads are, as their column `thread_id` says it. */
 export interface CheckpointNames {

@@ -1,6 +1,6 @@
-import { consentLine } from "../consents/consent-lines.js";
+import { consentLine } from "../consents/consent-lines.rule.js";
 import { MemoryError } from "../errors.js";
-import type { ConsentRequest } from "../memories/guard/consent-request.js";
+import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
 import { type CliCommand, type DecisionFlags, withDecisions } from "./flags.js";
 import { aligned, oneLine, print } from "./output.js";
 import { useScope } from "./use-memory.js";

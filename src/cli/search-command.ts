@@ -1,4 +1,4 @@
-import type { MemoryHit } from "../search/rank-memories.js";
+import type { MemoryHit } from "../search/rank-memories.rule.js";
 import type { TranscriptHit } from "../search/search-transcript.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withScope } from "./flags.js";
 import { aligned, print } from "./output.js";

@@ -1,12 +1,12 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import type { ConsentRequest } from "../memories/guard/consent-request.js";
+import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseScoped, parseThreadId, type Scope, scopeField } from "../scope/scope.js";
 import { scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
-import { consentQuote } from "./consent-quote.js";
+import { consentQuote } from "./consent-quote.rule.js";
 import { decideConsent } from "./decide-consent.js";
 
 /** What a user wrote in a round that is not recorded yet. */

@@ -1,7 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { eventNode } from "../events/event-log.js";
-import type { ConsentRule } from "../memories/guard/consent-policy.js";
-import type { ConsentRequest, ConsentStatus } from "../memories/guard/consent-request.js";
+import type { ConsentRule } from "../memories/guard/consent-policy.rule.js";
+import type { ConsentRequest, ConsentStatus } from "../memories/guard/consent-request.rule.js";
 import { consentColumns } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { jsonRow, readRow, without } from "../postgres/columns.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Worker } from "../jobs/background-work.js";
-import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.js";
+import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.rule.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Database } from "../postgres/database.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";

@@ -7,7 +7,7 @@ import {
   type ConsentRequest,
   type ConsentVia,
   consentChange,
-} from "../memories/guard/consent-request.js";
+} from "../memories/guard/consent-request.rule.js";
 import { settleConsents } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { writeMemories } from "../memories/write/write-memories.js";

@@ -3,7 +3,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
-import { mostRoundMessages } from "./conversation-context.js";
+import { mostRoundMessages } from "./conversation-context.rule.js";
 
 /** A completed summary, as recall needs it. */
 export interface ConversationSummary {

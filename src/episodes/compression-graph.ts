@@ -3,7 +3,7 @@ import { insertEvents } from "../events/event-log.js";
 import { backgroundGraph } from "../jobs/background-graph.js";
 import { completeTask, type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
-import { type EpisodesRuntime, episodeText, tellsPresent } from "./episode-text.js";
+import { type EpisodesRuntime, episodeText, tellsPresent } from "./episode-text.rule.js";
 import { type EpisodeWork, loadCompression, makeEpisode } from "./make-episode.js";
 
 /** How the audit trail names who writes episodes. */

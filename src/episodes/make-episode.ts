@@ -7,7 +7,7 @@ import { isHeld } from "../jobs/lease.js";
 import { limitMaterial } from "../jobs/limit-material.js";
 import type { JobStatus } from "../jobs/settle-failure.js";
 import { skipTask, type TaskClaim, type TaskWork, threadTasks } from "../jobs/thread-task.js";
-import { maxCharacters } from "../memories/write/writing-constraints.js";
+import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { callStructured } from "../models/call-structured.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ThreadAddress } from "../scope/scope.js";
@@ -16,7 +16,7 @@ import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { block, element } from "../text/prompt-text.js";
 import { hasWords } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
-import { type EpisodesRuntime, episodeRange, episodeText } from "./episode-text.js";
+import { type EpisodesRuntime, episodeRange, episodeText } from "./episode-text.rule.js";
 
 /** A thread whose older turns may be due to become an episode. */
 interface CompressionWork extends ThreadAddress {

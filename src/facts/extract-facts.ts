@@ -6,7 +6,12 @@ import { findQuote } from "../text/find-quote.js";
 import { block, element } from "../text/prompt-text.js";
 import { hasWords, headOf, tailOf } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
-import { type FactCandidate, type FactsRuntime, factCategories, type KnownSlot } from "./choose-facts.js";
+import {
+  type FactCandidate,
+  type FactsRuntime,
+  factCategories,
+  type KnownSlot,
+} from "./choose-facts.rule.js";
 import type { ExtractionWork } from "./load-extraction.js";
 
 /**

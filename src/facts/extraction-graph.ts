@@ -7,7 +7,7 @@ import {
   type FactCandidate,
   type FactsRuntime,
   type RejectedFact,
-} from "./choose-facts.js";
+} from "./choose-facts.rule.js";
 import { proposeFacts } from "./extract-facts.js";
 import { type ExtractionWork, loadExtraction } from "./load-extraction.js";
 import { saveFacts } from "./save-facts.js";

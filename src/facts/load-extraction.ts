@@ -8,7 +8,7 @@ import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { hasWords, visibleText } from "../text/storable-text.js";
-import { extractor, type FactsRuntime, type KnownSlot } from "./choose-facts.js";
+import { extractor, type FactsRuntime, type KnownSlot } from "./choose-facts.rule.js";
 
 /** A user's message whose facts have not been extracted. */
 export interface ExtractionMessage {

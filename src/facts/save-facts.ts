@@ -12,7 +12,7 @@ import { classified, writeGathered } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import { callStructured } from "../models/call-structured.js";
 import { block, element } from "../text/prompt-text.js";
-import { type ChosenFact, extractor, type FactsRuntime, type RejectedFact } from "./choose-facts.js";
+import { type ChosenFact, extractor, type FactsRuntime, type RejectedFact } from "./choose-facts.rule.js";
 import type { ExtractionMessage, ExtractionWork } from "./load-extraction.js";
 
 /** Two statements to compare. */

@@ -10,7 +10,7 @@ import {
   saveUnrelatedSimilarity,
 } from "./embedding-space.js";
 import { withDeadline } from "./model-answer.js";
-import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.js";
+import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
 /** Questions as users ask them. None has to do with any of the statements, which are worded as memories are. */
 const questions = [

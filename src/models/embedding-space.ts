@@ -1,7 +1,7 @@
 import sql, { empty, raw, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
-import type { UnrelatedSimilarity } from "./unrelated-similarity.js";
+import type { UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
 /** Bytes in front of the numbers: how many there are (16 bits), and 16 bits that are always 0. */
 const headBytes = 4;

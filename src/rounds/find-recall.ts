@@ -1,4 +1,4 @@
-import type { PendingConsent } from "../consents/consent-lines.js";
+import type { PendingConsent } from "../consents/consent-lines.rule.js";
 import {
   type Conversation,
   type ConversationRow,

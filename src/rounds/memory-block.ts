@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { isoDay } from "../clock.js";
-import { consentLines } from "../consents/consent-lines.js";
+import { consentLines } from "../consents/consent-lines.rule.js";
 import { bearsMark, memoryPreface, saidMessage } from "../conversation/recalled-mark.js";
 import { deltaHeader } from "../memories/changes/change-line.js";
 import { type MemoryItem, unverified } from "../memories/item/memory.js";

@@ -7,7 +7,7 @@ import { type EventStep, eventNode } from "../events/event-log.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
-import type { MemoryHit } from "../search/rank-memories.js";
+import type { MemoryHit } from "../search/rank-memories.rule.js";
 import { messageText } from "../text/message-text.js";
 import type { Redactor } from "../text/redactor.js";
 import type { Recalled } from "./recalled.js";

@@ -1,10 +1,10 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import type { PendingConsent } from "../consents/consent-lines.js";
+import type { PendingConsent } from "../consents/consent-lines.rule.js";
 import type { Conversation } from "../conversation/find-conversation.js";
-import { categoryRoom } from "../memories/item/category.js";
+import { categoryRoom } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { linksOf, type MemoryCandidate } from "../search/memory-hits.js";
-import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.js";
+import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
 import type { EmbeddedQuestion } from "../search/read-question.js";
 import { type RecallMode, type SearchRuntime, shownFloor } from "../search/retrieval-options.js";
 import type { RecalledChange, RecallResult } from "./find-recall.js";

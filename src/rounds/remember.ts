@@ -1,11 +1,11 @@
 import { type RecordInput, record } from "../conversation/record.js";
-import { episodeRange } from "../episodes/episode-text.js";
+import { episodeRange } from "../episodes/episode-text.rule.js";
 import { markTask, type ThreadTask } from "../jobs/thread-task.js";
 import type { MemoryOptions } from "../memories/item/memory-options.js";
 import type { Runtime } from "../runtime.js";
 import type { SummaryClaim } from "../summaries/claim-summary.js";
 import { isRoundOpen, startSummary } from "../summaries/start-summary.js";
-import type { SummaryOptions, SummarySkipReason, SummaryWindow } from "../summaries/summary-window.js";
+import type { SummaryOptions, SummarySkipReason, SummaryWindow } from "../summaries/summary-window.rule.js";
 
 /** What the end of a round did. */
 export interface Remembered {

@@ -2,7 +2,7 @@ import { type MemoryItem, unverified } from "../memories/item/memory.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { readsAsInstruction } from "../text/reads-as-instruction.js";
 import { clipped, visibleText } from "../text/storable-text.js";
-import type { MemoryHit } from "./rank-memories.js";
+import type { MemoryHit } from "./rank-memories.rule.js";
 
 /** "bullets": a line each. "full": with metadata. */
 export const answerForms = ["bullets", "full"] as const;

@@ -1,7 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
-import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.js";
+import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import { type Cte, cte, float } from "./composed-statement.js";
 import {

@@ -5,7 +5,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
 import { type Cte, cte, float } from "./composed-statement.js";
-import type { StoreFilter } from "./memory-filter.js";
+import type { StoreFilter } from "./memory-filter.rule.js";
 import type { MessageScores } from "./message-scores.js";
 import type { SeenOwners } from "./question-terms.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";

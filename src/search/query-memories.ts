@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { type CategoryPolicy, readableCategories, requireCategory } from "../memories/item/category.js";
+import { type CategoryPolicy, readableCategories, requireCategory } from "../memories/item/category.rule.js";
 import { type MemoryKind, memoryKinds } from "../memories/item/memory.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
-import { type MemoryFilter, parseFilter } from "./memory-filter.js";
+import { type MemoryFilter, parseFilter } from "./memory-filter.rule.js";
 import { linksOf, searchMemories } from "./memory-hits.js";
-import { type MemoryHit, rankMemories, relatedTo } from "./rank-memories.js";
+import { type MemoryHit, rankMemories, relatedTo } from "./rank-memories.rule.js";
 import { embedQuestion } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 

@@ -2,7 +2,13 @@ import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
 import { searchName, searchText } from "../text/search-text.js";
-import { answersWhen, type NamedDate, namedSpans, questionDates, type TimeSpan } from "./question-dates.js";
+import {
+  answersWhen,
+  type NamedDate,
+  namedSpans,
+  questionDates,
+  type TimeSpan,
+} from "./question-dates.rule.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 
 /** What a question names besides its words. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CategoryPolicy } from "../memories/item/category.js";
+import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
 import { timerOption } from "../text/parse-input.js";
 

@@ -9,7 +9,7 @@ import type { Scope } from "../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import type { PieceBounds } from "../text/text-pieces.js";
-import type { SummaryOptions, SummaryWindow } from "./summary-window.js";
+import type { SummaryOptions, SummaryWindow } from "./summary-window.rule.js";
 
 /** One message of a summary's input, which is no system message: those are instructions, and always shown. */
 export interface SummaryMessage {

@@ -9,7 +9,7 @@ import { readsAsInstruction } from "../text/reads-as-instruction.js";
 import { hasWords, headOf } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
 import type { SummaryMessage, SummaryWork } from "./claim-summary.js";
-import type { SummaryOptions } from "./summary-window.js";
+import type { SummaryOptions } from "./summary-window.rule.js";
 
 /** A summary as it may be stored. */
 export interface SummaryText {

@@ -10,7 +10,7 @@ import {
   type SummaryWindow,
   summarySkipReason,
   summaryWindow,
-} from "./summary-window.js";
+} from "./summary-window.rule.js";
 
 /** The parts of a chat message that tie tool calls to their results. */
 export interface ToolCallLinks {

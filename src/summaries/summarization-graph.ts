@@ -13,7 +13,7 @@ import {
 } from "./claim-summary.js";
 import { makeSummary, summaryText } from "./make-summary.js";
 import { isRoundOpen, startSummary } from "./start-summary.js";
-import type { SummaryRuntime } from "./summary-window.js";
+import type { SummaryRuntime } from "./summary-window.rule.js";
 
 /** What the steps of summarization make. */
 interface Summarized {

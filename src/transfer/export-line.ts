@@ -2,9 +2,9 @@ import { z } from "zod";
 import { isoTimeMs } from "../clock.js";
 import { changeEvents } from "../memories/changes/change-line.js";
 import { historyEvents } from "../memories/changes/record-changes.js";
-import { consentStatuses } from "../memories/guard/consent-request.js";
+import { consentStatuses } from "../memories/guard/consent-request.rule.js";
 import { memoryKinds, memoryOrigins, memoryStates } from "../memories/item/memory.js";
-import { maxCharacters } from "../memories/write/writing-constraints.js";
+import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { hasWords, isStorable } from "../text/storable-text.js";
 
 /** The version of the format that `export` writes and `import` takes. */

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { memoryHash, memoryTerms } from "../memories/item/memory.js";
 import { memoryColumns } from "../memories/item/memory-row.js";
 import { findSlotIntervals, type SlotInterval } from "../memories/slot/slot-intervals.js";
-import { freeInterval, freeSince } from "../memories/slot/slot-timeline.js";
+import { freeInterval, freeSince } from "../memories/slot/slot-timeline.rule.js";
 import { countAdded, sourceOf, termRows } from "../memories/write/insert-memories.js";
 import { fields, names, type RowOf, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";

@@ -1,10 +1,10 @@
 import { isoTimeMs } from "../clock.js";
 import { goneForGood } from "../memories/changes/change-line.js";
-import { consentRule } from "../memories/guard/consent-policy.js";
-import { findCategory } from "../memories/item/category.js";
-import { slotKey } from "../memories/item/slot-key.js";
+import { consentRule } from "../memories/guard/consent-policy.rule.js";
+import { findCategory } from "../memories/item/category.rule.js";
+import { slotKey } from "../memories/item/slot-key.rule.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
-import { memoryInstructs } from "../memories/write/writing-constraints.js";
+import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import { readsAsInstruction } from "../text/reads-as-instruction.js";
 import { visibleText } from "../text/storable-text.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";

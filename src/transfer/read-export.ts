@@ -10,7 +10,7 @@ import {
   mostLineDepth,
   mostMessageDepth,
 } from "./export-line.js";
-import { exportOrder } from "./export-order.js";
+import { exportOrder } from "./export-order.rule.js";
 
 /**
  * The lines of a file, as text, of which no more is held than the longest that is read. Only line feeds end a line, with

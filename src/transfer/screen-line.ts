@@ -1,7 +1,7 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
-import { memoryInstructs } from "../memories/write/writing-constraints.js";
+import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import { decodeMessage, encodeMessage } from "../text/message-codec.js";
 import { readsAsInstruction } from "../text/reads-as-instruction.js";
 import type { Redactor } from "../text/redactor.js";

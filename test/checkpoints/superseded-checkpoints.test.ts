@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type CheckpointNode, supersededCheckpoints } from "../../src/checkpoints/superseded-checkpoints.js";
+import {
+  type CheckpointNode,
+  supersededCheckpoints,
+} from "../../src/checkpoints/superseded-checkpoints.rule.js";
 
 const idOf = (number: number) => `id-${String(number).padStart(4, "0")}`;
 

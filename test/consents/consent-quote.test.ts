@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { consentQuote } from "../../src/consents/consent-quote.js";
+import { consentQuote } from "../../src/consents/consent-quote.rule.js";
 
 describe("a quote that approves", () => {
   it.each([

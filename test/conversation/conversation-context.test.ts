@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { conversationContext } from "../../src/conversation/conversation-context.js";
+import { conversationContext } from "../../src/conversation/conversation-context.rule.js";
 import { Conversation, isUser, type Session } from "./conversation-model.js";
 
 const step = fc.oneof(

@@ -1,4 +1,4 @@
-import { conversationContext } from "../../src/conversation/conversation-context.js";
+import { conversationContext } from "../../src/conversation/conversation-context.rule.js";
 
 /** Where the messages of a thread live besides the transcript: in the graph's state, whole or bounded, or nowhere. */
 export type Session = "full" | "bounded" | "stateless";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { roundStarts } from "../../src/conversation/conversation-context.js";
+import { roundStarts } from "../../src/conversation/conversation-context.rule.js";
 
 describe("roundStarts", () => {
   it("is the seq of every user message, in order", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { TurnRange } from "../../src/conversation/find-messages.js";
-import { episodeRange } from "../../src/episodes/episode-text.js";
+import { episodeRange } from "../../src/episodes/episode-text.rule.js";
 
 const rule = { episodeEveryTurns: 20, episodeKeepTurns: 10 };
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { factCategories } from "../../src/facts/choose-facts.js";
-import { findCategory, readableCategories, requireCategory } from "../../src/memories/item/category.js";
+import { factCategories } from "../../src/facts/choose-facts.rule.js";
+import { findCategory, readableCategories, requireCategory } from "../../src/memories/item/category.rule.js";
 import { resolveConfig } from "../../src/options.js";
 
 const { policy } = resolveConfig({

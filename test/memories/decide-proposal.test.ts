@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { textWithValue } from "../../src/consents/decide-consent.js";
-import { type ConsentSignal, independentSignals } from "../../src/memories/guard/consent-request.js";
+import { type ConsentSignal, independentSignals } from "../../src/memories/guard/consent-request.rule.js";
 import {
   decideProposal,
   type ProposedChange,
   type StandingConsent,
-} from "../../src/memories/guard/decide-proposal.js";
+} from "../../src/memories/guard/decide-proposal.rule.js";
 
 const policy = { signals: 2, insightConfidence: 0.8 };
 const change = (fields: Partial<ProposedChange> = {}): ProposedChange => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { absorbed, decideWrite, settleAsk } from "../../src/memories/write/decide-write.js";
+import { absorbed, decideWrite, settleAsk } from "../../src/memories/write/decide-write.rule.js";
 import type { KnownMemory, ToldMemory } from "../../src/memories/write/statement.js";
 
 const thresholds = { merge: 0.95, ask: 0.85, review: 0.75 };

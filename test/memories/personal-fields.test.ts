@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { personalKey, personalStatement } from "../../src/memories/item/personal-fields.js";
+import { personalKey, personalStatement } from "../../src/memories/item/personal-fields.rule.js";
 
 const statements: Record<string, string[]> = {
   city: [

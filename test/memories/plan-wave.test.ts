@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { StandingConsent } from "../../src/memories/guard/decide-proposal.js";
+import type { StandingConsent } from "../../src/memories/guard/decide-proposal.rule.js";
 import type { MemoryDraft } from "../../src/memories/item/memory.js";
-import { sourceRank } from "../../src/memories/slot/slot-conflict.js";
+import { sourceRank } from "../../src/memories/slot/slot-conflict.rule.js";
 import type { WritePlan } from "../../src/memories/write/apply-plan.js";
 import { planWave } from "../../src/memories/write/plan-wave.js";
 import { type PreparedMemory, prepareMemory } from "../../src/memories/write/prepare-memory.js";

@@ -7,7 +7,7 @@ import {
   effectiveConfidence,
   sourceRank,
   takesSlot,
-} from "../../src/memories/slot/slot-conflict.js";
+} from "../../src/memories/slot/slot-conflict.rule.js";
 
 const claim = (confidence: number, turn: number, fields: { rank?: number; correction?: boolean } = {}) => ({
   ...{ confidence, turn, rank: 3, correction: false },

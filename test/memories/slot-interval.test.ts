@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { freeInterval, freeSince, type HeldInterval } from "../../src/memories/slot/slot-timeline.js";
+import { freeInterval, freeSince, type HeldInterval } from "../../src/memories/slot/slot-timeline.rule.js";
 
 const day = (number: number) => new Date(Date.UTC(2020, 0, 1 + number)).toISOString();
 const time = fc.integer({ min: 0, max: 30 });

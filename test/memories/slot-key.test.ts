@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { slotKey } from "../../src/memories/item/slot-key.js";
+import { slotKey } from "../../src/memories/item/slot-key.rule.js";
 
 describe("the key of a slot", () => {
   it.each([

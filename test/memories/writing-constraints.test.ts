@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { tellsPresent } from "../../src/episodes/episode-text.js";
-import { leavesScript } from "../../src/facts/choose-facts.js";
+import { tellsPresent } from "../../src/episodes/episode-text.rule.js";
+import { leavesScript } from "../../src/facts/choose-facts.rule.js";
 import {
   maxCharacters,
   memoryInstructs,
   trimToLength,
   writingProblems,
-} from "../../src/memories/write/writing-constraints.js";
+} from "../../src/memories/write/writing-constraints.rule.js";
 import { readsAsInstruction } from "../../src/text/reads-as-instruction.js";
 
 describe("a fact", () => {

@@ -9,14 +9,19 @@ const source = join(import.meta.dirname, "../../src");
 /** Each group of settings, and where they are described. */
 const groups = {
   database: ["postgres/open-database.ts", "databaseOptionsSchema"],
-  summaries: ["summaries/summary-options.ts", "summaryOptionsSchema", "jobs/jobs-options.ts", "workOptions"],
+  summaries: [
+    "summaries/summary-window.rule.ts",
+    "summaryOptionsSchema",
+    "jobs/jobs-options.ts",
+    "workOptions",
+  ],
   memories: ["memories/item/memory-options.ts", "memoryOptionsSchema"],
   upkeep: ["jobs/jobs-options.ts", "taskOptionsSchema", "jobs/jobs-options.ts", "workOptions"],
   jobs: ["jobs/jobs-options.ts", "jobsOptionsSchema"],
-  lifecycle: ["lifecycle/lifecycle-options.ts", "lifecycleOptionsSchema"],
+  lifecycle: ["lifecycle/lifecycle-work.ts", "lifecycleOptionsSchema"],
   telemetry: ["rounds/observe.ts", "telemetryOptionsSchema"],
   retrieval: ["search/retrieval-options.ts", "retrievalOptionsSchema"],
-  consent: ["memories/guard/consent-policy.ts", "consentConfigSchema"],
+  consent: ["memories/guard/consent-policy.rule.ts", "consentConfigSchema"],
 } as const;
 
 /** The docs of each setting of the schemas of some files, as an editor shows them. */

@@ -6,7 +6,7 @@ import {
   nearness,
   raisedScale,
   similarityScale,
-} from "../../src/models/unrelated-similarity.js";
+} from "../../src/models/unrelated-similarity.rule.js";
 
 const cosine = fc.double({ min: -1, max: 1, noNaN: true });
 const space = fc.record({ mean: cosine, spread: fc.double({ min: 0, max: 1, noNaN: true }) });

@@ -3,7 +3,7 @@ import pg from "pg";
 import sql from "sql-template-tag";
 import { describe, expect, inject, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
-import type { MemoryFilter } from "../../src/search/memory-filter.js";
+import type { MemoryFilter } from "../../src/search/memory-filter.rule.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 

@@ -2,7 +2,7 @@ import { raw } from "sql-template-tag";
 import { expect, it } from "vitest";
 import { type Connection, identifier } from "../../src/postgres/connection.js";
 import { composedRecall } from "../../src/rounds/recall-statement.js";
-import { noFilter } from "../../src/search/memory-filter.js";
+import { noFilter } from "../../src/search/memory-filter.rule.js";
 
 const db: Connection = {
   schema: identifier("memory"),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { aboveFloor } from "../../src/search/rank-memories.js";
+import { aboveFloor } from "../../src/search/rank-memories.rule.js";
 import { defaultFloor } from "../../src/search/retrieval-options.js";
 
 const similarity = fc.double({ min: 0, max: 1, noNaN: true });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answersWhen } from "../../src/search/question-dates.js";
+import { answersWhen } from "../../src/search/question-dates.rule.js";
 
 const times = [
   "We went there last Saturday.",

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryItem, MemoryKind } from "../../src/memories/item/memory.js";
-import { demoteRepeats } from "../../src/search/rank-memories.js";
+import { demoteRepeats } from "../../src/search/rank-memories.rule.js";
 
 interface Told {
   readonly id: string;

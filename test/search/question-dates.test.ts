@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitsDate, type NamedDate, namedSpans, questionDates } from "../../src/search/question-dates.js";
+import { fitsDate, type NamedDate, namedSpans, questionDates } from "../../src/search/question-dates.rule.js";
 import { processorMs } from "../support/timing.js";
 
 const date = (year: number | null, month: number | null, day: number | null): NamedDate => ({

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
-import { type MemorySignals, rankMemories } from "../../src/search/rank-memories.js";
+import { type MemorySignals, rankMemories } from "../../src/search/rank-memories.rule.js";
 
 const now = new Date("2024-06-01T00:00Z");
 const memory = (fields: Partial<MemoryItem>): MemoryItem => ({

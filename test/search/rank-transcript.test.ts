@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answersWhen } from "../../src/search/question-dates.js";
+import { answersWhen } from "../../src/search/question-dates.rule.js";
 import { type RankedMessage, rankTranscript } from "../../src/search/search-transcript.js";
 
 const said = (fields: Partial<RankedMessage>): RankedMessage => ({

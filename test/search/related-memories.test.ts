@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
-import { relatedTo } from "../../src/search/rank-memories.js";
+import { relatedTo } from "../../src/search/rank-memories.rule.js";
 
 const ids: fc.Arbitrary<string> = fc.constantFrom("a", "b", "c", "d", "e", "f", "constructor", "__proto__");
 const item = (id: string) => ({ id }) as MemoryItem;

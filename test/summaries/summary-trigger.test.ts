@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { summarySkipReason } from "../../src/summaries/summary-window.js";
+import { summarySkipReason } from "../../src/summaries/summary-window.rule.js";
 
 describe("summarySkipReason", () => {
   const due = { lastSeq: 5, processing: false, summarisedSeq: null, afterSeq: 5 };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { roundStarts } from "../../src/conversation/conversation-context.js";
-import { summaryWindow } from "../../src/summaries/summary-window.js";
+import { roundStarts } from "../../src/conversation/conversation-context.rule.js";
+import { summaryWindow } from "../../src/summaries/summary-window.rule.js";
 import type { MessageRole } from "../../src/text/message-text.js";
 
 const role = fc.constantFrom<MessageRole>("user", "assistant", "tool", "system", "other");

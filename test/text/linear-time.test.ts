@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withoutContext } from "../../src/conversation/recalled-mark.js";
-import { writingProblems } from "../../src/memories/write/writing-constraints.js";
+import { writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
 import { summaryText } from "../../src/summaries/make-summary.js";
 import { contained, withoutHeadings, withoutMemoryBlocks } from "../../src/text/contained-text.js";
 import { findQuote } from "../../src/text/find-quote.js";

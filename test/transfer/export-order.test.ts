@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { isoTimeMs } from "../../src/clock.js";
 import { isDeeper } from "../../src/text/plain-json.js";
 import type { ExportLine } from "../../src/transfer/export-line.js";
-import { exportOrder } from "../../src/transfer/export-order.js";
+import { exportOrder } from "../../src/transfer/export-order.rule.js";
 
 const problemsOf = (lines: object[]) => {
   const order = exportOrder();

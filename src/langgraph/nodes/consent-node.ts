@@ -1,9 +1,9 @@
 import type { JSONSchema } from "@langchain/core/utils/json_schema";
 import { interrupt, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
-import { consentLine } from "../../consents/consent-lines.js";
+import { consentLine } from "../../consents/consent-lines.rule.js";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
-import type { ConsentRequest } from "../../memories/guard/consent-request.js";
+import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
 import type { Scope } from "../../scope/scope.js";
 import { checkOptions, continueOnError, type OnError, roundOptions } from "../run/node-options.js";

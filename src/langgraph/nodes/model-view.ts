@@ -1,5 +1,5 @@
 import { type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
-import { conversationContext } from "../../conversation/conversation-context.js";
+import { conversationContext } from "../../conversation/conversation-context.rule.js";
 import { asRecalled, memoryBlockId } from "../../conversation/recalled-mark.js";
 import { contextPrefix, memoryBlock, saidInState } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";

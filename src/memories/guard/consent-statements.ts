@@ -4,9 +4,9 @@ import { column, fields, names, type RowOf, recordset, type Time, without } from
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import type { MemorySource } from "../item/memory.js";
-import type { ConsentRule } from "./consent-policy.js";
-import type { ConsentEvidence, ConsentSignal, ConsentStatus, ConsentVia } from "./consent-request.js";
-import type { StandingConsent } from "./decide-proposal.js";
+import type { ConsentRule } from "./consent-policy.rule.js";
+import type { ConsentEvidence, ConsentSignal, ConsentStatus, ConsentVia } from "./consent-request.rule.js";
+import type { StandingConsent } from "./decide-proposal.rule.js";
 
 /** The memory that a request would become, as JSON: a `MemoryDraft` whose times are text. */
 export interface StoredDraft {

@@ -3,7 +3,7 @@ import { names, values, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
 import { memoryColumns } from "../item/memory-row.js";
-import type { HeldInterval, IntervalMove, IntervalSplit } from "./slot-timeline.js";
+import type { HeldInterval, IntervalMove, IntervalSplit } from "./slot-timeline.rule.js";
 
 /** CTE `target`: the rows of the CTE `input` (id, …) that name active memories of the owner, each with the memory's `ref`. */
 export function activeTargets(db: Connection, ownerRef: number): Sql {

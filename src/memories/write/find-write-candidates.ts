@@ -4,7 +4,7 @@ import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
 import type { MemoryKind } from "../item/memory.js";
-import { sourceRank } from "../slot/slot-conflict.js";
+import { sourceRank } from "../slot/slot-conflict.rule.js";
 import type { KnownMemory, Statement } from "./statement.js";
 
 /** What is about to be written, as its neighbours are looked for. */

@@ -1,11 +1,11 @@
 import { scopeColumns } from "../../scope/scope-predicates.js";
 import { normalValue } from "../../text/normal-value.js";
-import type { ConsentRule } from "../guard/consent-policy.js";
-import type { ConsentDecided, ConsentGiven, ConsentSignal } from "../guard/consent-request.js";
+import type { ConsentRule } from "../guard/consent-policy.rule.js";
+import type { ConsentDecided, ConsentGiven, ConsentSignal } from "../guard/consent-request.rule.js";
 import type { ConsentPlan, NewConsent, SettledConsent } from "../guard/consent-statements.js";
-import { decideProposal, type ProposedChange, type StandingConsent } from "../guard/decide-proposal.js";
+import { decideProposal, type ProposedChange, type StandingConsent } from "../guard/decide-proposal.rule.js";
 import type { MemoryOrigin } from "../item/memory.js";
-import { mergeThresholds, type SettledDecision } from "./decide-write.js";
+import { mergeThresholds, type SettledDecision } from "./decide-write.rule.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
 import { type GatheredStatement, type Statement, turnOf, type WriteContext } from "./statement.js";
 

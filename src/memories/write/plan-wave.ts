@@ -1,9 +1,9 @@
 import { common, commonOrigin } from "../../conversation/find-messages.js";
 import type { EventPlace } from "../../events/event-log.js";
-import { consentRule } from "../guard/consent-policy.js";
-import { consentChange } from "../guard/consent-request.js";
+import { consentRule } from "../guard/consent-policy.rule.js";
+import { consentChange } from "../guard/consent-request.rule.js";
 import { joinPlans, type WritePlan } from "./apply-plan.js";
-import { decideWrite, mergeThresholds, type SettledDecision, settleAsk } from "./decide-write.js";
+import { decideWrite, mergeThresholds, type SettledDecision, settleAsk } from "./decide-write.rule.js";
 import { guardStatement } from "./guard-statement.js";
 import { type MetStatement, type PlannedWrite, planStatement } from "./plan-statement.js";
 import {

@@ -3,7 +3,7 @@ import { MemoryError } from "../../errors.js";
 import { isSharedBy, parseScope, type Scope } from "../../scope/scope.js";
 import { parseInput, smallCount, storableDate, storableText } from "../../text/parse-input.js";
 import { isStorable, visibleText } from "../../text/storable-text.js";
-import { type CategoryPolicy, categoryOfKind, requireCategory } from "../item/category.js";
+import { type CategoryPolicy, categoryOfKind, requireCategory } from "../item/category.rule.js";
 import {
   type MemoryDraft,
   type MemoryItem,
@@ -16,14 +16,14 @@ import {
   originOfRole,
   trustOf,
 } from "../item/memory.js";
-import { slotKey } from "../item/slot-key.js";
-import { defaultConfidence } from "../slot/slot-conflict.js";
+import { slotKey } from "../item/slot-key.rule.js";
+import { defaultConfidence } from "../slot/slot-conflict.rule.js";
 import {
   memoryInstructs,
   trimToLength,
   type WritingProblem,
   writingProblems,
-} from "./writing-constraints.js";
+} from "./writing-constraints.rule.js";
 
 /** NUL characters are left out of it; half of a surrogate pair has no place to be left. */
 const memoryText = z

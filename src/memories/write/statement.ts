@@ -1,9 +1,9 @@
 import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { SameFact } from "../compare/merge-band.js";
-import type { StandingConsent } from "../guard/decide-proposal.js";
+import type { StandingConsent } from "../guard/decide-proposal.rule.js";
 import type { MemoryKind, MemoryOrigin, MemoryTrust } from "../item/memory.js";
-import { sourceRank } from "../slot/slot-conflict.js";
-import type { SlotValue } from "../slot/slot-timeline.js";
+import { sourceRank } from "../slot/slot-conflict.rule.js";
+import type { SlotValue } from "../slot/slot-timeline.rule.js";
 import type { PreparedMemory } from "./prepare-memory.js";
 import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
 

@@ -1,10 +1,10 @@
 import type { EventStep } from "../../events/event-log.js";
 import type { Runtime } from "../../runtime.js";
-import type { ConsentPolicy } from "../guard/consent-policy.js";
-import type { ConsentGiven } from "../guard/consent-request.js";
-import type { CategoryPolicy } from "../item/category.js";
+import type { ConsentPolicy } from "../guard/consent-policy.rule.js";
+import type { ConsentGiven } from "../guard/consent-request.rule.js";
+import type { CategoryPolicy } from "../item/category.rule.js";
 import type { MemoryOptions } from "../item/memory-options.js";
-import type { WritingProblem } from "./writing-constraints.js";
+import type { WritingProblem } from "./writing-constraints.rule.js";
 
 /** The settings that decide what is written of a memory. */
 export interface WriteConfig {

@@ -1,7 +1,7 @@
 import type { Scope } from "../../scope/scope.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { MemorySource } from "../item/memory.js";
-import type { ConsentRule } from "./consent-policy.js";
+import type { ConsentRule } from "./consent-policy.rule.js";
 
 /** How proposals stand. "superseded": another value was proposed since. */
 export const consentStatuses = ["pending", "approved", "refused", "superseded", "expired"] as const;

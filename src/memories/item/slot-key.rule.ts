@@ -1,6 +1,6 @@
 import { normalForm } from "../../text/normal-value.js";
 import { headOf } from "../../text/storable-text.js";
-import { personalKey } from "./personal-fields.js";
+import { personalKey } from "./personal-fields.rule.js";
 
 /** What else models and people call the fields of a user's profile → the name they are kept under. */
 const profileAliases: ReadonlyMap<string, string> = new Map(

@@ -7,8 +7,8 @@ import {
   type SimilarityScale,
   similarityScale,
   type UnrelatedSimilarity,
-} from "../models/unrelated-similarity.js";
-import { fitsDate, type NamedDate } from "./question-dates.js";
+} from "../models/unrelated-similarity.rule.js";
+import { fitsDate, type NamedDate } from "./question-dates.rule.js";
 import { defaultFloor, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
 
 /**

@@ -2,7 +2,7 @@ import type { TurnRange } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
-import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.js";
+import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
 import { sentencesOf } from "../text/cut-text.js";
 import { headOf, visibleText } from "../text/storable-text.js";

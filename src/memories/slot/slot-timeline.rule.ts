@@ -1,6 +1,6 @@
 import { isoTimeMs } from "../../clock.js";
 import { normalValue } from "../../text/normal-value.js";
-import { type SlotClaim, takesSlot } from "./slot-conflict.js";
+import { type SlotClaim, takesSlot } from "./slot-conflict.rule.js";
 
 /** A stretch of time for which a slot held a value: ISO times, `to` null while it does. */
 export interface HeldInterval {

@@ -1,6 +1,6 @@
 import { comparison, type MergeThresholds, type SameFact } from "../compare/merge-band.js";
-import { consentRule } from "../guard/consent-policy.js";
-import { type IntervalMove, placeInSlot, type SlotDecision } from "../slot/slot-timeline.js";
+import { consentRule } from "../guard/consent-policy.rule.js";
+import { type IntervalMove, placeInSlot, type SlotDecision } from "../slot/slot-timeline.rule.js";
 import type { KnownMemory, ToldMemory } from "./statement.js";
 import type { WriteConfig } from "./write-runtime.js";
 

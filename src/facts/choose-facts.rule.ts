@@ -1,8 +1,12 @@
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import { type CategoryPolicy, categoryOfKind, findCategory } from "../memories/item/category.js";
-import { slotKey } from "../memories/item/slot-key.js";
+import { type CategoryPolicy, categoryOfKind, findCategory } from "../memories/item/category.rule.js";
+import { slotKey } from "../memories/item/slot-key.rule.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
-import { trimToLength, type WritingProblem, writingProblems } from "../memories/write/writing-constraints.js";
+import {
+  trimToLength,
+  type WritingProblem,
+  writingProblems,
+} from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
 import { findQuote } from "../text/find-quote.js";
 import { contentHash } from "../text/normal-value.js";

@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { dayMs } from "../../clock.js";
 import { spanMs } from "../../text/parse-input.js";
-import { type CategoryPolicy, requireCategory } from "../item/category.js";
+import { type CategoryPolicy, requireCategory } from "../item/category.rule.js";
 import type { MemoryKind } from "../item/memory.js";
 import {
   isMachineLanguage,
   type PersonalField,
   personalKey,
   personalStatement,
-} from "../item/personal-fields.js";
-import { slotKey } from "../item/slot-key.js";
+} from "../item/personal-fields.rule.js";
+import { slotKey } from "../item/slot-key.rule.js";
 
 /** Fields of a user: a slot of one category, a slot of any category, or all of a category. */
 interface FieldPattern {

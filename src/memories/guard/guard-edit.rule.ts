@@ -1,7 +1,7 @@
 import { normalValue } from "../../text/normal-value.js";
 import type { MemoryItem } from "../item/memory.js";
-import { type ConsentPolicy, consentRule } from "./consent-policy.js";
-import type { ConsentDecided, ConsentGiven } from "./consent-request.js";
+import { type ConsentPolicy, consentRule } from "./consent-policy.rule.js";
+import type { ConsentDecided, ConsentGiven } from "./consent-request.rule.js";
 
 /** A memory as it was, and as somebody wants it. */
 interface Edited {

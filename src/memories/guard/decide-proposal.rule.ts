@@ -1,8 +1,8 @@
 import { normalForm } from "../../text/normal-value.js";
 import { differsInDetail } from "../compare/merge-band.js";
 import type { MemoryKind } from "../item/memory.js";
-import type { ConsentPolicy, ConsentRule } from "./consent-policy.js";
-import { type ConsentSignal, independentSignals } from "./consent-request.js";
+import type { ConsentPolicy, ConsentRule } from "./consent-policy.rule.js";
+import { type ConsentSignal, independentSignals } from "./consent-request.rule.js";
 
 /** Characters of a text that are compared: memories have fewer. */
 const mostCharacters = 10_000;
