@@ -122,7 +122,11 @@ const folders = Object.entries(mayImport).map(([folder, allowed]) => ({
 const rules = "^src/(text/|memories/compare/|.+\\.rule\\.ts$)";
 
 /** What rules share that is no rule: scopes, what a memory is, and settings, with their schemas. */
-const plain = ["^src/scope/scope\\.ts$", "^src/memories/item/memory\\.ts$", "^src/(jobs/jobs|search/retrieval)-options\\.ts$"];
+const plain = [
+  "^src/scope/scope\\.ts$",
+  "^src/memories/item/memory\\.ts$",
+  "^src/(jobs/jobs|search/retrieval)-options\\.ts$",
+];
 
 const isPackage = (...names) => names.map((name) => `(^|node_modules/)${name}(/|$)`);
 

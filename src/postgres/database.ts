@@ -45,7 +45,7 @@ export function createDatabase(
   const { schemaName, language = "english", clock, isolation, statementTimeoutMs } = settings;
   const clients = pooledClients(
     pool,
-    { schemaName, language, isolation, ownSessions: settings.ownSessions ?? false },
+    { schemaName, isolation, ownSessions: settings.ownSessions ?? false },
     end,
   );
   const schema = identifier(schemaName);
@@ -57,7 +57,7 @@ export function createDatabase(
     withClient: clients.use,
     async beginOn(client) {
       const needed = clients.settingsNow(statementTimeoutMs);
-      await clients.requireFitting(client);
+      await clients.requireIsolated(client);
       await beginWith(client, needed);
     },
     mayCrossTenants: clients.mayCrossTenants,

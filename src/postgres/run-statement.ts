@@ -13,7 +13,6 @@ import {
   tenantSetting,
 } from "./isolation.js";
 import { retrying } from "./retry.js";
-import { requireSearchLanguage } from "./search-language.js";
 import { beginWith, type LocalSetting, noSessionTimeout, queryWith } from "./session-settings.js";
 import { withinDeadline } from "./statement-deadline.js";
 
@@ -23,11 +22,8 @@ export interface PooledClients {
   use<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
   /** What statements that begin now need set; read at once, since it follows the call. */
   settingsNow(deadlineMs: number | undefined): LocalSetting[];
-  /**
-   * Refuses where tenants are to be isolated and are not, and where words are indexed with another language. Looked at
-   * once.
-   */
-  requireFitting(client: ClientBase): Promise<void>;
+  /** Refuses where tenants are to be isolated and are not. Looked at once. */
+  requireIsolated(client: ClientBase): Promise<void>;
   /** Whether work across tenants is possible: always without isolation, else only for the tables' owner. */
   mayCrossTenants(): Promise<boolean>;
   /** Refuses all further work and releases what was made for the pool. */
@@ -37,7 +33,6 @@ export interface PooledClients {
 /** How the clients of a pool are used. */
 interface ClientSettings {
   readonly schemaName: string;
-  readonly language: string;
   readonly isolation: "rls" | undefined;
   /** Whether the sessions have a deadline of their own, by `prepareSession`. */
   readonly ownSessions: boolean;
@@ -48,12 +43,11 @@ const ignore = () => {};
 /** The clients of `pool`; `end` releases what was made for it. */
 export function pooledClients(
   pool: pg.Pool,
-  { schemaName, language, isolation, ownSessions }: ClientSettings,
+  { schemaName, isolation, ownSessions }: ClientSettings,
   end: () => Promise<void>,
 ): PooledClients {
   let closing: Promise<void> | undefined;
   let status: Promise<IsolationStatus> | undefined;
-  let sameLanguage = false;
 
   const use: PooledClients["use"] = async (work) => {
     if (closing) throw new MemoryError("CLOSED", "This memory was closed; create a new one.");
@@ -73,10 +67,8 @@ export function pooledClients(
       ...(isolation === "rls" ? [tenantSetting(requireTenancy())] : []),
       ...(ownSessions && deadlineMs === undefined ? [noSessionTimeout] : []),
     ],
-    async requireFitting(client) {
+    async requireIsolated(client) {
       if (isolation === "rls") await isolated(client);
-      if (!sameLanguage) await requireSearchLanguage(client, schemaName, language);
-      sameLanguage = true;
     },
     async mayCrossTenants() {
       return isolation !== "rls" || (await use(isolated)).owner;
@@ -150,7 +142,7 @@ export function statementsOn(
       const settings = clients.settingsNow(timeoutMs);
       const run = () =>
         clients.use(async (client): Promise<QueryResult<Row>> => {
-          await clients.requireFitting(client);
+          await clients.requireIsolated(client);
           return withinDeadline(client, timeoutMs, () => queryWith(client, settings, statement));
         });
       return (await retrying(run, reconnect).catch(reported)).rows;
@@ -160,7 +152,7 @@ export function statementsOn(
       /** What `work` itself threw: that is the caller's to understand. */
       let failure: { readonly error: unknown } | undefined;
       const run = async (client: ClientBase) => {
-        await clients.requireFitting(client);
+        await clients.requireIsolated(client);
         const query = async <Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) => {
           const { timeoutMs = deadlineMs } = options;
           const ask = () => client.query<Row>(statementOf(asked, options));
