@@ -27,8 +27,7 @@ interface CompressionWork extends ThreadAddress {
 /** The work behind `claim`; null when the claim was lost. */
 async function findCompressionWork(db: Connection, claim: TaskClaim): Promise<CompressionWork | null> {
   const [row] = await db.query<ScopeRow & { thread_id: string; turns: number }>(sql`
-    select t.tenant_id, t.user_id, t.app_id, t.thread_id,
-      (select count(*) from ${db.schema}.message m where m.thread_ref = t.id and m.role = 'user')::int as turns
+    select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.turns
     from ${db.schema}.thread_task k join ${db.schema}.thread t on t.id = k.thread_ref
     where ${isHeld(threadTasks, claim)}`);
   return row ? { scope: scopeOf(row), threadId: row.thread_id, turns: row.turns } : null;

@@ -3,7 +3,7 @@ import type { Job, Worker } from "../jobs/background-work.js";
 import { endLease, isDue, isHeld, type Lease, type LeaseTable, leaseEnd, takeLeases } from "../jobs/lease.js";
 import { limitMaterial } from "../jobs/limit-material.js";
 import type { Connection } from "../postgres/connection.js";
-import { errorCodeOf } from "../postgres/database-error.js";
+import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
@@ -137,13 +137,11 @@ export async function claimSummary(
  * Those left `processing` by their last try are failed for good.
  */
 async function claimDueSummaries(db: Connection, limits: ClaimLimits): Promise<SummaryClaim[]> {
-  try {
-    return await tryClaim(db, limits);
-  } catch (error) {
-    // A round of one of these threads has claimed a newer window since the statement began: look again.
-    if (error instanceof Error && errorCodeOf(error.cause) === "23505") return tryClaim(db, limits);
-    throw error;
-  }
+  // A round of one of these threads may have claimed a newer window since the statement began: look again.
+  return retryOn(["23505"], () => tryClaim(db, limits), {
+    most: 2,
+    busy: "Others kept claiming the summaries that are due.",
+  });
 }
 
 interface ClaimLimits {
