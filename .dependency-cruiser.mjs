@@ -166,7 +166,7 @@ export default {
       name: "contract-only",
       severity: "error",
       from: { path: "^src/langgraph/" },
-      to: { path: "^src/[^/]+\\.ts$", pathNot: [everywhere, "^src/memory\\.ts$"] },
+      to: { path: "^src/[^/]+\\.ts$", pathNot: [everywhere, "^src/(memory|way-in)\\.ts$"] },
     },
     {
       name: "rules-are-pure",

@@ -45,6 +45,8 @@ import { createRedactor } from "./text/redactor.js";
 import { exportScope } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
 import { createUpkeep, type Upkeep } from "./upkeep.js";
+import { type MemoryWithWayIn, type WayIn, wayInKey } from "./way-in.js";
+
 /**
  * A memory on `options.database`. Nothing is opened before the first call.
  *
@@ -67,7 +69,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   let saver: PostgresSaver | undefined;
   let closing: Promise<void> | undefined;
 
-  const memory: Memory = {
+  const memory: MemoryWithWayIn = {
     setup: () =>
       migrate(db, {
         vectors: options.embeddings !== undefined,
@@ -87,7 +89,6 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     threads: {
       list: (page) => listThreads(db, page),
       claim: (input) => claimConversation(db, input),
-      refuse: (input) => refuseInConversation(db, input),
       remove: (input) => removeThread(db.patient, input),
     },
     checkpointer() {
@@ -109,7 +110,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     export: (scope) => exportScope(db.patient, scope, runtime.clock),
     import: (lines, how) => importLines(patient, lines, how),
     policy: config.policy,
-    ...createReports(runtime),
+    [wayInKey]: createWayIn(runtime),
     idle: background.idle,
     close() {
       closing ??= (async () => {
@@ -179,11 +180,7 @@ function createRounds(
 }
 
 /** How ways in tell of what happened to them. */
-function createReports({
-  db,
-  config,
-  logger,
-}: Runtime<ResolvedConfig>): Pick<Memory, "emit" | "reportError"> {
+function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>): WayIn {
   const emit = async (event: MemoryEvent) => {
     parseInput(eventSchema, event, "event");
     try {
@@ -194,6 +191,7 @@ function createReports({
   };
   return {
     emit,
+    refuse: (input) => refuseInConversation(db, input),
     async reportError(failure) {
       parseInput(failureSchema, failure, "failure");
       const { node, error, scope, threadId } = failure;

@@ -11,7 +11,7 @@ export type { ListThreads, Thread } from "./conversation/list-threads.js";
 export type { RecordInput } from "./conversation/record.js";
 export { createMemory } from "./create-memory.js";
 export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./errors.js";
-export type { EventNode, EventOp, EventPlace, EventStep, MemoryEvent } from "./events/event-log.js";
+export type { EventNode, EventOp, EventStep } from "./events/event-log.js";
 export type { EventCount, EventField, EventSelection, EventsApi, RecordedEvent } from "./events/events.js";
 export type { MemoryStats } from "./events/memory-stats.js";
 export type { ForgetOptions, ForgetProgress, Forgotten } from "./forgetting/erase-scope.js";

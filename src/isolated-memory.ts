@@ -2,12 +2,13 @@ import { MemoryError } from "./errors.js";
 import type { Memory } from "./memory.js";
 import { acrossTenants, asTenant } from "./postgres/isolation.js";
 import type { Scope } from "./scope/scope.js";
+import { type MemoryWithWayIn, wayInKey } from "./way-in.js";
 
 /**
  * Whose rows each call of a memory sees. The compiler asks for every member, and allows only what its arguments can say:
  * a call that can name a scope is never across tenants by default.
  */
-const reaches: Reaches<Memory> = {
+const reaches: Reaches<MemoryWithWayIn> = {
   setup: "itself",
   record: "0.scope",
   recall: "0.scope",
@@ -28,7 +29,7 @@ const reaches: Reaches<Memory> = {
   consents: { list: "0.scope", decide: "0.scope", acknowledge: "0.scope", postpone: "0.scope" },
   query: "0.scope",
   transcript: { search: "0.scope" },
-  threads: { list: "0.scope", claim: "0.scope", remove: "0.scope", refuse: "itself" },
+  threads: { list: "0.scope", claim: "0.scope", remove: "0.scope" },
   checkpointer: "itself",
   checkpoints: { prune: "0.scope or all" },
   summarizationGraph: "itself",
@@ -41,8 +42,7 @@ const reaches: Reaches<Memory> = {
   export: "0",
   import: "itself",
   policy: "data",
-  emit: "0.scope",
-  reportError: "0.scope",
+  [wayInKey]: { emit: "0.scope", reportError: "0.scope", refuse: "itself" },
   idle: "itself",
   close: "itself",
 };
@@ -86,17 +86,18 @@ type ScopePlace<Args extends readonly unknown[]> = {
 }[keyof Args & `${number}`];
 
 /** The table without the names in it. */
-type Table = Readonly<Record<string, unknown>>;
+type Table = Readonly<Record<string | symbol, unknown>>;
 
 function isolated(api: object, table: Table): object {
-  const wrapped = Object.entries(api).map(([name, member]: [string, unknown]) => {
+  const wrapped = Reflect.ownKeys(api).map((name) => {
+    const member: unknown = Reflect.get(api, name);
     const reach = Object.hasOwn(table, name) ? table[name] : undefined;
     if (reach === "itself" || reach === "data") return [name, member];
     if (typeof reach === "object") return [name, isolated(member as object, reach as Table)];
     if (typeof reach === "string") return [name, isolatedCall(member as Call, reach)];
     throw new MemoryError(
       "PERMISSION_DENIED",
-      `\`${name}\` does not say whose rows it sees, so it has no place in a memory with isolation: "rls".`,
+      `\`${String(name)}\` does not say whose rows it sees, so it has no place in a memory with isolation: "rls".`,
     );
   });
   return Object.fromEntries(wrapped);

@@ -8,7 +8,6 @@ import type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversati
 import type { ListThreads, Thread } from "./conversation/list-threads.js";
 import type { RecordInput } from "./conversation/record.js";
 import type { createCompressionGraph } from "./episodes/compression-graph.js";
-import type { MemoryEvent } from "./events/event-log.js";
 import type { EventsApi } from "./events/events.js";
 import type { MemoryStats } from "./events/memory-stats.js";
 import type { createExtractionGraph } from "./facts/extraction-graph.js";
@@ -27,7 +26,7 @@ import type { ProceduresApi } from "./procedures/procedures-api.js";
 import type { RecallInput } from "./rounds/recall.js";
 import type { Recalled } from "./rounds/recalled.js";
 import type { Remembered } from "./rounds/remember.js";
-import type { SaidMessage, Scope, ThreadAddress } from "./scope/scope.js";
+import type { Scope } from "./scope/scope.js";
 import type { MemoryBullet } from "./search/answer-query.js";
 import type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 import type { MemoryHit } from "./search/rank-memories.rule.js";
@@ -153,8 +152,6 @@ export interface Memory {
      * @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT`
      */
     remove(input: RemoveThread): Promise<Forgotten>;
-    /** Notes what a run without a scope brought into such a state, so that the thread's owner is not told it. */
-    refuse(input: Pick<ThreadClaim, "threadId"> & { readonly said: readonly SaidMessage[] }): Promise<void>;
   };
   /**
    * LangGraph's Postgres checkpointer on the same pool, which gives the checkpoints of a thread to their owner only:
@@ -220,12 +217,6 @@ export interface Memory {
   ): Promise<Imported>;
   /** Which categories there are, and which agents may read them. */
   readonly policy: CategoryPolicy;
-  /** Keeps an event, without content; its failure is logged and goes no further. */
-  emit(event: MemoryEvent): Promise<void>;
-  /** Logs a failure that a turn survived, and keeps an event of it. */
-  reportError(
-    input: ThreadAddress & { node: "recall" | "consent" | "remember"; error: unknown },
-  ): Promise<void>;
   /** Resolves when no background work of this process is running or waiting. */
   idle(): Promise<void>;
   /** Waits for background work, then ends the pool if it was made here. */

@@ -1,6 +1,7 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { memoryQueryTool, withMemory } from "../../src/index.js";
+import { wayIn } from "../../src/way-in.js";
 import { type AnyGraph, answering, chatAgent } from "../langgraph/conversation.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -74,10 +75,10 @@ describe("events", () => {
     const memory = db.memory({ clock: () => now });
     const { scope } = newAddress();
     const event = { scope, op: "search", status: "ok" } as const;
-    await memory.emit({ ...event, step: "recall", similarity: 0.7 });
-    await memory.emit({ ...event, step: "recall", status: "error", detail: "DATABASE_ERROR" });
+    await wayIn(memory).emit({ ...event, step: "recall", similarity: 0.7 });
+    await wayIn(memory).emit({ ...event, step: "recall", status: "error", detail: "DATABASE_ERROR" });
     now = new Date("2035-05-02T00:01:00Z");
-    await memory.emit({ ...event, step: "tool", category: "goals" });
+    await wayIn(memory).emit({ ...event, step: "tool", category: "goals" });
     // As version 0.1 wrote it.
     await db.pool.query(
       `insert into "${db.schema}".event (tenant_id, user_id, app_id, node, op, status, created_at)

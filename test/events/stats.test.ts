@@ -1,5 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
+import { wayIn } from "../../src/way-in.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress, say } from "../support/thread-facts.js";
@@ -65,7 +66,7 @@ it("the recall share counts turns in which memory was searched by tool, of the l
   const turn = async (searches: number) => {
     now = new Date(now.getTime() + 60_000);
     for (let search = 0; search < searches; search++) {
-      await memory.emit({ ...thread, step: "tool", op: "search", status: "ok" });
+      await wayIn(memory).emit({ ...thread, step: "tool", op: "search", status: "ok" });
     }
     now = new Date(now.getTime() + 60_000);
     await memory.remember({ ...thread, messages: [new HumanMessage(`At ${now}`), new AIMessage("Yes.")] });

@@ -6,6 +6,7 @@ import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import type { Scope } from "../../src/scope/scope.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { wayIn } from "../../src/way-in.js";
 import { useChildScripts } from "../support/child-scripts.js";
 import { fillScope } from "../support/fill-scope.js";
 import { countEverything, findEverywhere, personalTables } from "../support/find-everywhere.js";
@@ -77,7 +78,7 @@ describe("forget", () => {
       ];
       const [written] = await memory.memories.add(drafts, { scope });
       await memory.memories.update(written?.id ?? "", { importance: 5 }, { scope });
-      await memory.emit({ scope, step: "recall", op: "search", status: "ok" });
+      await wayIn(memory).emit({ scope, step: "recall", op: "search", status: "ok" });
     }
     const { removed } = await memory.forget(inApp);
     expect(removed).toMatchObject({ memory: 1, thread: 1, message: 1, history: 2, change_log: 1 });

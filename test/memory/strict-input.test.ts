@@ -35,8 +35,6 @@ const calls: Readonly<Record<string, Arguments>> = {
   forget: [scope, { dryRun: true }],
   export: [scope],
   import: [[], { scope }],
-  emit: [{ scope, threadId, step: "tool", op: "search", status: "ok" }],
-  reportError: [{ scope, threadId, node: "recall", error: new Error("no") }],
   "summaries.list": [{ scope, threadId }],
   "summaries.progress": [{ scope, limit: 3 }],
   "summaries.chain": [{ scope, threadId }],
@@ -67,7 +65,6 @@ const calls: Readonly<Record<string, Arguments>> = {
   "threads.list": [{ scope }],
   "threads.remove": [{ scope, threadId: "removed" }],
   "threads.claim": [{ scope, threadId, said }],
-  "threads.refuse": [{ threadId, said }],
   "checkpoints.prune": [{ scope, keepLast: 1 }],
 };
 
@@ -164,9 +161,7 @@ describe("every call of a memory", () => {
     async (path, args) => {
       const memory = db.memory({ embeddings: undefined as never, model });
       const call = new Map(callsOf(memory)).get(path) as Call;
-      // An event of a scope that is none is logged: it must not end a turn.
-      const known = path === "emit" || path === "reportError" ? mistakes(args).slice(0, 1) : mistakes(args);
-      for (const wrong of known) expectRefused(await outcomeOf(() => call(...wrong)), "zzunknown");
+      for (const wrong of mistakes(args)) expectRefused(await outcomeOf(() => call(...wrong)), "zzunknown");
     },
   );
 

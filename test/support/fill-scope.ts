@@ -2,6 +2,7 @@ import { HumanMessage } from "@langchain/core/messages";
 import { withMemory } from "../../src/index.js";
 import type { Scope } from "../../src/scope/scope.js";
 import { HashingEmbeddings, ScriptedChatModel } from "../../src/testing/index.js";
+import { wayIn } from "../../src/way-in.js";
 import { chatAgent } from "../langgraph/conversation.js";
 import { candidate, facts, taskModel } from "./task-model.js";
 import type { TestDatabase } from "./test-database.js";
@@ -57,7 +58,7 @@ export async function fillScope(db: TestDatabase, scope: Scope, word: string, th
   );
   await memory.memories.update(other?.id ?? "", { text: `Wants to see ${word} soon.` }, access);
   await memory.memories.remove(other?.id ?? "", access);
-  await memory.emit({
+  await wayIn(memory).emit({
     scope,
     threadId,
     step: "recall",

@@ -5,6 +5,7 @@ import { MemoryError } from "../../errors.js";
 import type { Memory } from "../../memory.js";
 import type { SaidMessage } from "../../scope/scope.js";
 import { messageText } from "../../text/message-text.js";
+import { wayIn } from "../../way-in.js";
 import { saverBehind } from "../checkpointer/forgetful-saver.js";
 import { type RunIdentity, runIdentity } from "../run/run-identity.js";
 
@@ -69,7 +70,7 @@ async function identityOrRefusal(
   } catch (error) {
     const threadId: unknown = config.configurable?.thread_id;
     if (MemoryError.is(error, "SCOPE_REQUIRED") && typeof threadId === "string" && threadId.trim() !== "") {
-      await memory.threads.refuse({ threadId, said });
+      await wayIn(memory).refuse({ threadId, said });
     }
     throw error;
   }

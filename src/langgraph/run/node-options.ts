@@ -4,6 +4,7 @@ import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import type { Memory } from "../../memory.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
+import { isMemory, wayIn } from "../../way-in.js";
 import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./run-state.js";
 
@@ -56,7 +57,7 @@ export const roundOptions = z.strictObject({
  * @throws MemoryError `INVALID_INPUT`
  */
 export function checkOptions(memory: Memory, schema: z.ZodType, options: unknown, what: string): void {
-  if (typeof memory?.recall !== "function") {
+  if (!isMemory(memory)) {
     throw new MemoryError("INVALID_INPUT", `${what} needs a memory: pass what createMemory returns.`);
   }
   parseInput(schema, options, `options of ${what}`);
@@ -95,7 +96,7 @@ export async function continueOnError(
   } catch (error) {
     if (isGraphBubbleUp(error) || onError === "throw") throw error;
     if (MemoryError.is(error) && neverContinued.has(error.code)) throw error;
-    await memory.reportError({ ...runIdentity(config), node, error });
+    await wayIn(memory).reportError({ ...runIdentity(config), node, error });
     streamEvent(config, node, "error", { detail: MemoryError.is(error) ? error.code : "UNEXPECTED" });
   }
 }

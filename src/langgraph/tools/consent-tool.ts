@@ -8,6 +8,7 @@ import { MemoryError } from "../../errors.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
 import { messageText } from "../../text/message-text.js";
+import { wayIn } from "../../way-in.js";
 import { answeredTooLate, answerMistakes } from "../nodes/consent-node.js";
 import { checkOptions } from "../run/node-options.js";
 import { isDelegated, runIdentity, runOrigin } from "../run/run-identity.js";
@@ -68,7 +69,7 @@ export function consentTool(memory: Memory, options: ConsentToolOptions = {}): D
     },
     async refused({ code, message }, config) {
       const event = { step: "tool", op: "approve", status: "error", detail: code } as const;
-      await memory.emit({ ...runIdentity(config), ...runOrigin(config), ...event });
+      await wayIn(memory).emit({ ...runIdentity(config), ...runOrigin(config), ...event });
       return `Refused: ${message}`;
     },
   });

@@ -9,6 +9,7 @@ import type { Memory } from "../../memory.js";
 import { type Scope, scopeField } from "../../scope/scope.js";
 import { answerForms, bulletsOf } from "../../search/answer-query.js";
 import { memoryFilterSchema } from "../../search/memory-filter.rule.js";
+import { wayIn } from "../../way-in.js";
 import { checkOptions, roundOptions } from "../run/node-options.js";
 import { runIdentity, runPlace } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
@@ -75,7 +76,7 @@ export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions 
     config: LangGraphRunnableConfig,
     seen: Pick<MemoryEvent, "status" | "detail" | "similarity" | "shownIds">,
   ) =>
-    memory.emit({
+    wayIn(memory).emit({
       ...runPlace(config, options.agent),
       ...askerOf(config),
       step: "tool",

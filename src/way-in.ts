@@ -1,0 +1,37 @@
+import type { MemoryEvent } from "./events/event-log.js";
+import type { Memory } from "./memory.js";
+import type { SaidMessage, ThreadAddress } from "./scope/scope.js";
+
+/** A failure that a turn survived. */
+interface TurnFailure extends ThreadAddress {
+  readonly node: "recall" | "consent" | "remember";
+  readonly error: unknown;
+}
+
+/** What nodes, middleware and tools need of a memory, and its users do not. */
+export interface WayIn {
+  /** Keeps an event, without content; its failure is logged and goes no further. */
+  emit(event: MemoryEvent): Promise<void>;
+  /** Logs a failure that a turn survived, and keeps an event of it. */
+  reportError(failure: TurnFailure): Promise<void>;
+  /** Notes what a run without a scope brought into a thread's state, so that the thread's owner is not told it. */
+  refuse(refused: { readonly threadId: string; readonly said: readonly SaidMessage[] }): Promise<void>;
+}
+
+/** Registered, so that two copies of the package understand each other's memories. */
+export const wayInKey: unique symbol = Symbol.for("mnemograph.wayIn") as never;
+
+/** A memory as `createMemory` makes it. */
+export interface MemoryWithWayIn extends Memory {
+  readonly [wayInKey]: WayIn;
+}
+
+/** The part of `memory` that is for ways in. Spreading a memory keeps it. */
+export function wayIn(memory: Memory): WayIn {
+  return (memory as MemoryWithWayIn)[wayInKey];
+}
+
+/** Whether `value` is what `createMemory` returns. */
+export function isMemory(value: unknown): value is Memory {
+  return typeof value === "object" && value !== null && wayInKey in value;
+}
