@@ -9,8 +9,19 @@ import { databaseWords } from "./database-error.js";
 import { openEmbeddedPool } from "./embedded-pool.js";
 import { prepareSession } from "./session-settings.js";
 
+/**
+ * A `pg.Pool`, as much of it as its own declarations need not be there for: two versions of them in one program are not
+ * the same type, and without any everything would pass for a pool.
+ */
+export interface PostgresPool {
+  connect(): Promise<unknown>;
+  query(text: string): Promise<unknown>;
+  end(): Promise<void>;
+  readonly totalCount: number;
+}
+
 /** A pool of the caller's, a connection string, or a folder for the embedded database. */
-export type DatabaseOption = pg.Pool | string | { readonly dataDir: string };
+export type DatabaseOption = PostgresPool | string | { readonly dataDir: string };
 
 /** Where the embedded database lives when nothing is said. */
 export const defaultDataDir = ".mnemograph";
@@ -40,7 +51,7 @@ function isDataDir(option: unknown): option is { dataDir: string } {
   return typeof dataDir === "string" && dataDir.trim() !== "";
 }
 
-function isPool(option: unknown): option is pg.Pool {
+function isPool(option: unknown): option is pg.Pool & PostgresPool {
   const { connect, query } = (option ?? {}) as Partial<pg.Pool>;
   return typeof connect === "function" && typeof query === "function";
 }

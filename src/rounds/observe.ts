@@ -1,4 +1,4 @@
-import type { Attributes, Span } from "@opentelemetry/api";
+import type { Span } from "@opentelemetry/api";
 import { z } from "zod";
 import { givenMessages } from "../conversation/given-messages.js";
 import type { RecordInput } from "../conversation/record.js";
@@ -48,11 +48,14 @@ function countRoundTrips(db: Database): { readonly db: Database; readonly roundT
   };
 }
 
+/** What a span says, by name. Declared here: the declarations of an optional package may be absent. */
+type SpanAttributes = Record<string, string | number | boolean | string[] | undefined>;
+
 /** A span that is under way. */
 export interface OpenSpan {
   /** Whether anybody listens: what is costly to find out need not be. */
   readonly recording: boolean;
-  set(attributes: Attributes): void;
+  set(attributes: SpanAttributes): void;
 }
 
 type Api = typeof import("@opentelemetry/api");

@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const { options } = ts.parseJsonConfigFileContent(
+  ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile).config,
+  ts.sys,
+  root,
+);
+
+/** A program of the package and of `consumer`, in an installation that lacks `missing`. */
+function programOf(consumer: string, missing: RegExp): { program: ts.Program; file: string } {
+  const file = join(root, "test/consumer.ts");
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile, getSourceFile } = host;
+  host.fileExists = (path) => path === file || (!missing.test(path) && fileExists(path));
+  host.readFile = (path) => (path === file ? consumer : readFile(path));
+  host.getSourceFile = (path, ...rest) =>
+    path === file
+      ? ts.createSourceFile(path, consumer, ts.ScriptTarget.Latest)
+      : getSourceFile.call(host, path, ...rest);
+  return { program: ts.createProgram([file], { ...options, types: [] }, host), file };
+}
+
+describe("a program that uses the package", () => {
+  it("is told by the compiler what is no database, without the declarations of pg", () => {
+    const consumer = `
+      import { createMemory } from "../src/index.js";
+      declare const pool: { connect(): Promise<object>; query(text: string): Promise<object>; end(): Promise<void>; totalCount: number };
+      createMemory({ database: pool });
+      createMemory({ database: "postgresql://localhost/app" });
+      createMemory({ database: { dataDir: "folder" } });
+      createMemory({ database: 42 });
+      createMemory({ database: { datadir: "folder" } });
+      createMemory({ databse: "postgresql://localhost/app" });`;
+    const { program, file } = programOf(consumer, /node_modules\/@types\/pg\//);
+    const problems = program.getSemanticDiagnostics(program.getSourceFile(file));
+    const lines = problems.map(({ start = 0 }) => consumer.slice(0, start).split("\n").length);
+    expect(lines).toEqual([7, 8, 9]);
+  });
+
+  it("finds every declaration that ours speak of among the package's dependencies and required peers", () => {
+    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const required = Object.keys(manifest.peerDependencies).filter(
+      (name) => !manifest.peerDependenciesMeta[name]?.optional,
+    );
+    const installed = new Set([...Object.keys(manifest.dependencies), ...required]);
+    const declared = declarations(["src/index.ts", "src/testing/index.ts"]);
+    const used = new Map<string, string>();
+    const seen = new Set<string>();
+    const visit = (path: string): void => {
+      if (seen.has(path)) return;
+      seen.add(path);
+      const text = declared.get(path);
+      expect(text, path).toBeDefined();
+      for (const [, from, dynamic] of (text ?? "").matchAll(/from "([^"]+)"|import\("([^"]+)"\)/g)) {
+        const name = (from ?? dynamic) as string;
+        if (name.startsWith(".")) visit(join(path, "..", name.replace(/\.js$/, ".d.ts")));
+        else if (!name.startsWith("node:")) used.set(packageOf(name), path);
+      }
+    };
+    visit("src/index.d.ts");
+    visit("src/testing/index.d.ts");
+    const lacking = [...used].filter(([name]) => !installed.has(name));
+    expect(lacking).toEqual([]);
+    // Of a package in plain JavaScript the declarations are another package.
+    if (used.has("pg")) expect(installed).toContain("@types/pg");
+  });
+});
+
+function packageOf(name: string): string {
+  return name
+    .split("/")
+    .slice(0, name.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+/** The declarations that the build writes, by path. */
+function declarations(entries: readonly string[]): Map<string, string> {
+  const written = new Map<string, string>();
+  const program = ts.createProgram(
+    entries.map((path) => join(root, path)),
+    { ...options, noEmit: false, declaration: true, emitDeclarationOnly: true, outDir: "/", rootDir: root },
+  );
+  program.emit(undefined, (path, text) => written.set(path.replace(/^\//, ""), text), undefined, true);
+  return written;
+}
