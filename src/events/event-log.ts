@@ -8,7 +8,10 @@ import { isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
  * The part of the system an event belongs to. "context": what a turn is told; "hotpath": what becomes of what was
  * said; "episodic": stretches of turns; "worker": upkeep that no turn asked for; "governance": decisions of people.
  */
-export type EventNode = "context" | "hotpath" | "episodic" | "worker" | "governance";
+export const eventParts = ["context", "hotpath", "episodic", "worker", "governance"] as const;
+
+/** The part of the system an event belongs to: what a turn is told, what becomes of what was said, episodes, upkeep, decisions. */
+export type EventNode = (typeof eventParts)[number];
 
 /** What wrote an event, and the part of the system it belongs to. */
 const eventNodes = {
@@ -30,13 +33,13 @@ const eventNodes = {
 /** What wrote an event. */
 export type EventStep = keyof typeof eventNodes;
 
+/** What can write an event. */
+export const eventSteps = Object.keys(eventNodes) as [EventStep, ...EventStep[]];
+
 /** The part of the system that `step` belongs to. @throws MemoryError `INVALID_INPUT` for a step that there is not. */
 export function eventNode(step: EventStep): EventNode {
   if (Object.hasOwn(eventNodes, step)) return eventNodes[step];
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `There is no step "${step}": ${Object.keys(eventNodes).join(", ")}.`,
-  );
+  throw new MemoryError("INVALID_INPUT", `There is no step "${step}": ${eventSteps.join(", ")}.`);
 }
 
 /** What wrote the event `e`. Older events have it in their `node`. */
@@ -53,22 +56,13 @@ export interface EventPlace {
 }
 
 /** What an event counts. "classify": whether something proposed may be written; "ttl": forgotten by age. */
-export type EventOp =
-  | "search"
-  | "classify"
-  | "create"
-  | "update"
-  | "merge"
-  | "delete"
-  | "link"
-  | "ttl"
-  | "restore"
-  | "quarantine"
-  | "forget"
-  | "propose"
-  | "approve"
-  | "refuse"
-  | "expire";
+export const eventOps = [
+  ...(["search", "classify", "create", "update", "merge", "delete", "link", "ttl", "restore"] as const),
+  ...(["quarantine", "forget", "propose", "approve", "refuse", "expire"] as const),
+] as const;
+
+/** What an event counts. "classify": whether something proposed may be written; "ttl": forgotten by age. */
+export type EventOp = (typeof eventOps)[number];
 
 /** What happened where, without content. */
 export interface MemoryEvent extends EventPlace {

@@ -4,7 +4,16 @@ import type { Connection } from "../postgres/connection.js";
 import { parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
 import { pageRows, parseInput, storableDate, storableText } from "../text/parse-input.js";
-import { eventPart, eventStep } from "./event-log.js";
+import {
+  type EventNode,
+  type EventOp,
+  type EventStep,
+  eventOps,
+  eventPart,
+  eventParts,
+  eventStep,
+  eventSteps,
+} from "./event-log.js";
 
 /** What events can be counted by. "day" is the day in UTC, as "2030-05-01". */
 const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
@@ -22,9 +31,9 @@ export interface EventSelection {
   readonly since?: Date | undefined;
   /** Before. */
   readonly until?: Date | undefined;
-  readonly op?: string | undefined;
-  readonly node?: string | undefined;
-  readonly step?: string | undefined;
+  readonly op?: EventOp | undefined;
+  readonly node?: EventNode | undefined;
+  readonly step?: EventStep | undefined;
   readonly status?: "ok" | "error" | "skipped" | undefined;
 }
 
@@ -167,9 +176,9 @@ const selectionFields = {
   runId: storableText.optional(),
   since: storableDate.optional(),
   until: storableDate.optional(),
-  op: storableText.optional(),
-  node: storableText.optional(),
-  step: storableText.optional(),
+  op: z.enum(eventOps).optional(),
+  node: z.enum(eventParts).optional(),
+  step: z.enum(eventSteps).optional(),
   status: z.enum(["ok", "error", "skipped"]).optional(),
 };
 const field = z.enum(eventFields);

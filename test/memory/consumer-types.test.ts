@@ -53,10 +53,7 @@ describe("a program that uses the package", () => {
     const visit = (path: string): void => {
       if (seen.has(path)) return;
       seen.add(path);
-      const text = declared.get(path);
-      expect(text, path).toBeDefined();
-      for (const [, from, dynamic] of (text ?? "").matchAll(/from "([^"]+)"|import\("([^"]+)"\)/g)) {
-        const name = (from ?? dynamic) as string;
+      for (const name of importsOf(declared.get(path) as string)) {
         if (name.startsWith(".")) visit(join(path, "..", name.replace(/\.js$/, ".d.ts")));
         else if (!name.startsWith("node:")) used.set(packageOf(name), path);
       }
@@ -69,6 +66,11 @@ describe("a program that uses the package", () => {
     if (used.has("pg")) expect(installed).toContain("@types/pg");
   });
 });
+
+function importsOf(text: string): string[] {
+  const found = text.matchAll(/from "([^"]+)"|import\("([^"]+)"\)/g);
+  return [...found].map(([, from, dynamic]) => (from ?? dynamic) as string);
+}
 
 function packageOf(name: string): string {
   return name

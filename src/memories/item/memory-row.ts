@@ -1,4 +1,5 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
+import { MemoryError } from "../../errors.js";
 import { column, jsonRow, readRow, type Time, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
@@ -98,7 +99,7 @@ export interface MemoryListing {
   readonly states?: readonly MemoryLifecycle[] | undefined;
   /** Rows. @default 100 */
   readonly limit?: number | undefined;
-  /** Only memories after this one in the order: the last of the page before. */
+  /** Only memories after this one in the order: the id of the last of the page before. */
   readonly after?: string | undefined;
 }
 
@@ -111,7 +112,7 @@ export async function findMemory(db: Connection, scope: Scope, id: string): Prom
   return row ? memoryOf(row.memory) : null;
 }
 
-/** Memories of the scope's user or app, newest first. */
+/** Memories of the scope's user or app, newest first. @throws MemoryError `INVALID_INPUT` when `after` is not there */
 export async function listMemories(db: Connection, listing: MemoryListing): Promise<MemoryItem[]> {
   const { schema } = db;
   const { scope, limit = 100 } = listing;
@@ -123,7 +124,17 @@ export async function listMemories(db: Connection, listing: MemoryListing): Prom
       order by m.ref desc limit ${limit}
     ) m
     order by m.ref desc limit ${limit}`);
+  // An empty page ends a list: one after a memory that is gone, or another's, would end it too early.
+  if (rows.length === 0) await requireBookmark(db, listing);
   return rows.map((row) => memoryOf(row.memory));
+}
+
+async function requireBookmark(db: Connection, { scope, after }: MemoryListing): Promise<void> {
+  if (after === undefined || (await findMemory(db, scope, after))) return;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    "`after` must be the id of a memory that was listed, and that one is not there (any more): list from the beginning.",
+  );
 }
 
 function listed({ schema }: Connection, listing: MemoryListing): Sql {
