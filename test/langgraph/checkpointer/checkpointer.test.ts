@@ -43,6 +43,29 @@ describe("memory.checkpointer()", () => {
     }
   });
 
+  it("reports what the database says as every other call does, and a caller's own errors as they are", async () => {
+    const saver = db.memory().checkpointer();
+    const configurable = { thread_id: "reports", user_id: "ana" };
+    const config = { configurable };
+    await graphOn(saver).invoke({ messages: [new HumanMessage("hi")] }, config);
+    const wrong = { configurable: { ...configurable, checkpoint_id: "\u0000" } };
+    const listed = async () => {
+      for await (const _ of saver.list(wrong));
+    };
+    for (const call of [saver.getTuple(wrong), listed(), saver.putWrites(wrong, [["messages", 1]], "task")]) {
+      await expect(call).rejects.toThrow(
+        expect.objectContaining({ name: "MemoryError", code: "DATABASE_ERROR" }),
+      );
+    }
+    const own = {
+      toJSON() {
+        throw new RangeError("of the caller's own");
+      },
+    };
+    const stored = (await saver.getTuple(config))!.config;
+    await expect(saver.putWrites(stored, [["messages", own]], "task")).rejects.toThrow(RangeError);
+  });
+
   it("says what to do when there are no tables", async () => {
     const memory = db.memory({ schema: "never set up" });
     const invoking = graphOn(memory.checkpointer()).invoke(
