@@ -1,5 +1,5 @@
 import { AIMessage, AIMessageChunk, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import type { createMemorySupervisor } from "../../src/index.js";
+import type { createMemorySupervisor } from "mnemograph";
 import type { Terminal } from "./terminal.js";
 
 type Graph = ReturnType<Awaited<ReturnType<typeof createMemorySupervisor>>["compile"]>;
