@@ -12,7 +12,7 @@ export interface Terminal {
   stream(text: string): void;
   /** Ends the growing text. */
   endLine(): void;
-  /** A dim line about what happens in the background; it waits for growing text to end. */
+  /** A dim line about what happens in the background; while a line of the user is dealt with, it waits. */
   note(line: string): void;
   /** Ends the input. */
   close(): void;
@@ -23,13 +23,13 @@ export function openTerminal(interrupt: () => void): Terminal {
   const { stdin, stdout, env } = process;
   const interactive = Boolean(stdin.isTTY && stdout.isTTY);
   const paint = paintFor({ isTTY: stdout.isTTY, env });
-  const width = () => usableWidth(stdout.columns);
+  const width = () => usableWidth(stdout.columns ?? Number(env.COLUMNS));
   process.on("SIGINT", interrupt);
 
   let input: { readonly lines: Interface; readonly next: () => Promise<IteratorResult<string>> } | undefined;
   let closed = false;
   const held: string[] = [];
-  let growing = false;
+  let busy = false;
   let asking = false;
   const flow = createFlow((piece) => stdout.write(piece), width);
 
@@ -41,9 +41,9 @@ export function openTerminal(interrupt: () => void): Terminal {
     for (const line of wrapped(text, width())) stdout.write(`${style ? paint(style, line) : line}\n`);
     if (asking) input?.lines.prompt(true);
   };
-  const endLine = () => {
+  const tellHeld = () => {
     flow.end();
-    growing = false;
+    busy = false;
     for (const line of held.splice(0)) print(line, "dim");
   };
   // Not opened before someone reads: what a pipe holds would be lost.
@@ -58,8 +58,8 @@ export function openTerminal(interrupt: () => void): Terminal {
 
   return {
     async read(prompt = "> ") {
+      tellHeld();
       if (closed) return null;
-      endLine();
       const { lines, next } = opened();
       asking = interactive;
       if (interactive) {
@@ -73,24 +73,22 @@ export function openTerminal(interrupt: () => void): Terminal {
         if (interactive) stdout.write("\n");
         return null;
       }
+      busy = true;
       if (!interactive) print(`${prompt}${value}`);
       return value;
     },
     print(text, style) {
-      endLine();
+      flow.end();
       print(text, style);
     },
-    stream(text) {
-      if (text === "") return;
-      growing = true;
-      flow.add(text);
-    },
-    endLine,
+    stream: flow.add,
+    endLine: flow.end,
     note(line) {
-      if (growing) held.push(line);
+      if (busy) held.push(line);
       else print(line, "dim");
     },
     close() {
+      tellHeld();
       closed = true;
       input?.lines.close();
     },

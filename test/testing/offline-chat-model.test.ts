@@ -87,6 +87,12 @@ None of this is known until the user agrees.
       expect(await answerTo(human(`[Previous context: ${context}]\n\n${asked}`))).toBe(answer);
     });
 
+    test("what waits for consent is not known, whatever is asked", async () => {
+      expect(await answerTo(new SystemMessage(block), human("Which city is mine?"))).toBe(
+        "[offline stand-in] Noted: Which city is mine?",
+      );
+    });
+
     test("is answered with what the user said where memory lists nothing", async () => {
       expect(await answerTo(human("My name is Ana."), ai("Ok."), human("What do you know about me?"))).toBe(
         "[offline stand-in] You said: My name is Ana.",

@@ -98,9 +98,13 @@ function statements(source: Statement["source"], text: string): Statement[] {
     .map((sentence) => ({ source, text: sentence }));
 }
 
+/** What waits for the user's consent is not known yet. */
+const waiting = /^## Waiting for the User's Consent\n(?:(?!#).*\n)*/m;
+
 /** The text of a memory block as sentences: no tags, no bullets, and each half of a summary's line on its own. */
 function readable(memory: string): string {
-  const lines = memory.replace(/<\/?[a-z][^<>]*>/gi, "\n").split(/\n| → /);
+  const known = memory.replace(waiting, "");
+  const lines = known.replace(/<\/?[a-z][^<>]*>/gi, "\n").split(/\n| → /);
   return unescapeEntities(
     lines.map((line) => line.replace(/^\s*(?:[-*•]\s+|Round of seq \d+: )+/, "")).join("\n"),
   );
