@@ -44,7 +44,7 @@ export async function openConversation(
   };
   try {
     if (!env.DATABASE_URL && !existsSync(dataDir))
-      terminal.note(`· Creating the embedded database in ./${dataDir}: some seconds, only this once.`);
+      terminal.note(`· Creating the embedded database in ./${dataDir} (once; some seconds)`);
     await memory.setup();
     const conversation: Conversation = {
       ...{ memory, terminal, scope: { userId: env.MNEMOGRAPH_USER || "me" } },

@@ -43,10 +43,10 @@ export async function playRound(shop: Shop, round: number, says: string): Promis
     if (mode === "updates" && namespace.length === 1) result = resultOf(chunk) ?? result;
   }
   const { messages } = (await shop.graph.getState(shop.config)).values as { messages: BaseMessage[] };
-  const answer = unmarked(messages.at(-1)?.text ?? "");
   if (result) row("", result.from, result.text);
+  const answer = unmarked(messages.at(-1)?.text ?? "");
   // That something was noted says nothing; that a subagent's result is the answer needs no second line.
-  if (result?.text !== answer && answer !== `Noted: ${says}`) row("", "answer", answer);
+  if (![result?.text, `Noted: ${says}`].includes(answer)) row("", "answer", answer);
   if (ended) row("", "summary", `${begun} → ${await outcome(shop, ended, firstSeq)}`, "dim");
 }
 
