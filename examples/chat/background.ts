@@ -76,9 +76,9 @@ async function newsBetween(
   const news: string[] = [];
   if (to.revision > from.revision) {
     const { changes } = await memory.changes.since(from.revision, { scope });
-    const lines = changes.slice(0, mostNamed).map(({ line }) => line.replace(/ \(imp=\d\)$/, ""));
+    const lines = changes.slice(0, mostNamed).map(({ line }) => line.replace(/\.?(?: \(imp=\d\))?$/, ""));
     const more = to.revision - from.revision - lines.length;
-    news.push(`memory: ${lines.join(", ")}${more > 0 ? `, and ${more} more` : ""}`);
+    news.push(`memory: ${lines.join("; ")}${more > 0 ? `; and ${more} more` : ""}`);
   }
   if (to.summaryId > from.summaryId) {
     const summary = (await memory.summaries.list({ scope, threadId })).find(({ id }) => id === to.summaryId);

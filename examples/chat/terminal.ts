@@ -25,6 +25,8 @@ export function openTerminal(interrupt: () => void): Terminal {
   const paint = paintFor({ isTTY: stdout.isTTY, env });
   const width = () => usableWidth(stdout.columns ?? Number(env.COLUMNS));
   process.on("SIGINT", interrupt);
+  // Whoever read it has gone, as `head` does.
+  stdout.on("error", () => process.exit(1));
 
   let input: { readonly lines: Interface; readonly next: () => Promise<IteratorResult<string>> } | undefined;
   let closed = false;

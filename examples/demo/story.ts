@@ -7,6 +7,9 @@ const { stdout, env } = process;
 const paint = paintFor({ isTTY: stdout.isTTY, env });
 const width = () => usableWidth(stdout.columns ?? Number(env.COLUMNS));
 
+// Whoever read it has gone, as `head` does.
+stdout.on("error", () => process.exit(1));
+
 /** A part of the story begins. */
 export function heading(text: string): void {
   stdout.write("\n");
