@@ -1,5 +1,5 @@
 import { clearLine, createInterface, cursorTo, type Interface } from "node:readline";
-import { type Paint, paintFor, usableWidth } from "../terminal/paint.js";
+import { paintFor, type Style, usableWidth } from "../terminal/paint.js";
 import { createFlow, wrapped } from "../terminal/wrap.js";
 
 /** Lines in and out: a person at a terminal, or files and pipes. */
@@ -7,7 +7,7 @@ export interface Terminal {
   /** What the user says next; null when the input has ended or the terminal is closed. */
   read(prompt?: string): Promise<string | null>;
   /** Text of its own lines, wrapped to the window. */
-  print(text: string, style?: Parameters<Paint>[0]): void;
+  print(text: string, style?: Style): void;
   /** A piece of text that is still growing, wrapped likewise. */
   stream(text: string): void;
   /** Ends the growing text. */

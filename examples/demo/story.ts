@@ -1,7 +1,5 @@
-import { type Paint, paintFor, usableWidth } from "../terminal/paint.js";
+import { paintFor, type Style, usableWidth } from "../terminal/paint.js";
 import { columnsOf, createFlow, wrapped } from "../terminal/wrap.js";
-
-type Style = Parameters<Paint>[0];
 
 const { stdout, env } = process;
 const paint = paintFor({ isTTY: stdout.isTTY, env });
