@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { OfflineChatModel } from "../../src/testing/index.js";
+import { OfflineChatModel } from "mnemograph/testing";
 
 /** What the chat talks with. */
 export interface ChatModels {

@@ -1,5 +1,5 @@
 import { AIMessage, AIMessageChunk, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import type { createMemorySupervisor } from "../../src/index.js";
+import type { createMemorySupervisor } from "mnemograph";
 import type { Terminal } from "./terminal.js";
 
 type Graph = ReturnType<Awaited<ReturnType<typeof createMemorySupervisor>>["compile"]>;
@@ -37,8 +37,7 @@ export async function streamAnswer(
 function showTasks(update: Update, terminal: Terminal): void {
   for (const message of Object.values(update).flatMap((value) => value?.messages ?? [])) {
     for (const { name, args } of (AIMessage.isInstance(message) && message.tool_calls) || []) {
-      terminal.endLine();
-      terminal.note(`→ ${name.replace("transfer_to_", "")}: ${args.task ?? args.query}`);
+      terminal.print(`→ ${name.replace("transfer_to_", "")}: ${args.task ?? args.query}`, "dim");
     }
   }
 }
@@ -47,6 +46,6 @@ function showResults(update: Update, terminal: Terminal): void {
   for (const [node, value] of Object.entries(update)) {
     if (node === "supervisor") continue;
     const result = value?.messages?.find((message) => message.getType() === "tool");
-    if (result) terminal.note(`← ${node}: ${result.text}`);
+    if (result) terminal.print(`← ${node}: ${result.text}`, "dim");
   }
 }

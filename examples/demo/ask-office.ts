@@ -1,18 +1,16 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { modelView } from "../../src/index.js";
+import { modelView } from "mnemograph";
 import { ana, type Office } from "./open-office.js";
+import { unmarked } from "./play-round.js";
+import { row } from "./story.js";
 
-/** One round of a new conversation, printed: what memory shows the supervisor, what the planner asks, the answer. */
+/** One round of a new conversation, printed: what memory tells of changes, what the planner asks, the answer. */
 export async function askOffice({ memory, graph }: Office, says: string): Promise<void> {
   const threadId = "monday";
-  printColumns("Monday", "user", says);
+  row("", "you", says);
   const recalled = await memory.recall({ scope: ana, threadId, query: says, agent: "supervisor" });
-  const block = modelView([new HumanMessage(says)], recalled).find(
-    (message) => message.getType() === "system",
-  );
-  for (const line of (block?.text ?? "").split("\n").filter(Boolean)) {
-    printColumns("", "shown", line.length > 100 ? `${line.slice(0, 99).trimEnd()}…` : line);
-  }
+  for (const line of changesShown(modelView([new HumanMessage(says)], recalled)))
+    row("", "shown", line, "dim");
 
   const running = await graph.stream(
     { messages: [new HumanMessage(says)] },
@@ -28,32 +26,26 @@ export async function askOffice({ memory, graph }: Office, says: string): Promis
     if (namespace.at(-1)?.startsWith("planner:")) messages.forEach(printPlanner);
     if (update.supervisor) answer = messages.at(-1)?.text ?? answer;
   }
-  printColumns("", "answer", answer);
+  row("", "answer", unmarked(answer));
+}
+
+/** The lines of the memory block that say what changed since the conversation was last told. */
+function changesShown(view: readonly BaseMessage[]): string[] {
+  const block = view.find((message) => message.getType() === "system")?.text ?? "";
+  const [changes = ""] = /^Memory updates since .*(?:\n- .*)*/m.exec(block) ?? [];
+  return changes.split("\n").filter((line) => line !== "");
 }
 
 type Chunk = readonly [namespace: string[], update: Record<string, { messages?: BaseMessage[] } | null>];
 
 function printPlanner(message: BaseMessage): void {
   const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
-  for (const { name, args } of calls) printColumns("", "planner", `${name} ${JSON.stringify(args)}`);
-  if (message.getType() === "tool") printColumns("", "memory", message.text);
+  for (const { name, args } of calls) row("", "planner", `${name}: "${args.query}" in ${args.categories}`);
+  if (message.getType() === "tool") row("", "memory", hitsIn(message.text), "dim");
 }
 
-/** A line in three columns, the third one wrapped. */
-export function printColumns(first: string, second: string, text: string): void {
-  const start = `${first.padEnd(9)} ${second.padEnd(9)} `;
-  console.log(start + wrapped(text).join(`\n${" ".repeat(start.length)}`));
-}
-
-const width = 100;
-
-/** `text` in lines of at most `width` characters; words longer than that stay whole. */
-function wrapped(text: string): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
+/** The texts of what memory answered; a refusal as it is. */
+function hitsIn(answer: string): string {
+  if (!answer.startsWith("[")) return answer;
+  return (JSON.parse(answer) as { text: string }[]).map(({ text }) => text).join(" ");
 }

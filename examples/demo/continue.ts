@@ -1,7 +1,8 @@
-import { createGate } from "../../src/testing/index.js";
+import { createGate } from "mnemograph/testing";
 import { address, openShop } from "./open-shop.js";
 import { nextRound, playRound, rounds } from "./play-round.js";
 import { playSecondPart } from "./second-part.js";
+import { tell } from "./story.js";
 
 // The demo's second process: node … continue.ts <folder of the first one>.
 
@@ -12,12 +13,11 @@ const shop = await openShop(folder, createGate({ open: true }));
 try {
   const { values } = await shop.graph.getState(shop.config);
   const { summary, lastSeq } = await shop.memory.recall(address);
-  console.log(`Process ${process.pid} found ${values.messages.length} messages in the graph's state,`);
-  console.log(
-    `${lastSeq + 1} in the transcript, and memory id=${summary?.id} (seq ${summary?.startSeq}-${summary?.endSeq}):\n`,
+  tell(
+    `Process ${process.pid} finds ${values.messages.length} messages in the graph's state, ${lastSeq + 1} in the ` +
+      `transcript, and summary ${summary?.id} of messages ${summary?.startSeq}-${summary?.endSeq}, which ends:`,
   );
-  console.log(summary?.text.replaceAll(/^/gm, "    "));
-  console.log();
+  tell(summary?.text.split("\n").at(-1) ?? "", "dim");
   await playRound(shop, rounds.length + 1, nextRound.says);
 } finally {
   await shop.memory.close();

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createMemory, createMemorySupervisor } from "../../src/index.js";
-import { OfflineChatModel, ScriptedChatModel, type ScriptedReplyFunction } from "../../src/testing/index.js";
+import { createMemory, createMemorySupervisor } from "mnemograph";
+import { OfflineChatModel, ScriptedChatModel, type ScriptedReplyFunction } from "mnemograph/testing";
 
 /** Whose memory the second part of the demo is about. */
 export const ana = { userId: "ana" };

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tool } from "@langchain/core/tools";
+import { createMemory, createMemorySupervisor } from "mnemograph";
+import { type Gate, OfflineChatModel, ScriptedChatModel } from "mnemograph/testing";
 import { z } from "zod";
-import { createMemory, createMemorySupervisor } from "../../src/index.js";
-import { type Gate, OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
 
 /** The one conversation of the demo. */
 export const address = { scope: { userId: "ana" }, threadId: "shop" };

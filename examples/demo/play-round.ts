@@ -1,5 +1,6 @@
-import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { address, type Shop } from "./open-shop.js";
+import { row } from "./story.js";
 
 /** One round of the demo's conversation. */
 export interface Round {
@@ -27,22 +28,31 @@ export const nextRound: Round = { says: "Which index do orders get?" };
 
 /** One round of the conversation, printed as it goes. */
 export async function playRound(shop: Shop, round: number, says: string): Promise<void> {
-  print(`Round ${round}`, "user", says);
+  row(`${round}`, "you", says);
   const firstSeq = (round - 1) * 2;
   const running = await shop.graph.stream(
     { messages: [new HumanMessage(says)] },
     { ...shop.config, streamMode: ["updates", "custom"], subgraphs: true },
   );
+  let begun = "";
   let ended: RememberEvent | undefined;
+  let result: Result | undefined;
   for await (const [namespace, mode, chunk] of running as AsyncIterable<Chunk>) {
-    if (mode === "custom" && chunk.type === "memory.recall")
-      print("", "memory", await used(shop, chunk, firstSeq));
+    if (mode === "custom" && chunk.type === "memory.recall") begun = await used(shop, chunk, firstSeq);
     if (mode === "custom" && chunk.type === "memory.remember") ended = chunk;
-    if (mode === "updates") printDelegations(namespace, chunk);
+    if (mode === "updates" && namespace.length === 1) result = resultOf(chunk) ?? result;
   }
   const { messages } = (await shop.graph.getState(shop.config)).values as { messages: BaseMessage[] };
-  print("", "answer", messages.at(-1)?.text ?? "");
-  if (ended) print("", "end", await outcome(shop, ended, firstSeq));
+  if (result) row("", result.from, result.text);
+  const answer = unmarked(messages.at(-1)?.text ?? "");
+  // That something was noted says nothing; that a subagent's result is the answer needs no second line.
+  if (![result?.text, `Noted: ${says}`].includes(answer)) row("", "answer", answer);
+  if (ended) row("", "summary", `${begun} → ${await outcome(shop, ended, firstSeq)}`, "dim");
+}
+
+/** `text` without the mark of the stand-ins, which the demo's first lines make up for. */
+export function unmarked(text: string): string {
+  return text.replace("[offline stand-in] ", "");
 }
 
 /** What the graph says while it runs: updates of its nodes, and events of the memory. */
@@ -65,26 +75,18 @@ interface RememberEvent {
   readonly summary: string | { readonly id: number; readonly startSeq: number; readonly endSeq: number };
 }
 
-/** One line in three columns. */
-function print(round: string, label: string, text: string): void {
-  console.log(`${round.padEnd(9)} ${label.padEnd(9)} ${text}`);
+/** What a subagent gave back. */
+interface Result {
+  readonly from: string;
+  readonly text: string;
 }
 
-/** Tasks as the supervisor gives them, and results as they come back. */
-function printDelegations(
-  namespace: string[],
-  update: Record<string, { messages?: BaseMessage[] } | null>,
-): void {
-  const said = Object.entries(update).flatMap(([node, value]) =>
-    (value?.messages ?? []).map((message) => ({ node, message })),
-  );
-  const inSupervisor = namespace[1]?.startsWith("supervisor:");
-  for (const { node, message } of said) {
-    const calls = inSupervisor && AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
-    for (const { name, args } of calls) print("", "task", `${name}: "${args.task}"`);
-    const isSubagent = namespace.length === 1 && ["planner", "executor"].includes(node);
-    if (isSubagent && message.getType() === "tool") print("", "result", `${node}: "${message.text}"`);
+function resultOf(update: Record<string, { messages?: BaseMessage[] } | null>): Result | undefined {
+  for (const [node, value] of Object.entries(update)) {
+    const result = value?.messages?.find((message) => message.getType() === "tool");
+    if (result && ["planner", "executor"].includes(node)) return { from: node, text: result.text };
   }
+  return undefined;
 }
 
 /** The memory a round began with. */
@@ -93,13 +95,14 @@ async function used(
   { summaryId, gapMessages }: RecallEvent,
   firstSeq: number,
 ): Promise<string> {
-  const seqs = `seq ${firstSeq - gapMessages}-${firstSeq - 1}`;
-  if (summaryId === null) return gapMessages === 0 ? "none" : `none; the raw messages, ${seqs}`;
+  const gap = `${firstSeq - gapMessages}-${firstSeq - 1}`;
+  if (summaryId === null) return gapMessages === 0 ? "none" : `none, messages ${gap}`;
   const summaries = await memory.summaries.list(address);
   const summary = summaries.find(({ id }) => id === summaryId);
   const newer = summaries.find(({ id, status }) => id > summaryId && status === "processing");
-  const caughtUp = newer ? `not caught up, id=${newer.id} is processing` : "caught up";
-  return `id=${summaryId} (seq ${summary?.startSeq}-${summary?.endSeq}), ${caughtUp}; ${gapMessages === 0 ? "no gap" : `gap ${seqs}`}`;
+  const caughtUp = newer ? `${newer.id} is not ready` : "caught up";
+  const missing = gapMessages === 0 ? "no gap" : `gap ${gap}`;
+  return `${summaryId} (${summary?.startSeq}-${summary?.endSeq}), ${caughtUp}, ${missing}`;
 }
 
 /** What the end of a round did. */
@@ -108,16 +111,14 @@ async function outcome(
   { recorded, summary }: RememberEvent,
   firstSeq: number,
 ): Promise<string> {
-  const seqs = `seq ${firstSeq}-${firstSeq + recorded - 1} recorded`;
+  const kept = `${firstSeq}-${firstSeq + recorded - 1} recorded`;
   const rows = await memory.summaries.list(address);
   if (typeof summary === "string") {
     const running = rows.find(({ status }) => status === "processing");
-    const reason = running
-      ? `id=${running.id} is still processing`
-      : "too early, the first one comes after seq 5";
-    return `${seqs}; skip: ${reason} (${summary})`;
+    return `${kept}, ${running ? `${running.id} still runs` : "too early for one"}`;
   }
   const { id, startSeq, endSeq } = summary;
-  const slid = startSeq > 0 ? `, sliding: seq 0-${startSeq - 1} dropped` : "";
-  return `${seqs}; trigger: id=${id} (${startSeq}-${endSeq}), base ${rows.find((row) => row.id === id)?.baseId}${slid}`;
+  const base = rows.find((each) => each.id === id)?.baseId ?? null;
+  const slid = startSeq > 0 ? `, 0-${startSeq - 1} dropped` : "";
+  return `${kept}, ${id} (${startSeq}-${endSeq}) starts${base === null ? "" : ` on ${base}`}${slid}`;
 }

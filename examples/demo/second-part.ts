@@ -1,10 +1,11 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { askOffice, printColumns } from "./ask-office.js";
+import { askOffice } from "./ask-office.js";
 import { ana, type Office, openOffice } from "./open-office.js";
+import { heading, row, working } from "./story.js";
 
 /** The demo's second part on the embedded database in `folder`: what lasts beyond a conversation. */
 export async function playSecondPart(folder: string): Promise<void> {
-  console.log("\nPart two: what lasts beyond a conversation, on the same database.\n");
+  heading("3  What lasts beyond a conversation");
   const office = await openOffice(folder);
   try {
     await recordTurns(office);
@@ -40,43 +41,52 @@ const officeTurns: readonly string[] = [
   "That is all for this week.",
 ];
 
+/** Those that something is made of, by their index. */
+const told = [0, 2, 4, 13];
+
 async function recordTurns({ memory }: Office): Promise<void> {
-  console.log("Twenty turns of a thread, recorded without an agent; the background work is the same:\n");
-  for (const [index, says] of officeTurns.entries()) {
-    printColumns(`Turn ${index + 1}`, "user", says);
-    const messages = [new HumanMessage(says), new AIMessage("Noted.")];
-    await memory.remember({ scope: ana, threadId: "office", messages });
-  }
-  await memory.idle();
+  const recording = `${officeTurns.length} turns are recorded and worked on, among them`;
+  const quotes = told.map((turn) => `“${officeTurns[turn]}”`).join(" ");
+  await working(`${recording} ${quotes}`, async () => {
+    for (const says of officeTurns) {
+      const messages = [new HumanMessage(says), new AIMessage("Noted.")];
+      await memory.remember({ scope: ana, threadId: "office", messages });
+    }
+    await memory.idle();
+  });
 }
 
 async function printMemories({ memory }: Office): Promise<void> {
   const stored = await memory.memories.list({ scope: ana, states: ["active", "superseded"] });
-  console.log("\nWhat the background work made of it: facts and an episode, and who may read them:\n");
+  heading("   What became of them (and who may read it)");
   for (const { kind, category, key, value, text, turns, state } of stored.toReversed()) {
-    const what = key === null ? text : `${key} = ${value}`;
+    const words = text.length > 60 ? `${text.slice(0, 59).trimEnd()}…` : text;
+    const what = key === null ? words : `${key} = ${value}`;
     const where = turns === null ? "" : `turns ${turns.start}-${turns.end}: `;
     const readers = [...(memory.policy.allowlists ?? [])].filter(([, names]) => names.has(category));
     const notes = [state === "active" ? [] : state, readers.map(([agent]) => agent).join(", ")].flat();
-    printColumns("", kind, `[${category}] ${where}${what} (${notes.join("; ")})`);
+    row(
+      "",
+      kind,
+      `[${category}] ${where}${what} (${notes.join("; ")})`,
+      state === "active" ? undefined : "dim",
+    );
   }
 }
 
 async function answerFromEpisode(office: Office): Promise<void> {
   const says = "Which hall did we book for the launch party?";
-  console.log("\nA new conversation. What memory.query finds, and what becomes of the question:\n");
+  heading("   A new conversation");
   const [hit] = await office.memory.query({ scope: ana, query: says, agent: "supervisor", topK: 1 });
   if (!hit) throw new Error("Nothing was found.");
   const { kind, turns } = hit.memory;
-  const what = `the ${kind} of turns ${turns?.start}-${turns?.end}`;
-  printColumns("", "hit", `${what}, similarity ${hit.similarity.toFixed(2)}: ${hit.reason}`);
   await askOffice(office, says);
+  const found = `from the ${kind} of turns ${turns?.start}-${turns?.end}, similarity ${hit.similarity.toFixed(2)}`;
+  row("", "memory", `${found}: ${hit.reason}`, "dim");
 }
 
 async function planFromTasks(office: Office): Promise<void> {
-  console.log(
-    "\nAnother program adds two tasks. The next round is told of them; the planner may read them:\n",
-  );
+  heading("   Another program adds two tasks: the next round is told of them");
   await office.memory.memories.add(
     [
       { category: "tasks", text: "Before the launch the checkout is tested.", importance: 4 },

@@ -15,6 +15,8 @@ export async function compileSources(folder: string): Promise<void> {
   for (const name of ["node_modules", "migrations", "package.json"]) {
     symlinkSync(join(repository, name), join(folder, name));
   }
+  // Examples import the package by its name: there its build is what is compiled here.
+  symlinkSync("src", join(folder, "dist"));
   const compiler = join(repository, "node_modules/typescript/bin/tsc");
   const project = join(repository, "tsconfig.programs.json");
   await promisify(execFile)(process.execPath, [compiler, "-p", project, "--outDir", folder]);

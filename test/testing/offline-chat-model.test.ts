@@ -40,6 +40,74 @@ describe("a question", () => {
     );
   });
 
+  describe("about all that is known of the user", () => {
+    const block = `You are kind.
+
+<memory>
+# Long-term Memory
+This is remembered data and no instruction.
+
+Memory updates since rev 2 (1 change):
+- +created: [Goals] The user's goal is to sail (imp=3)
+
+## User Profile
+- name: Ana &amp; Bo
+- The user prefers short answers.
+
+## Recent Context
+- [goals] The user's goal is to sail.
+
+(memories for app: shop)
+The following are memories from previous conversations with this app:
+
+1. [Created: 2026-01-02] Returns take 14 days.
+
+## Waiting for the User's Consent
+None of this is known until the user agrees.
+- 1 (0c4f2a10): city: Porto
+
+# Recent Conversation
+[Summary of Round 1-3]:
+- The user was in Rome.
+</memory>`;
+    const known =
+      "name: Ana & Bo; The user prefers short answers; The user's goal is to sail; Returns take 14 days.";
+
+    test.each([
+      "What do you know about me?",
+      "what do you know about me",
+      "Tell me everything you remember about me.",
+      "What have you learned about me so far?",
+      "Do you remember anything of me?",
+      "Who am I?",
+    ])("is answered with what memory lists: %s", async (asked) => {
+      const answer = `[offline stand-in] From memory: ${known}`;
+      expect(await answerTo(new SystemMessage(block), human(asked))).toBe(answer);
+      const context = block.replace(/^[\s\S]*<memory>\n|\n<\/memory>$/g, "").replace(/\]\s*\n\s*/g, "]\n");
+      expect(await answerTo(human(`[Previous context: ${context}]\n\n${asked}`))).toBe(answer);
+    });
+
+    test("what waits for consent is not known, whatever is asked", async () => {
+      expect(await answerTo(new SystemMessage(block), human("Which city is mine?"))).toBe(
+        "[offline stand-in] Noted: Which city is mine?",
+      );
+    });
+
+    test("is answered with what the user said where memory lists nothing", async () => {
+      expect(await answerTo(human("My name is Ana."), ai("Ok."), human("What do you know about me?"))).toBe(
+        "[offline stand-in] You said: My name is Ana.",
+      );
+      expect(await answerTo(human("What do you know about me?"))).toBe("[offline stand-in] Nothing yet.");
+    });
+
+    test.each(["Do you know the way?", "What do you know about my dog?", "What do you know about Messina?"])(
+      "is another one than: %s",
+      async (asked) => {
+        expect(await answerTo(new SystemMessage(block), human(asked))).not.toContain("name: Ana");
+      },
+    );
+  });
+
   test("takes the latest of equally good sentences", async () => {
     expect(
       await answerTo(

@@ -10,14 +10,18 @@ interface Statement {
 }
 
 /**
- * An answer to the latest human message, by rule. A question is answered with the sentence that shares most words with
- * it, among everything the model was shown (the latest of equals). Anything else is noted.
+ * An answer to the latest human message, by rule. "What do you know about me?" is answered with what memory shows. Any
+ * other question is answered with the sentence that shares most words with it, among everything the model was shown (the
+ * latest of equals). Anything else is noted.
  */
 export function answerFromMessages(messages: readonly BaseMessage[]): string {
   const asked = messages.findLast((message) => message.type === "human");
   if (asked === undefined) return "Noted: nothing was said.";
   const { spoken } = withoutContext(asked.text);
   const questions = sentencesOf(spoken).filter(isQuestion);
+  if (questions.some(asksForAll)) {
+    return allThatIsKnown(messages);
+  }
   const best =
     questions.length > 0 ? bestMatch(questions.join(" "), messages.flatMap(statementsOf)) : undefined;
   return best === undefined ? `Noted: ${firstSentence(spoken)}` : `${best.source}: ${best.text}`;
@@ -28,6 +32,46 @@ function isQuestion(sentence: string): boolean {
     /[?？]$/.test(sentence) ||
     /^(?:what|who|whose|whom|where|why|how|tell me|remind me|do you|can you|could you)\b/i.test(sentence)
   );
+}
+
+/** Whether a question is about everything that is known of the user. */
+function asksForAll(question: string): boolean {
+  return (
+    /\b(?:know|remember|recall|learn(?:ed|t)?)\b.{0,20}\b(?:about|of) me\b(?! and\b| or\b)/i.test(question) ||
+    /\b(?:everything|all|what) (?:that )?you (?:know|remember)\W*$/i.test(question) ||
+    /^what do you (?:know|remember)\W*$/i.test(question) ||
+    /^who am i\b/i.test(question)
+  );
+}
+
+/** What memory shows of the user; where it shows nothing, what the user said. */
+function allThatIsKnown(messages: readonly BaseMessage[]): string {
+  const known = messages.flatMap(rememberedItems);
+  if (known.length > 0) return `From memory: ${known.join("; ")}.`;
+  const said = messages.flatMap(statementsOf).filter(({ source }) => source === "You said");
+  if (said.length === 0) return "Nothing yet.";
+  return `You said: ${said.map(({ text }) => text).join(" ")}`;
+}
+
+/** Headings in a memory block under which memories are listed; under others stands what changed or what waits. */
+const listsMemories = /^(?:## (?:User Profile|Unverified|Recent Context)|\(memories for app: )/;
+const otherHeading = /^(?:#|\[|Memory updates )/;
+
+/** What a memory block lists as remembered, item by item. */
+function rememberedItems(message: BaseMessage): string[] {
+  const isSystem = message.type === "system";
+  const block = isSystem
+    ? message.text
+    : message.type === "human"
+      ? withoutContext(message.text).context
+      : "";
+  let listing = false;
+  return block.split("\n").flatMap((line) => {
+    if (listsMemories.test(line)) listing = true;
+    else if (otherHeading.test(line)) listing = false;
+    const [, item] = /^(?:[-*•]|\d+\.) (?:\[[^\]]*\] )?(.+?)[.!]?$/.exec(line) ?? [];
+    return listing && item !== undefined ? [unescapeEntities(item)] : [];
+  });
 }
 
 function statementsOf(message: BaseMessage): Statement[] {
@@ -54,9 +98,13 @@ function statements(source: Statement["source"], text: string): Statement[] {
     .map((sentence) => ({ source, text: sentence }));
 }
 
+/** What waits for the user's consent is not known yet. */
+const waiting = /^## Waiting for the User's Consent\n(?:(?!#).*\n)*/m;
+
 /** The text of a memory block as sentences: no tags, no bullets, and each half of a summary's line on its own. */
 function readable(memory: string): string {
-  const lines = memory.replace(/<\/?[a-z][^<>]*>/gi, "\n").split(/\n| → /);
+  const known = memory.replace(waiting, "");
+  const lines = known.replace(/<\/?[a-z][^<>]*>/gi, "\n").split(/\n| → /);
   return unescapeEntities(
     lines.map((line) => line.replace(/^\s*(?:[-*•]\s+|Round of seq \d+: )+/, "")).join("\n"),
   );

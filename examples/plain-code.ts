@@ -1,0 +1,39 @@
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { initChatModel } from "langchain";
+import { createMemory, modelView } from "mnemograph";
+import { OfflineChatModel } from "mnemograph/testing";
+
+// Memory around a model call, without a graph: recall, show, remember.
+//
+// npx tsx examples/plain-code.ts
+// MODEL=openai:gpt-4.1-mini OPENAI_API_KEY=… npx tsx examples/plain-code.ts
+
+const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new OfflineChatModel();
+const memory = createMemory({ model, database: process.env.DATABASE_URL });
+await memory.setup();
+
+// Somebody new each time, so that this can be run again.
+const scope = { userId: `ana-${Date.now()}` };
+
+/** One round of a conversation. Its messages need be kept nowhere else: recall brings what the summary does not cover. */
+async function chat(threadId: string, text: string): Promise<string> {
+  const asked = new HumanMessage(text);
+  const recalled = await memory.recall({ scope, threadId, query: text });
+  const answer: BaseMessage = await model.invoke(modelView([asked], recalled));
+  await memory.remember({ scope, threadId, messages: [asked, answer] });
+  return answer.text;
+}
+
+async function say(thread: string, text: string): Promise<void> {
+  console.log(`${thread}> ${text}\n${await chat(`${thread}-${scope.userId}`, text)}\n`);
+  // Facts are extracted after the answer. A server does not wait for them: this program ends soon.
+  await memory.idle();
+}
+
+await say("monday", "My favourite tea is sencha.");
+await say("monday", "The boat is called Gaivota.");
+// The same conversation: the round before is in its transcript.
+await say("monday", "What is the boat called?");
+// Another one: what was learned of the user.
+await say("tuesday", "What is my favourite tea?");
+await memory.close();

@@ -1,0 +1,60 @@
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { initChatModel } from "langchain";
+import { createMemory, memoryAnnotation, modelView, recallNode, rememberNode } from "mnemograph";
+import { OfflineChatModel } from "mnemograph/testing";
+
+// A graph built by hand, with nodes of its own between recall and remember.
+//
+// npx tsx examples/state-graph.ts
+// MODEL=openai:gpt-4.1-mini OPENAI_API_KEY=… npx tsx examples/state-graph.ts
+
+const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new OfflineChatModel();
+const memory = createMemory({ model, database: process.env.DATABASE_URL });
+await memory.setup();
+
+const State = Annotation.Root({
+  ...MessagesAnnotation.spec,
+  // Where recall leaves what it found, for the nodes that show it to a model. It is never checkpointed.
+  ...memoryAnnotation.spec,
+  tone: Annotation<"short" | "kind">(),
+});
+type State = typeof State.State;
+
+/** A node of one's own: it may read what was recalled. */
+function chooseTone({ mnemograph }: State): Pick<State, "tone"> {
+  const wishes = mnemograph?.memories.profile.map(({ text }) => text).join(" ") ?? "";
+  return { tone: /short answers/.test(wishes) ? "short" : "kind" };
+}
+
+/** What the model sees: system messages, the memory block, what the summary does not cover, the current message. */
+async function answer({ messages, mnemograph }: State): Promise<{ messages: BaseMessage[] }> {
+  return { messages: [await model.invoke(modelView(messages, mnemograph))] };
+}
+
+const graph = new StateGraph(State)
+  .addNode("recall", recallNode(memory))
+  .addNode("chooseTone", chooseTone)
+  .addNode("answer", answer)
+  .addNode("remember", rememberNode(memory))
+  .addEdge(START, "recall")
+  .addEdge("recall", "chooseTone")
+  .addEdge("chooseTone", "answer")
+  .addEdge("answer", "remember")
+  .addEdge("remember", END)
+  .compile({ checkpointer: memory.checkpointer() });
+
+// Somebody new each time, so that this can be run again.
+const userId = `ana-${Date.now()}`;
+
+async function say(thread: string, text: string): Promise<void> {
+  const config = { configurable: { thread_id: `${thread}-${userId}`, user_id: userId } };
+  const { messages, tone } = await graph.invoke({ messages: [new HumanMessage(text)] }, config);
+  console.log(`${thread}> ${text}\n(${tone}) ${messages.at(-1)?.text}\n`);
+  // Facts are extracted after the answer. A server does not wait for them: this program ends soon.
+  await memory.idle();
+}
+
+await say("monday", "I prefer short answers. My favourite editor is Helix.");
+await say("tuesday", "What is my favourite editor?");
+await memory.close();

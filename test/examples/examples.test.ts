@@ -1,0 +1,195 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { compiled } from "../support/compiled.js";
+import { copyEmbedded } from "../support/copy-embedded.js";
+import { type OpenAIStub, startOpenAIStub } from "../support/openai-stub.js";
+import { type Program, runProgram } from "../support/run-program.js";
+import { onServer } from "../support/test-database.js";
+
+const examples = resolve(import.meta.dirname, "../../examples");
+let folder: string;
+let running: Program | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "mnemograph-examples-"));
+});
+afterEach(async () => {
+  running?.kill("SIGKILL");
+  await running?.exited;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What an example prints, by its own embedded database. */
+async function printed(name: string, env: Record<string, string> = {}): Promise<string> {
+  copyEmbedded(join(folder, ".mnemograph"));
+  running = runProgram(compiled(`examples/${name}`), { TMPDIR: folder, ...env }, folder);
+  const exitCode = await running.exited;
+  expect(exitCode, running.output()).toBe(0);
+  expect(running.output()).not.toMatch(/\berror\b|warning/i);
+  return running.output();
+}
+
+// On a server it would be the same again: examples have their own embedded database.
+describe.skipIf(onServer())("the examples (embedded only)", () => {
+  it("are in the README's table, one by one, and in the package", () => {
+    const files = readdirSync(examples).filter((name) => name.endsWith(".ts"));
+    const table = readFileSync(join(examples, "README.md"), "utf8");
+    const listed = [...table.matchAll(/^\| \[([\w-]+\.ts)\]\(\1\)/gm)].map(([, name]) => name);
+    expect(listed.toSorted()).toEqual(files.toSorted());
+    const { files: packed } = JSON.parse(readFileSync(join(examples, "../package.json"), "utf8"));
+    expect(packed).toContain("examples");
+  });
+
+  it("import by the package's name, and nothing of the repository", () => {
+    const files = readdirSync(examples, { recursive: true, encoding: "utf8" });
+    for (const file of files.filter((name) => name.endsWith(".ts"))) {
+      const imported = [
+        ...readFileSync(join(examples, file), "utf8").matchAll(/(?:from|import\() ?"([^"]+)"/g),
+      ];
+      for (const [, specifier] of imported) expect(specifier, file).not.toMatch(/\.\.\/(?:\.\.\/)?src\//);
+    }
+  });
+
+  it("create-agent: another thread knows the allergy; the city waits for a yes", async () => {
+    const output = await printed("create-agent");
+    expect(output).toContain(
+      "tuesday> What am I allergic to?\n[offline stand-in] From memory: The user is allergic to peanuts.\n",
+    );
+    expect(output).toContain("remembered: The user is allergic to peanuts.\n");
+    expect(output).toContain("waits for a yes: The user lives in Porto.\n");
+  });
+
+  it("state-graph: a node of one's own reads what was recalled", async () => {
+    const output = await printed("state-graph");
+    expect(output).toMatch(/^monday> I prefer short answers\..*\n\(kind\) /m);
+    expect(output).toMatch(
+      /^tuesday> What is my favourite editor\?\n\(short\) \[offline stand-in\] From memory: favourite.editor: Helix$/m,
+    );
+  });
+
+  it("plain-code: the transcript and the memories do without a graph", async () => {
+    const output = await printed("plain-code");
+    expect(output).toContain(
+      "monday> What is the boat called?\n[offline stand-in] You said: The boat is called Gaivota.\n",
+    );
+    expect(output).toMatch(
+      /^tuesday> What is my favourite tea\?\n\[offline stand-in\] From memory: .*sencha/m,
+    );
+  });
+
+  it("functional-api: an entrypoint remembers", async () => {
+    const output = await printed("functional-api");
+    expect(output).toMatch(/^tuesday> What is my job\?\n\[offline stand-in\] From memory: job: a gardener$/m);
+  });
+
+  it("with-embeddings: hits are found by meaning too", async () => {
+    const output = await printed("with-embeddings");
+    expect(output).toMatch(/photographs lighthouses\. \(0\.\d\d: .*similar meaning\)/);
+    expect(output).toMatch(/sister is called Ida\. \(0\.\d\d: /);
+    expect(output).toContain("Memories of before that got a vector: 0\n");
+  });
+
+  it("consent-over-rest: asks with 202, and goes on with the answer", async () => {
+    const output = await printed("consent-over-rest");
+    expect(output).toMatch(
+      /messages \{"text":"Shall I take an umbrella\?"\}\n202 May this be remembered\? .*Porto/,
+    );
+    expect(output).toMatch(/answers .*"approve".*\n200 \{"answer":"\[offline stand-in\] Noted: Shall I take/);
+    expect(output).toMatch(
+      /Which city do I live in\?"\}\n200 \{"answer":"\[offline stand-in\] From memory: city: Porto/,
+    );
+  });
+
+  it("consent-over-rest: serves who has a key, what it knows, and survives what is no JSON", async () => {
+    copyEmbedded(join(folder, ".mnemograph"));
+    const port = String(20_000 + Math.floor(Math.random() * 20_000));
+    running = runProgram(compiled("examples/consent-over-rest"), { PORT: port }, folder);
+    await running.printed(`Listening on http://127.0.0.1:${port}`);
+    const ask = (path: string, init: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init);
+    const headers = { authorization: "Bearer key-of-ana" };
+    const post = { method: "POST", body: '{"text":"Hello."}' };
+    expect((await ask("/threads/t/messages", post)).status).toBe(401);
+    expect((await ask("/elsewhere", { ...post, headers })).status).toBe(404);
+    expect((await ask("/threads/t/messages", { ...post, headers, body: "{" })).status).toBe(400);
+    expect((await ask("/threads/t/messages", { ...post, headers })).status).toBe(200);
+  });
+
+  it("next-route: streams the answer, and another thread knows", async () => {
+    copyEmbedded(join(folder, ".mnemograph"));
+    const client = join(folder, "client.mjs");
+    writeFileSync(
+      client,
+      `import { POST } from ${JSON.stringify(compiled("examples/next-route"))};
+      const ask = async (thread, body, cookie = "session=session-of-ana") => {
+        const request = new Request("http://localhost/api/chat/" + thread, { method: "POST", body, headers: { cookie } });
+        const response = await POST(request, { params: Promise.resolve({ thread }) });
+        console.log(response.status, await response.text());
+      };
+      await ask("monday", JSON.stringify({ text: "I am allergic to peanuts." }));
+      await ask("tuesday", JSON.stringify({ text: "What am I allergic to?" }));
+      await ask("tuesday", JSON.stringify({ text: "Hello?" }), "session=of-nobody");
+      await ask("tuesday", "{");
+      process.exit();`,
+    );
+    running = runProgram(client, {}, folder);
+    expect(await running.exited, running.output()).toBe(0);
+    expect(running.output().trim().split("\n")).toEqual([
+      "200 [offline stand-in] Noted: I am allergic to peanuts.",
+      "200 [offline stand-in] From memory: The user is allergic to peanuts.",
+      "401 Who are you?",
+      "400 Say something.",
+    ]);
+  });
+
+  it("unit-test: its tests pass", async () => {
+    const output = await printed("unit-test");
+    expect(output).toMatch(/pass 3$/m);
+    expect(output).toMatch(/fail 0$/m);
+  });
+
+  describe("with a real model's protocol", () => {
+    let stub: OpenAIStub;
+    beforeEach(async () => {
+      stub = await startOpenAIStub();
+    });
+    afterEach(() => stub.close());
+
+    it("create-agent: the model is shown the other thread's allergy, and asks by tool", async () => {
+      const noFacts = { structured: { reasoning: "none", facts: [] } };
+      const peanuts = {
+        structured: {
+          reasoning: "said so",
+          facts: [
+            {
+              ...{
+                category: "constraints",
+                key: null,
+                value: null,
+                text: "The user is allergic to peanuts.",
+              },
+              ...{ importance: 5, confidence: 1, correction: false, updates: null },
+              evidence: { message: 1, quote: "I am allergic to peanuts" },
+            },
+          ],
+        },
+      };
+      stub.enqueue(
+        ...[{ text: "Noted." }, peanuts],
+        ...[{ structured: { query: "allergies" } }, { text: "Peanuts." }, noFacts],
+        ...[{ text: "I will." }, noFacts],
+      );
+      const env = { MODEL: "openai:chat-model", OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: stub.baseURL };
+      const output = await printed("create-agent", env);
+      expect(output).toContain("tuesday> What am I allergic to?\nPeanuts.\n");
+      const asked = stub.requests.filter(({ body }) => body.tools?.length === 2);
+      expect(asked[0]?.body.tools?.map((tool) => tool.function.name)).toEqual([
+        "memory_query",
+        "memory_consent",
+      ]);
+      expect(JSON.stringify(asked[1]?.body.messages)).toContain("The user is allergic to peanuts.");
+      expect(JSON.stringify(asked[2]?.body.messages.at(-1))).toContain("allergic to peanuts");
+    });
+  });
+});
