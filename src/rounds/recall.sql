@@ -326,20 +326,21 @@ word_best as materialized (
   select t.ref, t.value
   from (select ref, value from word_top order by value desc, ref) t
   cross join wanted w
-  cross join lateral (select from "memory".memory m where m.ref = t.ref and (
-      m.state = 'active' and m.app_id in ('', w.app_id)
-      and m.kind = any (w.kinds) and m.category = any (w.categories)
-      and (w.agent_id is null or m.agent_id = w.agent_id)
-      and (w.run_id is null or m.run_id = w.run_id)
-      and (w.actor_id is null or m.actor_id = w.actor_id)
-      and (w.role is null or m.role = w.role)
-      and (w.category is null or m.category = w.category)
-      and (w.pinned is null or m.pinned = w.pinned)
-      and (w.importance_min is null or m.importance >= w.importance_min)
-      and (w.importance_max is null or m.importance <= w.importance_max)
-      and (w.updated_after is null or m.updated_at >= w.updated_after)
-      and (w.updated_before is null or m.updated_at < w.updated_before)
-    ) limit 1) m
+  cross join lateral (select * from "memory".memory where ref = t.ref limit 1) m
+  where (
+    m.state = 'active' and m.app_id in ('', w.app_id)
+    and m.kind = any (w.kinds) and m.category = any (w.categories)
+    and (w.agent_id is null or m.agent_id = w.agent_id)
+    and (w.run_id is null or m.run_id = w.run_id)
+    and (w.actor_id is null or m.actor_id = w.actor_id)
+    and (w.role is null or m.role = w.role)
+    and (w.category is null or m.category = w.category)
+    and (w.pinned is null or m.pinned = w.pinned)
+    and (w.importance_min is null or m.importance >= w.importance_min)
+    and (w.importance_max is null or m.importance <= w.importance_max)
+    and (w.updated_after is null or m.updated_at >= w.updated_after)
+    and (w.updated_before is null or m.updated_at < w.updated_before)
+  )
   order by t.value desc, t.ref
   limit :candidates::int
 ),
@@ -358,20 +359,21 @@ near_best as materialized (
   select t.ref, t.value
   from (select ref, value from near_top order by value desc, ref) t
   cross join wanted w
-  cross join lateral (select from "memory".memory m where m.ref = t.ref and (
-      m.state = 'active' and m.app_id in ('', w.app_id)
-      and m.kind = any (w.kinds) and m.category = any (w.categories)
-      and (w.agent_id is null or m.agent_id = w.agent_id)
-      and (w.run_id is null or m.run_id = w.run_id)
-      and (w.actor_id is null or m.actor_id = w.actor_id)
-      and (w.role is null or m.role = w.role)
-      and (w.category is null or m.category = w.category)
-      and (w.pinned is null or m.pinned = w.pinned)
-      and (w.importance_min is null or m.importance >= w.importance_min)
-      and (w.importance_max is null or m.importance <= w.importance_max)
-      and (w.updated_after is null or m.updated_at >= w.updated_after)
-      and (w.updated_before is null or m.updated_at < w.updated_before)
-    ) limit 1) m
+  cross join lateral (select * from "memory".memory where ref = t.ref limit 1) m
+  where (
+    m.state = 'active' and m.app_id in ('', w.app_id)
+    and m.kind = any (w.kinds) and m.category = any (w.categories)
+    and (w.agent_id is null or m.agent_id = w.agent_id)
+    and (w.run_id is null or m.run_id = w.run_id)
+    and (w.actor_id is null or m.actor_id = w.actor_id)
+    and (w.role is null or m.role = w.role)
+    and (w.category is null or m.category = w.category)
+    and (w.pinned is null or m.pinned = w.pinned)
+    and (w.importance_min is null or m.importance >= w.importance_min)
+    and (w.importance_max is null or m.importance <= w.importance_max)
+    and (w.updated_after is null or m.updated_at >= w.updated_after)
+    and (w.updated_before is null or m.updated_at < w.updated_before)
+  )
   order by t.value desc, t.ref
   limit :candidates::int * 2
 ),
@@ -383,23 +385,21 @@ source_top as materialized (
   cross join lateral (
     select memory_ref from "memory".memory_source where thread_ref = c.thread_ref and seq = c.seq offset 0
   ) s
-  cross join lateral (
-    select from "memory".memory m
-    where m.ref = s.memory_ref and m.owner_ref in (select id from seen_owner) and (
-      m.state = 'active' and m.app_id in ('', w.app_id)
-      and m.kind = any (w.kinds) and m.category = any (w.categories)
-      and (w.agent_id is null or m.agent_id = w.agent_id)
-      and (w.run_id is null or m.run_id = w.run_id)
-      and (w.actor_id is null or m.actor_id = w.actor_id)
-      and (w.role is null or m.role = w.role)
-      and (w.category is null or m.category = w.category)
-      and (w.pinned is null or m.pinned = w.pinned)
-      and (w.importance_min is null or m.importance >= w.importance_min)
-      and (w.importance_max is null or m.importance <= w.importance_max)
-      and (w.updated_after is null or m.updated_at >= w.updated_after)
-      and (w.updated_before is null or m.updated_at < w.updated_before)
-    ) limit 1
-  ) m
+  cross join lateral (select * from "memory".memory where ref = s.memory_ref limit 1) m
+  where m.owner_ref = any (array(select id from seen_owner)) and (
+    m.state = 'active' and m.app_id in ('', w.app_id)
+    and m.kind = any (w.kinds) and m.category = any (w.categories)
+    and (w.agent_id is null or m.agent_id = w.agent_id)
+    and (w.run_id is null or m.run_id = w.run_id)
+    and (w.actor_id is null or m.actor_id = w.actor_id)
+    and (w.role is null or m.role = w.role)
+    and (w.category is null or m.category = w.category)
+    and (w.pinned is null or m.pinned = w.pinned)
+    and (w.importance_min is null or m.importance >= w.importance_min)
+    and (w.importance_max is null or m.importance <= w.importance_max)
+    and (w.updated_after is null or m.updated_at >= w.updated_after)
+    and (w.updated_before is null or m.updated_at < w.updated_before)
+  )
   order by c.score desc, c.thread_ref, c.seq
   limit :candidates::int * 8
 ),
@@ -461,24 +461,22 @@ rest_source as (
     offset 0
   ) f
   cross join wanted w
-  cross join lateral (
-    select from "memory".memory m
-    where m.ref = f.ref and m.owner_ref in (select id from seen_owner) and (
-      m.state = 'active' and m.app_id in ('', w.app_id)
-      and m.kind = any (w.kinds) and m.category = any (w.categories)
-      and (w.agent_id is null or m.agent_id = w.agent_id)
-      and (w.run_id is null or m.run_id = w.run_id)
-      and (w.actor_id is null or m.actor_id = w.actor_id)
-      and (w.role is null or m.role = w.role)
-      and (w.category is null or m.category = w.category)
-      and (w.pinned is null or m.pinned = w.pinned)
-      and (w.importance_min is null or m.importance >= w.importance_min)
-      and (w.importance_max is null or m.importance <= w.importance_max)
-      and (w.updated_after is null or m.updated_at >= w.updated_after)
-      and (w.updated_before is null or m.updated_at < w.updated_before)
-    ) limit 1
-  ) m
+  cross join lateral (select * from "memory".memory where ref = f.ref limit 1) m
   where f.ref is not null and f.total is not null and (select sources from scant)
+  and m.owner_ref = any (array(select id from seen_owner)) and (
+    m.state = 'active' and m.app_id in ('', w.app_id)
+    and m.kind = any (w.kinds) and m.category = any (w.categories)
+    and (w.agent_id is null or m.agent_id = w.agent_id)
+    and (w.run_id is null or m.run_id = w.run_id)
+    and (w.actor_id is null or m.actor_id = w.actor_id)
+    and (w.role is null or m.role = w.role)
+    and (w.category is null or m.category = w.category)
+    and (w.pinned is null or m.pinned = w.pinned)
+    and (w.importance_min is null or m.importance >= w.importance_min)
+    and (w.importance_max is null or m.importance <= w.importance_max)
+    and (w.updated_after is null or m.updated_at >= w.updated_after)
+    and (w.updated_before is null or m.updated_at < w.updated_before)
+  )
   group by f.ref order by value desc, ref limit :candidates::int
 ),
 -- What speaks for each memory; only what is visible may be found.

@@ -108,6 +108,13 @@ export const visible: Sql = sql`(
 )`;
 
 /**
+ * The memory `ref`, as the row `m`: whether it is visible is asked of what was found. Where both are one condition, a plan
+ * that was made when the table was next to empty looks through all memories of a kind for each.
+ */
+const memoryAt = ({ schema }: Connection, ref: Sql): Sql =>
+  sql`(select * from ${schema}.memory where ref = ${ref} limit 1) m`;
+
+/**
  * CTE `name`: of the memories `from`, the `most` best that are visible. They are looked up one by one, best first, until
  * there are enough.
  */
@@ -120,7 +127,8 @@ export function bestVisible(
       select t.ref, t.value
       from (select ref, value from ${from} order by value desc, ref) t
       cross join wanted w
-      cross join lateral (select from ${db.schema}.memory m where m.ref = t.ref and ${visible} limit 1) m
+      cross join lateral ${memoryAt(db, sql`t.ref`)}
+      where ${visible}
       order by t.value desc, t.ref
       limit ${most}
     )`;
@@ -144,10 +152,8 @@ export function bestSources(
       cross join lateral (
         select memory_ref from ${schema}.memory_source where thread_ref = c.thread_ref and seq = c.seq offset 0
       ) s
-      cross join lateral (
-        select from ${schema}.memory m
-        where m.ref = s.memory_ref and m.owner_ref in (select id from ${owners}) and ${visible} limit 1
-      ) m
+      cross join lateral ${memoryAt(db, sql`s.memory_ref`)}
+      where m.owner_ref = any (array(select id from ${owners})) and ${visible}
       order by c.score desc, c.thread_ref, c.seq
       limit ${most}
     ),
@@ -252,11 +258,9 @@ export function rest(
         offset 0
       ) f
       cross join wanted w
-      cross join lateral (
-        select from ${schema}.memory m
-        where m.ref = f.ref and m.owner_ref in (select id from ${owners}) and ${visible} limit 1
-      ) m
+      cross join lateral ${memoryAt(db, sql`f.ref`)}
       where f.ref is not null and f.total is not null and (select sources from scant)
+        and m.owner_ref = any (array(select id from ${owners})) and ${visible}
       group by f.ref order by value desc, ref limit ${sizes.candidates}
     )`;
 }
