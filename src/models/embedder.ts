@@ -1,5 +1,4 @@
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
-import { toSql } from "pgvector";
 import { MemoryError } from "../errors.js";
 import { errorKind } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
@@ -50,8 +49,8 @@ async function measureSpace(embeddings: EmbeddingsInterface): Promise<UnrelatedS
 /** Texts as vectors of one space. */
 export interface Embedded {
   readonly space: EmbeddingSpace;
-  /** Of length 1, in the order of the texts, written as pgvector reads them. */
-  readonly vectors: readonly string[];
+  /** Of length 1, in the order of the texts, in the binary form of pgvector's `halfvec`. */
+  readonly vectors: readonly Buffer[];
 }
 
 /** A question as a vector of a space. */
@@ -152,8 +151,7 @@ export function createEmbedder(
       try {
         const vectors = await embeddings.embedDocuments([...texts]);
         if (vectors.length === texts.length) {
-          const sqlOf = (vector: number[]) => toSql(unit(vector)) as string;
-          return { space: await space.of(vectors), vectors: vectors.map(sqlOf) };
+          return { space: await space.of(vectors), vectors: vectors.map((vector) => halfvec(unit(vector))) };
         }
       } catch (cause) {
         throw failed(cause);

@@ -19,6 +19,27 @@ export function halfvec(vector: readonly number[]): Buffer {
   return bytes;
 }
 
+/** Bytes in front of an array's elements: dimensions, whether any is null, the elements' type, how many, from which index. */
+const arrayHeadBytes = 20;
+const nullLength = -1;
+
+/**
+ * `vectors`, each as `halfvec` makes it, as one parameter of type `halfvec[]`. A hundred of them in JSON, as text, take the
+ * server eighteen times as long to read.
+ */
+export function halfvecs({ type, oid }: EmbeddingSpace, vectors: readonly (Buffer | null)[]): Sql {
+  const size = vectors.reduce((bytes, vector) => bytes + 4 + (vector?.length ?? 0), arrayHeadBytes);
+  const array = Buffer.allocUnsafe(size);
+  const head = [1, vectors.includes(null) ? 1 : 0, oid, vectors.length, 1];
+  let at = 0;
+  for (const number of head) at = array.writeUInt32BE(number, at);
+  for (const vector of vectors) {
+    at = array.writeInt32BE(vector?.length ?? nullLength, at);
+    at += vector?.copy(array, at) ?? 0;
+  }
+  return sql`${array}::${type}[]`;
+}
+
 /** Numbers below this have no leading 1 in half precision: they are multiples of its smallest number. */
 const leastNormal = 2 ** -14;
 const smallest = 2 ** -24;
@@ -56,6 +77,8 @@ export interface EmbeddingSpace {
   readonly dimensions: number;
   /** The column type to cast to, wherever pgvector is installed. */
   readonly type: Sql;
+  /** That type's number, which arrays of vectors name. */
+  readonly oid: number;
   /** The operator of negative inner product: of unit vectors, minus their cosine similarity, which costs a third more. */
   readonly product: Sql;
   /**
@@ -76,6 +99,7 @@ interface Row {
   mean: number | null;
   spread: number | null;
   extension: string;
+  oid: number;
   [column: string]: unknown;
 }
 
@@ -94,7 +118,10 @@ export async function ensureEmbeddingSpace(
     returning id, dimensions, unrelated_mean::float8 as mean, unrelated_spread::float8 as spread, (
       select quote_ident(n.nspname) from pg_catalog.pg_extension e
       join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'
-    ) as extension`);
+    ) as extension, (
+      select t.oid::bigint::float8 from pg_catalog.pg_extension e
+      join pg_catalog.pg_type t on t.typnamespace = e.extnamespace and t.typname = 'halfvec' where e.extname = 'vector'
+    ) as oid`);
   if (row?.dimensions === dimensions) {
     const type = raw(`${row.extension}.halfvec`);
     const product = raw(`operator(${row.extension}.<#>)`);
@@ -104,7 +131,7 @@ export async function ensureEmbeddingSpace(
         : raw(`and ${row.extension}.vector_dims(e.embedding) <= ${mostIndexed}`);
     const { mean, spread } = row;
     return {
-      ...{ ref: row.id, name, dimensions, type, product, indexed },
+      ...{ ref: row.id, name, dimensions, type, oid: row.oid, product, indexed },
       unrelated: mean === null || spread === null ? null : { mean, spread },
     };
   }

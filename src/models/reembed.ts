@@ -4,7 +4,7 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { listener, parseInput } from "../text/parse-input.js";
 import type { Embedder } from "./embedder.js";
-import type { EmbeddingSpace } from "./embedding-space.js";
+import { type EmbeddingSpace, halfvecs } from "./embedding-space.js";
 
 /** An active memory without a vector in a space. */
 interface ReembedWork {
@@ -49,21 +49,24 @@ async function insertReembedded(
   db: Connection,
   {
     space,
+    work,
     vectors,
-  }: { space: EmbeddingSpace; vectors: readonly (ReembedWork & { readonly vector: string })[] },
+  }: { space: EmbeddingSpace; work: readonly ReembedWork[]; vectors: readonly Buffer[] },
 ): Promise<number> {
+  const refs = work.map(({ ref }) => ref);
+  const texts = work.map(({ text }) => text);
   const rows = await db.query(sql`
     with input as (
-      select * from json_to_recordset(${JSON.stringify(vectors)}::json) as i (ref bigint, text text, vector text)
+      select * from unnest(${refs}::bigint[], ${texts}::text[], ${halfvecs(space, vectors)}) as i (ref, text, embedding)
     ),
     unchanged as (
-      select m.ref, m.owner_ref, i.vector
+      select m.ref, m.owner_ref, i.embedding
       from input i join ${db.schema}.memory m on m.ref = i.ref and m.content = i.text
       where m.state = 'active'
       for share of m skip locked
     )
     insert into ${db.schema}.memory_embedding as e (space_ref, memory_ref, owner_ref, embedding)
-    select ${space.ref}, ref, owner_ref, vector::${space.type} from unchanged
+    select ${space.ref}, ref, owner_ref, embedding from unchanged
     on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
       where not e.active
     returning memory_ref`);
@@ -150,10 +153,7 @@ async function* batches(
     const last = work.at(-1);
     if (!last) return;
     const { vectors } = await embedder.documents(work.map(({ text }) => text));
-    yield await insertReembedded(db, {
-      space,
-      vectors: work.map((memory, index) => ({ ...memory, vector: vectors[index] as string })),
-    });
+    yield await insertReembedded(db, { space, work, vectors });
     if (work.length < batchSize) return;
     after = last.ref;
   }

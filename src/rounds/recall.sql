@@ -326,20 +326,21 @@ word_best as materialized (
   select t.ref, t.value
   from (select ref, value from word_top order by value desc, ref) t
   cross join wanted w
-  cross join lateral (select from "memory".memory m where m.ref = t.ref and (
-      m.state = 'active' and m.app_id in ('', w.app_id)
-      and m.kind = any (w.kinds) and m.category = any (w.categories)
-      and (w.agent_id is null or m.agent_id = w.agent_id)
-      and (w.run_id is null or m.run_id = w.run_id)
-      and (w.actor_id is null or m.actor_id = w.actor_id)
-      and (w.role is null or m.role = w.role)
-      and (w.category is null or m.category = w.category)
-      and (w.pinned is null or m.pinned = w.pinned)
-      and (w.importance_min is null or m.importance >= w.importance_min)
-      and (w.importance_max is null or m.importance <= w.importance_max)
-      and (w.updated_after is null or m.updated_at >= w.updated_after)
-      and (w.updated_before is null or m.updated_at < w.updated_before)
-    ) limit 1) m
+  cross join lateral (select * from "memory".memory where ref = t.ref limit 1) m
+  where (
+    m.state = 'active' and m.app_id in ('', w.app_id)
+    and m.kind = any (w.kinds) and m.category = any (w.categories)
+    and (w.agent_id is null or m.agent_id = w.agent_id)
+    and (w.run_id is null or m.run_id = w.run_id)
+    and (w.actor_id is null or m.actor_id = w.actor_id)
+    and (w.role is null or m.role = w.role)
+    and (w.category is null or m.category = w.category)
+    and (w.pinned is null or m.pinned = w.pinned)
+    and (w.importance_min is null or m.importance >= w.importance_min)
+    and (w.importance_max is null or m.importance <= w.importance_max)
+    and (w.updated_after is null or m.updated_at >= w.updated_after)
+    and (w.updated_before is null or m.updated_at < w.updated_before)
+  )
   order by t.value desc, t.ref
   limit :candidates::int
 ),
@@ -358,57 +359,7 @@ near_best as materialized (
   select t.ref, t.value
   from (select ref, value from near_top order by value desc, ref) t
   cross join wanted w
-  cross join lateral (select from "memory".memory m where m.ref = t.ref and (
-      m.state = 'active' and m.app_id in ('', w.app_id)
-      and m.kind = any (w.kinds) and m.category = any (w.categories)
-      and (w.agent_id is null or m.agent_id = w.agent_id)
-      and (w.run_id is null or m.run_id = w.run_id)
-      and (w.actor_id is null or m.actor_id = w.actor_id)
-      and (w.role is null or m.role = w.role)
-      and (w.category is null or m.category = w.category)
-      and (w.pinned is null or m.pinned = w.pinned)
-      and (w.importance_min is null or m.importance >= w.importance_min)
-      and (w.importance_max is null or m.importance <= w.importance_max)
-      and (w.updated_after is null or m.updated_at >= w.updated_after)
-      and (w.updated_before is null or m.updated_at < w.updated_before)
-    ) limit 1) m
-  order by t.value desc, t.ref
-  limit :candidates::int * 2
-),
--- Visible memories learned from the best messages: from the best down, until there are enough.
-source_top as materialized (
-  select s.memory_ref as ref, c.score
-  from (select thread_ref, seq, score from message_score order by score desc, thread_ref, seq) c
-  cross join wanted w
-  cross join lateral (
-    select memory_ref from "memory".memory_source where thread_ref = c.thread_ref and seq = c.seq offset 0
-  ) s
-  cross join lateral (
-    select from "memory".memory m
-    where m.ref = s.memory_ref and m.owner_ref in (select id from seen_owner) and (
-      m.state = 'active' and m.app_id in ('', w.app_id)
-      and m.kind = any (w.kinds) and m.category = any (w.categories)
-      and (w.agent_id is null or m.agent_id = w.agent_id)
-      and (w.run_id is null or m.run_id = w.run_id)
-      and (w.actor_id is null or m.actor_id = w.actor_id)
-      and (w.role is null or m.role = w.role)
-      and (w.category is null or m.category = w.category)
-      and (w.pinned is null or m.pinned = w.pinned)
-      and (w.importance_min is null or m.importance >= w.importance_min)
-      and (w.importance_max is null or m.importance <= w.importance_max)
-      and (w.updated_after is null or m.updated_at >= w.updated_after)
-      and (w.updated_before is null or m.updated_at < w.updated_before)
-    ) limit 1
-  ) m
-  order by c.score desc, c.thread_ref, c.seq
-  limit :candidates::int * 8
-),
--- Each of them with the score of its best message.
-source_best as materialized (select ref, max(score) as value from source_top group by ref),
--- All visible memories, where filters left less of the best than is wanted; else none.
-rest as materialized (
-  select m.ref, m.thread_ref, m.source_seqs
-  from seen_owner s join "memory".memory m on m.owner_ref = s.id cross join wanted w
+  cross join lateral (select * from "memory".memory where ref = t.ref limit 1) m
   where (
     m.state = 'active' and m.app_id in ('', w.app_id)
     and m.kind = any (w.kinds) and m.category = any (w.categories)
@@ -422,16 +373,68 @@ rest as materialized (
     and (w.importance_max is null or m.importance <= w.importance_max)
     and (w.updated_after is null or m.updated_at >= w.updated_after)
     and (w.updated_before is null or m.updated_at < w.updated_before)
-  ) and (
-    select ((select count(*) from word_best) < :candidates::int and (select count(*) from word_top) >= :candidates::int * 8)
-    or ((select count(*) from source_best) < :candidates::int and (select count(*) from (select from message_word where nth = 1 limit :candidates::int * 8) h) >= :candidates::int * 8)
-    or ((select count(*) from near_best) < :candidates::int * 2 and (select count(*) from near_top) >= :candidates::int * 4)
   )
+  order by t.value desc, t.ref
+  limit :candidates::int * 2
+),
+-- Visible memories learned from the best messages: from the best down, until there are enough.
+source_top as materialized (
+  select s.memory_ref as ref, c.score
+  from (select thread_ref, seq, score from message_score order by score desc, thread_ref, seq) c
+  cross join wanted w
+  cross join lateral (
+    select memory_ref from "memory".memory_source where thread_ref = c.thread_ref and seq = c.seq offset 0
+  ) s
+  cross join lateral (select * from "memory".memory where ref = s.memory_ref limit 1) m
+  where m.owner_ref = any (array(select id from seen_owner)) and (
+    m.state = 'active' and m.app_id in ('', w.app_id)
+    and m.kind = any (w.kinds) and m.category = any (w.categories)
+    and (w.agent_id is null or m.agent_id = w.agent_id)
+    and (w.run_id is null or m.run_id = w.run_id)
+    and (w.actor_id is null or m.actor_id = w.actor_id)
+    and (w.role is null or m.role = w.role)
+    and (w.category is null or m.category = w.category)
+    and (w.pinned is null or m.pinned = w.pinned)
+    and (w.importance_min is null or m.importance >= w.importance_min)
+    and (w.importance_max is null or m.importance <= w.importance_max)
+    and (w.updated_after is null or m.updated_at >= w.updated_after)
+    and (w.updated_before is null or m.updated_at < w.updated_before)
+  )
+  order by c.score desc, c.thread_ref, c.seq
+  limit :candidates::int * 8
+),
+-- Each of them with the score of its best message.
+source_best as materialized (select ref, max(score) as value from source_top group by ref),
+-- By which signals filters left less of the best than is wanted: one row.
+scant as materialized (
+  select (select count(*) from word_best) < :candidates::int and (select count(*) from word_top) >= :candidates::int * 8 as words,
+  (select count(*) from source_best) < :candidates::int and (select count(*) from (select from message_word where nth = 1 limit :candidates::int * 8) h) >= :candidates::int * 8 as sources,
+  (select count(*) from near_best) < :candidates::int * 2 and (select count(*) from near_top) >= :candidates::int * 4 as near
+),
+-- All visible memories, where their words or vectors are to be gone through; else none.
+rest as materialized (
+  select m.ref from seen_owner s join "memory".memory m on m.owner_ref = s.id cross join wanted w
+  where (
+    m.state = 'active' and m.app_id in ('', w.app_id)
+    and m.kind = any (w.kinds) and m.category = any (w.categories)
+    and (w.agent_id is null or m.agent_id = w.agent_id)
+    and (w.run_id is null or m.run_id = w.run_id)
+    and (w.actor_id is null or m.actor_id = w.actor_id)
+    and (w.role is null or m.role = w.role)
+    and (w.category is null or m.category = w.category)
+    and (w.pinned is null or m.pinned = w.pinned)
+    and (w.importance_min is null or m.importance >= w.importance_min)
+    and (w.importance_max is null or m.importance <= w.importance_max)
+    and (w.updated_after is null or m.updated_at >= w.updated_after)
+    and (w.updated_before is null or m.updated_at < w.updated_before)
+  ) and (select words or near from scant)
 ),
 -- The best of those by their words,
 rest_word as (
-  select r.ref, o.score as value from rest r full join memory_score o on o.ref = r.ref
-  where r.ref is not null and o.ref is not null order by o.score desc, r.ref limit :candidates::int
+  select ref, score as value
+  from (select r.ref as visible, o.* from rest r full join memory_score o on o.ref = r.ref offset 0) f
+  where visible is not null and ref is not null and (select words from scant)
+  order by score desc, ref limit :candidates::int
 ),
 -- by their vectors,
 rest_near as (
@@ -439,16 +442,42 @@ rest_near as (
     select least(1, -(e.embedding operator(public.<#>) (select value from question_vector))) as value from "memory".memory_embedding e
     where e.memory_ref = r.ref and e.space_ref = :space and e.active limit 1
   ) e
+  where (select near from scant)
   order by e.value desc, r.ref limit :candidates::int * 2
 ),
 -- and by the own words of the messages they were learned from: what is not among the best lends none to its neighbours.
 rest_source as (
-  select c.ref, max(h.total) / (select gain from message_ideal) as value
-  from (select r.ref, r.thread_ref, cited.seq from rest r cross join lateral unnest(r.source_seqs) as cited (seq)) c
-  full join (select thread_ref, seq, total from message_word where nth = 1) h
-  on h.thread_ref = c.thread_ref and h.seq = c.seq
-  where c.ref is not null and h.total is not null
-  group by c.ref order by value desc, ref limit :candidates::int
+  select f.ref, max(f.total) / (select gain from message_ideal) as value
+  from (
+    select c.memory_ref as ref, h.total
+    from (
+      select l.* from thread_score t cross join lateral (
+        select thread_ref, seq, memory_ref from "memory".memory_source where thread_ref = t.thread_ref offset 0
+      ) l
+      where (select sources from scant)
+    ) c
+    full join (select thread_ref, seq, total from message_word where nth = 1) h
+    on h.thread_ref = c.thread_ref and h.seq = c.seq
+    offset 0
+  ) f
+  cross join wanted w
+  cross join lateral (select * from "memory".memory where ref = f.ref limit 1) m
+  where f.ref is not null and f.total is not null and (select sources from scant)
+  and m.owner_ref = any (array(select id from seen_owner)) and (
+    m.state = 'active' and m.app_id in ('', w.app_id)
+    and m.kind = any (w.kinds) and m.category = any (w.categories)
+    and (w.agent_id is null or m.agent_id = w.agent_id)
+    and (w.run_id is null or m.run_id = w.run_id)
+    and (w.actor_id is null or m.actor_id = w.actor_id)
+    and (w.role is null or m.role = w.role)
+    and (w.category is null or m.category = w.category)
+    and (w.pinned is null or m.pinned = w.pinned)
+    and (w.importance_min is null or m.importance >= w.importance_min)
+    and (w.importance_max is null or m.importance <= w.importance_max)
+    and (w.updated_after is null or m.updated_at >= w.updated_after)
+    and (w.updated_before is null or m.updated_at < w.updated_before)
+  )
+  group by f.ref order by value desc, ref limit :candidates::int
 ),
 -- What speaks for each memory; only what is visible may be found.
 signal as (

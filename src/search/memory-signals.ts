@@ -1,4 +1,4 @@
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { MemoryKind } from "../memories/item/memory.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
@@ -108,6 +108,13 @@ export const visible: Sql = sql`(
 )`;
 
 /**
+ * The memory `ref`, as the row `m`: whether it is visible is asked of what was found. Where both are one condition, a plan
+ * that was made when the table was next to empty looks through all memories of a kind for each.
+ */
+const memoryAt = ({ schema }: Connection, ref: Sql): Sql =>
+  sql`(select * from ${schema}.memory where ref = ${ref} limit 1) m`;
+
+/**
  * CTE `name`: of the memories `from`, the `most` best that are visible. They are looked up one by one, best first, until
  * there are enough.
  */
@@ -120,7 +127,8 @@ export function bestVisible(
       select t.ref, t.value
       from (select ref, value from ${from} order by value desc, ref) t
       cross join wanted w
-      cross join lateral (select from ${db.schema}.memory m where m.ref = t.ref and ${visible} limit 1) m
+      cross join lateral ${memoryAt(db, sql`t.ref`)}
+      where ${visible}
       order by t.value desc, t.ref
       limit ${most}
     )`;
@@ -144,10 +152,8 @@ export function bestSources(
       cross join lateral (
         select memory_ref from ${schema}.memory_source where thread_ref = c.thread_ref and seq = c.seq offset 0
       ) s
-      cross join lateral (
-        select from ${schema}.memory m
-        where m.ref = s.memory_ref and m.owner_ref in (select id from ${owners}) and ${visible} limit 1
-      ) m
+      cross join lateral ${memoryAt(db, sql`s.memory_ref`)}
+      where m.owner_ref = any (array(select id from ${owners})) and ${visible}
       order by c.score desc, c.thread_ref, c.seq
       limit ${most}
     ),
@@ -198,9 +204,11 @@ export interface FoundBySignal {
 }
 
 /**
- * CTEs `rest_word`, `rest_near` and `rest_source` (ref, value): the best of all visible memories, each by one signal. They
- * are gone through only when something was cut off and filters left less of the best than is wanted; what is large is
- * joined in full, or looked up.
+ * CTEs `rest_word`, `rest_near` and `rest_source` (ref, value): the best of all visible memories, each by one signal. Only
+ * a signal by which something was cut off, and filters left less of the best than is wanted, is gone through.
+ *
+ * What is large is joined in full, and looked at only then (`offset 0`): a condition on both sides would make the join one
+ * that may compare all with all.
  */
 export function rest(
   { db, owners, selection: { vector } }: MemorySearch,
@@ -209,24 +217,26 @@ export function rest(
 ): Sql {
   const { schema } = db;
   const few = (found: Sql, most: Sql, of: Sql, cut: Sql) =>
-    sql`((select count(*) from ${found}) < ${most} and (select count(*) from ${of}) >= ${cut})`;
-  const fewNear = near && sql`or ${few(near.visible, sizes.nearestVisible, near.top, sizes.nearest)}`;
+    sql`(select count(*) from ${found}) < ${most} and (select count(*) from ${of}) >= ${cut}`;
   const matched = sql`(select from ${messages.words} where nth = 1 limit ${sizes.matches}) h`;
   return sql`
-    -- All visible memories, where filters left less of the best than is wanted; else none.
+    -- By which signals filters left less of the best than is wanted: one row.
+    scant as materialized (
+      select ${few(words.visible, sizes.candidates, words.top, sizes.matches)} as words,
+        ${few(sources, sizes.candidates, matched, sizes.matches)} as sources,
+        ${near ? few(near.visible, sizes.nearestVisible, near.top, sizes.nearest) : sql`false`} as near
+    ),
+    -- All visible memories, where their words or vectors are to be gone through; else none.
     rest as materialized (
-      select m.ref, m.thread_ref, m.source_seqs
-      from ${owners} s join ${schema}.memory m on m.owner_ref = s.id cross join wanted w
-      where ${visible} and (
-        select ${few(words.visible, sizes.candidates, words.top, sizes.matches)}
-          or ${few(sources, sizes.candidates, matched, sizes.matches)}
-          ${fewNear ?? empty}
-      )
+      select m.ref from ${owners} s join ${schema}.memory m on m.owner_ref = s.id cross join wanted w
+      where ${visible} and (select words or near from scant)
     ),
     -- The best of those by their words,
     rest_word as (
-      select r.ref, o.score as value from rest r full join ${scores} o on o.ref = r.ref
-      where r.ref is not null and o.ref is not null order by o.score desc, r.ref limit ${sizes.candidates}
+      select ref, score as value
+      from (select r.ref as visible, o.* from rest r full join ${scores} o on o.ref = r.ref offset 0) f
+      where visible is not null and ref is not null and (select words from scant)
+      order by score desc, ref limit ${sizes.candidates}
     ),
     -- by their vectors,
     rest_near as (
@@ -234,12 +244,24 @@ export function rest(
     ),
     -- and by the own words of the messages they were learned from: what is not among the best lends none to its neighbours.
     rest_source as (
-      select c.ref, max(h.total) / (select gain from ${messages.ideal}) as value
-      from (select r.ref, r.thread_ref, cited.seq from rest r cross join lateral unnest(r.source_seqs) as cited (seq)) c
-      full join (select thread_ref, seq, total from ${messages.words} where nth = 1) h
-        on h.thread_ref = c.thread_ref and h.seq = c.seq
-      where c.ref is not null and h.total is not null
-      group by c.ref order by value desc, ref limit ${sizes.candidates}
+      select f.ref, max(f.total) / (select gain from ${messages.ideal}) as value
+      from (
+        select c.memory_ref as ref, h.total
+        from (
+          select l.* from ${messages.threads} t cross join lateral (
+            select thread_ref, seq, memory_ref from ${schema}.memory_source where thread_ref = t.thread_ref offset 0
+          ) l
+          where (select sources from scant)
+        ) c
+        full join (select thread_ref, seq, total from ${messages.words} where nth = 1) h
+          on h.thread_ref = c.thread_ref and h.seq = c.seq
+        offset 0
+      ) f
+      cross join wanted w
+      cross join lateral ${memoryAt(db, sql`f.ref`)}
+      where f.ref is not null and f.total is not null and (select sources from scant)
+        and m.owner_ref = any (array(select id from ${owners})) and ${visible}
+      group by f.ref order by value desc, ref limit ${sizes.candidates}
     )`;
 }
 
@@ -249,6 +271,7 @@ function restNear({ schema }: Connection, { space }: SearchedVector, sizes: Sear
         select ${similarityIn(space)} as value from ${schema}.memory_embedding e
         where e.memory_ref = r.ref and e.space_ref = ${space.ref} and e.active limit 1
       ) e
+      where (select near from scant)
       order by e.value desc, r.ref limit ${sizes.nearestVisible}`;
 }
 

@@ -41,9 +41,18 @@ describe.each([
     const search = inTransactions.find(({ text }) => text.includes("candidate as"));
     if (!search) throw new Error("nothing was searched");
     await pool.query(`prepare "before a write, by ${by}" as ${search.text}`);
-    const values = search.values.map((value) => pg.escapeLiteral(String(value)));
-    call = `"before a write, by ${by}" (${values.join(", ")})`;
+    call = `"before a write, by ${by}" (${await literals(search.values)})`;
     return call;
+  }
+
+  /** `values` as SQL has them; of what is sent in binary form, only arrays of vectors are. */
+  async function literals(values: readonly unknown[]): Promise<string> {
+    const texts = values.map(async (value) => {
+      if (!Buffer.isBuffer(value)) return String(value);
+      const { rows } = await pool.query("select $1::halfvec[]::text as text", [value]);
+      return rows[0].text as string;
+    });
+    return (await Promise.all(texts)).map((text) => pg.escapeLiteral(text)).join(", ");
   }
 
   beforeAll(async () => {
@@ -78,4 +87,29 @@ describe.each([
 
     expect(await rowsSearched()).toBeLessThan(compared + memories / 2);
   });
+});
+
+it("reads the vectors that a batch is compared with once, and looks for no slots of what has none", async () => {
+  const pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
+  const { pool: watched, inTransactions } = watchedPool(pool);
+  const memory = db.memory({
+    database: watched,
+    embeddings: new HashingEmbeddings({ dimensions: 16 }),
+  });
+  const scope = { userId: "batches" };
+  await memory.memories.add(unlike(0, few), { scope });
+  inTransactions.length = 0;
+  await memory.memories.add(unlike(few, 2 * few), { scope });
+  const search = inTransactions.find(({ text }) => text.includes("candidate as"));
+
+  const { rows } = await pool.query(`explain (analyze, format json) ${search?.text}`, search?.values);
+  if (onServer()) await pool.end();
+
+  const nodes = planNodes(rows);
+  const readOf = (table: string) =>
+    nodes.filter((node) => node["Relation Name"] === table).reduce((sum, node) => sum + rowsOf(node), 0);
+  // Both batches are there by now.
+  expect(readOf("memory_embedding")).toBe(2 * few);
+  const slots = nodes.filter(({ "Index Name": index }) => index?.startsWith("memory_slot"));
+  expect(slots.reduce((sum, node) => sum + node["Actual Loops"], 0)).toBe(0);
 });

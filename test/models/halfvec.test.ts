@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { toSql } from "pgvector";
+import sql from "sql-template-tag";
 import { beforeAll, expect, it } from "vitest";
-import { halfvec } from "../../src/models/embedding-space.js";
+import { ensureEmbeddingSpace, halfvec, halfvecs } from "../../src/models/embedding-space.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -34,4 +35,25 @@ it("halfvec is what pgvector makes of the same vector's text", async () => {
     ]);
     expect(rows[0].binary).toBe(rows[0].text);
   }
+});
+
+it("halfvecs is the array of them, with what is null", async () => {
+  const space = await ensureEmbeddingSpace(db.database, { name: "arrays", dimensions: 3 });
+  const element = fc.option(
+    fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 3, maxLength: 3 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(element, { maxLength: 20 }), async (vectors) => {
+      const array = halfvecs(
+        space,
+        vectors.map((vector) => vector && halfvec(vector)),
+      );
+      const texts = vectors.map((vector) => vector && toSql(vector));
+      const [row] = await db.database.query<{ same: boolean }>(
+        sql`select ${array} = ${texts}::text[]::${space.type}[] as same`,
+      );
+      expect(row).toEqual({ same: true });
+    }),
+    { numRuns: 50 },
+  );
 });

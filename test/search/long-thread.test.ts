@@ -25,8 +25,8 @@ function compared(node: PlanNode): number {
   return (node["Rows Removed by Join Filter"] ?? 0) * node["Actual Loops"];
 }
 
-/** A user who said `facts` things in `threads` threads, each of them learned. */
-async function talk(userId: string, threads: number) {
+/** A user who said `facts` things in `threads` threads, each of them learned: from there, or nobody knows from where. */
+async function talk(userId: string, threads: number, from: "there" | "nowhere" = "there") {
   const memory = db.memory();
   const said = Array.from({ length: facts }, (_, index) => `Visit ${index}: the garden of friend ${index}`);
   const each = facts / threads;
@@ -37,7 +37,7 @@ async function talk(userId: string, threads: number) {
     await memory.memories.add(
       texts.map((text, index) => ({
         text: `Went there, ${text}`,
-        source: { threadId: address.threadId, seqs: [index] },
+        ...(from === "there" && { source: { threadId: address.threadId, seqs: [index] } }),
       })),
       address,
     );
@@ -57,6 +57,7 @@ async function statementsOf(userId: string): Promise<WatchedStatement[]> {
 beforeAll(async () => {
   await talk("one thread", 1);
   await talk("many threads", 100);
+  await talk("one thread without facts", 1, "nowhere");
   // To the planner, no word is said more than once or twice.
   const rare = Array.from({ length: 500 }, (_, index) => ({
     text: `word${index} term${index} lexeme${index}`,
@@ -69,7 +70,7 @@ describe.each(["without", "with"])("%s statistics of the tables", (statistics) =
     if (statistics === "with") await db.pool.query("analyze");
   });
 
-  it.each(["one thread", "many threads"])(
+  it.each(["one thread", "many threads", "one thread without facts"])(
     "a search of %s compares nothing with everything",
     async (userId) => {
       const statements = await statementsOf(userId);

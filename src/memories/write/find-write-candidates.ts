@@ -1,6 +1,6 @@
 import type { QueryResultRow } from "pg";
-import sql, { type Sql } from "sql-template-tag";
-import type { EmbeddingSpace } from "../../models/embedding-space.js";
+import sql, { empty, type Sql } from "sql-template-tag";
+import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
 import type { MemoryKind } from "../item/memory.js";
@@ -14,7 +14,7 @@ export interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
 }
 
 /** The same as a row of the statement. */
-export interface Probe {
+interface Probe {
   readonly appId: string;
   readonly kind: MemoryKind;
   readonly category: string;
@@ -24,14 +24,13 @@ export interface Probe {
   readonly contentHash: string;
   /** Text prepared for `to_tsvector`. */
   readonly terms: string;
-  readonly vector: string | null;
   readonly self: string | undefined;
 }
 
 /** `sought` as a row. */
-export function probeOf({ memory, vector, self }: SoughtMemory): Probe {
+function probeOf({ memory, self }: SoughtMemory): Probe {
   const { scope, kind, category, key = null, validFrom, contentHash, terms } = memory;
-  return { appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, vector, self };
+  return { appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, self };
 }
 
 /** Nearest memories looked at for merging and linking. */
@@ -86,13 +85,14 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const { schema } = db;
   const { ownerRef, space } = input;
   const probes = JSON.stringify(input.sought.map((each, index) => ({ ...probeOf(each), index })));
-  const near = space ? nearByVector(db, ownerRef, space) : nearByTerms(db, ownerRef);
+  const vectors = input.sought.map(({ vector }) => vector);
+  const embedding = space ? sql`(${halfvecs(space, vectors)})[p.index + 1]` : sql`null`;
+  const near = space ? nearByVector(db, { ...input, space }) : nearByTerms(db, ownerRef);
   return db.query<Row & QueryResultRow>(
     sql`
     with probe as materialized (
-      -- The vector is read once, and not for every memory that it is compared with.
-      select p.*, ${space ? sql`p.vector::${space.type}` : sql`null`} as embedding from json_to_recordset(${probes}::json) as p (
-        index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, vector text, self uuid,
+      select p.*, ${embedding} as embedding from json_to_recordset(${probes}::json) as p (
+        index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, self uuid,
         "validFrom" timestamptz
       )
     ),
@@ -105,6 +105,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
           and category = p.category and key = p.key and state = 'active'
         limit 1
       ) m
+      where p.key is not null
       union all
       select p.index, 'before', m.ref, 1
       from probe p cross join lateral (
@@ -112,6 +113,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
         where ${ofSlot(ownerRef)} and valid_from <= coalesce(p."validFrom", ${db.now()})
         order by valid_from desc, valid_to desc nulls first limit 1
       ) m
+      where p.key is not null
       union all
       select p.index, 'after', m.ref, 1
       from probe p cross join lateral (
@@ -119,6 +121,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
         where ${ofSlot(ownerRef)} and valid_from > coalesce(p."validFrom", ${db.now()})
         order by valid_from limit 1
       ) m
+      where p.key is not null
       union all
       select p.index, 'same', m.ref, 1
       from probe p cross join lateral (
@@ -151,18 +154,26 @@ const ofSlot = (ownerRef: number): Sql => sql`owner_ref = ${ownerRef} and ${isId
  */
 const firstLook = 64;
 
-function nearByVector(db: Connection, ownerRef: number, space: EmbeddingSpace): Sql {
+function nearByVector(
+  db: Connection,
+  { ownerRef, sought, space }: WriteSearch & { readonly space: EmbeddingSpace },
+): Sql {
+  const vectors = sql`select memory_ref, embedding from ${db.schema}.memory_embedding
+    where owner_ref = ${ownerRef} and space_ref = ${space.ref} and active`;
+  // Several are compared with vectors that were read once, and lie next to each other.
+  const isBatch = sought.length > 1;
   const nearest = (cut: Sql) => sql`cross join lateral (
       select m.ref, least(1, -e.product) as similarity
       from (
-        select memory_ref, embedding ${space.product} p.embedding as product from ${db.schema}.memory_embedding
-        where owner_ref = ${ownerRef} and space_ref = ${space.ref} and active
+        select memory_ref, embedding ${space.product} p.embedding as product
+        from ${isBatch ? sql`own_vector` : sql`(${vectors}) own_vector`}
         order by product, memory_ref ${cut}
       ) e cross join lateral (select * from ${db.schema}.memory where ref = e.memory_ref limit 1) m
       where m.app_id = p."appId" and m.state = 'active' and m.id is distinct from p.self
       order by e.product, m.ref limit ${neighbours}
     ) n`;
-  return sql`nearest as materialized (
+  return sql`${isBatch ? sql`own_vector as materialized (${vectors}),` : empty}
+  nearest as materialized (
     select p.index as probe, n.ref, n.similarity from probe p ${nearest(sql`limit ${firstLook}`)}
   ),
   sparse as materialized (

@@ -1,5 +1,5 @@
 import sql, { empty, type Sql } from "sql-template-tag";
-import type { EmbeddingSpace } from "../../models/embedding-space.js";
+import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
 import { fields, names, type RowOf, recordset, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
@@ -30,8 +30,8 @@ export interface NewMemory extends RowOf<typeof newColumns> {
   readonly terms: string;
   /** The actor's name prepared for `to_tsvector`. */
   readonly actorTerms: string;
-  /** The vector as text; null without embeddings. */
-  readonly vector: string | null;
+  /** As `halfvec` makes it; null without embeddings. */
+  readonly vector: Buffer | null;
   /** Memories to link to. */
   readonly links: readonly MemoryLink[];
 }
@@ -46,12 +46,15 @@ export async function insertMemories(
   const { schema } = tx;
   const owner = { tenantId: sql`i."tenantId"`, userId: sql`i."userId"`, appId: sql`i."appId"` };
   // i."id", i."tenantId", …, i."seenCount"
+  const rows = memories.map(({ vector: _, ...row }, place) => ({ ...row, place }));
+  const vectors = memories.map(({ vector }) => vector);
+  const embedding = space ? sql`(${halfvecs(space, vectors)})[i.place + 1]` : sql`null`;
   const values = fields(newColumns, sourceOf(owner.userId, sql`i."sourceSeqs"`, sql`i.evidence`));
   await tx.query(
     sql`
     with input as (
-      select * from json_to_recordset(${JSON.stringify(memories)}::json) as i (
-        ${recordset(newColumns)}, terms text, "actorTerms" text, vector text, links json
+      select i.*, ${embedding} as embedding from json_to_recordset(${JSON.stringify(rows)}::json) as i (
+        ${recordset(newColumns)}, terms text, "actorTerms" text, links json, place integer
       )
     ),
     added as (
@@ -103,8 +106,8 @@ export function countAdded({ schema }: Connection, ownerRef: OwnerRef): Sql {
 function embeddingRows(tx: Connection, ownerRef: OwnerRef, space: EmbeddingSpace): Sql {
   return sql`vector as (
     insert into ${tx.schema}.memory_embedding (space_ref, memory_ref, owner_ref, embedding, active)
-    select ${space.ref}, added.ref, ${ownerRef}, i.vector::${space.type}, added.state = 'active'
-    from added join input i on i.id = added.id where i.vector is not null
+    select ${space.ref}, added.ref, ${ownerRef}, i.embedding, added.state = 'active'
+    from added join input i on i.id = added.id where i.embedding is not null
   ),`;
 }
 

@@ -1,12 +1,11 @@
 import type { QueryResultRow } from "pg";
 import sql from "sql-template-tag";
-import type { EmbeddingSpace } from "../../models/embedding-space.js";
+import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import { readStatement } from "../compare/detail-difference.js";
 import { comparison } from "../compare/merge-band.js";
 import { type ConsentPolicy, consentRule } from "../guard/consent-policy.rule.js";
 import { mergeThresholds } from "./decide-write.rule.js";
-import { type Probe, probeOf } from "./find-write-candidates.js";
 import type { PreparedMemory } from "./prepare-memory.js";
 import { type Answer, answerTo, type Statement } from "./statement.js";
 import type { WriteConfig } from "./write-runtime.js";
@@ -33,7 +32,7 @@ export async function findNearStatements(
   );
   const { mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity } = config.memories;
   const pairs = await findNearTexts(db, {
-    probes: free.map(probeOf),
+    statements: free,
     space,
     least: Math.min(mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity),
   });
@@ -55,7 +54,7 @@ interface TextPair {
 }
 
 interface PairSearch {
-  readonly probes: readonly Probe[];
+  readonly statements: readonly Statement[];
   readonly space: EmbeddingSpace | null;
   readonly least: number;
 }
@@ -64,47 +63,49 @@ interface PairSearch {
 const neighbours = 5;
 
 /**
- * The pairs among `probes` that are at least as similar as `least`, the nearest of each, by the measure of
+ * The pairs among `statements` that are at least as similar as `least`, the nearest of each, by the measure of
  * `findWriteCandidates`: for texts that are written together and do not meet in the store. One statement; each is
  * compared with each.
  */
 async function findNearTexts(db: Connection, search: PairSearch): Promise<TextPair[]> {
-  if (search.probes.length < 2) return [];
+  if (search.statements.length < 2) return [];
   const { space } = search;
   return space ? pairsByVector(db, { ...search, space }) : pairsByTerms(db, search);
 }
 
 async function pairsByVector(
   db: Connection,
-  { probes, space, least }: PairSearch & { readonly space: EmbeddingSpace },
+  { statements, space, least }: PairSearch & { readonly space: EmbeddingSpace },
 ): Promise<TextPair[]> {
-  const rows = JSON.stringify(
-    probes.map(({ appId, kind, vector }, index) => ({ index, appId, kind, vector })),
-  );
+  const apps = statements.map(({ memory }) => memory.scope.appId ?? "");
+  const kinds = statements.map(({ memory }) => memory.kind);
+  const vectors = statements.map(({ vector }) => vector);
   return db.query<TextPair & QueryResultRow>(
     sql`
     with probe as materialized (
-      select p.*, p.vector::${space.type} as embedding
-      from json_to_recordset(${rows}::json) as p (index integer, "appId" text, kind text, vector text)
+      select * from unnest(${apps}::text[], ${kinds}::text[], ${halfvecs(space, vectors)})
+        with ordinality as p (app_id, kind, embedding, place)
     ),
     pair as (
-      select one.index as first, other.index as second,
+      select one.place as first, other.place as second,
         least(1, -(one.embedding ${space.product} other.embedding)) as similarity
       from probe one join probe other
-        on other.index > one.index and other."appId" = one."appId" and other.kind = one.kind
+        on other.place > one.place and other.app_id = one.app_id and other.kind = one.kind
     ),
     near as (
-      select p.*, row_number() over (partition by second order by similarity desc, first) as place
+      select p.*, row_number() over (partition by second order by similarity desc, first) as nth
       from pair p where similarity >= ${least}
     )
-    select first, second, similarity from near where place <= ${neighbours} order by second, place`,
+    select first::int - 1 as first, second::int - 1 as second, similarity from near where nth <= ${neighbours}
+    order by second, nth`,
     { prepare: true },
   );
 }
 
 /** The database takes the texts apart; they are compared here, since its joins take a hundred times as long. */
-async function pairsByTerms(db: Connection, { probes, least }: PairSearch): Promise<TextPair[]> {
-  const rows = JSON.stringify(probes.map(({ terms }, index) => ({ index, terms })));
+async function pairsByTerms(db: Connection, { statements, least }: PairSearch): Promise<TextPair[]> {
+  const memories = statements.map(({ memory }) => memory);
+  const rows = JSON.stringify(memories.map(({ terms }, index) => ({ index, terms })));
   const said = await db.query<{ index: number; lexeme: string; frequency: number }>(
     sql`
     select p.index, v.lexeme, coalesce(cardinality(v.positions), 1) as frequency
@@ -113,12 +114,12 @@ async function pairsByTerms(db: Connection, { probes, least }: PairSearch): Prom
     order by p.index`,
     { prepare: true },
   );
-  const lengths = new Float64Array(probes.length);
+  const lengths = new Float64Array(memories.length);
   for (const { index, frequency } of said) lengths[index] = (lengths[index] ?? 0) + frequency;
-  const shared = sharedTerms(said, probes.length);
-  return probes.flatMap((probe, second) => {
-    const earlier = probes.slice(0, second).map((other, first): TextPair => {
-      const comparable = other.kind === probe.kind && other.appId === probe.appId;
+  const shared = sharedTerms(said, memories.length);
+  return memories.flatMap((memory, second) => {
+    const earlier = memories.slice(0, second).map((other, first): TextPair => {
+      const comparable = other.kind === memory.kind && other.scope.appId === memory.scope.appId;
       const both = (lengths[first] ?? 0) + (lengths[second] ?? 0);
       const common = shared[second]?.[first] ?? 0;
       return { first, second, similarity: comparable && both > 0 ? (2 * common) / both : 0 };
