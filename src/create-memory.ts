@@ -35,7 +35,7 @@ import {
 import { recall } from "./rounds/recall.js";
 import { remember } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
-import { parseScope, parseScopeIn } from "./scope/scope.js";
+import { parseScope, parseScopeIn, type Scope } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
@@ -57,6 +57,7 @@ import { createUpkeep, type Upkeep } from "./upkeep.js";
  */
 export function createMemory(options: MemoryOptions = {}): Memory {
   parseInput(memoryOptionsSchema, options, "options of createMemory");
+  const defaultScope = parseDefaultScope(options);
   const runtime = createRuntime(options, (delayMs) => upkeep.background.wakeIn(delayMs));
   const { db, config } = runtime;
   /** For work in bulk, whose statements have no deadline. */
@@ -90,8 +91,9 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       refuse: (input) => refuseInConversation(db, input),
       remove: (input) => removeThread(db.patient, input),
     },
+    defaultScope: () => defaultScope,
     checkpointer() {
-      saver ??= new OwnedPostgresSaver(db);
+      saver ??= new OwnedPostgresSaver(db, defaultScope);
       return saver;
     },
     checkpoints: createCheckpointsApi(db.patient),
@@ -120,6 +122,16 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     },
   };
   return options.isolation === "rls" ? isolatedMemory(memory) : memory;
+}
+
+function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | null {
+  if (defaultScope === undefined) return null;
+  if (isolation === undefined) return Object.freeze(parseScope(defaultScope));
+  throw new MemoryError(
+    "INVALID_INPUT",
+    '`defaultScope` is for apps of one user, and isolation: "rls" for many tenants: there, a run that names nobody ' +
+      "is a mistake to be refused, and not somebody's. Leave one of the two out.",
+  );
 }
 
 /** What `options` say, checked and with defaults. Nothing is opened. */

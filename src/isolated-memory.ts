@@ -29,6 +29,7 @@ const reaches: Reaches<Memory> = {
   query: "0.scope",
   transcript: { search: "0.scope" },
   threads: { list: "0.scope", claim: "0.scope", remove: "0.scope", refuse: "itself" },
+  defaultScope: "itself",
   checkpointer: "itself",
   checkpoints: { prune: "0.scope or all" },
   summarizationGraph: "itself",

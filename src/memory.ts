@@ -61,6 +61,12 @@ export interface MemoryOptions {
    * role is not does no background work for others' turns. LangGraph's checkpoints stay outside. @default none
    */
   readonly isolation?: "rls";
+  /**
+   * Whose memory a run of a graph has that names nobody: for Studio, and for apps of one user. A run that names a user,
+   * tenant or app has its own, and one that a server has authenticated never this. Calls in code name their scope
+   * anyway. Not with `isolation`. @default none: such runs are refused with `SCOPE_REQUIRED`
+   */
+  readonly defaultScope?: Scope;
   /** @default warnings and errors on standard error */
   readonly logger?: Logger;
   /**
@@ -156,6 +162,8 @@ export interface Memory {
     /** Notes what a run without a scope brought into such a state, so that the thread's owner is not told it. */
     refuse(input: Pick<ThreadClaim, "threadId"> & { readonly said: readonly SaidMessage[] }): Promise<void>;
   };
+  /** The scope of runs that name nobody; null when they are refused. */
+  defaultScope(): Scope | null;
   /**
    * LangGraph's Postgres checkpointer on the same pool, which gives the checkpoints of a thread to their owner only:
    * pass the ids of the run to `getState`, `getStateHistory` and `updateState` as well. Its tables are made by `setup`.
