@@ -48,6 +48,6 @@ printf ' langchain %s\n' "$(node -p "require('./node_modules/langchain/package.j
   "$(node -p "require('./node_modules/@langchain/langgraph/package.json').version")" ] ||
   echo "These are those of the lock file."
 
-echo '{ "extends": "./tsconfig.json", "include": ["src", "test/langgraph"] }' >tsconfig.peers.json
+echo '{ "extends": "./tsconfig.json", "include": ["src", "test/langgraph", "test/support"] }' >tsconfig.peers.json
 npx tsc --noEmit --project tsconfig.peers.json
 env -u DATABASE_URL npx vitest run "$@"

@@ -49,6 +49,7 @@ export type {
   OnError,
   RoundOptions,
   SessionMode,
+  StateKeys,
 } from "./langgraph/run/node-options.js";
 export type { MemoryStreamEvent } from "./langgraph/run/run-state.js";
 export {
@@ -83,6 +84,7 @@ export {
 } from "./langgraph/wrap/memory-middleware.js";
 export type {
   Channels as AgentChannels,
+  ContextChannels as AgentContextChannels,
   InputChannels as AgentInputChannels,
 } from "./langgraph/wrap/with-memory.js";
 export {

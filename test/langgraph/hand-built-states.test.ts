@@ -79,7 +79,7 @@ const states = {
     topic: z3.string().optional(),
   }),
   "an object of zod 4": z.object({
-    messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta),
+    messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
     topic: z.string().optional(),
     ...memoryFields,
   }),
@@ -156,7 +156,9 @@ describe("a state without the key of memory", () => {
   it("does not compile", () => {
     const memory = database.memory();
     const recall = () => recallNode(memory);
-    const zod = z.object({ messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta) });
+    const zod = z.object({
+      messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
+    });
     void (() => {
       // @ts-expect-error: the state lacks memory's key
       new StateGraph(MessagesAnnotation).addNode("recall", recall());

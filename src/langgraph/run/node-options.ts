@@ -52,14 +52,14 @@ export const messagesKey = { messagesKey: z.string().min(1).optional() };
  */
 export type NodeUpdate<Update, Needed extends string> = 0 extends 1 & Update
   ? Promise<Update>
-  : [keyof Known<Update>] extends [never]
+  : [StateKeys<Update>] extends [never]
     ? Promise<Update>
-    : [Needed] extends [keyof Known<Update>]
+    : [Needed] extends [StateKeys<Update>]
       ? Promise<Update>
-      : `The graph's state lacks the key ${Exclude<Needed, keyof Known<Update>>}: see recallNode and messagesKey`;
+      : `The graph's state lacks the key ${Exclude<Needed, StateKeys<Update>>}: see recallNode and messagesKey`;
 
-/** `T` without the index signature that LangGraph adds to updates. */
-type Known<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
+/** The keys of an update, without the index signature that LangGraph adds to it. */
+export type StateKeys<Update> = keyof { [Key in keyof Update as string extends Key ? never : Key]: unknown };
 
 export const injectAsSchema = z.enum(["system", "user"]);
 

@@ -92,7 +92,8 @@ const executorPrompt = "Carry out the task and report the result in a few senten
  *
  * @example
  * ```ts
- * const graph = (await createMemorySupervisor({ model, memory, tools })).compile({ checkpointer: memory.checkpointer() });
+ * const supervisor = await createMemorySupervisor({ model, memory });
+ * const graph = supervisor.compile({ checkpointer: memory.checkpointer() });
  * ```
  * @throws MemoryError `PEER_MISSING` naming the package to install (`@langchain/langgraph-supervisor`); `INVALID_INPUT` for a subagent that is no
  *   agent, or whose name cannot be used, and for options that there are not.

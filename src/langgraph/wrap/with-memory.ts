@@ -58,28 +58,27 @@ export type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
 export type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
 
 /** The definition of the context that an agent of `createAgent` is run with. */
-type ContextChannels<Config> = Config extends { context?: infer Context }
+export type ContextChannels<Config> = Config extends { context?: infer Context }
   ? [NonNullable<Context>] extends [Record<string, unknown>]
     ? Channels<Required<NonNullable<Context>>>
     : StateDefinition
   : StateDefinition;
 
 /** `Agent` with memory, not compiled yet: its state, input, output and context are the agent's own. */
-export type WithMemory<Agent> = [Agent] extends [never] ? Wrapped<CompiledAgent> : Wrapped<Agent>;
-
-type Wrapped<Agent> =
-  Agent extends CompiledStateGraph<
-    infer S,
-    infer U,
-    // biome-ignore lint/suspicious/noExplicitAny: the names of its nodes are not those of the graph around it.
-    any,
-    infer I,
-    infer O,
-    infer C,
-    infer Returned,
-    infer Interrupt,
-    infer Written
-  >
+export type WithMemory<Agent> = [Agent] extends [never]
+  ? WithMemory<CompiledAgent>
+  : Agent extends CompiledStateGraph<
+        infer S,
+        infer U,
+        // biome-ignore lint/suspicious/noExplicitAny: the names of its nodes are not those of the graph around it.
+        any,
+        infer I,
+        infer O,
+        infer C,
+        infer Returned,
+        infer Interrupt,
+        infer Written
+      >
     ? StateGraph<unknown, S, U, string, I, O, C, Returned, Interrupt, Written>
     : Agent extends CreatedAgent<infer State, infer Config>
       ? StateGraph<
@@ -98,8 +97,11 @@ type Wrapped<Agent> =
  * `consent: "interrupt"` a node after recall asks about what waits for the user's consent.
  *
  * The agent is shown the summary of the conversation, what came after it, and the current message. It stays
- * visible as a subgraph, streams and interrupts as before, and its own state and context pass through. What it
- * removes from its messages stays removed.
+ * visible as a subgraph, streams its tokens and interrupts as before, and its own state and context pass through. What it
+ * removes from its messages stays removed. Nothing recalled is in streams of values and updates, in states or in results.
+ *
+ * In updates, the nodes are `memory.recall`, `memory.consent` where it asks, the agent by its name (`agentNode`), and
+ * `memory.remember`; the agent's own nodes, such as `model_request` and `tools`, come with `subgraphs: true`.
  *
  * @example
  * ```ts
