@@ -9,9 +9,8 @@ const root = join(import.meta.dirname, "../..");
 const prelude = `
 import { MemorySaver, StateGraph, MessagesAnnotation } from "@langchain/langgraph";
 import * as mnemograph from "../../src/index.js";
-import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 const { createMemory, createMemorySupervisor, memoryQueryTool, withMemory } = mnemograph;
-declare const model: BaseChatModel;
+declare const model: mnemograph.MemorySupervisorOptions["model"];
 declare const memory: mnemograph.Memory;
 declare const agent: mnemograph.CreatedAgent<typeof MessagesAnnotation.State>;
 void [MemorySaver, StateGraph, MessagesAnnotation, createMemory, createMemorySupervisor, memoryQueryTool, withMemory, memory, agent, model];
