@@ -1,7 +1,7 @@
 import { createAgent, tool } from "langchain";
 import { z } from "zod";
 import { withMemory } from "../src/index.js";
-import { studioMemory, studioModel, studioScope } from "./studio-memory.js";
+import { studioMemory, studioModel } from "./studio-memory.js";
 
 const currentTime = tool(() => new Date().toString(), {
   name: "current_time",
@@ -20,6 +20,4 @@ const agent = createAgent({
  * An assistant with memory, which asks before it remembers a name, a city, pronouns or a language. The server that runs
  * it brings the checkpointer.
  */
-export const graph = withMemory(agent, studioMemory, { consent: "interrupt" })
-  .compile()
-  .withConfig(studioScope);
+export const graph = withMemory(agent, studioMemory, { consent: "interrupt" }).compile();

@@ -25,14 +25,9 @@ export const studioModel = model;
 export const studioMemory = createMemory({
   database: process.env.DATABASE_URL || undefined,
   model: summaryModel,
+  // Studio's runs name nobody. A run that does name its user (authenticated, in `context`, or in `configurable`) has that
+  // user's memory.
+  defaultScope: { appId: "studio" },
   logger,
 });
 await studioMemory.setup();
-
-/**
- * Whose memory a run has that names nobody, as in Studio: that of the app "studio".
- *
- * It is an app and not a user, because the dev server sets `user_id` in every run, to nothing where it knows
- * none. A run that does name its user (authenticated, in `context`, or in `configurable`) has that user's memory.
- */
-export const studioScope = { configurable: { app_id: "studio" } };

@@ -35,7 +35,7 @@ import {
 import { recall } from "./rounds/recall.js";
 import { remember } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
-import { parseScope, parseScopeIn } from "./scope/scope.js";
+import { parseScope, parseScopeIn, type Scope } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
@@ -59,6 +59,7 @@ import { type MemoryWithWayIn, type WayIn, wayInKey } from "./way-in.js";
  */
 export function createMemory(options: MemoryOptions = {}): Memory {
   parseInput(memoryOptionsSchema, options, "options of createMemory");
+  const defaultScope = parseDefaultScope(options);
   const runtime = createRuntime(options, (delayMs) => upkeep.background.wakeIn(delayMs));
   const { db, config } = runtime;
   /** For work in bulk, whose statements have no deadline. */
@@ -92,7 +93,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       remove: (input) => removeThread(db.patient, input),
     },
     checkpointer() {
-      saver ??= new OwnedPostgresSaver(db);
+      saver ??= new OwnedPostgresSaver(db, defaultScope);
       return saver;
     },
     checkpoints: createCheckpointsApi(db.patient),
@@ -110,7 +111,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     export: (scope) => exportScope(db.patient, scope, runtime.clock),
     import: (lines, how) => importLines(patient, lines, how),
     policy: config.policy,
-    [wayInKey]: createWayIn(runtime),
+    [wayInKey]: createWayIn(runtime, defaultScope),
     idle: background.idle,
     close() {
       closing ??= (async () => {
@@ -121,6 +122,16 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     },
   };
   return options.isolation === "rls" ? isolatedMemory(memory) : memory;
+}
+
+function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | null {
+  if (defaultScope === undefined) return null;
+  if (isolation === undefined) return Object.freeze(parseScope(defaultScope));
+  throw new MemoryError(
+    "INVALID_INPUT",
+    '`defaultScope` is for apps of one user, and isolation: "rls" for many tenants: there, a run that names nobody ' +
+      "is a mistake to be refused, and not somebody's. Leave one of the two out.",
+  );
 }
 
 /** What `options` say, checked and with defaults. Nothing is opened. */
@@ -180,7 +191,7 @@ function createRounds(
 }
 
 /** How ways in tell of what happened to them. */
-function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>): WayIn {
+function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>, defaultScope: Scope | null): WayIn {
   const emit = async (event: MemoryEvent) => {
     parseInput(eventSchema, event, "event");
     try {
@@ -191,6 +202,7 @@ function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>): WayIn {
   };
   return {
     emit,
+    defaultScope: () => defaultScope,
     refuse: (input) => refuseInConversation(db, input),
     async reportError(failure) {
       parseInput(failureSchema, failure, "failure");

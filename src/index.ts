@@ -30,11 +30,34 @@ export {
   consentNode,
 } from "./langgraph/nodes/consent-node.js";
 export { modelView } from "./langgraph/nodes/model-view.js";
-export { type RecallNodeOptions, recallNode } from "./langgraph/nodes/recall-node.js";
-export { type RememberNodeOptions, rememberNode } from "./langgraph/nodes/remember-node.js";
-export type { InjectAs, OnError, RoundOptions, SessionMode } from "./langgraph/run/node-options.js";
+export {
+  type RecalledState,
+  type RecallNode,
+  type RecallNodeOptions,
+  recallNode,
+} from "./langgraph/nodes/recall-node.js";
+export {
+  type RememberedState,
+  type RememberNode,
+  type RememberNodeOptions,
+  rememberNode,
+} from "./langgraph/nodes/remember-node.js";
+export type {
+  InjectAs,
+  MessagesKeyOption,
+  NodeUpdate,
+  OnError,
+  RoundOptions,
+  SessionMode,
+  StateKeys,
+} from "./langgraph/run/node-options.js";
 export type { MemoryStreamEvent } from "./langgraph/run/run-state.js";
-export { type MemoryState, memoryAnnotation, memoryStateFields } from "./langgraph/run/run-state.js";
+export {
+  type MemoryState,
+  memoryAnnotation,
+  memoryFields,
+  memoryStateFields,
+} from "./langgraph/run/state-fields.js";
 export {
   createMemorySupervisor,
   type MemorySupervisor,
@@ -61,9 +84,16 @@ export {
 } from "./langgraph/wrap/memory-middleware.js";
 export type {
   Channels as AgentChannels,
+  ContextChannels as AgentContextChannels,
   InputChannels as AgentInputChannels,
 } from "./langgraph/wrap/with-memory.js";
-export { type CreatedAgent, type WithMemoryOptions, withMemory } from "./langgraph/wrap/with-memory.js";
+export {
+  type CompiledAgent,
+  type CreatedAgent,
+  type WithMemory,
+  type WithMemoryOptions,
+  withMemory,
+} from "./langgraph/wrap/with-memory.js";
 export type { LifecycleApi, LifecycleResult } from "./lifecycle/lifecycle.js";
 export type { LifecycleConfig } from "./lifecycle/lifecycle-work.js";
 export type { Logger } from "./logger.js";

@@ -15,6 +15,7 @@ export const memoryOptionsSchema = z.strictObject({
   config: z.unknown().optional(),
   jobs: z.enum(["background", "inline"]).optional(),
   isolation: z.literal("rls").optional(),
+  defaultScope: z.unknown().optional(),
   logger: z
     .custom(
       (value) =>

@@ -60,6 +60,12 @@ export interface MemoryOptions {
    * role is not does no background work for others' turns. LangGraph's checkpoints stay outside. @default none
    */
   readonly isolation?: "rls";
+  /**
+   * Whose memory a run of a graph has that names nobody: for Studio, and for apps of one user. A run that names a user,
+   * tenant or app has its own, and one that a server has authenticated never this. Calls in code name their scope
+   * anyway. Not with `isolation`. @default none: such runs are refused with `SCOPE_REQUIRED`
+   */
+  readonly defaultScope?: Scope;
   /** @default warnings and errors on standard error */
   readonly logger?: Logger;
   /**

@@ -1,6 +1,6 @@
 import type { MemoryEvent } from "./events/event-log.js";
 import type { Memory } from "./memory.js";
-import type { SaidMessage, ThreadAddress } from "./scope/scope.js";
+import type { SaidMessage, Scope, ThreadAddress } from "./scope/scope.js";
 
 /** A failure that a turn survived. */
 interface TurnFailure extends ThreadAddress {
@@ -10,6 +10,8 @@ interface TurnFailure extends ThreadAddress {
 
 /** What nodes, middleware and tools need of a memory, and its users do not. */
 export interface WayIn {
+  /** The scope of runs that name nobody; null when they are refused. */
+  defaultScope(): Scope | null;
   /** Keeps an event, without content; its failure is logged and goes no further. */
   emit(event: MemoryEvent): Promise<void>;
   /** Logs a failure that a turn survived, and keeps an event of it. */

@@ -29,6 +29,12 @@ export async function openMemory(flags: MemoryFlags): Promise<Memory> {
 
 /** @throws MemoryError `SCOPE_REQUIRED` */
 export function scopeOf({ tenant, user, app }: MemoryFlags): Scope {
+  if (user === undefined && app === undefined) {
+    throw new MemoryError(
+      "SCOPE_REQUIRED",
+      "Say whose memory: --user ID, --app ID, or both (of --tenant ID).",
+    );
+  }
   return parseScope({
     ...(tenant !== undefined && { tenantId: tenant }),
     ...(user !== undefined && { userId: user }),

@@ -49,7 +49,10 @@ export function parseScope(input: unknown): Scope {
   if (!parsed.success) throw invalid(parsed.error.issues.map(({ message }) => message));
   const { tenantId, userId, appId } = parsed.data;
   if (userId === undefined && appId === undefined) {
-    throw new MemoryError("SCOPE_REQUIRED", "A scope needs a userId or an appId (or both).");
+    throw new MemoryError(
+      "SCOPE_REQUIRED",
+      "A scope needs a userId or an appId (or both): pass `scope: { userId: … }`.",
+    );
   }
   return {
     ...(tenantId !== undefined && { tenantId }),

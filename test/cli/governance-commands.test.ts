@@ -99,7 +99,7 @@ describe("mnemograph export and import", () => {
       [["import", "."], 2, /^mnemograph: \. is no file/],
       [["import"], 2, /^error: missing required argument 'file'/],
       [["export", ...ana, "--out", "no/such/folder"], 1, /^mnemograph: ENOENT/],
-      [["export"], 2, /^mnemograph: A scope needs a userId or an appId/],
+      [["export"], 2, /^mnemograph: Say whose memory: --user ID, --app ID/],
     ] as const) {
       const ended = await run(args);
       expect(ended).toMatchObject({ code, out: "", err: expect.stringMatching(problem) });
@@ -132,7 +132,7 @@ describe("mnemograph prune", () => {
     [[], /required option '--keep-last/],
     [["--keep-last", "0"], /whole number from 1/],
     [["--keep-last", "1", "--older-than", "soon"], /such as 30d, 12h or 45m/],
-    [["--keep-last", "1", "--tenant", "acme"], /A scope needs a userId or an appId/],
+    [["--keep-last", "1", "--tenant", "acme"], /Say whose memory: --user ID, --app ID/],
   ])(
     "refuses %j",
     async (args, problem) => {

@@ -127,7 +127,7 @@ describe("mnemograph reembed", () => {
 
 describe("mnemograph, used wrongly", () => {
   it.concurrent.each<[string, string[], RegExp]>([
-    ["no scope", ["search", "tea"], /^mnemograph: A scope needs a userId or an appId/],
+    ["no scope", ["search", "tea"], /^mnemograph: Say whose memory: --user ID, --app ID/],
     ["a blank user", ["history", "x", "--user", " "], /^mnemograph: Invalid scope: userId must not be blank/],
     ["no query", ["search", "--user", "ana"], /^error: missing required argument 'query'/],
     ["no module", ["reembed"], /^mnemograph: reembed needs --embeddings/],

@@ -73,6 +73,34 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     expect(JSON.stringify((await memory.recall(address)).gap)).not.toMatch(/private thought|secret rows/);
   });
 
+  test("makes a planner and an executor of its model and its tools where none is given", async () => {
+    const { config } = newThread();
+    const model = new ScriptedChatModel({
+      replies: [
+        { toolCalls: [delegate(mode, "planner", "Plan a shop.")] },
+        "1. a table",
+        { toolCalls: [delegate(mode, "executor", "Create the table.")] },
+        { toolCalls: [{ name: "run_sql", args: {} }] },
+        "Table created.",
+        "The shop is ready.",
+      ],
+    });
+    const runSql = tool(() => "done", { name: "run_sql", description: "SQL", schema: z.object({}) });
+    const supervisor = await createMemorySupervisor({ mode, memory: db.memory(), model, tools: [runSql] });
+    const { messages } = await supervisor.compile().invoke(say("Build me a shop."), config);
+    expect(messages.at(-1)?.text).toBe("The shop is ready.");
+    expect(shown(model.calls[1])).toEqual([
+      expect.stringMatching(/^system: .*numbered list of steps/),
+      "human: Plan a shop.",
+    ]);
+    expect(shown(model.calls[4])).toEqual([
+      expect.stringMatching(/^system: .*report the result/),
+      "human: Create the table.",
+      "ai: →run_sql",
+      "tool: done",
+    ]);
+  });
+
   test("is shown the summary and what came after it; its subagents are not", async () => {
     const summary = { structured: { reasoning: "new", summary: "Ana wants a shop." } };
     const memory = db.memory({

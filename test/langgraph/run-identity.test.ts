@@ -1,7 +1,9 @@
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Memory, Scope } from "../../src/index.js";
 import { runIdentity, runScope } from "../../src/langgraph/run/run-identity.js";
+import { wayInKey } from "../../src/way-in.js";
 
 type Values = Record<string, unknown>;
 
@@ -75,7 +77,7 @@ function configOf(named: readonly { place: Place; value: unknown }[]): LangGraph
 
 const refused = (config: LangGraphRunnableConfig): string => {
   try {
-    runScope(config);
+    runScope(config, withoutDefault);
   } catch (error) {
     expect(error).toMatchObject({ name: "MemoryError", code: "SCOPE_REQUIRED" });
     return (error as Error).message;
@@ -97,6 +99,24 @@ const naming = fc.uniqueArray(
   fc.record({ place: fc.constantFrom(...places), value: fc.constantFrom("ana", "eve", null, undefined) }),
   { selector: ({ place }) => place.key, maxLength: 8 },
 );
+
+const scopedBy = (defaultScope: Scope | null) =>
+  ({ [wayInKey]: { defaultScope: () => defaultScope } }) as unknown as Memory;
+const withoutDefault = scopedBy(null);
+const withDefault = scopedBy({ appId: "studio" });
+
+/** Null and undefined name nothing, but whom a server has authenticated is somebody. */
+function expectDefault(config: LangGraphRunnableConfig, namesNobody: boolean): void {
+  const { langgraph_auth_user: user, langgraph_auth_user_id: id } = config.configurable ?? {};
+  const isAuthenticated = [user, id, config.serverInfo?.user].some(
+    (who) => who !== undefined && who !== null,
+  );
+  if (namesNobody && !isAuthenticated) {
+    expect(runScope(config, withDefault)).toEqual({ appId: "studio" });
+  } else {
+    expect(() => runScope(config, withDefault)).toThrow(/Name its user/);
+  }
+}
 
 describe("whose run it is", () => {
   it("is what every place names alike; two different values of one id are refused, never chosen from", () => {
@@ -125,11 +145,13 @@ describe("whose run it is", () => {
           ),
         );
         if (expected.userId === undefined && expected.appId === undefined) {
-          expect(refused(config)).toMatch(/needs a userId or an appId/);
+          expect(refused(config)).toMatch(/Name its user/);
+          expectDefault(config, expected.tenantId === undefined);
           return;
         }
-        expect(runScope(config)).toEqual(expected);
-        expect(runIdentity(config)).toEqual({ scope: expected, threadId: "t" });
+        expect(runScope(config, withoutDefault)).toEqual(expected);
+        expect(runIdentity(config, withoutDefault)).toEqual({ scope: expected, threadId: "t" });
+        expect(runScope(config, withDefault)).toEqual(expected);
       }),
       { numRuns: 2_000 },
     );
@@ -166,11 +188,11 @@ describe("whose run it is", () => {
   it("with an authenticated user is that user in the tenant the server gave, or in none", () => {
     const langgraph_auth_user = { identity: "ana", tenant_id: "acme" };
     const asServed = { configurable: { langgraph_auth_user, langgraph_auth_user_id: "ana", user_id: "ana" } };
-    expect(runScope(asServed)).toEqual({ userId: "ana", tenantId: "acme" });
+    expect(runScope(asServed, withoutDefault)).toEqual({ userId: "ana", tenantId: "acme" });
     const untenanted = { configurable: { langgraph_auth_user: { identity: "ana" }, tenant_id: "acme" } };
     expect(refused(untenanted)).toContain("configurable.tenant_id");
     const app = { configurable: { langgraph_auth_user }, context: { appId: "notes" } };
-    expect(runScope(app)).toEqual({ userId: "ana", tenantId: "acme", appId: "notes" });
+    expect(runScope(app, withoutDefault)).toEqual({ userId: "ana", tenantId: "acme", appId: "notes" });
   });
 
   it("is not granted by a user that a client says was authenticated", () => {
@@ -183,8 +205,10 @@ describe("whose run it is", () => {
 
   it("is read from what checkpoint savers are given, and of no config at all it is refused", () => {
     const configurable = { thread_id: "t", checkpoint_ns: "", __pregel_read: () => {}, user_id: "ana" };
-    expect(runScope({ configurable })).toEqual({ userId: "ana" });
-    expect(refused({})).toMatch(/needs a userId or an appId/);
-    expect(() => runScope(undefined)).toThrow(expect.objectContaining({ code: "SCOPE_REQUIRED" }));
+    expect(runScope({ configurable }, withoutDefault)).toEqual({ userId: "ana" });
+    expect(refused({})).toMatch(/Name its user/);
+    expect(() => runScope(undefined, withoutDefault)).toThrow(
+      expect.objectContaining({ code: "SCOPE_REQUIRED" }),
+    );
   });
 });

@@ -141,7 +141,7 @@ describe("an agent with schemas of its own", () => {
               .compile()
           : new StateGraph(
               z.object({
-                messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta),
+                messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
                 question: z.string(),
                 answer: z.string(),
                 visits: z.number().optional(),

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import {
   Annotation,
@@ -7,8 +8,9 @@ import {
   StateGraph,
   StateSchema,
 } from "@langchain/langgraph";
-import { createAgent } from "langchain";
-import { expectTypeOf, it } from "vitest";
+import { createAgent, createMiddleware } from "langchain";
+import ts from "typescript";
+import { expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { withMemory } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
@@ -60,6 +62,50 @@ it("an agent of createAgent keeps its structured response", async () => {
   const result = await graph.invoke({ messages: hi() }, newThread());
   expectTypeOf(result.structuredResponse).toEqualTypeOf<{ mood: string }>();
   expectTypeOf(result.messages).toExtend<BaseMessage[]>();
+});
+
+it("an agent of createAgent keeps its context", async () => {
+  const contextSchema = z.object({ plan: z.enum(["free", "gold"]) });
+  const seen: unknown[] = [];
+  const model = new ScriptedChatModel({ replies: () => "hello" });
+  const middleware = createMiddleware({
+    name: "plan",
+    contextSchema,
+    beforeAgent: (_state, { context }) => void seen.push(context),
+  });
+  const agent = createAgent({ model, tools: [], contextSchema, middleware: [middleware] });
+  const graph = withMemory(agent, database.memory()).compile();
+  await graph.invoke({ messages: hi() }, { ...newThread(), context: { plan: "gold" } });
+  expect(seen).toEqual([{ plan: "gold" }]);
+  // @ts-expect-error: there is no such plan
+  void (() => graph.invoke({ messages: hi() }, { context: { plan: "silver" } }));
+  // @ts-expect-error: the same in a stream
+  void (() => graph.stream({ messages: hi() }, { context: { plan: "silver" } }));
+});
+
+it("a misspelt option is told in one line, by TypeScript and at run time", async () => {
+  const folder = join(import.meta.dirname, "misspelt.generated.ts");
+  const source = `import { withMemory, type CreatedAgent, type Memory } from "../../src/index.js";
+    declare const memory: Memory;
+    declare const agent: CreatedAgent<{ messages: string[] }>;
+    withMemory(agent, memory, { onEror: "throw" });`;
+  const { options } = ts.convertCompilerOptionsFromJson(
+    { strict: true, module: "nodenext", target: "es2022", types: ["node"], skipLibCheck: true, noEmit: true },
+    import.meta.dirname,
+  );
+  const host = ts.createCompilerHost(options);
+  const read = host.getSourceFile.bind(host);
+  host.getSourceFile = (name, ...rest) =>
+    name === folder ? ts.createSourceFile(name, source, ts.ScriptTarget.ES2022, true) : read(name, ...rest);
+  host.fileExists = (name) => name === folder || ts.sys.fileExists(name);
+  const program = ts.createProgram([folder], options, host);
+  const problems = program.getSemanticDiagnostics(program.getSourceFile(folder));
+  expect(problems.map(({ messageText }) => messageText)).toEqual([
+    expect.stringMatching(/^Object literal .* Did you mean to write 'onError'\?$/),
+  ]);
+  const agent = createAgent({ model: answering(), tools: [] });
+  const misspelt = { onEror: "throw" } as object;
+  expect(() => withMemory(agent, database.memory(), misspelt)).toThrow(/options of withMemory.*onEror/s);
 });
 
 it("only an agent can be wrapped", () => {

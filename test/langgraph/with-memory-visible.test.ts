@@ -1,11 +1,25 @@
+import { inspect } from "node:util";
 import { type AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { withMemory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, agentWithMemory, lines, say, streamed, summarizing, toolAgent } from "./conversation.js";
+import {
+  type AnyGraph,
+  addressOf,
+  agentWithMemory,
+  answering,
+  chatAgent,
+  lines,
+  newThread,
+  say,
+  streamed,
+  summarizing,
+  toolAgent,
+} from "./conversation.js";
 
 const database = useTestDatabase();
 const config = { summaries: { afterSeq: 1 } };
@@ -88,6 +102,62 @@ describe("streams", () => {
       expect(await memory.summaries.list(addressOf(thread))).toHaveLength(3);
     },
   );
+
+  it("give the tokens of an agent of createAgent", async () => {
+    const agent = createAgent({ model: answering(), tools: [] });
+    const memory = database.memory();
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const input = { messages: [new HumanMessage("hello")] };
+    const chunks = await streamed(graph, input, { ...newThread(), streamMode: "messages" });
+    expect(tokens(chunks)).toEqual(["answer", " 1"]);
+    expect((chunks[0] as [unknown, { langgraph_node: string }])[1].langgraph_node).toBe("model_request");
+  });
+
+  it("of a graph in the agent are asked for by `subgraphs`, where LangGraph does so", async () => {
+    const inner = chatAgent(answering());
+    const agent = new StateGraph(MessagesAnnotation)
+      .addNode("inner", inner)
+      .addEdge(START, "inner")
+      .compile();
+    const alone = agent as unknown as AnyGraph;
+    const memory = database.memory();
+    const wrapped = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const input = () => ({ messages: [new HumanMessage("hello")] });
+    const of = async (graph: unknown, subgraphs: boolean) => {
+      const chunks = await streamed(graph, input(), { ...newThread(), streamMode: "messages", subgraphs });
+      return tokens(subgraphs ? (chunks as [unknown, unknown][]).map(([, chunk]) => chunk) : chunks).length;
+    };
+    for (const subgraphs of [false, true]) {
+      expect(await of(wrapped, subgraphs)).toBe(await of(alone, subgraphs));
+    }
+  });
+
+  it("and states show the agent's own keys, and nothing that memory shows it", async () => {
+    const { memory, graph, thread, model } = agentWithMemory(database.memory());
+    const { scope } = addressOf(thread);
+    const fact = {
+      category: "profile",
+      key: "dish",
+      value: "zanzibar",
+      importance: 5,
+      origin: "user" as const,
+    };
+    await memory.memories.add({ ...fact, text: "The user's favourite dish is zanzibar." }, { scope });
+    for (const subgraphs of [false, true]) {
+      const input = { messages: [new HumanMessage("What do I like?")] };
+      const chunks = await streamed(graph, input, {
+        ...thread,
+        streamMode: ["values", "updates"],
+        subgraphs,
+      });
+      expect(chunks.length).toBeGreaterThan(4);
+      expect(inspect(chunks, { depth: 20 })).not.toMatch(/zanzibar|<memory>|mnemograph/);
+      expect(model.calls.at(-1)?.messages[0]?.text).toContain("zanzibar");
+    }
+    const result = await graph.invoke({ messages: [new HumanMessage("Again?")] }, thread);
+    expect(Object.keys(result)).toEqual(["messages"]);
+    expect(Object.keys((await graph.getState(thread)).values)).toEqual(["messages"]);
+  });
 
   it("tell what memory did", async () => {
     const { memory, graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config }));

@@ -9,10 +9,11 @@ const root = join(import.meta.dirname, "../..");
 const prelude = `
 import { MemorySaver, StateGraph, MessagesAnnotation } from "@langchain/langgraph";
 import * as mnemograph from "../../src/index.js";
-const { createMemory, memoryQueryTool, withMemory } = mnemograph;
+const { createMemory, createMemorySupervisor, memoryQueryTool, withMemory } = mnemograph;
+declare const model: mnemograph.MemorySupervisorOptions["model"];
 declare const memory: mnemograph.Memory;
 declare const agent: mnemograph.CreatedAgent<typeof MessagesAnnotation.State>;
-void [MemorySaver, StateGraph, MessagesAnnotation, createMemory, memoryQueryTool, withMemory, memory, agent];
+void [MemorySaver, StateGraph, MessagesAnnotation, createMemory, createMemorySupervisor, memoryQueryTool, withMemory, memory, agent, model];
 `;
 
 /** Every example of a docstring: where it stands, and its code. */

@@ -13,6 +13,7 @@ describe("the names the package exports", () => {
       "createMemory",
       "createMemorySupervisor",
       "memoryAnnotation",
+      "memoryFields",
       "memoryMiddleware",
       "memoryQueryTool",
       "memoryStateFields",

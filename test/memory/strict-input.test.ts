@@ -100,6 +100,7 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
 const withoutOptions = [
   "MemoryError",
   "memoryAnnotation",
+  "memoryFields",
   "memoryStateFields",
   "memoryQueryTool",
   "modelView",

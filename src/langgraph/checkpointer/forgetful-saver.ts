@@ -96,6 +96,16 @@ export function leaveOut<Value>(value: Value, { state, view }: ShownView): Value
   });
 }
 
+/** `value`, for streams: the same without what would stand in the place of recalled messages, too. */
+export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
+  return rewriteMessages(
+    leaveOut(value, shown),
+    () =>
+      ({ message }) =>
+        message && isLeftOut(message) ? [] : undefined,
+  );
+}
+
 /** `value`, in which what `shown` recalls stands where it was left out. Of what is not recalled any more nothing does. */
 export function putInAnew<Value>(value: Value, { view }: ShownView, putBack = new Set<string>()): Value {
   const recalled = new Map(view.filter(isRecalled).map((message) => [message.id, message]));

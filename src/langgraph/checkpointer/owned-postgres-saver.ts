@@ -26,7 +26,7 @@ const mostRemembered = 10_000;
  * LangGraph's Postgres checkpointer, which gives the checkpoints of a thread to their owner only.
  *
  * A run's thread is claimed before anything of it is read or written, and checked at every later call: whose it is
- * says the config, as `runIdentity` reads it. A run that names nobody has threads of its own. The same thread id in
+ * says the config, as `findRunScope` reads it. A run that names nobody has the default scope's threads, or, without one, threads of nobody's. The same thread id in
  * another tenant is another thread. What is forgotten while a run is under way, the run does not write again.
  *
  * @throws MemoryError `THREAD_FORBIDDEN`, `THREAD_REQUIRED`, `SCOPE_REQUIRED` for an identity that cannot be;
@@ -34,6 +34,7 @@ const mostRemembered = 10_000;
  */
 export class OwnedPostgresSaver extends PostgresSaver {
   readonly #db: Database;
+  readonly #defaultScope: Scope | null;
   /** What each run has claimed, so that its later calls need not ask again. */
   readonly #claimed = keptByRun(() => new Map<string, Promise<CheckpointPlace>>());
   /** By thread id, the places that were read last. */
@@ -41,9 +42,10 @@ export class OwnedPostgresSaver extends PostgresSaver {
   /** By thread id, the places where runs have begun that travel back, and are about to ask for the latest checkpoint. */
   readonly #travelled = new Map<string, CheckpointPlace[]>();
 
-  constructor(db: Database, serde?: SerializerProtocol) {
+  constructor(db: Database, defaultScope: Scope | null, serde?: SerializerProtocol) {
     super(db.pool, serde, { schema: db.schemaName });
     this.#db = db;
+    this.#defaultScope = defaultScope;
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -147,7 +149,10 @@ export class OwnedPostgresSaver extends PostgresSaver {
     config: RunnableConfig,
     byHand: typeof claimPlace | typeof findPlace,
   ): Promise<CheckpointPlace | null> {
-    const asked = { scope: findRunScope(config), threadId: parseThreadId(config.configurable?.thread_id) };
+    const asked = {
+      scope: findRunScope(config, this.#defaultScope),
+      threadId: parseThreadId(config.configurable?.thread_id),
+    };
     const places = this.#claimed(config);
     if (!places) return byHand(this.#db, asked);
     const key = JSON.stringify([asked.scope, asked.threadId]);

@@ -37,7 +37,7 @@ export async function claimRun(
 ): Promise<ClaimedRun> {
   const saver: unknown = config.configurable?.__pregel_checkpointer;
   const isForeign = saver !== undefined && saverBehind(saver) !== memory.checkpointer();
-  if (!isForeign) return { identity: runIdentity(config), messages, removals: [] };
+  if (!isForeign) return { identity: runIdentity(config, memory), messages, removals: [] };
 
   const said = messages
     .filter((message) => message.getType() === "human")
@@ -66,7 +66,7 @@ async function identityOrRefusal(
   config: LangGraphRunnableConfig,
 ): Promise<RunIdentity> {
   try {
-    return runIdentity(config);
+    return runIdentity(config, memory);
   } catch (error) {
     const threadId: unknown = config.configurable?.thread_id;
     if (MemoryError.is(error, "SCOPE_REQUIRED") && typeof threadId === "string" && threadId.trim() !== "") {

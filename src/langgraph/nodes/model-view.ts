@@ -6,6 +6,7 @@ import type { Recalled } from "../../rounds/recalled.js";
 import { messageText } from "../../text/message-text.js";
 import { parseInput } from "../../text/parse-input.js";
 import { type InjectAs, injectAsSchema } from "../run/node-options.js";
+import { fromState } from "../run/state-fields.js";
 
 /**
  * The messages an agent is shown: system messages, the memory block, what the summary does not cover.
@@ -21,16 +22,17 @@ export function modelView(
   injectAs: InjectAs = "system",
 ): BaseMessage[] {
   parseInput(injectAsSchema, injectAs, "`injectAs`");
-  if (!recalled) return [...state];
-  const { instructions, talk } = shownMessages(state, recalled);
-  const block = memoryBlock(recalled);
+  const known = fromState(recalled);
+  if (!known) return [...state];
+  const { instructions, talk } = shownMessages(state, known);
+  const block = memoryBlock(known);
   if (block === null) return [...instructions, ...talk];
 
   const current = talk.findLastIndex((message) => message.getType() === "human");
   if (injectAs === "system" || current < 0) {
     return [...instructions, asRecalled(new SystemMessage({ content: block, id: blockId(talk) })), ...talk];
   }
-  return [...instructions, ...talk.with(current, withContext(talk[current] as BaseMessage, recalled))];
+  return [...instructions, ...talk.with(current, withContext(talk[current] as BaseMessage, known))];
 }
 
 /** A client's message of the block's name is not to be replaced by it where an agent merges messages by id. */

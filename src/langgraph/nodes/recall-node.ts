@@ -5,24 +5,44 @@ import type { Memory } from "../../memory.js";
 import type { RecallInput } from "../../rounds/recall.js";
 import type { Recalled } from "../../rounds/recalled.js";
 import { messageText } from "../../text/message-text.js";
-import { checkOptions, continueOnError, type RoundOptions, roundOptions } from "../run/node-options.js";
+import {
+  checkOptions,
+  continueOnError,
+  type MessagesKeyOption,
+  messagesKey,
+  type NodeUpdate,
+  type RoundOptions,
+  roundOptions,
+} from "../run/node-options.js";
 import { runMode } from "../run/run-identity.js";
-import { type MemoryState, memoryKey, noteShownConsents, streamEvent } from "../run/run-state.js";
+import { noteShownConsents, streamEvent } from "../run/run-state.js";
+import { type MemoryState, memoryKey, messagesOf, requireMemoryKey, toState } from "../run/state-fields.js";
 import { type ClaimedRun, claimRun } from "./claim-run.js";
 
 /** How a recall node behaves. */
-export interface RecallNodeOptions extends Pick<RoundOptions, "onError" | "agent" | "memoryMode"> {}
+export interface RecallNodeOptions<Key extends string = "messages">
+  extends Pick<RoundOptions, "onError" | "agent" | "memoryMode">,
+    MessagesKeyOption<Key> {}
 
-const optionsSchema = roundOptions.pick({ onError: true, agent: true, memoryMode: true });
+const optionsSchema = roundOptions.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKey);
 
-/** What a recall node puts into the state. */
-export interface RecalledState extends MemoryState {
-  /** Takes out what strangers left in a state that is not kept by `memory.checkpointer()`. */
-  messages?: RemoveMessage[];
-}
+/** What a recall node puts into the state. Its messages take out what strangers left there, if another checkpointer kept it. */
+export type RecalledState<Key extends string = "messages"> = MemoryState & { [K in Key]?: RemoveMessage[] };
 
 /**
- * A node that puts what memory knows of the run's thread into the state, for `modelView` and the remember node.
+ * A recall node, for a state that has the messages under `Key`. In a graph whose state lacks that key or the one of
+ * memory it does not compile.
+ *
+ * @throws MemoryError in the run, `INVALID_INPUT` for the same, whatever `onError` says.
+ */
+export type RecallNode<Key extends string = "messages"> = <Update = RecalledState<Key>>(
+  state: { readonly [K in Key]?: readonly BaseMessage[] },
+  config: LangGraphRunnableConfig,
+) => NodeUpdate<Update, Key | typeof memoryKey>;
+
+/**
+ * A node that puts what memory knows of the run's thread into the state, for `modelView` and the remember node. The state
+ * needs the key `mnemograph`: `memoryAnnotation.spec`, `memoryStateFields` or, of zod, `memoryFields`.
  *
  * The thread is the run's owner's from then on, if it was nobody's. One round trip, two after time travel; one more
  * with another checkpointer than `memory.checkpointer()`, or with none on a new thread. Place it before the agent.
@@ -30,21 +50,33 @@ export interface RecalledState extends MemoryState {
  * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `THREAD_REQUIRED`,
  *   `THREAD_FORBIDDEN` whatever `onError` says.
  */
-export function recallNode(memory: Memory, options: RecallNodeOptions = {}) {
+export function recallNode<Key extends string = "messages">(
+  memory: Memory,
+  options: RecallNodeOptions<Key> = {},
+): RecallNode<NoInfer<Key>> {
   checkOptions(memory, optionsSchema, options, "recallNode");
-  return recalling(memory, options);
+  const recall = recalling(memory, options);
+  const node: typeof recall = (state, config) => {
+    requireMemoryKey(config, options.messagesKey);
+    return recall(state, config);
+  };
+  return node as unknown as RecallNode<NoInfer<Key>>;
 }
 
 /** The same node, of a way in that has checked its options. */
-export function recalling(memory: Memory, { onError, agent, memoryMode }: RecallNodeOptions) {
+export function recalling(
+  memory: Memory,
+  { onError, agent, memoryMode, messagesKey = "messages" }: RecallNodeOptions<string>,
+) {
   return async (
-    state: { readonly messages?: readonly BaseMessage[] },
+    state: Readonly<Record<string, unknown>>,
     config: LangGraphRunnableConfig,
-  ): Promise<RecalledState> => {
-    const update: RecalledState = { [memoryKey]: null };
+  ): Promise<MemoryState & Record<string, unknown>> => {
+    const update: MemoryState & Record<string, unknown> = { [memoryKey]: null };
+    const messages = messagesOf(state, { messagesKey, config, node: "recallNode" });
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
-      const run = await claimRun(memory, state.messages ?? [], config);
-      if (run.removals.length > 0) update.messages = [...run.removals];
+      const run = await claimRun(memory, messages, config);
+      if (run.removals.length > 0) update[messagesKey] = [...run.removals];
       const recalled = await recallForState(memory, run, { agent, mode: runMode(config) ?? memoryMode });
       // Without a checkpointer nobody has claimed the thread yet.
       if (recalled.lastMessageId === null && !config.configurable?.__pregel_checkpointer) {
@@ -52,7 +84,7 @@ export function recalling(memory: Memory, { onError, agent, memoryMode }: Recall
       }
       noteShownConsents(config, recalled);
       streamRecalled(config, recalled);
-      update[memoryKey] = { ...recalled, brought: broughtTo(run.messages, recalled) };
+      update[memoryKey] = toState({ ...recalled, brought: broughtTo(run.messages, recalled) });
     });
     return update;
   };

@@ -5,21 +5,35 @@ import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { saidInState } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
-import { checkOptions, continueOnError, type RoundOptions, roundOptions } from "../run/node-options.js";
+import {
+  checkOptions,
+  continueOnError,
+  type MessagesKeyOption,
+  messagesKey,
+  type NodeUpdate,
+  type RoundOptions,
+  roundOptions,
+} from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
-import { type MemoryState, memoryKey, streamEvent } from "../run/run-state.js";
+import { streamEvent } from "../run/run-state.js";
+import { fromState, type MemoryState, memoryKey, messagesOf } from "../run/state-fields.js";
 import { claimRun } from "./claim-run.js";
 
 /** How a remember node behaves. */
-export interface RememberNodeOptions extends Pick<RoundOptions, "session" | "onError" | "agent"> {}
+export interface RememberNodeOptions<Key extends string = "messages">
+  extends Pick<RoundOptions, "session" | "onError" | "agent">,
+    MessagesKeyOption<Key> {}
 
-const optionsSchema = roundOptions.pick({ session: true, onError: true, agent: true });
+const optionsSchema = roundOptions.pick({ session: true, onError: true, agent: true }).extend(messagesKey);
 
-/** What a remember node puts into the state. */
-export interface RememberedState extends MemoryState {
-  /** Takes out what was recalled and what a bounded session no longer keeps. */
-  messages?: BaseMessage[];
-}
+/** What a remember node puts into the state. Its messages take out what was recalled and what a bounded session no longer keeps. */
+export type RememberedState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
+
+/** A remember node, for a state that has the messages under `Key`. In a graph whose state lacks the key it does not compile. */
+export type RememberNode<Key extends string = "messages"> = <Update = RememberedState<Key>>(
+  state: { readonly [K in Key]: readonly BaseMessage[] } & MemoryState,
+  config: LangGraphRunnableConfig,
+) => NodeUpdate<Update, Key>;
 
 /**
  * A node that ends a round: it records the new messages and starts a summary when it is time.
@@ -29,25 +43,32 @@ export interface RememberedState extends MemoryState {
  *
  * @throws MemoryError `INVALID_INPUT` for options that there are not.
  */
-export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) {
+export function rememberNode<Key extends string = "messages">(
+  memory: Memory,
+  options: RememberNodeOptions<Key> = {},
+): RememberNode<NoInfer<Key>> {
   checkOptions(memory, optionsSchema, options, "rememberNode");
-  return remembering(memory, options);
+  return remembering(memory, options) as unknown as RememberNode<NoInfer<Key>>;
 }
 
 /** The same node, of a way in that has checked its options. */
-export function remembering(memory: Memory, { session, onError, agent }: RememberNodeOptions) {
+export function remembering(
+  memory: Memory,
+  { session, onError, agent, messagesKey = "messages" }: RememberNodeOptions<string>,
+) {
   return async (
-    state: { messages: BaseMessage[] } & MemoryState,
+    state: MemoryState & Readonly<Record<string, unknown>>,
     config: LangGraphRunnableConfig,
-  ): Promise<RememberedState> => {
-    const recalled = state[memoryKey];
-    let update: RememberedState = {};
+  ): Promise<MemoryState & Record<string, unknown>> => {
+    const recalled = fromState(state[memoryKey]);
+    const held = messagesOf(state, { messagesKey, config, node: "rememberNode" });
+    let update: MemoryState & Record<string, unknown> = {};
     await continueOnError(memory, { node: "remember", onError }, config, async () => {
       // Recall has left out what strangers brought; where it failed, or in a run resumed after it, it is done here.
-      const own = recalled ? state.messages : (await claimRun(memory, state.messages, config)).messages;
+      const own = recalled ? held : (await claimRun(memory, held, config)).messages;
       const said = own.flatMap((message) => saidInState(message, recalled) ?? []);
       const { recorded, summary } = await memory.remember({
-        ...runIdentity(config),
+        ...runIdentity(config, memory),
         ...runOrigin(config, agent),
         messages: unrecorded(said, recalled).map(withKeptId),
         ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
@@ -57,7 +78,7 @@ export function remembering(memory: Memory, { session, onError, agent }: Remembe
         summary: summary.started ? { id: summary.claim.summaryId, ...summary.window } : summary.reason,
       });
       const messages = stateUpdate(own, said, session === "bounded" ? coveredMessages(said, recalled) : []);
-      update = { [memoryKey]: undefined, ...(messages.length > 0 && { messages }) };
+      update = { [memoryKey]: undefined, ...(messages.length > 0 && { [messagesKey]: messages }) };
     });
     return update;
   };

@@ -38,6 +38,30 @@ export interface RoundOptions {
   readonly memoryMode?: RecallMode | undefined;
 }
 
+/** For graphs that name their list of messages otherwise. */
+export interface MessagesKeyOption<Key extends string = string> {
+  /** The key of the graph's state that holds the messages, which must merge by id. @default "messages" */
+  readonly messagesKey?: Key | undefined;
+}
+
+/** `MessagesKeyOption` as a part of a schema. */
+export const messagesKey = { messagesKey: z.string().min(1).optional() };
+
+/**
+ * The update that a node of memory gives a graph, whose own is `Update`. In a graph that lacks one of the `Needed` keys
+ * it is a text instead, so that the node does not compile there. States whose keys TypeScript does not know pass.
+ */
+export type NodeUpdate<Update, Needed extends string> = 0 extends 1 & Update
+  ? Promise<Update>
+  : [StateKeys<Update>] extends [never]
+    ? Promise<Update>
+    : [Needed] extends [StateKeys<Update>]
+      ? Promise<Update>
+      : `The graph's state lacks the key ${Exclude<Needed, StateKeys<Update>>}: see recallNode and messagesKey`;
+
+/** The keys of an update, without the index signature that LangGraph adds to it. */
+export type StateKeys<Update> = keyof { [Key in keyof Update as string extends Key ? never : Key]: unknown };
+
 export const injectAsSchema = z.enum(["system", "user"]);
 
 /** `RoundOptions` as a schema. */
@@ -96,7 +120,7 @@ export async function continueOnError(
   } catch (error) {
     if (isGraphBubbleUp(error) || onError === "throw") throw error;
     if (MemoryError.is(error) && neverContinued.has(error.code)) throw error;
-    await wayIn(memory).reportError({ ...runIdentity(config), node, error });
+    await wayIn(memory).reportError({ ...runIdentity(config, memory), node, error });
     streamEvent(config, node, "error", { detail: MemoryError.is(error) ? error.code : "UNEXPECTED" });
   }
 }

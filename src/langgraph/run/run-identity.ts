@@ -1,10 +1,12 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { MemoryError } from "../../errors.js";
+import type { Memory } from "../../memory.js";
 import { parseScope, parseThreadId, type Scope } from "../../scope/scope.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
 import { isStorable } from "../../text/storable-text.js";
+import { wayIn } from "../../way-in.js";
 
 /** Whose run this is, and of which conversation. */
 export interface RunIdentity {
@@ -13,8 +15,8 @@ export interface RunIdentity {
 }
 
 /** The scope and thread of a run. @throws MemoryError `SCOPE_REQUIRED` as `runScope` does, `THREAD_REQUIRED` */
-export function runIdentity(config: LangGraphRunnableConfig | undefined): RunIdentity {
-  return { scope: runScope(config), threadId: parseThreadId(config?.configurable?.thread_id) };
+export function runIdentity(config: LangGraphRunnableConfig | undefined, memory: Memory): RunIdentity {
+  return { scope: runScope(config, memory), threadId: parseThreadId(config?.configurable?.thread_id) };
 }
 
 /**
@@ -30,17 +32,38 @@ export function runIdentity(config: LangGraphRunnableConfig | undefined): RunIde
  * key does, and must agree with them. Null and undefined name nothing, since LangGraph's development server sets
  * `user_id` in every run.
  *
+ * A run that names nobody at all has the memory's default scope. It does not complete what a run names, and is nobody's
+ * where a server has authenticated someone, whatever that someone is called.
+ *
  * @throws MemoryError `SCOPE_REQUIRED`, also for ids that are ambiguous; it names the keys and not what they hold.
  */
-export function runScope(config: LangGraphRunnableConfig | undefined): Scope {
-  return parseScope(namedIds(config));
+export function runScope(config: LangGraphRunnableConfig | undefined, memory: Memory): Scope {
+  const scope = findRunScope(config, wayIn(memory).defaultScope());
+  if (scope !== null) return scope;
+  throw new MemoryError(
+    "SCOPE_REQUIRED",
+    `This run does not say whose memory it has. ${whereScopesComeFrom}`,
+  );
 }
 
-/** The same; null where the run names nobody at all. */
-export function findRunScope(config: LangGraphRunnableConfig | undefined): Scope | null {
+/** The same; null where the run names nobody and there is no default. */
+export function findRunScope(
+  config: LangGraphRunnableConfig | undefined,
+  defaultScope: Scope | null,
+): Scope | null {
   const ids = namedIds(config);
-  return Object.keys(ids).length === 0 ? null : parseScope(ids);
+  if (Object.keys(ids).length === 0) return isAuthenticated(config) ? null : defaultScope;
+  if (ids.userId !== undefined || ids.appId !== undefined) return parseScope(ids);
+  throw new MemoryError(
+    "SCOPE_REQUIRED",
+    `This run names a tenant, but no user and no app. ${whereScopesComeFrom}`,
+  );
 }
+
+const whereScopesComeFrom =
+  "Name its user: graph.invoke(input, { configurable: { thread_id: …, user_id: … } }), or `app_id`, or both; `context` may hold " +
+  "them as well, and a LangGraph server that authenticates gives the user by itself. " +
+  "For Studio and apps of one user: createMemory({ defaultScope: { userId: … } }).";
 
 /**
  * Whether a run is shown memories, where it says so itself: `memoryMode` or `memory_mode` of its `context` or
@@ -134,6 +157,14 @@ function namedIds(config: LangGraphRunnableConfig | undefined): Record<string, u
   const server = authenticated.find(({ user }) => user.length > 0);
   if (server && server.tenant.length === 0 && tenants.length > 0) throw tenantOfNobody(tenants);
   return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== undefined));
+}
+
+/** Whether a server has looked at who asks. */
+function isAuthenticated(config: LangGraphRunnableConfig | undefined): boolean {
+  const { langgraph_auth_user, langgraph_auth_user_id } = valuesOf(config?.configurable);
+  return [config?.serverInfo?.user, langgraph_auth_user, langgraph_auth_user_id].some(
+    (user) => user !== undefined && user !== null,
+  );
 }
 
 type Values = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { Annotation, type LangGraphRunnableConfig, UntrackedValue } from "@langchain/langgraph";
-import { UntrackedValueChannel } from "@langchain/langgraph/web";
+import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { type EventNode, type EventStep, eventNode } from "../../events/event-log.js";
+import type { Memory } from "../../memory.js";
 import type { Recalled } from "../../rounds/recalled.js";
 import { runIdentity } from "./run-identity.js";
 
@@ -32,10 +32,10 @@ export function runOf(config: RunnableConfig): object | undefined {
 }
 
 /** What was recalled in each run, for each of its identities. */
-export function recalledByRun() {
+export function recalledByRun(memory: Memory) {
   const kept = keptByRun(() => new Map<string, Recalled | null>());
   const keyOf = (config: RunnableConfig) => {
-    const { scope, threadId } = runIdentity(config);
+    const { scope, threadId } = runIdentity(config, memory);
     return JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId]);
   };
   return {
@@ -70,25 +70,6 @@ export function shownAs(config: RunnableConfig, number: number): string | null {
   const [id] = ids;
   return ids.size === 1 && id !== undefined ? id : null;
 }
-
-/** The state key that the memory nodes use. */
-export const memoryKey = "mnemograph";
-
-/** What the memory nodes keep in a graph's state. Never checkpointed: forgetting must reach everything stored. */
-export interface MemoryState {
-  /** Undefined before recall, and in a run resumed after it; null when recall failed and the turn goes on. */
-  [memoryKey]?: Recalled | null | undefined;
-}
-
-/** Fields to spread into a `StateSchema` of one's own. */
-export const memoryStateFields = {
-  [memoryKey]: new UntrackedValue<Recalled | null | undefined>(undefined, { guard: false }),
-};
-
-/** The same for `Annotation.Root`: spread `memoryAnnotation.spec`. */
-export const memoryAnnotation = Annotation.Root({
-  [memoryKey]: () => new UntrackedValueChannel<Recalled | null | undefined>({ guard: false }),
-});
 
 /** What the nodes and tools of memory write to a run's stream, in its mode "custom". Never content. */
 export interface MemoryStreamEvent {

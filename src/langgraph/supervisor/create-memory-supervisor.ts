@@ -11,17 +11,17 @@ import { supervisorWithHandoffs } from "./supervisor-handoff.js";
 import { type Delegations, supervisorName, supervisorWithTools } from "./supervisor-tools.js";
 
 /** How to create a supervisor. */
-export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent"> {
+export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent" | "messagesKey"> {
   /** The supervisor's model, and that of every subagent that names none. It must be able to call tools. */
   readonly model: BaseChatModel;
   readonly memory: Memory;
-  /** Turns a goal into steps. */
-  readonly planner: Subagent;
-  /** Carries out one step. */
-  readonly executor: Subagent;
+  /** Turns a goal into steps. @default an agent of `model`, told to answer with a short numbered list of steps */
+  readonly planner?: Subagent | undefined;
+  /** Carries out one step. @default an agent of `model` with `tools`, told to do the task and report the result */
+  readonly executor?: Subagent | undefined;
   /** Further subagents. */
   readonly agents?: readonly NamedSubagent[];
-  /** Tools of the supervisor itself. */
+  /** Tools of the supervisor itself, and of the executor where none is given. @default none */
   readonly tools?: readonly StructuredToolInterface[];
   /** The supervisor's instructions, in place of the default ones. */
   readonly prompt?: string;
@@ -44,14 +44,14 @@ export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent"
   readonly memoryTools?: boolean;
 }
 
-const supervisorOptions = withMemoryOptions.omit({ agent: true }).extend({
+const supervisorOptions = withMemoryOptions.omit({ agent: true, messagesKey: true }).extend({
   model: z.custom<BaseChatModel>(
     (value) => typeof value === "object" && value !== null,
     "must be a chat model",
   ),
   memory: z.unknown(),
-  planner: z.unknown(),
-  executor: z.unknown(),
+  planner: z.unknown().optional(),
+  executor: z.unknown().optional(),
   agents: z
     .array(z.strictObject({ name: z.unknown(), description: z.string(), agent: z.unknown() }))
     .optional(),
@@ -77,6 +77,9 @@ const defaultPrompt = `You lead a small team and talk with the user. Answer your
 Give planning to the planner and doing to the executor. When something takes both, have it planned first, then have each step carried out.
 What they answer is for you: tell the user the outcome in your own words.`;
 
+const plannerPrompt = "Turn the task into a short numbered list of steps. No introduction.";
+const executorPrompt = "Carry out the task and report the result in a few sentences.";
+
 /**
  * A supervisor with memory, a planner and an executor: an uncompiled graph recall → supervisor → remember, to
  * compile with a checkpointer.
@@ -87,12 +90,22 @@ What they answer is for you: tell the user the outcome in your own words.`;
  * Where allowlists are configured, each reads the categories of its own: "supervisor", "planner", "executor", and
  * the names of the others. See `readableCategories` for what all of them read.
  *
- * @throws MemoryError `PEER_MISSING` naming the package to install; `INVALID_INPUT` for a subagent that is no
+ * @example
+ * ```ts
+ * const supervisor = await createMemorySupervisor({ model, memory });
+ * const graph = supervisor.compile({ checkpointer: memory.checkpointer() });
+ * ```
+ * @throws MemoryError `PEER_MISSING` naming the package to install (`@langchain/langgraph-supervisor`); `INVALID_INPUT` for a subagent that is no
  *   agent, or whose name cannot be used, and for options that there are not.
  */
 export async function createMemorySupervisor(options: MemorySupervisorOptions): Promise<MemorySupervisor> {
   checkOptions(options?.memory, supervisorOptions, options, "createMemorySupervisor");
-  const { model, memory, planner, executor, agents = [], tools = [], ...others } = options;
+  const { model, memory, agents = [], tools = [], ...given } = options;
+  const {
+    planner = { prompt: plannerPrompt },
+    executor = { prompt: executorPrompt, tools },
+    ...others
+  } = given;
   const { prompt = defaultPrompt, mode, delegations = "recorded", memoryTools = true, ...round } = others;
   const build = mode === "tools" ? supervisorWithTools : supervisorWithHandoffs;
   const toolsOf = (agent: string, own: readonly StructuredToolInterface[]) => {

@@ -58,7 +58,7 @@ export function consentTool(memory: Memory, options: ConsentToolOptions = {}): D
     async answer({ proposal, decision, quote }, config) {
       const { id } = await findProposal(memory, proposal, config);
       const decided = await memory.consents.acknowledge({
-        ...runIdentity(config),
+        ...runIdentity(config, memory),
         ...{ id, decision, quote },
         said: currentUserWords(toolMessages(config)),
         shown: wasShown(config, id),
@@ -69,7 +69,7 @@ export function consentTool(memory: Memory, options: ConsentToolOptions = {}): D
     },
     async refused({ code, message }, config) {
       const event = { step: "tool", op: "approve", status: "error", detail: code } as const;
-      await wayIn(memory).emit({ ...runIdentity(config), ...runOrigin(config), ...event });
+      await wayIn(memory).emit({ ...runIdentity(config, memory), ...runOrigin(config), ...event });
       return `Refused: ${message}`;
     },
   });
@@ -110,7 +110,7 @@ async function findProposal(
     .replace(/^[#(]+|\)+$/g, "");
   const numbered = /^\d{1,2}$/.test(wanted) ? shownAs(config, Number(wanted)) : null;
   if (numbered !== null) return { id: numbered };
-  const { scope } = runIdentity(config);
+  const { scope } = runIdentity(config, memory);
   const waiting = await memory.consents.list({ scope, rule: "consent", limit: 1_000 });
   const fitting = waiting.filter(({ id }) => wanted.length >= shortestId && id.startsWith(wanted));
   if (fitting.length === 1 && fitting[0]) return fitting[0];

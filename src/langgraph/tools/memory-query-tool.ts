@@ -71,7 +71,7 @@ export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions 
   checkOptions(memory, optionsSchema, options, "memoryQueryTool");
   const categories = [...readableCategories(memory.policy, options.agent ?? null)];
   const askerOf = (config: LangGraphRunnableConfig) =>
-    options.scope ? { scope: options.scope } : runIdentity(config);
+    options.scope ? { scope: options.scope } : runIdentity(config, memory);
   const report = (
     config: LangGraphRunnableConfig,
     seen: Pick<MemoryEvent, "status" | "detail" | "similarity" | "shownIds">,

@@ -48,7 +48,7 @@ export function procedureTool(memory: Memory, options: ProcedureToolOptions = {}
     async answer({ title }, config) {
       const messages = toolMessages(config).filter((message) => !isRecalled(message));
       const written = await memory.procedures.write({
-        ...runIdentity(config),
+        ...runIdentity(config, memory),
         title,
         ...runOrigin(config, agent),
         actor: agent ?? "agent",

@@ -1,7 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { type LangGraphRunnableConfig, Overwrite, type Send } from "@langchain/langgraph";
 import { MemoryError } from "../../errors.js";
-import { memoryKey } from "../run/run-state.js";
+import { memoryKey } from "../run/state-fields.js";
 
 /** A state definition: names of keys and their channels. */
 type Definition = Readonly<Record<string, unknown>>;
@@ -42,31 +42,43 @@ export interface LooseGraph {
   addNode(name: string, node: unknown, options?: { subgraphs: unknown[] }): LooseGraph;
   addEdge(from: string, to: string): LooseGraph;
   addConditionalEdges(from: string, next: (state: never) => string | Send[], ends: string[]): LooseGraph;
-  compile(options: { name: string }): unknown;
+  compile(options?: { name: string }): object;
 }
 
 /**
  * The graph of `agent`: itself, or that of what `createAgent` returns.
  *
- * @throws MemoryError `INVALID_INPUT` when it is not a compiled graph with `messages` that merge by id, or
+ * @throws MemoryError `INVALID_INPUT` when it is not a compiled graph with messages that merge by id, or
  *   has memory already.
  */
-export function agentGraph(agent: object): AgentGraph {
-  const graph = ("graph" in agent ? agent.graph : agent) as Partial<AgentGraph>;
+export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
+  const given = typeof agent === "object" && agent !== null ? agent : {};
+  const graph = ("graph" in given ? given.graph : given) as Partial<AgentGraph>;
   const channels = graph.builder?.channels;
   if (channels === undefined || typeof graph.invoke !== "function") {
     throw invalid("a compiled LangGraph graph: call .compile() first, or pass what createAgent returns");
   }
-  if (!("messages" in channels)) {
-    throw invalid("`messages` in the agent's state: use MessagesAnnotation, MessagesValue or createAgent");
+  const messages = channels[messagesKey];
+  if (messages === undefined) {
+    throw invalid(
+      `\`${messagesKey}\` in the agent's state: use MessagesAnnotation, MessagesValue or createAgent, ` +
+        `or name the key of its messages: { messagesKey: "…" }. It has ${Object.keys(channels).filter(isOwnKey).join(", ")}`,
+    );
   }
-  if (!mergesById(channels.messages)) {
-    throw invalid("`messages` that merge by id: give the key messagesStateReducer, or use MessagesValue");
+  if (!mergesById(messages)) {
+    throw invalid(
+      `\`${messagesKey}\` that merge by id: give the key messagesStateReducer, or use MessagesValue`,
+    );
   }
   if (memoryKey in channels) {
     throw invalid(`an agent without memory: this one has the state key \`${memoryKey}\` already`);
   }
   return graph as AgentGraph;
+}
+
+/** Whether it is a key of the state, and not one that LangGraph keeps its edges in. */
+function isOwnKey(channel: string): boolean {
+  return !channel.startsWith("__") && !channel.includes(":");
 }
 
 function invalid(needed: string): MemoryError {

@@ -8,15 +8,16 @@ import { encodePlain, plainMessage } from "../../text/message-codec.js";
 import { forgetfulSaver, leaveOut, putInAnew, type ShownView } from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
-import type { RoundOptions } from "../run/node-options.js";
-import { type MemoryState, memoryKey } from "../run/run-state.js";
+import type { MessagesKeyOption, RoundOptions } from "../run/node-options.js";
+import { fromState, type MemoryState, memoryKey } from "../run/state-fields.js";
 import { type AgentBuilder, type AgentGraph, wholeStateInput, wholeStateUpdate } from "./agent-graph.js";
+import { invokeStreamed } from "./agent-stream.js";
 
 /** State key of the ids of messages that the agent removed and the transcript would bring back. */
 export const removedKey = "mnemographRemoved";
 
 type Values = Record<string, unknown>;
-type AgentState = { messages: BaseMessage[] } & MemoryState & { [removedKey]?: string[] } & Values;
+type AgentState = MemoryState & { [removedKey]?: string[] } & Values;
 
 /**
  * The node that runs `agent` on what memory shows it, and returns what the agent changed.
@@ -27,27 +28,29 @@ export function callAgent(
   agent: AgentGraph,
   builder: AgentBuilder,
   memory: Memory,
-  options: Pick<RoundOptions, "onError" | "agent" | "memoryMode" | "injectAs">,
+  options: Pick<RoundOptions, "onError" | "agent" | "memoryMode" | "injectAs"> & MessagesKeyOption,
 ) {
   const recallAgain = recalling(memory, options);
+  const { messagesKey = "messages" } = options;
   return async (state: AgentState, config: LangGraphRunnableConfig): Promise<Values> => {
     const { [memoryKey]: kept, [removedKey]: removed = [], ...own } = state;
     // What was recalled is not checkpointed: a run resumed here has lost it.
-    const recalled = kept === undefined ? (await recallAgain(state, config))[memoryKey] : kept;
-    const view = modelView(state.messages, withoutRemoved(recalled, removed), options.injectAs);
-    const shown = { state: state.messages, view };
+    const recalled = fromState(kept === undefined ? (await recallAgain(state, config))[memoryKey] : kept);
+    const said = own[messagesKey] as BaseMessage[];
+    const view = modelView(said, withoutRemoved(recalled, removed), options.injectAs);
+    const shown = { state: said, view };
     const { agentConfig, isSeen } = withoutRecalled(agent, config, shown);
     // The view replaces what an agent with checkpoints of its own kept of the turn before.
-    const input = wholeStateInput(builder, { ...putInAnew(own, shown), messages: view });
-    const output = await agent.invoke(input, agentConfig);
+    const input = wholeStateInput(builder, { ...putInAnew(own, shown), [messagesKey]: view });
+    const output = await invokeStreamed(agent, input, agentConfig, shown);
 
-    const { messages, ...others } = output;
+    const { [messagesKey]: messages, ...others } = output;
     const changed = { ...wholeStateUpdate(builder, own, leaveOut(others, shown)), [memoryKey]: recalled };
     if (!messages) return changed;
-    const update = messageUpdate(state.messages, view.filter(isSeen), messages as BaseMessage[]);
+    const update = messageUpdate(said, view.filter(isSeen), messages as BaseMessage[]);
     const nowRemoved = [...removed.filter((id) => isShownAgain(recalled, id)), ...update.removed];
     const noteRemoved = removed.length > 0 || nowRemoved.length > 0;
-    return { ...changed, messages: update.messages, ...(noteRemoved && { [removedKey]: nowRemoved }) };
+    return { ...changed, [messagesKey]: update.messages, ...(noteRemoved && { [removedKey]: nowRemoved }) };
   };
 }
 

@@ -7,7 +7,8 @@ import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
 import { checkOptions, type InjectAs, type RoundOptions, roundOptions } from "../run/node-options.js";
-import { memoryKey, recalledByRun } from "../run/run-state.js";
+import { recalledByRun } from "../run/run-state.js";
+import { memoryKey } from "../run/state-fields.js";
 
 /**
  * How the middleware works. The memory block goes to the end of the agent's system message, or in front of the current
@@ -49,11 +50,11 @@ export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOption
   checkOptions(memory, roundOptions, options, "memoryMiddleware");
   const recall = recalling(memory, options);
   const remember = remembering(memory, options);
-  const runs = recalledByRun();
+  const runs = recalledByRun(memory);
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
-    const { [memoryKey]: recalled = null, messages } = await recall(state, config);
+    const { [memoryKey]: recalled = null, messages } = await recall({ messages: state.messages }, config);
     runs.set(config, recalled);
-    return { recalled, removals: messages };
+    return { recalled, removals: messages as RemoveMessage[] | undefined };
   };
 
   const middleware: MemoryMiddleware = {
@@ -72,7 +73,7 @@ export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOption
     async afterAgent(state) {
       const config = getConfig();
       const { messages } = await remember({ ...state, [memoryKey]: runs.get(config) }, config);
-      return messages && { messages };
+      return messages ? { messages: messages as BaseMessage[] } : undefined;
     },
   };
   return Object.assign(middleware, { [brand]: true });

@@ -5,7 +5,7 @@ import {
   END,
   type MessagesAnnotation,
   START,
-  type StateDefinitionInit,
+  type StateDefinition,
   StateGraph,
 } from "@langchain/langgraph";
 import { z } from "zod";
@@ -14,13 +14,19 @@ import type { Memory } from "../../memory.js";
 import { askingConsent } from "../nodes/consent-node.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
-import { checkOptions, type RoundOptions, roundOptions } from "../run/node-options.js";
-import { memoryAnnotation } from "../run/run-state.js";
+import {
+  checkOptions,
+  type MessagesKeyOption,
+  messagesKey,
+  type RoundOptions,
+  roundOptions,
+} from "../run/node-options.js";
+import { memoryAnnotation } from "../run/state-fields.js";
 import { type AgentGraph, agentGraph, type LooseGraph, wholeStateAgent } from "./agent-graph.js";
 import { callAgent, removedKey } from "./call-agent.js";
 
 /** How `withMemory` wraps an agent. */
-export interface WithMemoryOptions extends RoundOptions {
+export interface WithMemoryOptions extends RoundOptions, MessagesKeyOption {
   /**
    * "interrupt" asks the user about what waits for consent before the agent's turn; needs a checkpointer. See
    * `consentNode`. @default "none"
@@ -32,26 +38,70 @@ export interface WithMemoryOptions extends RoundOptions {
 
 /** What `withMemory` takes. */
 export const withMemoryOptions = roundOptions.extend({
+  ...messagesKey,
   consent: z.enum(["interrupt", "none"]).optional(),
   agentNode: z.string().optional(),
 });
 
 /** What `withMemory` uses of the result of `createAgent` of `langchain`. */
-export interface CreatedAgent<State extends object> {
+export interface CreatedAgent<State extends object, Config = unknown> {
   readonly graph: object;
-  invoke(...input: never[]): Promise<State>;
+  // A method, so that agents with a context of their own are agents, too.
+  invoke(state: never, config?: Config): Promise<State>;
 }
+
+/** A compiled graph, whatever its state. */
+// biome-ignore lint/suspicious/noExplicitAny: parameters of both variances.
+export type CompiledAgent = CompiledStateGraph<any, any, any, any, any, any, any, any, any>;
 
 export type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
 export type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
+
+/** The definition of the context that an agent of `createAgent` is run with. */
+export type ContextChannels<Config> = Config extends { context?: infer Context }
+  ? [NonNullable<Context>] extends [Record<string, unknown>]
+    ? Channels<Required<NonNullable<Context>>>
+    : StateDefinition
+  : StateDefinition;
+
+/** `Agent` with memory, not compiled yet: its state, input, output and context are the agent's own. */
+export type WithMemory<Agent> = [Agent] extends [never]
+  ? WithMemory<CompiledAgent>
+  : Agent extends CompiledStateGraph<
+        infer S,
+        infer U,
+        // biome-ignore lint/suspicious/noExplicitAny: the names of its nodes are not those of the graph around it.
+        any,
+        infer I,
+        infer O,
+        infer C,
+        infer Returned,
+        infer Interrupt,
+        infer Written
+      >
+    ? StateGraph<unknown, S, U, string, I, O, C, Returned, Interrupt, Written>
+    : Agent extends CreatedAgent<infer State, infer Config>
+      ? StateGraph<
+          unknown,
+          State,
+          Partial<State>,
+          string,
+          InputChannels<State>,
+          Channels<State>,
+          ContextChannels<Config>
+        >
+      : never;
 
 /**
  * `agent` with memory: an uncompiled graph recall → agent → remember, to compile with a checkpointer. With
  * `consent: "interrupt"` a node after recall asks about what waits for the user's consent.
  *
  * The agent is shown the summary of the conversation, what came after it, and the current message. It stays
- * visible as a subgraph, streams and interrupts as before, and its own state and context pass through. What it
- * removes from its messages stays removed.
+ * visible as a subgraph, streams its tokens and interrupts as before, and its own state and context pass through. What it
+ * removes from its messages stays removed. Nothing recalled is in streams of values and updates, in states or in results.
+ *
+ * In updates, the nodes are `memory.recall`, `memory.consent` where it asks, the agent by its name (`agentNode`), and
+ * `memory.remember`; the agent's own nodes, such as `model_request` and `tools`, come with `subgraphs: true`.
  *
  * @example
  * ```ts
@@ -61,33 +111,17 @@ export type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof Me
  *   { configurable: { thread_id: "t1", user_id: "ana" } },
  * );
  * ```
- * @param agent any compiled graph whose state has `messages`, or what `createAgent` returns.
+ * @param agent any compiled graph whose state has messages, or what `createAgent` returns.
  * @throws MemoryError `INVALID_INPUT` when the agent is not such a graph, `agentNode` cannot be its name, or an option is
  *   none.
  */
-export function withMemory<
-  S,
-  U,
-  N extends string,
-  I extends StateDefinitionInit,
-  O extends StateDefinitionInit,
-  C extends StateDefinitionInit,
-  Returned,
-  Interrupt,
-  Written,
->(
-  agent: CompiledStateGraph<S, U, N, I, O, C, Returned, Interrupt, Written>,
+export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
+  agent: Agent,
   memory: Memory,
-  options?: WithMemoryOptions,
-): StateGraph<unknown, S, U, string, I, O, C, Returned, Interrupt, Written>;
-export function withMemory<State extends object>(
-  agent: CreatedAgent<State>,
-  memory: Memory,
-  options?: WithMemoryOptions,
-): StateGraph<unknown, State, Partial<State>, string, InputChannels<State>, Channels<State>>;
-export function withMemory(agent: object, memory: Memory, options: WithMemoryOptions = {}): unknown {
+  options: WithMemoryOptions = {},
+): WithMemory<Agent> {
   checkOptions(memory, withMemoryOptions, options, "withMemory");
-  const graph = agentGraph(agent);
+  const graph = agentGraph(agent, options.messagesKey ?? "messages");
   const { builder } = graph;
   const wrapped = new StateGraph({
     state: { ...builder.channels, ...memoryAnnotation.spec, [removedKey]: Annotation<string[]>() },
@@ -98,6 +132,8 @@ export function withMemory(agent: object, memory: Memory, options: WithMemoryOpt
   // What a caller may send and what Studio shows are the agent's own schemas, not just their channels.
   const { _schemaRuntimeDefinition, _inputRuntimeDefinition, _outputRuntimeDefinition } = builder;
   Object.assign(wrapped, { _schemaRuntimeDefinition, _inputRuntimeDefinition, _outputRuntimeDefinition });
+
+  streamOnly(wrapped, Object.keys(builder.channels));
 
   const nodes = nodeNames(graph, options.agentNode);
   const inner = wholeStateAgent(graph);
@@ -114,7 +150,13 @@ export function withMemory(agent: object, memory: Memory, options: WithMemoryOpt
   return wrapped
     .addEdge(START, nodes.recall)
     .addEdge(nodes.agent, nodes.remember)
-    .addEdge(nodes.remember, END);
+    .addEdge(nodes.remember, END) as unknown as WithMemory<Agent>;
+}
+
+/** Has what is compiled of `graph` show the state's `keys` alone in its streams and states: they go to browsers. */
+function streamOnly(graph: LooseGraph, keys: readonly string[]): void {
+  const compile = graph.compile.bind(graph);
+  graph.compile = (options) => Object.assign(compile(options), { streamChannels: [...keys] });
 }
 
 /** Names that LangGraph takes: no state key, no other node, and none of the characters of its namespaces. */

@@ -1,0 +1,100 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
+import { createAgent } from "langchain";
+import { expect, it } from "vitest";
+import {
+  createMemory,
+  MemoryError,
+  memoryMiddleware,
+  memoryQueryTool,
+  type Scope,
+  withMemory,
+} from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { wayIn } from "../../src/way-in.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { answering, chatAgent, say, toolAgent, transcript } from "./conversation.js";
+
+const database = useTestDatabase();
+const fact = (value: string) => ({
+  ...{ category: "profile", key: "dish", value, importance: 5, origin: "user" as const },
+  text: `The favourite dish is ${value}.`,
+});
+
+function studio(defaultScope: Scope = { appId: `studio ${crypto.randomUUID()}` }) {
+  return { memory: database.memory({ defaultScope }), defaultScope };
+}
+
+it.each(["memory.checkpointer()", "a saver of the server"])(
+  "is whose memory a run has that names nobody (%s)",
+  async (saver) => {
+    const { memory, defaultScope } = studio();
+    await memory.memories.add(fact("zanzibar"), { scope: defaultScope });
+    const asks = { toolCalls: [{ name: "memory_query", args: { query: "dish" } }] };
+    const { agent, model } = toolAgent([asks, "Zanzibar."], [memoryQueryTool(memory)]);
+    const checkpointer = saver.startsWith("a") ? new MemorySaver() : memory.checkpointer();
+    const graph = withMemory(agent, memory).compile({ checkpointer });
+    // As LangGraph's development server does, which knows no user.
+    const config = { configurable: { thread_id: crypto.randomUUID(), user_id: undefined } };
+    await say(graph, "What do I like?", config);
+    expect(model.calls[0]?.messages[0]?.text).toContain("zanzibar");
+    expect(model.calls[1]?.messages.at(-1)?.text).toContain("zanzibar");
+    const { values } = await graph.getState(config);
+    expect(values.messages).toHaveLength(4);
+    const { gap } = await memory.recall({ scope: defaultScope, threadId: config.configurable.thread_id });
+    expect(gap).toHaveLength(4);
+  },
+);
+
+it("is that of middleware as well", async () => {
+  const { memory, defaultScope } = studio();
+  await memory.memories.add(fact("zanzibar"), { scope: defaultScope });
+  const model = new ScriptedChatModel({ replies: ["hello"] });
+  const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
+  await agent.invoke(
+    { messages: [new HumanMessage("hi")] },
+    { configurable: { thread_id: crypto.randomUUID() } },
+  );
+  expect(model.calls[0]?.messages[0]?.text).toContain("zanzibar");
+});
+
+it("is not that of a run that names a user, a tenant, or was authenticated", async () => {
+  const { memory, defaultScope } = studio({ userId: "owner" });
+  await memory.memories.add(fact("zanzibar"), { scope: defaultScope });
+  const model = answering();
+  const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
+  const ana = { thread_id: crypto.randomUUID(), user_id: crypto.randomUUID() };
+  await say(graph, "What do I like?", { configurable: ana });
+  expect(model.calls[0]?.messages.map(({ text }) => text)).toEqual(["What do I like?"]);
+  expect(await transcript(database, { configurable: ana })).toHaveLength(2);
+  for (const ids of [{ tenant_id: "acme" }, { langgraph_auth_user: { display_name: "Eve" } }]) {
+    const refused = say(graph, "hi", { configurable: { thread_id: crypto.randomUUID(), ...ids } });
+    await expect(refused).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
+  }
+  // The default's own thread is not a stranger's, and a stranger's not the default's.
+  await expect(say(graph, "hi", { configurable: { thread_id: ana.thread_id } })).rejects.toMatchObject({
+    code: "THREAD_FORBIDDEN",
+  });
+  expect(model.calls).toHaveLength(1);
+});
+
+it("is refused where it is none, and beside row-level security", () => {
+  const coded = (code: string) => expect.objectContaining({ code });
+  for (const defaultScope of [{}, { tenantId: "acme" }, { userId: " " }, { userId: undefined }, "ana"]) {
+    expect(() => createMemory({ defaultScope: defaultScope as never })).toThrow(coded("SCOPE_REQUIRED"));
+  }
+  expect(() => createMemory({ defaultScope: { userId: "ana" }, isolation: "rls" })).toThrow(
+    coded("INVALID_INPUT"),
+  );
+  expect(wayIn(database.memory()).defaultScope()).toBeNull();
+});
+
+it("is named where a run is refused that names nobody", async () => {
+  const graph = withMemory(chatAgent(answering()), database.memory()).compile();
+  const failed = await say(graph, "hi", { configurable: { thread_id: "t" } }).catch(
+    (error: unknown) => error,
+  );
+  expect(MemoryError.is(failed, "SCOPE_REQUIRED")).toBe(true);
+  expect((failed as Error).message).toMatch(/configurable.*user_id.*context.*defaultScope/s);
+  await expect(database.memory().memories.list({ scope: {} })).rejects.toThrow(/scope: \{ userId/);
+});

@@ -1,0 +1,266 @@
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import {
+  Annotation,
+  Command,
+  entrypoint,
+  interrupt,
+  MemorySaver,
+  MessagesAnnotation,
+  MessagesValue,
+  MessagesZodMeta,
+  MessagesZodState,
+  messagesStateReducer,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
+import { registry } from "@langchain/langgraph/zod";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { z as z3 } from "zod/v3";
+import {
+  type Memory,
+  MemoryError,
+  memoryAnnotation,
+  memoryFields,
+  memoryStateFields,
+  modelView,
+  type Recalled,
+  recallNode,
+  rememberNode,
+  withMemory,
+} from "../../src/index.js";
+import type { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import {
+  type AnyGraph,
+  addressOf,
+  answering,
+  lines,
+  newThread,
+  say,
+  streamed,
+  transcript,
+} from "./conversation.js";
+
+const database = useTestDatabase();
+
+/** A thread of a user of whom one thing is known. */
+async function knownThread(memory: Memory) {
+  const thread = newThread();
+  await memory.memories.add(
+    {
+      ...{ category: "profile", key: "dish", value: "zanzibar", importance: 5, origin: "user" as const },
+      text: "The user's favourite dish is zanzibar.",
+    },
+    { scope: addressOf(thread).scope },
+  );
+  return thread;
+}
+
+interface Seen {
+  readonly messages: BaseMessage[];
+  readonly mnemograph?: Recalled | null | undefined;
+}
+
+function chat(model: ScriptedChatModel, pause = false) {
+  return async ({ messages, mnemograph }: Seen) => {
+    if (pause) interrupt("wait");
+    return { messages: [await model.invoke(modelView(messages, mnemograph))] };
+  };
+}
+
+const states = {
+  Annotation: Annotation.Root({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec }),
+  StateSchema: new StateSchema({ messages: MessagesValue, ...memoryStateFields }),
+  "MessagesZodState.extend(memoryFields)": MessagesZodState.extend(memoryFields),
+  "MessagesZodState with fields of zod 3": MessagesZodState.extend({
+    ...memoryFields,
+    topic: z3.string().optional(),
+  }),
+  "an object of zod 4": z.object({
+    messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
+    topic: z.string().optional(),
+    ...memoryFields,
+  }),
+} as const;
+
+function graphOf(state: object, memory: Memory, model: ScriptedChatModel, pause = false) {
+  return new StateGraph(state as typeof states.Annotation)
+    .addNode("recall", recallNode(memory))
+    .addNode("chat", chat(model, pause))
+    .addNode("remember", rememberNode(memory))
+    .addEdge(START, "recall")
+    .addEdge("recall", "chat")
+    .addEdge("chat", "remember");
+}
+
+describe.each(Object.entries(states))("a state of %s", (_, state) => {
+  it("shows memory, records, and gives none of it to streams, outputs or checkpoints", async () => {
+    const memory = database.memory();
+    const thread = await knownThread(memory);
+    const model = answering();
+    const saver = new MemorySaver();
+    const graph = graphOf(state, memory, model).compile({ checkpointer: saver });
+    const input = { messages: [new HumanMessage("What do I like?")] };
+    const chunks = await streamed(graph, input, { ...thread, streamMode: ["values", "updates"] });
+    expect(lines(model.calls[0]!.messages).join()).toContain("zanzibar");
+    expect(JSON.stringify(chunks)).not.toContain("zanzibar");
+    const result = await say(graph, "And now?", thread);
+    expect(lines(model.calls[1]!.messages).join()).toContain("zanzibar");
+    expect(JSON.stringify(result)).not.toContain("zanzibar");
+    expect(result.messages).toHaveLength(4);
+    expect(await transcript(database, thread)).toHaveLength(4);
+    const kept = JSON.stringify([saver.storage, saver.writes], (_key, value: unknown) =>
+      value instanceof Uint8Array ? new TextDecoder().decode(value) : value,
+    );
+    expect(kept).toContain("What do I like?");
+    expect(kept).not.toContain("zanzibar");
+  });
+
+  it("goes on after an interrupt, where what was recalled is gone", async () => {
+    const memory = database.memory();
+    const thread = await knownThread(memory);
+    const model = answering();
+    const graph = graphOf(state, memory, model, true).compile({ checkpointer: memory.checkpointer() });
+    await say(graph, "question 1", thread);
+    const { messages } = await (graph as unknown as AnyGraph).invoke(new Command({ resume: "go" }), thread);
+    expect(lines(messages)).toEqual(["human: question 1", "ai: answer 1"]);
+    expect(lines(model.calls[0]!.messages)).toEqual(["human: question 1"]);
+    expect(await transcript(database, thread)).toHaveLength(2);
+  });
+});
+
+describe("a state without the key of memory", () => {
+  const bare: Record<string, object> = {
+    Annotation: MessagesAnnotation,
+    StateSchema: new StateSchema({ messages: MessagesValue }),
+    MessagesZodState,
+  };
+
+  it.each(Object.entries(bare))("of %s is refused, with the line to add", async (_, state) => {
+    const model = answering();
+    const graph = graphOf(state, database.memory(), model).compile();
+    const failed = await say(graph, "hello", newThread()).catch((error: unknown) => error);
+    expect(MemoryError.is(failed, "INVALID_INPUT")).toBe(true);
+    const { message } = failed as Error;
+    for (const line of [
+      "...memoryAnnotation.spec",
+      "...memoryStateFields",
+      "MessagesZodState.extend(memoryFields)",
+    ])
+      expect(message).toContain(line);
+    expect(model.calls).toEqual([]);
+  });
+
+  it("does not compile", () => {
+    const memory = database.memory();
+    const recall = () => recallNode(memory);
+    const zod = z.object({
+      messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
+    });
+    void (() => {
+      // @ts-expect-error: the state lacks memory's key
+      new StateGraph(MessagesAnnotation).addNode("recall", recall());
+      // @ts-expect-error: the same
+      new StateGraph(MessagesAnnotation).addNode({ recall: recall() });
+      // @ts-expect-error: the same
+      new StateGraph(MessagesAnnotation).addNode([["recall", recall()]]);
+      // @ts-expect-error: the same of a StateSchema
+      new StateGraph(new StateSchema({ messages: MessagesValue })).addNode("recall", recall());
+      // @ts-expect-error: the same of zod 4
+      new StateGraph(zod).addNode("recall", recall());
+      // @ts-expect-error: the state has no messages
+      new StateGraph(memoryAnnotation).addNode("recall", recall());
+      // @ts-expect-error: the messages have another key
+      new StateGraph(states.Annotation).addNode("recall", recallNode(memory, { messagesKey: "talk" }));
+      // @ts-expect-error: the state has no messages
+      new StateGraph(memoryAnnotation).addNode("remember", rememberNode(memory));
+    });
+  });
+
+  it("compiles with the key, however the nodes are given", () => {
+    const memory = database.memory();
+    void (() => {
+      new StateGraph(states.Annotation).addNode({ recall: recallNode(memory), end: rememberNode(memory) });
+      new StateGraph(states.StateSchema).addNode([["recall", recallNode(memory, { onError: "throw" })]]);
+      new StateGraph(states["an object of zod 4"]).addNode("recall", recallNode(memory));
+      // Who calls it has what it returns.
+      return recallNode(memory)({ messages: [] }, newThread()).then(({ mnemograph }) => mnemograph?.gap);
+    });
+  });
+
+  it("is fine where the node is called by hand in a functional workflow", async () => {
+    const memory = database.memory();
+    const thread = await knownThread(memory);
+    const model = answering();
+    const workflow = entrypoint("chat", async (text: string, config) => {
+      const messages = [new HumanMessage(text)];
+      const { mnemograph } = await recallNode(memory)({ messages }, config);
+      const answer = await model.invoke(modelView(messages, mnemograph));
+      await rememberNode(memory)({ messages: [...messages, answer], mnemograph }, config);
+      return answer.text;
+    });
+    expect(await workflow.invoke("What do I like?", thread)).toBe("answer 1");
+    expect(lines(model.calls[0]!.messages).join()).toContain("zanzibar");
+    expect(await transcript(database, thread)).toHaveLength(2);
+  });
+});
+
+describe("messages under another key", () => {
+  const talkSpec = { talk: Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] }) };
+
+  it("are named to the nodes", async () => {
+    const memory = database.memory();
+    const thread = await knownThread(memory);
+    const model = answering();
+    const graph = new StateGraph(Annotation.Root({ ...talkSpec, ...memoryAnnotation.spec }))
+      .addNode("recall", recallNode(memory, { messagesKey: "talk" }))
+      .addNode("chat", async ({ talk, mnemograph }) => ({
+        talk: [await model.invoke(modelView(talk, mnemograph))],
+      }))
+      .addNode("remember", rememberNode(memory, { messagesKey: "talk" }))
+      .addEdge(START, "recall")
+      .addEdge("recall", "chat")
+      .addEdge("chat", "remember")
+      .compile({ checkpointer: memory.checkpointer() });
+    const { talk } = await graph.invoke({ talk: [new HumanMessage("What do I like?")] }, thread);
+    expect(lines(talk)).toEqual(["human: What do I like?", "ai: answer 1"]);
+    expect(lines(model.calls[0]!.messages).join()).toContain("zanzibar");
+    expect(await transcript(database, thread)).toEqual(["What do I like?", "answer 1"]);
+  });
+
+  it("are named to withMemory", async () => {
+    const memory = database.memory();
+    const thread = await knownThread(memory);
+    const model = answering();
+    const agent = new StateGraph(Annotation.Root(talkSpec))
+      .addNode("chat", async ({ talk }) => ({ talk: [await model.invoke(talk)] }))
+      .addEdge(START, "chat")
+      .compile();
+    const graph = withMemory(agent, memory, { messagesKey: "talk" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    for (const round of [1, 2]) {
+      const { talk } = await graph.invoke({ talk: [new HumanMessage(`question ${round}`)] }, thread);
+      expect(talk).toHaveLength(round * 2);
+    }
+    expect(lines(model.calls[1]!.messages).join()).toContain("zanzibar");
+    expect(await transcript(database, thread)).toHaveLength(4);
+    expect(() => withMemory(agent, memory)).toThrow(/`messages`.*messagesKey.*It has talk/s);
+  });
+
+  it("are asked for where the graph has none of the name", async () => {
+    const memory = database.memory();
+    const state = Annotation.Root({ ...talkSpec, ...memoryAnnotation.spec });
+    for (const node of [recallNode(memory), rememberNode(memory)]) {
+      const graph = new StateGraph(state)
+        .addNode("node", node as never)
+        .addEdge(START, "node")
+        .compile();
+      await expect(graph.invoke({ talk: [new AIMessage("hi")] }, newThread())).rejects.toThrow(
+        /`messages` of the graph's state.*messagesKey/s,
+      );
+    }
+  });
+});
