@@ -35,6 +35,7 @@ function currentValue(db: Connection): Sql {
     select coalesce(h.value, h.content) from ${db.schema}.memory h
     where h.owner_ref = c.owner_ref and ${isId(sql`h.app_id`, sql`c.app_id`)}
       and h.category = c.category and h.key = c.key and h.state = 'active'
+      and (h.expires_at is null or h.expires_at > ${db.now()})
   )`;
 }
 

@@ -8,7 +8,7 @@ import { listMemories } from "../item/memory-row.js";
 import { purgeMemories } from "../write/memory-states.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
-import { rewriteContent } from "./rewrite-content.js";
+import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
 /** Whose memory, and the person who decides. */
 export interface QuarantineDecision {
@@ -90,7 +90,7 @@ async function approve(deps: WriteRuntime, decision: ChangeInput): Promise<Memor
   const known = await requireMemory(deps.db, decision, ["quarantined"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
   return editMemory(deps, { ...decision, step, states: ["quarantined"] }, async (editing) => {
-    const { before } = editing;
+    const before = unexpiredFrom(editing, editing.before);
     const how = { embedded, vouched: true, trust: "operator" } as const;
     const also = await rewriteContent(deps, editing, before, how);
     const { state, trust } = before;
