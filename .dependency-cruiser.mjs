@@ -70,6 +70,10 @@ const mayImport = {
     ...["text", "postgres", "scope", "events", "conversation"],
     ...["memories/item", "memories/slot", "memories/changes", "memories/guard", "memories/write"],
   ],
+  owners: [
+    ...["text", "postgres", "scope", "models", "events", "memories/item", "memories/compare"],
+    ...["memories/slot", "memories/changes", "memories/write"],
+  ],
   rounds: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
     ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],

@@ -21,6 +21,7 @@ import { eventSchema, failureSchema, memoryOptionsSchema, statsSchema } from "./
 import { createEmbedder } from "./models/embedder.js";
 import { reembed } from "./models/reembed.js";
 import { type ResolvedConfig, resolveConfig } from "./options.js";
+import { createAppsApi, createUsersApi } from "./owners/users-api.js";
 import { migrate } from "./postgres/migrate.js";
 import { openDatabase } from "./postgres/open-database.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
@@ -99,6 +100,8 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     summarizationGraph: () => graphs.summarization.withConfig({}),
     extractionGraph: () => graphs.extraction.withConfig({}),
     compressionGraph: () => graphs.compression.withConfig({}),
+    users: createUsersApi(runtime),
+    apps: createAppsApi(runtime),
     stats: async (of) => {
       if (of !== undefined) parseInput(statsSchema, of, "statistics");
       return memoryStats(db.patient, parseScopeIn(of) ?? null, writingProblemNames);

@@ -2,7 +2,15 @@ import sql, { join, raw, type Sql } from "sql-template-tag";
 import { column, jsonRow, readRow, type Time, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
-import { belongsTo, scopeColumns, scopeOf, seenOwners, uuidOf } from "../../scope/scope-predicates.js";
+import {
+  type AllListing,
+  belongsTo,
+  ofTenant,
+  scopeColumns,
+  scopeOf,
+  seenOwners,
+  uuidOf,
+} from "../../scope/scope-predicates.js";
 import {
   type MemoryItem,
   type MemoryKind,
@@ -138,6 +146,23 @@ export async function listMemories(db: Connection, listing: MemoryListing): Prom
   return rows.map((row) => memoryOf(row.memory));
 }
 
+/** What is in quarantine of everybody, or of a tenant, latest first. */
+export async function listQuarantined(
+  db: Connection,
+  { tenantId, limit = 100, after }: AllListing & Pick<MemoryListing, "limit" | "after">,
+): Promise<MemoryItem[]> {
+  const rows = await db.query<{ memory: MemoryJson }>(sql`
+    select ${memoryJson(db)} as memory from ${db.schema}.memory m
+    where m.state = 'quarantined' and ${ofTenant(sql`m.tenant_id`, tenantId)} and ${isAfter(db, after)}
+    order by m.ref desc limit ${limit}`);
+  return rows.map((row) => memoryOf(row.memory));
+}
+
+function isAfter({ schema }: Connection, after: string | undefined): Sql {
+  if (after === undefined) return sql`true`;
+  return sql`m.ref < (select b.ref from ${schema}.memory b where b.id = ${uuidOf(after)}::uuid)`;
+}
+
 function listed(db: Connection, listing: MemoryListing): Sql {
   const { scope, kinds, categories, states = ["active"], metadata, after } = listing;
   const { appId } = scopeColumns(scope);
@@ -150,9 +175,7 @@ function listed(db: Connection, listing: MemoryListing): Sql {
       ...(kinds === undefined ? [] : [sql`m.kind = any (${kinds}::text[])`]),
       ...(categories === undefined ? [] : [sql`m.category = any (${categories}::text[])`]),
       ...(metadata === undefined ? [] : [sql`m.metadata @> ${JSON.stringify(metadata)}::jsonb`]),
-      ...(after === undefined
-        ? []
-        : [sql`m.ref < (select b.ref from ${db.schema}.memory b where b.id = ${uuidOf(after)}::uuid)`]),
+      isAfter(db, after),
     ],
     " and ",
   );
