@@ -96,7 +96,17 @@ const mayImport = {
   "langgraph/supervisor": ["text", "langgraph/run", "langgraph/tools", "langgraph/wrap"],
   cli: [
     ...["postgres", "scope", "conversation", "jobs", "checkpoints", "consents", "forgetting", "search"],
-    ...["memories/changes", "memories/edit", "memories/guard", "memories/item", "summaries", "transfer"],
+    ...[
+      "memories/changes",
+      "memories/edit",
+      "memories/guard",
+      "memories/item",
+      "memories/write",
+      "memories",
+      "owners",
+      "summaries",
+      "transfer",
+    ],
     "langgraph/checkpointer",
   ],
   testing: ["testing/offline"],
