@@ -47,7 +47,7 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
       ["Waiting", `${contents.waiting.consents} for consent, ${contents.waiting.quarantine} in quarantine`],
       ["Expired", `${contents.expired} not swept yet`],
       ["Without vector", missing(contents)],
-      ["Size", `${megabytes(contents.tables.reduce((sum, { bytes }) => sum + bytes, 0))}, largest tables:`],
+      ["Size", `${megabytes(contents.tables.reduce((sum, { bytes }) => sum + bytes, 0))} with indexes`],
       ...contents.tables.slice(0, largestTables).map(tableRow),
     );
   }
@@ -59,7 +59,7 @@ const largestTables = 5;
 
 function tableRow({ table, rows, bytes }: TableSize): string[] {
   const counted = rows === null ? "" : `, some ${rows} rows`;
-  return [`  ${table}`, `${megabytes(bytes)}${counted}`];
+  return [`Table ${table}`, `${megabytes(bytes)}${counted}`];
 }
 
 function megabytes(bytes: number): string {

@@ -9,6 +9,7 @@ import { abortSignal, listener, parseInput } from "../text/parse-input.js";
 import type { Redactor } from "../text/redactor.js";
 import type { ExportLine } from "./export-line.js";
 import { type ImportCounts, importBatch } from "./import-batch.js";
+import { createTally } from "./import-tally.js";
 import { type ImportConfig, type ImportTrust, lowering } from "./lower-line.js";
 import { lineError, type NumberedLine, noMessage, readExport } from "./read-export.js";
 import { redactLine, type Screened, screenLine, screenMessage } from "./screen-line.js";
@@ -42,9 +43,19 @@ export interface Imported {
   readonly scope: Scope;
   /** Lines read. */
   readonly lines: number;
-  /** Lines that were written, by type; the others were there already. */
+  /** Those of them that stand for something: all but the header and the end. */
+  readonly records: number;
+  /** Records that were written, by type. */
   readonly written: Readonly<Record<string, number>>;
   readonly total: number;
+  /** Records that were there already, by type; of the owner, whose counters were as high. */
+  readonly present: Readonly<Record<string, number>>;
+  /** Of the memories written: those that wait in quarantine. */
+  readonly quarantined: number;
+  /** Of the requests written: those that wait for the user's consent. */
+  readonly awaitingConsent: number;
+  /** Records that were left out, and why. */
+  readonly skipped: readonly { readonly type: string; readonly count: number; readonly reason: string }[];
   /**
    * Lines that were not taken at their word, by type: memories that wait in quarantine, messages, summaries and news
    * without their words, requests for consent that have expired. Unset when there are none.
@@ -85,7 +96,8 @@ export async function importLines(
       "An import reads lines: pass what `export` gives, or lines of text.",
     );
   }
-  const written: Record<string, number> = {};
+  const tally = createTally();
+  const { written } = tally;
   const withheld: Record<string, number> = {};
   let scope: Scope | undefined;
   let ownerRef = 0;
@@ -103,17 +115,14 @@ export async function importLines(
       ownerRef = (await inTenant(owner, () => runtime.db.transaction((tx) => lockOwner(tx, owner)))).ref;
     }
     const into = { scope: scope as Scope, ownerRef, trust };
-    const counts = await inTenant(into.scope, () => importBatch(runtime.db, into, batch));
-    for (const [type, count] of Object.entries<number>(counts)) {
-      if (count > 0) written[type] = (written[type] ?? 0) + count;
-    }
+    tally.add(batch, await inTenant(into.scope, () => importBatch(runtime.db, into, batch)));
     lines += batch.length;
     onProgress?.({ lines });
   }
-  const total = Object.values(written).reduce((sum, count) => sum + count, 0);
+  const counted = tally.result();
   const into = scope as Scope;
-  if (total > 0) await inTenant(into, () => insertEvent(runtime.db, importEvent(into, written)));
-  return { scope: into, lines, written, total, ...(Object.keys(withheld).length > 0 && { withheld }) };
+  if (counted.total > 0) await inTenant(into, () => insertEvent(runtime.db, importEvent(into, written)));
+  return { scope: into, lines, ...counted, ...(Object.keys(withheld).length > 0 && { withheld }) };
 }
 
 const optionsSchema = z.strictObject({

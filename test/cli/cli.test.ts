@@ -145,7 +145,7 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
       "Expired: 0 not swept yet",
       "Without vector: no vectors are kept (pgvector is not installed)",
     ]);
-    expect(lines[13]).toMatch(/^Size: \d+\.\d MB, largest tables:$/);
+    expect(lines[13]).toMatch(/^Size: \d+\.\d MB with indexes$/);
     expect(lines).toHaveLength(19);
   }, 120_000);
 });

@@ -74,7 +74,7 @@ describe("operators, without naming a user,", () => {
     expect(status.tables.every(({ bytes }: { bytes: number }) => bytes > 0)).toBe(true);
     const words = await run(["status"]);
     expect(words.out).toMatch(/^Waiting +2 for consent, 2 in quarantine$/m);
-    expect(words.out).toMatch(/^Size +\d+\.\d MB, largest tables:$/m);
+    expect(words.out).toMatch(/^Size +\d+\.\d MB with indexes$/m);
     expect(words.out).toMatch(/^Due +none$/m);
   }, 120_000);
 });
