@@ -203,6 +203,7 @@ function createReports({
       const words = config.telemetry.content ? ` (${errorWords(error)})` : "";
       logger.error(
         `${node} failed for ${threadId}, the turn goes on without it: ${errorLine(error)}${words}`,
+        { threadId, step: node, ...(MemoryError.is(error) && { code: error.code }) },
       );
       // Trying to write to a database that is down would make the user wait once more.
       if (MemoryError.is(error, "DATABASE_UNAVAILABLE")) return;

@@ -66,7 +66,7 @@ export type {
 export { type CreatedAgent, type WithMemoryOptions, withMemory } from "./langgraph/wrap/with-memory.js";
 export type { LifecycleApi, LifecycleResult } from "./lifecycle/lifecycle.js";
 export type { LifecycleConfig } from "./lifecycle/lifecycle-work.js";
-export type { Logger } from "./logger.js";
+export { type FieldsFirstLogger, fieldsFirst, type LogFields, type Logger } from "./logger.js";
 export type { ChangeEvent } from "./memories/changes/change-line.js";
 export type { Change, Changes, ChangesApi, HistoryEntry } from "./memories/changes/changes-api.js";
 export type { HistoryEvent } from "./memories/changes/record-changes.js";
@@ -89,6 +89,7 @@ export type {
   MemorySource,
   MemoryTrust,
 } from "./memories/item/memory.js";
+export type { MemoryMetadata } from "./memories/item/memory-metadata.rule.js";
 export type { MemoriesConfig } from "./memories/item/memory-options.js";
 export type { MemoryListing } from "./memories/item/memory-row.js";
 export type { MemoriesApi, MemoryAccess, MemoryChangeAccess } from "./memories/memories-api.js";
@@ -97,6 +98,9 @@ export type { WritingProblem } from "./memories/write/writing-constraints.rule.j
 export type { Memory, MemoryOptions } from "./memory.js";
 export type { Reembedded, ReembedOptions, ReembedProgress } from "./models/reembed.js";
 export type { MemoryConfig } from "./options.js";
+export type { ListedOwner, ListOwners } from "./owners/list-owners.js";
+export type { Merged, MergeUsers } from "./owners/merge-users.js";
+export type { AppsApi, UsersApi } from "./owners/users-api.js";
 export type { DatabaseConfig, DatabaseOption } from "./postgres/open-database.js";
 export type { ProcedureInput, ProceduresApi } from "./procedures/procedures-api.js";
 export type { RecalledChange } from "./rounds/find-recall.js";
