@@ -40,14 +40,7 @@ export type FieldsFirstLogger = Readonly<
   Record<"debug" | "info" | "warn" | "error", (fields: object, message: string) => void>
 >;
 
-/**
- * `logger`, such as `pino()`, as a `Logger`.
- *
- * @example
- * ```ts
- * const memory = createMemory({ logger: fieldsFirst(pino()) });
- * ```
- */
+/** `logger`, such as `pino()`, as a `Logger`: `createMemory({ logger: fieldsFirst(pino()) })`. */
 export function fieldsFirst(logger: FieldsFirstLogger): Logger {
   return {
     debug: (message, fields = {}) => logger.debug(fields, message),

@@ -22,7 +22,7 @@ export async function tableSizes(db: Database): Promise<TableSize[]> {
 }
 
 /** Work that is due, and for how long. */
-export interface DueWork {
+interface DueWork {
   readonly work: "summarize" | "extract" | "compress";
   readonly count: number;
   /** Since when the oldest of it waits. */

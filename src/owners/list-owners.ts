@@ -55,7 +55,11 @@ export async function listOwners(
   which: "users" | "apps",
   page: ListOwners | undefined,
 ): Promise<ListedOwner[]> {
-  const { tenantId, limit, after = "0" } = parseInput(pageSchema, page ?? {}, `page of ${which}`);
+  const {
+    tenantId,
+    limit,
+    after = "0",
+  } = parseInput(pageSchema, page === undefined ? {} : page, `page of ${which}`);
   const { schema } = db;
   const ofTenant = tenantId === undefined ? sql`true` : isId(sql`o.tenant_id`, tenantId);
   const wanted = sql`${ofTenant} and o.tenant_id <> ${scopeColumns(nobody).tenantId} and o.id > ${after}::bigint

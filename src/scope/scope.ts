@@ -95,7 +95,9 @@ export function parseScopeIn(options: { readonly scope?: unknown } | undefined):
 export function parseListed<
   Shape extends z.ZodRawShape & { readonly scope: typeof scopeField; readonly tenantId: typeof tenantField },
 >(schema: z.ZodObject<Shape>, input: unknown, what: string) {
-  const { scope: _, ...options } = parseInput(schema, input ?? {}, what) as z.output<z.ZodObject<Shape>> & {
+  const { scope: _, ...options } = parseInput(schema, input === undefined ? {} : input, what) as z.output<
+    z.ZodObject<Shape>
+  > & {
     readonly scope?: unknown;
     readonly tenantId?: string | undefined;
   };

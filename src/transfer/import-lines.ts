@@ -9,7 +9,7 @@ import { abortSignal, listener, parseInput } from "../text/parse-input.js";
 import type { Redactor } from "../text/redactor.js";
 import type { ExportLine } from "./export-line.js";
 import { type ImportCounts, importBatch } from "./import-batch.js";
-import { createTally } from "./import-tally.js";
+import { createTally, type ImportCounted } from "./import-tally.js";
 import { type ImportConfig, type ImportTrust, lowering } from "./lower-line.js";
 import { lineError, type NumberedLine, noMessage, readExport } from "./read-export.js";
 import { redactLine, type Screened, screenLine, screenMessage } from "./screen-line.js";
@@ -39,23 +39,10 @@ export interface ImportProgress {
 }
 
 /** What an import did. */
-export interface Imported {
+export interface Imported extends ImportCounted {
   readonly scope: Scope;
   /** Lines read. */
   readonly lines: number;
-  /** Those of them that stand for something: all but the header and the end. */
-  readonly records: number;
-  /** Records that were written, by type. */
-  readonly written: Readonly<Record<string, number>>;
-  readonly total: number;
-  /** Records that were there already, by type; of the owner, whose counters were as high. */
-  readonly present: Readonly<Record<string, number>>;
-  /** Of the memories written: those that wait in quarantine. */
-  readonly quarantined: number;
-  /** Of the requests written: those that wait for the user's consent. */
-  readonly awaitingConsent: number;
-  /** Records that were left out, and why. */
-  readonly skipped: readonly { readonly type: string; readonly count: number; readonly reason: string }[];
   /**
    * Lines that were not taken at their word, by type: memories that wait in quarantine, messages, summaries and news
    * without their words, requests for consent that have expired. Unset when there are none.

@@ -1,15 +1,31 @@
 import type { ImportedBatch } from "./import-batch.js";
-import type { Imported } from "./import-lines.js";
 import type { NumberedLine } from "./read-export.js";
 
 type Counts = Record<string, number>;
+
+/** What became of the records of an import. */
+export interface ImportCounted {
+  /** Lines that stand for something: all but the header and the end. */
+  readonly records: number;
+  /** Records that were written, by type. */
+  readonly written: Readonly<Record<string, number>>;
+  readonly total: number;
+  /** Records that were there already, by type; of the owner, whose counters were as high. */
+  readonly present: Readonly<Record<string, number>>;
+  /** Of the memories written: those that wait in quarantine. */
+  readonly quarantined: number;
+  /** Of the requests written: those that wait for the user's consent. */
+  readonly awaitingConsent: number;
+  /** Records that were left out, and why. */
+  readonly skipped: readonly { readonly type: string; readonly count: number; readonly reason: string }[];
+}
 
 /** Counts what an import does, batch by batch. */
 export interface ImportTally {
   /** What was written so far, by type. */
   readonly written: Readonly<Counts>;
   add(lines: readonly NumberedLine[], done: ImportedBatch): void;
-  result(): Omit<Imported, "scope" | "lines" | "withheld">;
+  result(): ImportCounted;
 }
 
 /** Why lines of a type are left out. */
