@@ -70,6 +70,10 @@ const mayImport = {
     ...["text", "postgres", "scope", "events", "conversation"],
     ...["memories/item", "memories/slot", "memories/changes", "memories/guard", "memories/write"],
   ],
+  owners: [
+    ...["text", "postgres", "scope", "models", "events", "memories/item", "memories/compare"],
+    ...["memories/slot", "memories/changes", "memories/write"],
+  ],
   rounds: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
     ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
@@ -92,7 +96,17 @@ const mayImport = {
   "langgraph/supervisor": ["text", "langgraph/run", "langgraph/tools", "langgraph/wrap"],
   cli: [
     ...["postgres", "scope", "conversation", "jobs", "checkpoints", "consents", "forgetting", "search"],
-    ...["memories/changes", "memories/edit", "memories/guard", "memories/item", "summaries", "transfer"],
+    ...[
+      "memories/changes",
+      "memories/edit",
+      "memories/guard",
+      "memories/item",
+      "memories/write",
+      "memories",
+      "owners",
+      "summaries",
+      "transfer",
+    ],
     "langgraph/checkpointer",
   ],
   testing: ["testing/offline"],

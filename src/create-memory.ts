@@ -21,6 +21,7 @@ import { eventSchema, failureSchema, memoryOptionsSchema, statsSchema } from "./
 import { createEmbedder } from "./models/embedder.js";
 import { reembed } from "./models/reembed.js";
 import { type ResolvedConfig, resolveConfig } from "./options.js";
+import { createAppsApi, createUsersApi } from "./owners/users-api.js";
 import { migrate } from "./postgres/migrate.js";
 import { openDatabase } from "./postgres/open-database.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
@@ -101,6 +102,8 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     summarizationGraph: () => graphs.summarization.withConfig({}),
     extractionGraph: () => graphs.extraction.withConfig({}),
     compressionGraph: () => graphs.compression.withConfig({}),
+    users: createUsersApi(runtime),
+    apps: createAppsApi(runtime),
     stats: async (of) => {
       if (of !== undefined) parseInput(statsSchema, of, "statistics");
       return memoryStats(db.patient, parseScopeIn(of) ?? null, writingProblemNames);
@@ -210,6 +213,7 @@ function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>, defaultSco
       const words = config.telemetry.content ? ` (${errorWords(error)})` : "";
       logger.error(
         `${node} failed for ${threadId}, the turn goes on without it: ${errorLine(error)}${words}`,
+        { threadId, step: node, ...(MemoryError.is(error) && { code: error.code }) },
       );
       // Trying to write to a database that is down would make the user wait once more.
       if (MemoryError.is(error, "DATABASE_UNAVAILABLE")) return;

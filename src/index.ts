@@ -96,7 +96,7 @@ export {
 } from "./langgraph/wrap/with-memory.js";
 export type { LifecycleApi, LifecycleResult } from "./lifecycle/lifecycle.js";
 export type { LifecycleConfig } from "./lifecycle/lifecycle-work.js";
-export type { Logger } from "./logger.js";
+export { type FieldsFirstLogger, fieldsFirst, type LogFields, type Logger } from "./logger.js";
 export type { ChangeEvent } from "./memories/changes/change-line.js";
 export type { Change, Changes, ChangesApi, HistoryEntry } from "./memories/changes/changes-api.js";
 export type { HistoryEvent } from "./memories/changes/record-changes.js";
@@ -119,6 +119,7 @@ export type {
   MemorySource,
   MemoryTrust,
 } from "./memories/item/memory.js";
+export type { MemoryMetadata } from "./memories/item/memory-metadata.rule.js";
 export type { MemoriesConfig } from "./memories/item/memory-options.js";
 export type { MemoryListing } from "./memories/item/memory-row.js";
 export type { MemoriesApi, MemoryAccess, MemoryChangeAccess } from "./memories/memories-api.js";
@@ -127,6 +128,9 @@ export type { WritingProblem } from "./memories/write/writing-constraints.rule.j
 export type { Memory, MemoryOptions } from "./memory.js";
 export type { Reembedded, ReembedOptions, ReembedProgress } from "./models/reembed.js";
 export type { MemoryConfig } from "./options.js";
+export type { ListedOwner, ListOwners } from "./owners/list-owners.js";
+export type { Merged, MergeUsers } from "./owners/merge-users.js";
+export type { AppsApi, UsersApi } from "./owners/users-api.js";
 export type { DatabaseConfig, DatabaseOption, PostgresPool } from "./postgres/open-database.js";
 export type { ProcedureInput, ProceduresApi } from "./procedures/procedures-api.js";
 export type { RecalledChange } from "./rounds/find-recall.js";
@@ -135,6 +139,7 @@ export type { RecallInput } from "./rounds/recall.js";
 export type { Recalled, RecalledMemories } from "./rounds/recalled.js";
 export type { Remembered } from "./rounds/remember.js";
 export type { SaidMessage, Scope, ThreadAddress } from "./scope/scope.js";
+export type { AllListing } from "./scope/scope-predicates.js";
 export type { AnswerForm, MemoryBullet } from "./search/answer-query.js";
 export type { MemoryFilter } from "./search/memory-filter.rule.js";
 export type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
@@ -149,4 +154,5 @@ export type { MessageRole, TranscriptMessage } from "./text/message-text.js";
 export type { Redact } from "./text/redactor.js";
 export type { ExportLine } from "./transfer/export-line.js";
 export type { Imported, ImportOptions, ImportProgress } from "./transfer/import-lines.js";
+export type { ImportCounted } from "./transfer/import-tally.js";
 export type { ImportTrust } from "./transfer/lower-line.js";

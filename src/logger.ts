@@ -2,12 +2,52 @@ import { MemoryError, messageOf } from "./errors.js";
 import { propertyOf } from "./text/plain-json.js";
 import { wellFormed } from "./text/storable-text.js";
 
-/** Where log lines go: `console`, pino, winston and their like all fit. */
+/** What a log line is about, to be searched by: ids, numbers and names of steps, and never a word that was said. */
+export interface LogFields {
+  readonly threadId?: string;
+  /** "summarize", "extract", "compress", "recall", "remember" or "consent". */
+  readonly step?: string;
+  readonly summaryId?: number;
+  /** Of the messages that were worked on. */
+  readonly startSeq?: number;
+  readonly endSeq?: number;
+  readonly durationMs?: number;
+  /** The try, from 1. */
+  readonly attempt?: number;
+  /** Milliseconds until the next one; null when there is none. */
+  readonly retryMs?: number | null;
+  /** Of a `MemoryError`. */
+  readonly code?: string;
+  /** How many facts came to what: `{ created: 2, merged: 1 }`. */
+  readonly outcomes?: Readonly<Record<string, number>>;
+  /** What was learned. */
+  readonly memoryIds?: readonly string[];
+}
+
+/**
+ * Where log lines go: the message, then its fields. `console` and winston fit as they are; pino takes fields first, see
+ * `fieldsFirst`.
+ */
 export interface Logger {
-  debug(message: string): void;
-  info(message: string): void;
-  warn(message: string): void;
-  error(message: string): void;
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+/** A logger that takes the fields first, as pino and bunyan do. */
+export type FieldsFirstLogger = Readonly<
+  Record<"debug" | "info" | "warn" | "error", (fields: object, message: string) => void>
+>;
+
+/** `logger`, such as `pino()`, as a `Logger`: `createMemory({ logger: fieldsFirst(pino()) })`. */
+export function fieldsFirst(logger: FieldsFirstLogger): Logger {
+  return {
+    debug: (message, fields = {}) => logger.debug(fields, message),
+    info: (message, fields = {}) => logger.info(fields, message),
+    warn: (message, fields = {}) => logger.warn(fields, message),
+    error: (message, fields = {}) => logger.error(fields, message),
+  };
 }
 
 const silent = () => {};
@@ -25,12 +65,15 @@ const mostErrorCharacters = 500;
 
 /** `logger`, given each message as one line of at most 1,000 characters: ids could forge lines of their own. */
 export function lineLogger(logger: Logger): Logger {
-  return {
-    debug: (message) => logger.debug(oneLine(message, mostLineCharacters)),
-    info: (message) => logger.info(oneLine(message, mostLineCharacters)),
-    warn: (message) => logger.warn(oneLine(message, mostLineCharacters)),
-    error: (message) => logger.error(oneLine(message, mostLineCharacters)),
-  };
+  const at =
+    (level: keyof Logger) =>
+    (message: string, fields?: LogFields): void => {
+      const line = oneLine(message, mostLineCharacters);
+      // `console` would print what is not there.
+      if (fields) logger[level](line, fields);
+      else logger[level](line);
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
 /**

@@ -21,6 +21,7 @@ import type { CategoryPolicy } from "./memories/item/category.rule.js";
 import type { MemoriesApi } from "./memories/memories-api.js";
 import type { Reembedded, ReembedOptions } from "./models/reembed.js";
 import type { MemoryConfig } from "./options.js";
+import type { AppsApi, UsersApi } from "./owners/users-api.js";
 import type { DatabaseOption } from "./postgres/open-database.js";
 import type { ProceduresApi } from "./procedures/procedures-api.js";
 import type { RecallInput } from "./rounds/recall.js";
@@ -172,6 +173,10 @@ export interface Memory {
   extractionGraph(): ReturnType<typeof createExtractionGraph>;
   /** The graph that compresses older turns into an episode, likewise. */
   compressionGraph(): ReturnType<typeof createCompressionGraph>;
+  /** The users that something is kept of: list them, and merge two into one. */
+  readonly users: UsersApi;
+  /** The apps that something is kept of. */
+  readonly apps: AppsApi;
   /** How memory has worked over the last 30 days, for a scope's user or app, or for all. */
   stats(of?: { readonly scope?: Scope }): Promise<MemoryStats>;
   /**

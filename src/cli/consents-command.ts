@@ -1,28 +1,29 @@
 import { consentLine } from "../consents/consent-lines.rule.js";
 import { MemoryError } from "../errors.js";
 import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
-import { type CliCommand, type DecisionFlags, withDecisions } from "./flags.js";
-import { aligned, oneLine, print } from "./output.js";
-import { useScope } from "./use-memory.js";
+import { type CliCommand, type DecisionFlags, type PageFlags, pageFlags, withDecisions } from "./flags.js";
+import { aligned, oneLine, print, whoseIs } from "./output.js";
+import { useListed, useScope } from "./use-memory.js";
 
 /** `mnemograph consents`: what waits for the user's consent, or a decision about it. */
 export const consentsCommand: CliCommand = {
   name: "consents",
   description: "show what waits for a user's consent, or decide it",
   examples: [
-    ["consents --user ana", "what waits for a user's consent"],
+    ["consents", "what waits for consent, of everybody"],
     ["consents --user ana --approve 6f1c2d3e-…", "with the user's word for it"],
   ],
   flags: (command) =>
     withDecisions(command, [
       ["--all", "also what was decided or expired"],
+      ...pageFlags("request"),
       ["--approve <id>", "the user agreed: remember it"],
       ["--refuse <id>", "the user refused: do not ask again for a while"],
     ]),
   run: consents,
 };
 
-interface ConsentsFlags extends DecisionFlags {
+interface ConsentsFlags extends DecisionFlags, PageFlags {
   readonly all?: true;
   readonly approve?: string;
   readonly refuse?: string;
@@ -41,12 +42,17 @@ async function consents(flags: ConsentsFlags): Promise<void> {
   if (ifRevision !== undefined && id === undefined) {
     throw new MemoryError("INVALID_INPUT", "--if-revision goes with --approve or --refuse.");
   }
+  if (id === undefined) {
+    const status = all ? (["pending", "approved", "refused", "superseded", "expired"] as const) : undefined;
+    const { limit = 1_000, after } = flags;
+    const waiting = await useListed(flags, ({ consents }, whose) =>
+      consents.list({ ...whose, status, limit, after }),
+    );
+    const everybody = flags.user === undefined && flags.app === undefined;
+    const rows = waiting.map((one) => (everybody ? [whoseIs(one.scope), ...row(one)] : row(one)));
+    return print(flags, waiting, () => aligned(rows).join("\n") || "Nothing waits.");
+  }
   await useScope(flags, async (memory, scope) => {
-    if (id === undefined) {
-      const status = all ? (["pending", "approved", "refused", "superseded", "expired"] as const) : undefined;
-      const waiting = await memory.consents.list({ scope, status, limit: 1_000 });
-      return print(flags, waiting, () => aligned(waiting.map(row)).join("\n") || "Nothing waits.");
-    }
     const decision = approve === undefined ? "refuse" : "approve";
     const decided = await memory.consents.decide({ scope, id, decision, actor, ifRevision, via: "cli" });
     print(flags, decided, () => oneLine(`${decided.status}: ${words(decided)}`));

@@ -22,13 +22,31 @@ export interface DatabaseFlags {
 
 /** Flags of commands that use a memory; the first three say whose. */
 export interface MemoryFlags extends DatabaseFlags {
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   readonly user?: string;
   readonly app?: string;
   readonly config?: string;
   readonly embeddings?: string;
   readonly embeddingSpace?: string;
+  readonly model?: string;
 }
+
+/** Flags of lists. */
+export interface PageFlags {
+  readonly limit?: number;
+  readonly after?: string;
+}
+
+/** `PageFlags` of a list whose pages begin after a `what`. */
+export function pageFlags(what: string): readonly FlagLine[] {
+  return [
+    ["--limit <count>", "list at most this many (default: 1000)", wholeNumber(1_000)],
+    ["--after <id>", `the next page: after this ${what}`],
+  ];
+}
+
+/** A flag, what it does, and how its value is read. */
+export type FlagLine = readonly [flags: string, description: string, read?: (text: string) => unknown];
 
 /** Flags of commands that decide about something. */
 export interface DecisionFlags extends MemoryFlags {
@@ -62,19 +80,28 @@ export function withScope(command: Command): Command {
 }
 
 /** `command` with the flags of a memory and a scope, of `decisions`, and of every decision. */
-export function withDecisions(
-  command: Command,
-  decisions: readonly (readonly [flags: string, description: string])[],
-): Command {
+export function withDecisions(command: Command, decisions: readonly FlagLine[]): Command {
   withMemory(
     withScope(command),
     "give what is approved a vector, with the embeddings a file or package exports",
   );
-  for (const decision of decisions) command.option(...decision);
+  for (const [flags, description, read] of decisions) {
+    if (read) command.option(flags, description, read);
+    else command.option(flags, description);
+  }
   const revision = "only when it still has this revision, as --json shows it";
   return command
     .option("--if-revision <number>", revision, wholeNumber(1e9))
     .option("--actor <name>", "who decides, for the audit trail (default: cli)");
+}
+
+/** Reads a flag's value as one of `words`. */
+export function oneOf<Word extends string>(words: readonly Word[]): (text: string) => Word {
+  return (text) => {
+    const word = words.find((each) => each === text);
+    if (word !== undefined) return word;
+    throw new InvalidArgumentError(`It must be one of ${words.join(", ")}.`);
+  };
 }
 
 /** Reads a flag's value as a whole number from 1 to `max`. */

@@ -23,7 +23,8 @@ export const forgetCommand: CliCommand = {
   run: forget,
 };
 
-interface ForgetFlags extends MemoryFlags {
+/** Flags of deleting for good. */
+export interface ForgetFlags extends MemoryFlags {
   readonly dryRun?: true;
   readonly yes?: true;
   readonly thread?: string;
@@ -31,10 +32,12 @@ interface ForgetFlags extends MemoryFlags {
 }
 
 /**
+ * Deletes what the flags name, after asking.
+ *
  * @throws MemoryError `NOT_FOUND` when there is no such thread; `INVALID_INPUT` when nobody can be asked and --yes is
  *   not given; `FORGET_INCOMPLETE` when others kept writing.
  */
-async function forget(flags: ForgetFlags): Promise<void> {
+export async function forget(flags: ForgetFlags): Promise<void> {
   const { thread: threadId, withMemories } = flags;
   if (withMemories && threadId === undefined) {
     throw new MemoryError("INVALID_INPUT", "--with-memories needs --thread: without one all memories go.");

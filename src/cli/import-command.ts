@@ -53,10 +53,19 @@ async function importLines(
   print(flags, imported, () => describe(imported));
 }
 
-function describe({ lines, total, written, withheld }: Imported): string {
+function describe(imported: Imported): string {
+  const { records, total, written, present, quarantined, awaitingConsent, skipped, withheld } = imported;
+  const there = Object.values(present).reduce((sum, count) => sum + count, 0);
   return [
-    `Imported ${total} of ${lines} lines; the others were there.`,
+    `Imported ${total} of ${records} records; ${there} were there already.`,
     ...aligned(Object.entries(written)),
+    ...(quarantined > 0
+      ? [`${quarantined} memories wait in quarantine: see \`mnemograph quarantine\`.`]
+      : []),
+    ...(awaitingConsent > 0
+      ? [`${awaitingConsent} requests wait for consent: see \`mnemograph consents\`.`]
+      : []),
+    ...skipped.map(({ type, count, reason }) => `Left out ${count} of type ${type}: ${reason}.`),
     ...(withheld ? [heldBack, ...aligned(Object.entries(withheld))] : []),
   ].join("\n");
 }

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createMemory } from "../create-memory.js";
 import { MemoryError } from "../errors.js";
 import { defaultLogger } from "../logger.js";
@@ -16,7 +17,7 @@ import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 /** The memory that flags and environment name. @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT` */
 export async function openMemory(flags: MemoryFlags): Promise<Memory> {
   const { option: database } = existingDatabase(flags, process.env);
-  const { schema, config, embeddings, embeddingSpace } = flags;
+  const { schema, config, embeddings, embeddingSpace, model } = flags;
   return createMemory({
     database,
     schema,
@@ -24,6 +25,7 @@ export async function openMemory(flags: MemoryFlags): Promise<Memory> {
     ...(config !== undefined && { config }),
     ...(embeddings !== undefined && { embeddings: await loadEmbeddings(embeddings) }),
     ...(embeddingSpace !== undefined && { embeddingSpace }),
+    ...(model !== undefined && { model: await loadModel(model) }),
   });
 }
 
@@ -116,10 +118,7 @@ export async function isolationOf(
  * @throws MemoryError `INVALID_INPUT`
  */
 async function loadEmbeddings(name: string): Promise<EmbeddingsInterface> {
-  const exports = await importModule(name);
-  // A CommonJS module arrives as the default export.
-  const inner = (exports.default ?? {}) as { default?: unknown; embeddings?: unknown };
-  const found = [exports.default, exports.embeddings, inner.default, inner.embeddings].find(isEmbeddings);
+  const found = (await exportsOf(name, "embeddings")).find(isEmbeddings);
   if (found) return found;
   throw new MemoryError(
     "INVALID_INPUT",
@@ -127,12 +126,30 @@ async function loadEmbeddings(name: string): Promise<EmbeddingsInterface> {
   );
 }
 
-async function importModule(name: string): Promise<Record<string, unknown>> {
+/** The chat model that a module exports as default or as `model`. @throws MemoryError `INVALID_INPUT` */
+async function loadModel(name: string): Promise<BaseChatModel> {
+  const found = (await exportsOf(name, "model")).find(isChatModel);
+  if (found) return found;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `${name} exports no chat model: export an instance of a LangChain chat model as default or as \`model\`.`,
+  );
+}
+
+/** What a module exports as default and as `what`. */
+async function exportsOf(name: string, what: "embeddings" | "model"): Promise<unknown[]> {
+  const exports = await importModule(name, what);
+  // A CommonJS module arrives as the default export.
+  const inner = (exports.default ?? {}) as { readonly [name: string]: unknown };
+  return [exports.default, exports[what], inner.default, inner[what]];
+}
+
+async function importModule(name: string, what: string): Promise<Record<string, unknown>> {
   try {
     return await import(locate(name));
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new MemoryError("INVALID_INPUT", `The embeddings ${name} cannot be loaded: ${detail}`, { cause });
+    throw new MemoryError("INVALID_INPUT", `The ${what} ${name} cannot be loaded: ${detail}`, { cause });
   }
 }
 
@@ -146,6 +163,11 @@ function locate(name: string): string {
     // It is not there, or has no entry for `require`.
     return name;
   }
+}
+
+function isChatModel(value: unknown): value is BaseChatModel {
+  const { invoke, bindTools, _generate } = (value ?? {}) as Record<string, unknown>;
+  return typeof invoke === "function" && (typeof _generate === "function" || typeof bindTools === "function");
 }
 
 function isEmbeddings(value: unknown): value is EmbeddingsInterface {

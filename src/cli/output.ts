@@ -1,8 +1,15 @@
 import { SingleBar } from "cli-progress";
+import type { Scope } from "../scope/scope.js";
 
 /** Prints a result: as JSON where that was asked for, else in words. */
 export function print({ json }: { readonly json?: true }, result: unknown, words: () => string): void {
   console.log(json ? JSON.stringify(result) : words());
+}
+
+/** Whose a row is, for lists over everybody. */
+export function whoseIs({ tenantId, userId, appId }: Scope): string {
+  const ids = Object.entries({ tenant: tenantId, user: userId, app: appId });
+  return ids.flatMap(([what, id]) => (id === undefined ? [] : [`${what} ${id}`])).join(", ");
 }
 
 /** `rows` as lines whose columns begin below each other. The last column may be of any length. */

@@ -1,22 +1,45 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { pinCommand, removeCommand, restoreCommand, revertCommand, unpinCommand } from "./change-commands.js";
 import { consentsCommand } from "./consents-command.js";
 import { exportCommand } from "./export-command.js";
 import { forgetCommand } from "./forget-command.js";
 import { historyCommand } from "./history-command.js";
 import { importCommand } from "./import-command.js";
+import { addCommand, listCommand, showCommand } from "./memories-commands.js";
 import { migrateCommand } from "./migrate-command.js";
 import { oneLine } from "./output.js";
+import { appsCommand, mergeCommand, usersCommand } from "./owners-commands.js";
 import { pruneCommand } from "./prune-command.js";
 import { quarantineCommand } from "./quarantine-command.js";
 import { reembedCommand } from "./reembed-command.js";
 import { searchCommand } from "./search-command.js";
 import { statusCommand } from "./status-command.js";
+import { threadsCommand } from "./threads-command.js";
+import { statsCommand, summariesCommand, upkeepCommand } from "./work-commands.js";
 
 /** In the order of the help. */
 const commands = [
-  ...[migrateCommand, statusCommand, searchCommand, historyCommand, consentsCommand, quarantineCommand],
-  ...[forgetCommand, exportCommand, importCommand, pruneCommand, reembedCommand],
+  ...[
+    migrateCommand,
+    statusCommand,
+    statsCommand,
+    usersCommand,
+    appsCommand,
+    threadsCommand,
+    summariesCommand,
+  ],
+  ...[searchCommand, listCommand, showCommand, historyCommand, addCommand, removeCommand, restoreCommand],
+  ...[
+    revertCommand,
+    pinCommand,
+    unpinCommand,
+    consentsCommand,
+    quarantineCommand,
+    mergeCommand,
+    forgetCommand,
+  ],
+  ...[exportCommand, importCommand, upkeepCommand, pruneCommand, reembedCommand],
 ];
 
 /** The command line. Its actions throw; what to do with errors is up to the caller. */

@@ -1,20 +1,21 @@
 import { MemoryError } from "../errors.js";
 import type { QuarantineApi, QuarantineApproval } from "../memories/edit/quarantine.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { type CliCommand, type DecisionFlags, withDecisions } from "./flags.js";
-import { aligned, oneLine, print } from "./output.js";
-import { useScope } from "./use-memory.js";
+import { type CliCommand, type DecisionFlags, type PageFlags, pageFlags, withDecisions } from "./flags.js";
+import { aligned, oneLine, print, whoseIs } from "./output.js";
+import { useListed, useScope } from "./use-memory.js";
 
 /** `mnemograph quarantine`: what reads as instructions and waits for an operator, or a decision about it. */
 export const quarantineCommand: CliCommand = {
   name: "quarantine",
   description: "show what reads as instructions to a model, or decide whether it may be a memory",
   examples: [
-    ["quarantine --user ana", "what reads as instructions and waits for an operator"],
+    ["quarantine", "what reads as instructions and waits for an operator, of everybody"],
     ["quarantine --user ana --reject 6f1c2d3e-…", "or --approve, as an ordinary memory"],
   ],
   flags: (command) =>
     withDecisions(command, [
+      ...pageFlags("memory"),
       ["--approve <id>", "make it an ordinary memory"],
       ["--consent", "with --approve: the user agreed, where a field needs consent"],
       ["--reject <id>", "delete it; the audit trail keeps what it was"],
@@ -22,7 +23,7 @@ export const quarantineCommand: CliCommand = {
   run: quarantine,
 };
 
-interface QuarantineFlags extends DecisionFlags {
+interface QuarantineFlags extends DecisionFlags, PageFlags {
   readonly approve?: string;
   readonly reject?: string;
   readonly consent?: true;
@@ -43,6 +44,7 @@ async function quarantine(flags: QuarantineFlags): Promise<void> {
   if (ifRevision !== undefined && (approved ?? rejected) === undefined) {
     throw new MemoryError("INVALID_INPUT", "--if-revision goes with --approve or --reject.");
   }
+  if (approved === undefined && rejected === undefined) return list(flags);
   await useScope(flags, async ({ quarantine }, scope) => {
     if (approved !== undefined) {
       const memory = await approve(quarantine, approved, {
@@ -53,11 +55,16 @@ async function quarantine(flags: QuarantineFlags): Promise<void> {
     } else if (rejected !== undefined) {
       await quarantine.reject(rejected, { scope, actor, ifRevision });
       print(flags, { id: rejected, state: "rejected" }, () => oneLine(`rejected: ${rejected}`));
-    } else {
-      const held = await quarantine.list({ scope, limit: 1_000 });
-      print(flags, held, () => aligned(held.map(row)).join("\n") || "Nothing is in quarantine.");
     }
   });
+}
+
+async function list(flags: QuarantineFlags): Promise<void> {
+  const { limit = 1_000, after } = flags;
+  const held = await useListed(flags, ({ quarantine }, whose) => quarantine.list({ ...whose, limit, after }));
+  const everybody = flags.user === undefined && flags.app === undefined;
+  const rows = held.map((one) => (everybody ? [whoseIs(one.scope), ...row(one)] : row(one)));
+  print(flags, held, () => aligned(rows).join("\n") || "Nothing is in quarantine.");
 }
 
 /** The error for want of consent in this command's own words. */

@@ -11,6 +11,7 @@ import { migrate } from "../postgres/migrate.js";
 import { migrationStatus } from "../postgres/migration-set.js";
 import { openDatabase } from "../postgres/open-database.js";
 import { listStuckSummaries, summaryStats } from "../summaries/list-summaries.js";
+import { readBacklog, tableSizes } from "./backlog.js";
 import type { DatabaseFlags } from "./flags.js";
 import { chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
 
@@ -57,7 +58,8 @@ async function readContents(database: Database) {
   const { completed, processing, failed } = await summaryStats(database);
   const stuck = await listStuckSummaries(database, stuckAfterMs);
   const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
-  return { ...counts, summaries: { completed, processing, failed }, stuck: stuck.length };
+  const state = { tables: await tableSizes(database), ...(await readBacklog(database)) };
+  return { ...counts, summaries: { completed, processing, failed }, stuck: stuck.length, ...state };
 }
 
 /** How much was learned, and how much of the work on it was given up, over all scopes. */

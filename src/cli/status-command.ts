@@ -1,4 +1,5 @@
 import { MemoryError } from "../errors.js";
+import type { Backlog, TableSize } from "./backlog.js";
 import { type CliCommand, type DatabaseFlags, withDatabase } from "./flags.js";
 import { aligned, print } from "./output.js";
 import type { SetupStatus } from "./set-up.js";
@@ -39,9 +40,40 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
       ["Summaries", `${completed} completed, ${processing} processing, ${failed} failed`],
       ["Stuck", `${stuck} (processing for more than 5 minutes)`],
       ["Given up", listed(deadLetters.map(({ task, count }) => `${count} ${task}`))],
+      [
+        "Due",
+        listed(contents.due.map(({ work, count, since }) => `${count} ${work} since ${isoTime(since)}`)),
+      ],
+      ["Waiting", `${contents.waiting.consents} for consent, ${contents.waiting.quarantine} in quarantine`],
+      ["Expired", `${contents.expired} not swept yet`],
+      ["Without vector", missing(contents)],
+      ["Size", `${megabytes(contents.tables.reduce((sum, { bytes }) => sum + bytes, 0))} with indexes`],
+      ...contents.tables.slice(0, largestTables).map(tableRow),
     );
   }
   return aligned(rows).join("\n");
+}
+
+/** Tables named in words; --json has them all. */
+const largestTables = 5;
+
+function tableRow({ table, rows, bytes }: TableSize): string[] {
+  const counted = rows === null ? "" : `, some ${rows} rows`;
+  return [`Table ${table}`, `${megabytes(bytes)}${counted}`];
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+function isoTime(time: Date): string {
+  return time.toISOString();
+}
+
+function missing({ missingVectors, pgvector }: Backlog): string {
+  const installed = pgvector === null ? "pgvector is not installed" : `pgvector ${pgvector}`;
+  if (missingVectors === null) return `no vectors are kept (${installed})`;
+  return `${listed(missingVectors.map(({ space, count }) => `${count} in ${space}`))} (${installed})`;
 }
 
 function listed(counts: readonly string[]): string {

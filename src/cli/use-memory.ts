@@ -23,6 +23,21 @@ export async function useMemory<Result>(
   }
 }
 
+/** Whose: a scope's, a tenant's, or everybody's. */
+export type Listed = { readonly scope: Scope } | { readonly tenantId?: string };
+
+/** The same for commands over everybody, which flags may narrow to a tenant, a user or an app. */
+export async function useListed<Result>(
+  flags: MemoryFlags,
+  work: (memory: Memory, whose: Listed) => Promise<Result>,
+): Promise<Result> {
+  const { tenant, user, app } = flags;
+  if (user !== undefined || app !== undefined)
+    return useScope(flags, (memory, scope) => work(memory, { scope }));
+  const whose = tenant === undefined ? {} : { tenantId: tenant };
+  return useMemory({ ...flags, tenant: undefined }, (memory) => work(memory, whose));
+}
+
 /** The same for commands that need a scope. @throws MemoryError `SCOPE_REQUIRED` before anything is opened */
 export async function useScope<Result>(
   flags: MemoryFlags,

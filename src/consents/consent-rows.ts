@@ -7,7 +7,7 @@ import type { MemoryDraft } from "../memories/item/memory.js";
 import { jsonRow, readRow, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { isSharedBy, type Scope } from "../scope/scope.js";
-import { belongsTo, isId, scopeOf, uuidOf } from "../scope/scope-predicates.js";
+import { type AllListing, belongsTo, isId, ofTenant, scopeOf, uuidOf } from "../scope/scope-predicates.js";
 
 /** What a `ConsentRequest` is made of. */
 const requestColumns = without(consentColumns, "slot", "normalValue", "contentHash");
@@ -35,6 +35,7 @@ function currentValue(db: Connection): Sql {
     select coalesce(h.value, h.content) from ${db.schema}.memory h
     where h.owner_ref = c.owner_ref and ${isId(sql`h.app_id`, sql`c.app_id`)}
       and h.category = c.category and h.key = c.key and h.state = 'active'
+      and (h.expires_at is null or h.expires_at > ${db.now()})
   )`;
 }
 
@@ -82,8 +83,9 @@ export function pendingConsents(db: Connection, owners: Sql, selection: PendingC
 }
 
 /** Which requests to list. */
-export interface ConsentListing {
-  readonly scope: Scope;
+export interface ConsentListing extends AllListing {
+  /** @default everybody's, for operators */
+  readonly scope?: Scope | undefined;
   /** @default ["pending"] */
   readonly status?: readonly ConsentStatus[] | undefined;
   /** What they wait for. @default both */
@@ -92,6 +94,8 @@ export interface ConsentListing {
   readonly due?: boolean | undefined;
   /** Rows. @default 100 */
   readonly limit?: number | undefined;
+  /** Only those after this id: the last of the page before. */
+  readonly after?: string | undefined;
 }
 
 /** A request with the memory it would become. */
@@ -110,18 +114,24 @@ export async function findConsent(db: Connection, scope: Scope, id: string): Pro
   return { request: shownTo(scope, request), draft };
 }
 
-/** Requests of the scope's user or app, newest first. */
+/** Requests of the scope's user or app, or of everybody, newest first. */
 export async function listConsents(db: Connection, listing: ConsentListing): Promise<ConsentRequest[]> {
-  const { status, rule, due, limit } = listing;
+  const { scope, status, rule, due, limit, after = null } = listing;
   const rows = await db.query<ConsentRow>(sql`
     select ${selected(db)} from ${db.schema}.consent_request c
-    where ${belongsTo(db, listing.scope, "c")}
+    where ${scope ? belongsTo(db, scope, "c") : ofTenant(sql`c.tenant_id`, listing.tenantId)}
+      and (${after}::text is null or c.ref < (
+        select b.ref from ${db.schema}.consent_request b where b.id = ${after && uuidOf(after)}::uuid
+      ))
       and ${consentStatus(db)} = any (${status ?? ["pending"]}::text[])
       and (${rule ?? null}::text is null or c.rule = ${rule ?? null})
       and (not ${due ?? false}::boolean or (c.rule = 'consent' and c.ask_at <= ${db.now()}))
     order by c.ref desc
     limit ${limit ?? 100}`);
-  return rows.map((row) => shownTo(listing.scope, consentOf(row).request));
+  return rows.map((row) => {
+    const { request } = consentOf(row);
+    return scope ? shownTo(scope, request) : request;
+  });
 }
 
 /** An app's request is seen by all of its users: none of them is told who made or decided it, nor in which words. */

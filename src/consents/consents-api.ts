@@ -3,7 +3,8 @@ import type { Worker } from "../jobs/background-work.js";
 import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.rule.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Database } from "../postgres/database.js";
-import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { asListed } from "../postgres/isolation.js";
+import { parseListed, parseScoped, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { pageRows } from "../text/parse-input.js";
 import { acknowledgeConsent, type ConsentAcknowledgement } from "./acknowledge-consent.js";
 import {
@@ -36,8 +37,13 @@ export function createConsentExpiryWork(db: Database): Worker {
  * makes them. Every id is looked up within the scope: another scope's request is not found.
  */
 export interface ConsentsApi {
-  /** Requests that wait (or those in `status`), newest first, at most `limit` (1 to 1,000). @throws MemoryError `INVALID_INPUT` */
-  list(listing: ConsentListing): Promise<ConsentRequest[]>;
+  /**
+   * Requests that wait (or those in `status`), newest first, in pages of `limit` (1 to 1,000) after the id `after`: of a
+   * scope, or without one of everybody, for operators.
+   *
+   * @throws MemoryError `INVALID_INPUT`
+   */
+  list(listing?: ConsentListing): Promise<ConsentRequest[]>;
   /**
    * Approves a request, which writes the memory, or refuses it. Of several deciders the first wins.
    *
@@ -57,10 +63,12 @@ export interface ConsentsApi {
 
 const listingSchema = z.strictObject({
   scope: scopeField,
+  tenantId: tenantField,
   status: z.array(z.enum(consentStatuses)).optional(),
   rule: z.enum(["consent", "signals"]).optional(),
   due: z.boolean().optional(),
   limit: pageRows,
+  after: z.string().optional(),
 });
 
 const postponeSchema = z.strictObject({ scope: scopeField, ids: z.array(z.string()) });
@@ -69,7 +77,10 @@ const postponeSchema = z.strictObject({ scope: scopeField, ids: z.array(z.string
 export function createConsentsApi(deps: WriteRuntime): ConsentsApi {
   const { db, config } = deps;
   return {
-    list: async (listing) => listConsents(db, parseScoped(listingSchema, listing, "listing")),
+    list: async (listing) => {
+      const asked = parseListed(listingSchema, listing, "listing");
+      return asListed(asked, () => listConsents(db, asked));
+    },
     decide: (decision) => decideConsent(deps, decision),
     acknowledge: (acknowledgement) => acknowledgeConsent(deps, acknowledgement),
     postpone: async (requests) =>

@@ -28,6 +28,7 @@ const eventNodes = {
   quarantine: "governance",
   forget: "governance",
   import: "governance",
+  merge: "governance",
 } as const satisfies Record<string, EventNode>;
 
 /** What wrote an event. */

@@ -4,6 +4,7 @@ import { isHeld } from "../jobs/lease.js";
 import { limitMaterial } from "../jobs/limit-material.js";
 import type { JobStatus } from "../jobs/settle-failure.js";
 import { deferTask, skipTask, type TaskClaim, type TaskWork, threadTasks } from "../jobs/thread-task.js";
+import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
@@ -122,7 +123,7 @@ async function findExtractionWork(
     known as (
       select m.category, m.key, m.value, m.content as text, m.importance, m.updated_at
       from thread t join ${schema}.memory m
-        on m.owner_ref = t.owner and m.kind = 'fact' and m.state = 'active' and m.key is not null
+        on m.owner_ref = t.owner and m.kind = 'fact' and m.state = 'active' and ${unexpired(db)} and m.key is not null
         and m.app_id in ('', t.app_id)
       order by m.importance desc, m.updated_at desc limit ${knownSlots}
     )

@@ -94,7 +94,7 @@ export async function saveFacts(
   });
   const pairs = await findOpenPairs(deps, work.ownerRef, gathered);
   if (pairs.length > 0) await beforeCall();
-  return writeGathered(deps, {
+  const outcomes = await writeGathered(deps, {
     gathered,
     answers: await answersTo(deps, pairs),
     origin: { actor: extractor, step: "extract" },
@@ -105,6 +105,25 @@ export async function saveFacts(
         ...rejected.map((fact) => rejectedEvent(work, fact)),
       ]);
     },
+  });
+  tellOfLearned(deps, work, outcomes);
+  return outcomes;
+}
+
+/** Which facts came of it, by their ids: what they say is in the tables alone. */
+function tellOfLearned(
+  { logger }: FactsRuntime,
+  { threadId, messages }: ExtractionWork,
+  written: readonly WriteOutcome[],
+): void {
+  if (written.length === 0) return;
+  const counts: Record<string, number> = {};
+  for (const { outcome } of written) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  const memoryIds = written.flatMap(({ id }) => (id === null ? [] : [id]));
+  const [startSeq = 0, endSeq = startSeq] = [messages[0]?.seq, messages.at(-1)?.seq];
+  const told = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
+  logger.info(`Facts of messages ${startSeq}-${endSeq} for ${threadId}: ${told.join(", ")}`, {
+    ...{ threadId, step: "extract", startSeq, endSeq, outcomes: counts, memoryIds },
   });
 }
 

@@ -23,6 +23,8 @@ export interface LeaseTable<Claim extends Lease> {
   row(claim: Claim): Sql;
   /** The same row in log lines. */
   label(claim: Claim): string;
+  /** What the lines about its status call it, where that has a name of its own. @default `label` */
+  statusLabel?(claim: Claim): string;
   /** What the row says of itself while it is worked on, and after a try that failed. @default nothing */
   readonly status?: { readonly taken: Sql; readonly failed: Sql };
 }

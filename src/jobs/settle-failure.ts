@@ -1,7 +1,7 @@
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import { type EventStep, insertEvent } from "../events/event-log.js";
-import { errorLine, errorWords } from "../logger.js";
+import { errorLine, errorWords, type LogFields } from "../logger.js";
 import { malformedOutput } from "../models/model-answer.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ThreadAddress } from "../scope/scope.js";
@@ -144,11 +144,13 @@ async function tryAgain<Claim extends Lease, Work extends ThreadAddress>(
   const waitMs = Math.max(work ? 0 : shortestWaitMs, retryDelayMs(claim.attempt, tries.retryDelayMs));
   const delayMs = isLast ? null : waitMs;
   await failLease(deps.db, table, claim, { error: failure.message, retryDelayMs: delayMs });
-  deps.logger.debug(`${table.label(claim)} status updated to failed`);
+  const fields = { ...fieldsOf(of, claim, failure, work), retryMs: delayMs };
+  deps.logger.debug(`${(table.statusLabel ?? table.label)(claim)} status updated to failed`, fields);
   const what = work ? lineOf(of, work) : table.label(claim);
   deps.logger.warn(
     `${what} failed: ${failureLine(failure, deps.config.telemetry)} ` +
       `${meanwhile}; ${delayMs === null ? "no further try" : `next try in ${delayMs} ms`}.`,
+    fields,
   );
   // Not the message: some providers quote the prompt in theirs.
   if (work) await insertFailure(deps.db, step, work, failure.code);
@@ -168,8 +170,19 @@ async function giveUp<Claim extends Lease, Work extends ThreadAddress>(
     await insertFailure(tx, of.step, work, "DEAD_LETTER");
   });
   const reason = failureLine(failure, deps.config.telemetry);
-  deps.logger.error(`${lineOf(of, work)} was given up after ${claim.attempt} tries: ${reason}`);
+  const fields = fieldsOf(of, claim, failure, work);
+  deps.logger.error(`${lineOf(of, work)} was given up after ${claim.attempt} tries: ${reason}`, fields);
   return "dead_letter";
+}
+
+/** What a line about a failed try is about. */
+function fieldsOf<Claim extends Lease, Work extends ThreadAddress>(
+  { step, range }: Pick<Attempts<Claim, Work>, "step" | "range">,
+  { attempt }: Lease,
+  { code }: Failure,
+  work: Work | null | undefined,
+): LogFields {
+  return { step, attempt, code, ...(work && { threadId: work.threadId, ...range(work) }) };
 }
 
 function lineOf<Work extends ThreadAddress>(

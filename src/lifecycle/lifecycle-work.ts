@@ -3,6 +3,7 @@ import { z } from "zod";
 import { dayMs } from "../clock.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
+import { isExpired } from "../memories/write/expire-memories.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
@@ -73,7 +74,7 @@ export interface LifecycleOwner {
 const rowsPerOwner = 50;
 
 /**
- * Owners some of whose memories are to be forgotten by age or purged now, at most `limit`.
+ * Owners some of whose memories have expired, or are to be forgotten by age or purged now, at most `limit`.
  *
  * In the order of the indexes: without it, a planner that expects many rows reads the table until it has a page.
  *
@@ -91,6 +92,9 @@ export async function findLifecycleOwners(
       union all
       (select m.owner_ref from ${schema}.memory m where ${isDueForPurge(db)} ${ofOwner(db, "m", input.scope)}
         order by m.purge_at limit ${input.limit * rowsPerOwner})
+      union all
+      (select m.owner_ref from ${schema}.memory m where ${isExpired(db)} ${ofOwner(db, "m", input.scope)}
+        order by m.expires_at limit ${input.limit * rowsPerOwner})
     )
     select o.id::float8 as ref, o.tenant_id, o.user_id, o.app_id
     from (select distinct owner_ref from due limit ${input.limit}) d

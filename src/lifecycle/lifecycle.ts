@@ -4,6 +4,7 @@ import type { Job, Worker } from "../jobs/background-work.js";
 import { type ChangeEvent, changeLine } from "../memories/changes/change-line.js";
 import { type HistoryEvent, type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
 import { type MemoryItem, versionOf } from "../memories/item/memory.js";
+import { lifecycleActor as actor, expireMemories } from "../memories/write/expire-memories.js";
 import { deactivateMemories, purgeMemories } from "../memories/write/memory-states.js";
 import type { Connection } from "../postgres/connection.js";
 import { type OwnerRef, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
@@ -19,7 +20,7 @@ import {
 
 /** What a run of the lifecycle did. */
 export interface LifecycleResult {
-  /** Memories hidden because nobody used them; they can be restored for a time. */
+  /** Memories hidden because nobody used them, or because they expired; they can be restored for a time. */
   readonly softDeleted: number;
   /** Memories deleted for good. */
   readonly purged: number;
@@ -28,7 +29,7 @@ export interface LifecycleResult {
 /** Forgetting what nobody uses. */
 export interface LifecycleApi {
   /**
-   * Hides what was not used for long and is not important, and deletes what was hidden or removed long ago, now:
+   * Hides what has expired, and what was not used for long and is not important, and deletes what was hidden or removed long ago, now:
    * of the scope's user or app, or of all; old news goes with it. Background work does the same from time to time.
    *
    * Superseded values stay: they are the trail of what was true when.
@@ -37,9 +38,6 @@ export interface LifecycleApi {
 }
 
 const runSchema = z.strictObject({ scope: scopeField });
-
-/** How the audit trail names who forgets by age. */
-const actor = "worker:lifecycle";
 
 /** Owners taken on at a time. */
 const ownersAtOnce = 20;
@@ -114,8 +112,10 @@ async function trimAll(deps: LifecycleRuntime, scope: Scope | undefined): Promis
 
 /** All that is due of one owner, a batch in each transaction. */
 async function ageOwner(deps: LifecycleRuntime, owner: LifecycleOwner): Promise<LifecycleResult> {
+  const expired = await inBatches(deps, owner.ref, (_, tx) => expire(deps, tx, owner));
+  const aged = await inBatches(deps, owner.ref, (_, tx) => softDelete(deps, tx, owner));
   return {
-    softDeleted: await inBatches(deps, owner.ref, (_, tx) => softDelete(deps, tx, owner)),
+    softDeleted: expired + aged,
     purged: await inBatches(deps, owner.ref, (_, tx) => purge(deps, tx, owner)),
   };
 }
@@ -133,6 +133,12 @@ async function inBatches(deps: LifecycleRuntime, ownerRef: OwnerRef, batch: Batc
     total += done;
     if (done < deps.config.lifecycle.batchSize) return total;
   }
+}
+
+function expire(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwner): Promise<number> {
+  const { purgeAfterMs, batchSize: limit } = deps.config.lifecycle;
+  const vectors = deps.embedder !== null;
+  return expireMemories(tx, { owner, scope: owner.scope, purgeAfterMs, vectors, limit });
 }
 
 async function softDelete(

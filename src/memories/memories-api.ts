@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { MemoryError } from "../errors.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { pageRows, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import { type HistoryEntry, listHistory } from "./changes/changes-api.js";
@@ -9,6 +10,7 @@ import { revertMemory } from "./edit/revert-memory.js";
 import type { ConsentGiven } from "./guard/consent-request.rule.js";
 import { requireCategory } from "./item/category.rule.js";
 import { type MemoryDraft, type MemoryItem, memoryKinds, memoryStates } from "./item/memory.js";
+import { expiryField, metadataField } from "./item/memory-metadata.rule.js";
 import { findMemory, listMemories, type MemoryListing } from "./item/memory-row.js";
 import { writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-runtime.js";
@@ -96,6 +98,7 @@ const listingSchema = z.strictObject({
   kinds: z.array(z.enum(memoryKinds)).optional(),
   categories: z.array(storableText).optional(),
   states: z.array(z.enum(memoryStates)).optional(),
+  metadata: metadataField.optional(),
   limit: pageRows,
   after: z.string().optional(),
 });
@@ -125,8 +128,10 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
   return {
     add: async (drafts, access) => {
       const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
+      const memories = parseInput(draftsSchema, Array.isArray(drafts) ? drafts : [drafts], "memories");
+      for (const { expiresAt } of memories) requireAhead(expiresAt, deps.clock());
       return writeMemories(deps, {
-        ...{ scope, drafts: parseInput(draftsSchema, Array.isArray(drafts) ? drafts : [drafts], "memories") },
+        ...{ scope, drafts: memories },
         origin: { actor, step: "api", consent: given(consent), threadId, call: randomUUID() },
       });
     },
@@ -137,7 +142,10 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       const names = categories?.map((name) => requireCategory(policy, name).name);
       return listMemories(deps.db, { ...page, categories: names });
     },
-    update: async (id, patch, access) => updateMemory(deps, { ...changing(id, access), patch }),
+    update: async (id, patch, access) => {
+      requireAhead(patch?.expiresAt, deps.clock());
+      return updateMemory(deps, { ...changing(id, access), patch });
+    },
     remove: async (id, access) => removeMemory(deps, changing(id, access)),
     restore: async (id, access) => restoreMemory(deps, changing(id, access)),
     pin: async (id, pinned, access) => {
@@ -151,6 +159,16 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
     history: async (id, access) =>
       listHistory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
   };
+}
+
+/** @throws MemoryError `INVALID_INPUT` for a memory that nobody would ever see. */
+function requireAhead(expiresAt: unknown, now: Date): void {
+  const moment = expiryField.safeParse(expiresAt);
+  if (!moment.success || moment.data > now) return;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `\`expiresAt\` is ${moment.data.toISOString()}, which is over: give a time to come, or remove the memory.`,
+  );
 }
 
 function requireId(id: unknown): string {

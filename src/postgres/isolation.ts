@@ -19,6 +19,18 @@ export function acrossTenants<Result>(work: () => Result): Result {
   return running.run("*", work);
 }
 
+/** `work`, whose statements see what is asked about: the rows of a scope's tenant, of a named one, or of all. */
+export function asListed<Result>(
+  {
+    scope,
+    tenantId,
+  }: { readonly scope?: { readonly tenantId?: string } | undefined; readonly tenantId?: string | undefined },
+  work: () => Result,
+): Result {
+  if (scope) return asTenant(scope.tenantId, work);
+  return tenantId === undefined ? acrossTenants(work) : asTenant(tenantId, work);
+}
+
 /** What runs `work` later as it would run now. */
 export function keepTenancy(): <Result>(work: () => Result) => Result {
   const tenancy = running.getStore();

@@ -1,7 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { pendingConsents } from "../consents/consent-rows.js";
 import { type ConversationAddress, conversationRow } from "../conversation/find-conversation.js";
-import { memoryJson } from "../memories/item/memory-row.js";
+import { memoryJson, unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { type ComposedStatement, compose, slot } from "../search/composed-statement.js";
@@ -199,12 +199,13 @@ function composeRecall(db: Connection, input: RecallStatement): Sql {
 
 /** What is always shown: slots, and of some categories the most important free statements as well. */
 function profileFacts(
-  { schema }: Connection,
+  db: Connection,
   owners: SeenOwners,
   appId: string,
   { categories, shownWhole, minImportance, limit }: RecallStatement["profile"],
 ): Sql {
-  const shown = sql`m.state = 'active' and m.kind = 'fact' and m.app_id in ('', ${appId}) and m.importance >= ${minImportance}`;
+  const { schema } = db;
+  const shown = sql`m.state = 'active' and ${unexpired(db)} and m.kind = 'fact' and m.app_id in ('', ${appId}) and m.importance >= ${minImportance}`;
   return sql`
     -- What is always shown.
     profile_fact as (
@@ -228,6 +229,7 @@ function noteRows(db: Connection, owners: SeenOwners, { profile, notes }: Recall
       from (
         select m.* from ${db.schema}.memory m
         where m.owner_ref = (select id from ${owners} where not is_user) and m.kind = 'note' and m.state = 'active'
+          and ${unexpired(db)}
           and m.category = any (${profile.categories}::text[])
         order by m.updated_at desc, m.ref limit ${notes}
       ) m`;

@@ -182,7 +182,8 @@ wanted as materialized (
   null::text as agent_id, null::text as run_id, null::text as actor_id, null::text as role,
   null::text as category, null::boolean as pinned,
   null::real as importance_min, null::real as importance_max,
-  null::timestamptz as updated_after, null::timestamptz as updated_before
+  null::timestamptz as updated_after, null::timestamptz as updated_before,
+  null::jsonb as metadata, now() as now
 ),
 -- What each term is worth among messages.
 message_weight as materialized (
@@ -328,7 +329,7 @@ word_best as materialized (
   cross join wanted w
   cross join lateral (select * from "memory".memory where ref = t.ref limit 1) m
   where (
-    m.state = 'active' and m.app_id in ('', w.app_id)
+    m.state = 'active' and (m.expires_at is null or m.expires_at > w.now) and m.app_id in ('', w.app_id)
     and m.kind = any (w.kinds) and m.category = any (w.categories)
     and (w.agent_id is null or m.agent_id = w.agent_id)
     and (w.run_id is null or m.run_id = w.run_id)
@@ -340,6 +341,7 @@ word_best as materialized (
     and (w.importance_max is null or m.importance <= w.importance_max)
     and (w.updated_after is null or m.updated_at >= w.updated_after)
     and (w.updated_before is null or m.updated_at < w.updated_before)
+    and (w.metadata is null or m.metadata @> w.metadata)
   )
   order by t.value desc, t.ref
   limit :candidates::int
@@ -361,7 +363,7 @@ near_best as materialized (
   cross join wanted w
   cross join lateral (select * from "memory".memory where ref = t.ref limit 1) m
   where (
-    m.state = 'active' and m.app_id in ('', w.app_id)
+    m.state = 'active' and (m.expires_at is null or m.expires_at > w.now) and m.app_id in ('', w.app_id)
     and m.kind = any (w.kinds) and m.category = any (w.categories)
     and (w.agent_id is null or m.agent_id = w.agent_id)
     and (w.run_id is null or m.run_id = w.run_id)
@@ -373,6 +375,7 @@ near_best as materialized (
     and (w.importance_max is null or m.importance <= w.importance_max)
     and (w.updated_after is null or m.updated_at >= w.updated_after)
     and (w.updated_before is null or m.updated_at < w.updated_before)
+    and (w.metadata is null or m.metadata @> w.metadata)
   )
   order by t.value desc, t.ref
   limit :candidates::int * 2
@@ -387,7 +390,7 @@ source_top as materialized (
   ) s
   cross join lateral (select * from "memory".memory where ref = s.memory_ref limit 1) m
   where m.owner_ref = any (array(select id from seen_owner)) and (
-    m.state = 'active' and m.app_id in ('', w.app_id)
+    m.state = 'active' and (m.expires_at is null or m.expires_at > w.now) and m.app_id in ('', w.app_id)
     and m.kind = any (w.kinds) and m.category = any (w.categories)
     and (w.agent_id is null or m.agent_id = w.agent_id)
     and (w.run_id is null or m.run_id = w.run_id)
@@ -399,6 +402,7 @@ source_top as materialized (
     and (w.importance_max is null or m.importance <= w.importance_max)
     and (w.updated_after is null or m.updated_at >= w.updated_after)
     and (w.updated_before is null or m.updated_at < w.updated_before)
+    and (w.metadata is null or m.metadata @> w.metadata)
   )
   order by c.score desc, c.thread_ref, c.seq
   limit :candidates::int * 8
@@ -415,7 +419,7 @@ scant as materialized (
 rest as materialized (
   select m.ref from seen_owner s join "memory".memory m on m.owner_ref = s.id cross join wanted w
   where (
-    m.state = 'active' and m.app_id in ('', w.app_id)
+    m.state = 'active' and (m.expires_at is null or m.expires_at > w.now) and m.app_id in ('', w.app_id)
     and m.kind = any (w.kinds) and m.category = any (w.categories)
     and (w.agent_id is null or m.agent_id = w.agent_id)
     and (w.run_id is null or m.run_id = w.run_id)
@@ -427,6 +431,7 @@ rest as materialized (
     and (w.importance_max is null or m.importance <= w.importance_max)
     and (w.updated_after is null or m.updated_at >= w.updated_after)
     and (w.updated_before is null or m.updated_at < w.updated_before)
+    and (w.metadata is null or m.metadata @> w.metadata)
   ) and (select words or near from scant)
 ),
 -- The best of those by their words,
@@ -464,7 +469,7 @@ rest_source as (
   cross join lateral (select * from "memory".memory where ref = f.ref limit 1) m
   where f.ref is not null and f.total is not null and (select sources from scant)
   and m.owner_ref = any (array(select id from seen_owner)) and (
-    m.state = 'active' and m.app_id in ('', w.app_id)
+    m.state = 'active' and (m.expires_at is null or m.expires_at > w.now) and m.app_id in ('', w.app_id)
     and m.kind = any (w.kinds) and m.category = any (w.categories)
     and (w.agent_id is null or m.agent_id = w.agent_id)
     and (w.run_id is null or m.run_id = w.run_id)
@@ -476,6 +481,7 @@ rest_source as (
     and (w.importance_max is null or m.importance <= w.importance_max)
     and (w.updated_after is null or m.updated_at >= w.updated_after)
     and (w.updated_before is null or m.updated_at < w.updated_before)
+    and (w.metadata is null or m.metadata @> w.metadata)
   )
   group by f.ref order by value desc, ref limit :candidates::int
 ),
@@ -507,7 +513,7 @@ signal as (
     where owner_ref = s.id and valid_from >= span.since and valid_from < span.before offset 0
   ) m
   where (
-    m.state = 'active' and m.app_id in ('', w.app_id)
+    m.state = 'active' and (m.expires_at is null or m.expires_at > w.now) and m.app_id in ('', w.app_id)
     and m.kind = any (w.kinds) and m.category = any (w.categories)
     and (w.agent_id is null or m.agent_id = w.agent_id)
     and (w.run_id is null or m.run_id = w.run_id)
@@ -519,6 +525,7 @@ signal as (
     and (w.importance_max is null or m.importance <= w.importance_max)
     and (w.updated_after is null or m.updated_at >= w.updated_after)
     and (w.updated_before is null or m.updated_at < w.updated_before)
+    and (w.metadata is null or m.metadata @> w.metadata)
   )
 ),
 -- The candidates.
@@ -532,14 +539,14 @@ candidate as materialized (
 ),
 -- With their memories.
 hit as materialized (
-  select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, m.state, m.origin, m.trust, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision) as memory
+  select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision) as memory
   from candidate s cross join lateral (select * from "memory".memory where ref = s.ref limit 1) m
 ),
 -- The strength of each one's strongest link to another, and what it is most strongly linked to.
 hit_link as materialized (
   select l.ref, max(l.strength) filter (where o.ref is not null) as relation,
   (array_agg(m.ref order by l.strength desc, m.ref) filter (where (
-        m.state = 'active' and m.app_id in ('', w.app_id)
+        m.state = 'active' and (m.expires_at is null or m.expires_at > w.now) and m.app_id in ('', w.app_id)
         and m.kind = any (w.kinds) and m.category = any (w.categories)
         and (w.agent_id is null or m.agent_id = w.agent_id)
         and (w.run_id is null or m.run_id = w.run_id)
@@ -551,6 +558,7 @@ hit_link as materialized (
         and (w.importance_max is null or m.importance <= w.importance_max)
         and (w.updated_after is null or m.updated_at >= w.updated_after)
         and (w.updated_before is null or m.updated_at < w.updated_before)
+        and (w.metadata is null or m.metadata @> w.metadata)
   )))[1:3::int] as linked
   from (
     select r.from_ref as ref, r.to_ref as other, r.strength from "memory".relation r
@@ -580,7 +588,7 @@ found as (
   left join thread_score h on h.thread_ref = c.thread_ref
   left join hit_link b on b.ref = c.ref
   union all
-  select 'link', m.ref, null, json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, m.state, m.origin, m.trust, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision)
+  select 'link', m.ref, null, json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision)
   from (select distinct unnest(linked) as ref from hit_link) b
   join "memory".memory m on m.ref = b.ref
   where b.ref not in (select ref from hit)
@@ -588,12 +596,12 @@ found as (
 -- What is always shown.
 profile_fact as (
   select m.* from seen_owner s join "memory".memory m on m.owner_ref = s.id
-  where m.key is not null and m.category = any (:categories::text[]) and m.state = 'active' and m.kind = 'fact' and m.app_id in ('', :app) and m.importance >= :least_importance
+  where m.key is not null and m.category = any (:categories::text[]) and m.state = 'active' and (m.expires_at is null or m.expires_at > now()) and m.kind = 'fact' and m.app_id in ('', :app) and m.importance >= :least_importance
   union all
   select w.* from seen_owner s cross join unnest(:shown_whole::text[]) as whole (category)
   cross join lateral (
     select m.* from "memory".memory m
-    where m.owner_ref = s.id and m.category = whole.category and m.key is null and m.state = 'active' and m.kind = 'fact' and m.app_id in ('', :app) and m.importance >= :least_importance
+    where m.owner_ref = s.id and m.category = whole.category and m.key is null and m.state = 'active' and (m.expires_at is null or m.expires_at > now()) and m.kind = 'fact' and m.app_id in ('', :app) and m.importance >= :least_importance
     order by m.importance desc, m.updated_at desc, m.ref limit :profile_limit
   ) w
 ),
@@ -601,15 +609,16 @@ profile_fact as (
 listed as (
   select 'profile' as list, m.ref::float8 as ref,
   to_json(row_number() over (order by m.importance desc, m.updated_at desc, m.ref)) as signals,
-  json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, m.state, m.origin, m.trust, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision) as memory
+  json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision) as memory
   from (
     select * from profile_fact order by importance desc, updated_at desc, ref limit :profile_limit
   ) m
   union all
-  select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc, m.ref)), json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, m.state, m.origin, m.trust, m.tags, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision)
+  select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc, m.ref)), json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision)
   from (
     select m.* from "memory".memory m
     where m.owner_ref = (select id from seen_owner where not is_user) and m.kind = 'note' and m.state = 'active'
+    and (m.expires_at is null or m.expires_at > now())
     and m.category = any (:categories::text[])
     order by m.updated_at desc, m.ref limit :notes
   ) m
@@ -629,6 +638,7 @@ due_consent as (
     select coalesce(h.value, h.content) from "memory".memory h
     where h.owner_ref = c.owner_ref and sha256(replace(h.app_id, E'\\', E'\\\\')::bytea) = sha256(replace(c.app_id, E'\\', E'\\\\')::bytea) and h.app_id = c.app_id
     and h.category = c.category and h.key = c.key and h.state = 'active'
+    and (h.expires_at is null or h.expires_at > now())
   ) as current
   from "memory".consent_request c
   where c.owner_ref in (select id from seen_owner) and c.status = 'pending' and c.rule = 'consent'

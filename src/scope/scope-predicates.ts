@@ -28,6 +28,17 @@ export type ScopeRow = {
   readonly app_id: string;
 };
 
+/** A list over everybody, which names a tenant at most. */
+export interface AllListing {
+  /** Where no scope is named: only what this tenant has. @default what all tenants have */
+  readonly tenantId?: string | undefined;
+}
+
+/** Whether the column `held` is of this tenant; any where none is named. */
+export function ofTenant(held: Sql, tenantId: string | undefined): Sql {
+  return tenantId === undefined ? sql`true` : sql`${held} = ${tenantId}`;
+}
+
 /** Columns as a scope. */
 export function scopeOf(columns: ScopeRow): Scope {
   return {

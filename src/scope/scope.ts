@@ -90,6 +90,31 @@ export function parseScopeIn(options: { readonly scope?: unknown } | undefined):
   throw invalid(["scope is given without a value; leave it out where all scopes are meant"]);
 }
 
+/**
+ * `input`, the options of a list for one scope or, where none is named, for everybody in a tenant or in all.
+ *
+ * @throws MemoryError `INVALID_INPUT`, also for a tenant beside a scope, which names its own; `SCOPE_REQUIRED`
+ */
+export function parseListed<
+  Shape extends z.ZodRawShape & { readonly scope: typeof scopeField; readonly tenantId: typeof tenantField },
+>(schema: z.ZodObject<Shape>, input: unknown, what: string) {
+  const { scope: _, ...options } = parseInput(schema, input === undefined ? {} : input, what) as z.output<
+    z.ZodObject<Shape>
+  > & {
+    readonly scope?: unknown;
+    readonly tenantId?: string | undefined;
+  };
+  const scope = parseScopeIn((input ?? undefined) as { readonly scope?: unknown } | undefined);
+  if (scope === undefined || options.tenantId === undefined) return { ...options, scope };
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `Invalid ${what}: \`tenantId\` is for lists over everybody; the scope names its own tenant.`,
+  );
+}
+
+/** The key `tenantId` of such options. */
+export const tenantField = z.string().refine(isStorable, "must not contain NUL characters").optional();
+
 /** Whether what belongs to `owner` is an app's, for all of its users to see, and `scope` is one of theirs. */
 export function isSharedBy(scope: Scope, owner: Scope): boolean {
   return scope.userId !== undefined && owner.userId === undefined;

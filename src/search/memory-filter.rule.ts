@@ -1,13 +1,11 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import type { MemoryMetadata } from "../memories/item/memory-metadata.rule.js";
+import { metadataField } from "../memories/item/memory-metadata.rule.js";
 import type { Scope } from "../scope/scope.js";
-import { parseInput, storableDate, storableText } from "../text/parse-input.js";
+import { isoMoment, parseInput, storableDate, storableText } from "../text/parse-input.js";
 
-const isoText = z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
-const date = z.union([
-  storableDate,
-  isoText.refine((text) => storableDate.safeParse(new Date(text)).success),
-]);
+const date = z.union([storableDate, isoMoment]);
 const optionalText = storableText.nullish();
 
 /** The filters of `memory.query`, as a model or a caller writes them. */
@@ -24,6 +22,8 @@ export const memoryFilterSchema = z.strictObject({
   importance_max: z.number().min(1).max(5).nullish(),
   updated_after: date.nullish(),
   updated_before: date.nullish(),
+  /** What a memory's metadata must contain: `{ source: "crm" }` finds every memory with that, whatever else is noted. */
+  metadata: metadataField.nullish(),
 });
 
 /** Which memories are asked for. Unset fields filter nothing. */
@@ -41,6 +41,7 @@ export interface StoreFilter {
   readonly importanceMax: number | null;
   readonly updatedAfter: Date | null;
   readonly updatedBefore: Date | null;
+  readonly metadata: MemoryMetadata | null;
 }
 
 /** No filter. */
@@ -55,6 +56,7 @@ export const noFilter: StoreFilter = {
   importanceMax: null,
   updatedAfter: null,
   updatedBefore: null,
+  metadata: null,
 };
 
 /**
@@ -82,5 +84,6 @@ export function parseFilter(filter: unknown, scope: Scope): StoreFilter {
     importanceMax: data.importance_max ?? null,
     updatedAfter: toDate(data.updated_after),
     updatedBefore: toDate(data.updated_before),
+    metadata: data.metadata ?? null,
   };
 }

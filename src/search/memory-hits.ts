@@ -107,7 +107,7 @@ export function memoryHits(
   return {
     found: cte("found"),
     ctes: sql`
-    ${wantedMemories(selection)},
+    ${wantedMemories(db, selection)},
     ${messages.ctes},
     ${memories.ctes},
     -- The best by their words.

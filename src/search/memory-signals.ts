@@ -77,9 +77,10 @@ export function searchSizes(limit: number): SearchSizes {
  * CTE `wanted`, of one row, with which memories are. Said once, as each condition is asked in many places; and its text
  * is the same for all filters: a session keeps the plan of every text there is.
  */
-export function wantedMemories({ scope, kinds, categories, filter }: VisibleMemories): Sql {
+export function wantedMemories(db: Connection, { scope, kinds, categories, filter }: VisibleMemories): Sql {
   const { appId } = scopeColumns(scope);
   const { agentId, runId, actorId, role, category, pinned } = filter;
+  const metadata = filter.metadata && JSON.stringify(filter.metadata);
   return sql`
     -- Which memories are wanted: one row.
     wanted as materialized (
@@ -87,13 +88,14 @@ export function wantedMemories({ scope, kinds, categories, filter }: VisibleMemo
         ${agentId}::text as agent_id, ${runId}::text as run_id, ${actorId}::text as actor_id, ${role}::text as role,
         ${category}::text as category, ${pinned}::boolean as pinned,
         ${filter.importanceMin}::real as importance_min, ${filter.importanceMax}::real as importance_max,
-        ${filter.updatedAfter}::timestamptz as updated_after, ${filter.updatedBefore}::timestamptz as updated_before
+        ${filter.updatedAfter}::timestamptz as updated_after, ${filter.updatedBefore}::timestamptz as updated_before,
+        ${metadata}::jsonb as metadata, ${db.now()} as now
     )`;
 }
 
 /** Whether the row `m` of `memory` is active, of this user or app, and as the row `w` of `wanted` says. */
 export const visible: Sql = sql`(
-  m.state = 'active' and m.app_id in ('', w.app_id)
+  m.state = 'active' and (m.expires_at is null or m.expires_at > w.now) and m.app_id in ('', w.app_id)
   and m.kind = any (w.kinds) and m.category = any (w.categories)
   and (w.agent_id is null or m.agent_id = w.agent_id)
   and (w.run_id is null or m.run_id = w.run_id)
@@ -105,6 +107,7 @@ export const visible: Sql = sql`(
   and (w.importance_max is null or m.importance <= w.importance_max)
   and (w.updated_after is null or m.updated_at >= w.updated_after)
   and (w.updated_before is null or m.updated_at < w.updated_before)
+  and (w.metadata is null or m.metadata @> w.metadata)
 )`;
 
 /**

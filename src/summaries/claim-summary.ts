@@ -89,7 +89,8 @@ export interface SummaryClaim extends Lease {
 export const summaryLeases: LeaseTable<SummaryClaim> = {
   name: "summary",
   row: ({ summaryId }) => sql`id = ${summaryId}`,
-  label: ({ summaryId }) => `Memory ${summaryId}`,
+  label: ({ summaryId }) => `Summary ${summaryId}`,
+  statusLabel: ({ summaryId }) => `Memory ${summaryId}`,
   status: { taken: sql`status = 'processing',`, failed: sql`status = 'failed',` },
 };
 

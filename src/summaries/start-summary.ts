@@ -57,7 +57,9 @@ export async function startSummary(
     leaseMs: deps.summaries.leaseMs,
   });
   if (!claim) return skipped(deps.logger, "already_running", threadId);
-  deps.logger.debug(`Memory ${claim.summaryId} status updated to processing`);
+  deps.logger.debug(`Memory ${claim.summaryId} status updated to processing`, {
+    ...{ threadId, step: "summarize", summaryId: claim.summaryId, ...window },
+  });
   return { started: true, claim, window };
 }
 

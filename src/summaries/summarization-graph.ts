@@ -50,8 +50,12 @@ export function createSummarizationGraph(deps: SummaryRuntime) {
       const { startSeq, endSeq, threadId, scope } = work;
       const window = { startSeq, endSeq };
       await completeSummary(deps.db, claim, { text: summary ?? "", generationTimeMs, window });
-      deps.logger.debug(`Memory ${claim.summaryId} status updated to completed`);
-      deps.logger.info(`Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`);
+      const of = { threadId, step: "summarize", summaryId: claim.summaryId, startSeq, endSeq };
+      deps.logger.debug(`Memory ${claim.summaryId} status updated to completed`, of);
+      deps.logger.info(`Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`, {
+        ...of,
+        ...(generationTimeMs !== undefined && { durationMs: generationTimeMs }),
+      });
       if (startSeq > 0) deps.logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);
       const detail = dropped > 0 ? "instruction" : undefined;
       await insertEvent(deps.db, { scope, threadId, step: "summarize", op: "create", status: "ok", detail });

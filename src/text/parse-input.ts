@@ -63,6 +63,11 @@ export const storableDate = z
   .min(new Date("0001-01-02T00:00:00Z"), "must be of the years 1 to 9999")
   .max(new Date("9999-12-30T23:59:59.999Z"), "must be of the years 1 to 9999");
 
+/** A time as text in ISO 8601, of a date or with a time of day, that is one `storableDate` allows. */
+export const isoMoment = z
+  .union([z.iso.datetime({ offset: true, local: true }), z.iso.date()])
+  .refine((text) => storableDate.safeParse(new Date(text)).success);
+
 /** Rows of one page. */
 export const pageRows = z.int().min(1).max(1_000).default(100);
 

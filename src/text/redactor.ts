@@ -211,7 +211,7 @@ const ownRecords: OwnRecords = {
     ...["agentId", "runId", "actorId", "role", "origin", "trust", "source", "threadId", "seqs", "quote"],
     ...["turns", "start", "end", "validFrom", "validTo", "correction", "messageId", "evidence", "decision"],
     ...["via", "request", "signals", "turn", "seq", "seenCount", "supersededBy", "links", "to", "strength"],
-    ...["lastAccessedAt", "revertOf", "query", "results", "messages"],
+    ...["lastAccessedAt", "metadata", "expiresAt", "revertOf", "query", "results", "messages"],
   ]),
   references: new Set(["threadId", "messageId"]),
 };

@@ -4,6 +4,7 @@ import { changeEvents } from "../memories/changes/change-line.js";
 import { historyEvents } from "../memories/changes/record-changes.js";
 import { consentStatuses } from "../memories/guard/consent-request.rule.js";
 import { memoryKinds, memoryOrigins, memoryStates } from "../memories/item/memory.js";
+import { metadataField } from "../memories/item/memory-metadata.rule.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { hasWords, isStorable } from "../text/storable-text.js";
 
@@ -126,6 +127,8 @@ const memory = z
     origin: z.enum(memoryOrigins),
     trust: z.enum(["operator", "user", "agent", "untrusted"]),
     tags: z.array(text(1_000)).max(100),
+    // Exports from before there were such have none.
+    ...{ metadata: metadataField.default({}), expiresAt: time.nullable().default(null) },
     ...{ agentId: optional(), runId: optional(), actorId: optional(1_000), role: optional() },
     ...{ threadId: optional(), sourceSeqs: z.array(count).max(10_000), evidence: optional(longText) },
     ...{ turnStart: count.nullable(), turnEnd: count.nullable(), assertedTurn: counter },

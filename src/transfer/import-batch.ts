@@ -21,6 +21,16 @@ import type { ImportTarget, RecordName } from "./record-types.js";
 /** Lines written, by type. */
 export type ImportCounts = Record<RecordName, number>;
 
+/** What became of the lines of one transaction. */
+export interface ImportedBatch {
+  readonly written: ImportCounts;
+  /** Of those that were written: memories in quarantine, and requests that wait. */
+  readonly quarantined: number;
+  readonly awaitingConsent: number;
+  /** Lines that were left out. */
+  readonly skipped: { readonly relation: number; readonly consent: number };
+}
+
 /**
  * Writes what is new of `lines`, in one transaction.
  *
@@ -30,7 +40,7 @@ export async function importBatch(
   db: Database,
   target: ImportTarget,
   lines: readonly NumberedLine[],
-): Promise<ImportCounts> {
+): Promise<ImportedBatch> {
   try {
     return await db.transaction((tx) => writeLines(tx, target, lines));
   } catch (error) {
@@ -78,7 +88,7 @@ async function writeLines(
   tx: Connection,
   target: ImportTarget,
   lines: readonly NumberedLine[],
-): Promise<ImportCounts> {
+): Promise<ImportedBatch> {
   const { scope, ownerRef, trust } = target;
   const thread = await importThreads(tx, target, linesOf(lines, "thread"));
   // From here on nobody else changes the owner's memories.
@@ -86,15 +96,21 @@ async function writeLines(
   if (locked.ref !== ownerRef) throw forgottenMeanwhile();
   const [owner] = linesOf(lines, "owner");
   const counters = owner && { ownerRef, ...countersOf(owner.line, trust, locked) };
+  const counted = counters && (await importOwner(tx, counters)) ? 1 : 0;
+  const transcript = await importTranscript(tx, target, lines);
+  const memories = await importMemories(tx, target, linesOf(lines, "memory"));
+  const relations = await importRelations(tx, target, linesOf(lines, "relation"));
+  const history = await importHistory(tx, target, linesOf(lines, "history"));
+  const change = await importChanges(tx, target, linesOf(lines, "change"));
+  const consents = await importConsents(tx, target, linesOf(lines, "consent"));
   return {
-    thread,
-    owner: counters && (await importOwner(tx, counters)) ? 1 : 0,
-    ...(await importTranscript(tx, target, lines)),
-    memory: await importMemories(tx, target, linesOf(lines, "memory")),
-    relation: await importRelations(tx, target, linesOf(lines, "relation")),
-    history: await importHistory(tx, target, linesOf(lines, "history")),
-    change: await importChanges(tx, target, linesOf(lines, "change")),
-    consent: await importConsents(tx, target, linesOf(lines, "consent")),
+    written: {
+      ...{ thread, owner: counted, ...transcript, memory: memories.added, relation: relations.added },
+      ...{ history, change, consent: consents.added },
+    },
+    quarantined: memories.quarantined,
+    awaitingConsent: consents.pending,
+    skipped: { relation: relations.skipped, consent: consents.skipped },
   };
 }
 

@@ -9,6 +9,7 @@ import { abortSignal, listener, parseInput } from "../text/parse-input.js";
 import type { Redactor } from "../text/redactor.js";
 import type { ExportLine } from "./export-line.js";
 import { type ImportCounts, importBatch } from "./import-batch.js";
+import { createTally, type ImportCounted } from "./import-tally.js";
 import { type ImportConfig, type ImportTrust, lowering } from "./lower-line.js";
 import { lineError, type NumberedLine, noMessage, readExport } from "./read-export.js";
 import { redactLine, type Screened, screenLine, screenMessage } from "./screen-line.js";
@@ -38,13 +39,10 @@ export interface ImportProgress {
 }
 
 /** What an import did. */
-export interface Imported {
+export interface Imported extends ImportCounted {
   readonly scope: Scope;
   /** Lines read. */
   readonly lines: number;
-  /** Lines that were written, by type; the others were there already. */
-  readonly written: Readonly<Record<string, number>>;
-  readonly total: number;
   /**
    * Lines that were not taken at their word, by type: memories that wait in quarantine, messages, summaries and news
    * without their words, requests for consent that have expired. Unset when there are none.
@@ -85,7 +83,8 @@ export async function importLines(
       "An import reads lines: pass what `export` gives, or lines of text.",
     );
   }
-  const written: Record<string, number> = {};
+  const tally = createTally();
+  const { written } = tally;
   const withheld: Record<string, number> = {};
   let scope: Scope | undefined;
   let ownerRef = 0;
@@ -103,17 +102,14 @@ export async function importLines(
       ownerRef = (await inTenant(owner, () => runtime.db.transaction((tx) => lockOwner(tx, owner)))).ref;
     }
     const into = { scope: scope as Scope, ownerRef, trust };
-    const counts = await inTenant(into.scope, () => importBatch(runtime.db, into, batch));
-    for (const [type, count] of Object.entries<number>(counts)) {
-      if (count > 0) written[type] = (written[type] ?? 0) + count;
-    }
+    tally.add(batch, await inTenant(into.scope, () => importBatch(runtime.db, into, batch)));
     lines += batch.length;
     onProgress?.({ lines });
   }
-  const total = Object.values(written).reduce((sum, count) => sum + count, 0);
+  const counted = tally.result();
   const into = scope as Scope;
-  if (total > 0) await inTenant(into, () => insertEvent(runtime.db, importEvent(into, written)));
-  return { scope: into, lines, written, total, ...(Object.keys(withheld).length > 0 && { withheld }) };
+  if (counted.total > 0) await inTenant(into, () => insertEvent(runtime.db, importEvent(into, written)));
+  return { scope: into, lines, ...counted, ...(Object.keys(withheld).length > 0 && { withheld }) };
 }
 
 const optionsSchema = z.strictObject({

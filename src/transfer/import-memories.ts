@@ -23,8 +23,8 @@ export async function importMemories(
   tx: Connection,
   target: ImportTarget,
   lines: readonly NumberedLine<ExportLineOf<"memory">>[],
-): Promise<number> {
-  if (lines.length === 0) return 0;
+): Promise<{ readonly added: number; readonly quarantined: number }> {
+  if (lines.length === 0) return { added: 0, quarantined: 0 };
   const { ownerRef } = target;
   const known = await findOwn(tx, "memory", { ownerRef, lines });
   const fresh = lines
@@ -38,8 +38,10 @@ export async function importMemories(
     });
   let memories = await inFreeIntervals(tx, ownerRef, fresh);
   let added = 0;
+  let quarantined = 0;
   while (memories.length > 0) {
-    const ids = new Set(await insertPlaced(tx, target, memories));
+    const inserted = await insertPlaced(tx, target, memories);
+    const ids = new Set(inserted.map(({ id }) => id));
     const left = memories.filter(({ id }) => !ids.has(id));
     if (left.length === memories.length) {
       // Twice the same id in the file; or one of a tenant that this one cannot see.
@@ -51,9 +53,10 @@ export async function importMemories(
       break;
     }
     added += ids.size;
+    quarantined += inserted.filter(({ state }) => state === "quarantined").length;
     memories = left;
   }
-  return added;
+  return { added, quarantined };
 }
 
 /** What is stored of a memory. */
@@ -105,7 +108,7 @@ async function inFreeIntervals(
 }
 
 /**
- * Adds memories to a locked owner with their terms, and counts them. Returns the ids of those added. One statement.
+ * Adds memories to a locked owner with their terms, and counts them. Returns those added. One statement.
  *
  * What already holds a slot, says the same, or tells of the same turns stays active. What comes for its place is added
  * as superseded by it, and held until then at most. Nothing ends before it begins. Of two `memories` that collide one is
@@ -115,7 +118,7 @@ async function insertPlaced(
   tx: Connection,
   { ownerRef, ...target }: ImportTarget,
   memories: readonly ImportedMemory[],
-): Promise<string[]> {
+): Promise<{ readonly id: string; readonly state: string }[]> {
   const scope = scopeColumns(target.scope);
   const { schema } = tx;
   const source = sourceOf(scope.userId, sql`i."sourceSeqs"`, sql`i.evidence`);
@@ -128,7 +131,7 @@ async function insertPlaced(
       else greatest(i."validFrom", coalesce(i."validTo", ${tx.now()})) end`,
     supersededBy: sql`coalesce(i."supersededBy", i.holder)`,
   };
-  const rows = await tx.query<{ id: string }>(sql`
+  return tx.query<{ id: string; state: string }>(sql`
     with input as (
       select i.*, ${source.threadId} as source_ref, ${source.sourceSeqs} as source_seqs, ${source.evidence} as quote
       from (select row_number() over () as position, m.* from json_to_recordset(${JSON.stringify(memories)}::json) as m (
@@ -176,6 +179,5 @@ async function insertPlaced(
     counted as (
       ${countAdded(tx, ownerRef)}
     )
-    select id from added`);
-  return rows.map(({ id }) => id);
+    select id, state from added`);
 }

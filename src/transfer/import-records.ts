@@ -24,25 +24,39 @@ export async function importOwner(
   return rows.length > 0;
 }
 
-/** Adds links between memories of an owner; a link to one that is not there is left out. Returns how many. */
+/** What became of lines of one type; the others were there already. */
+export interface AddedLines {
+  readonly added: number;
+  /** Left out, since what they are about is not there or is taken. */
+  readonly skipped: number;
+}
+
+/** Adds links between memories of an owner; a link to one that is not there is left out. */
 export async function importRelations(
   tx: Connection,
   target: ImportTarget,
   lines: Lines<"relation">,
-): Promise<number> {
-  if (lines.length === 0) return 0;
+): Promise<AddedLines> {
+  if (lines.length === 0) return { added: 0, skipped: 0 };
   const { ownerRef } = target;
   const { columns } = recordTypes.relation;
-  const rows = await tx.query(sql`
-    insert into ${tx.schema}.relation (${names(columns)})
-    select ${fields(columns, { from: sql`f.ref`, to: sql`t.ref` })}
-    from ${rowsOf(columns, target, lines)}
-    join ${tx.schema}.memory f on f.id = i."from" and f.owner_ref = ${ownerRef}
-    join ${tx.schema}.memory t on t.id = i."to" and t.owner_ref = ${ownerRef}
-    where f.ref <> t.ref
-    on conflict do nothing
-    returning 1`);
-  return rows.length;
+  const [row] = await tx.query<{ known: number; added: number }>(sql`
+    with linked as (
+      select i.*, f.ref as from_ref, t.ref as to_ref
+      from ${rowsOf(columns, target, lines)}
+      join ${tx.schema}.memory f on f.id = i."from" and f.owner_ref = ${ownerRef}
+      join ${tx.schema}.memory t on t.id = i."to" and t.owner_ref = ${ownerRef}
+      where f.ref <> t.ref
+    ),
+    added as (
+      insert into ${tx.schema}.relation (${names(columns)})
+      select ${fields(columns, { from: sql`i.from_ref`, to: sql`i.to_ref` })} from linked i
+      on conflict do nothing
+      returning 1
+    )
+    select (select count(*) from linked)::int as known, (select count(*) from added)::int as added`);
+  const { known = 0, added = 0 } = row ?? {};
+  return { added, skipped: lines.length - known };
 }
 
 /** Adds the entries of the audit trail that are not there yet, whoever is said to have made them. Returns how many. */
@@ -122,25 +136,26 @@ export async function importChanges(
   return row?.added ?? 0;
 }
 
-/** Adds consent requests that are not there yet; one for a slot for which another waits is left out. Returns how many. @throws MemoryError `ID_TAKEN` */
+/** Adds consent requests that are not there yet; one for a slot for which another waits is left out. @throws MemoryError `ID_TAKEN` */
 export async function importConsents(
   tx: Connection,
   target: ImportTarget,
   lines: Lines<"consent">,
-): Promise<number> {
-  if (lines.length === 0) return 0;
+): Promise<AddedLines & { readonly pending: number }> {
+  if (lines.length === 0) return { added: 0, skipped: 0, pending: 0 };
   const { ownerRef } = target;
   const { tenantId, userId } = scopeColumns(target.scope);
-  await findOwn(tx, "consent", { ownerRef, lines });
+  const known = await findOwn(tx, "consent", { ownerRef, lines });
   const columns = { ...appColumn, ...recordTypes.consent.columns };
-  const rows = await tx.query(sql`
+  const rows = await tx.query<{ status: string }>(sql`
     insert into ${tx.schema}.consent_request (owner_ref, tenant_id, user_id, ${names(columns)})
     select ${ownerRef}, ${tenantId}, ${userId}, ${fields(columns)}
     from ${rowsOf(columns, target, lines)}
     order by i.position
     on conflict do nothing
-    returning 1`);
-  return rows.length;
+    returning status`);
+  const pending = rows.filter(({ status }) => status === "pending").length;
+  return { added: rows.length, skipped: lines.length - known.size - rows.length, pending };
 }
 
 type Lines<Name extends RecordName> = readonly NumberedLine<ExportLineOf<Name>>[];

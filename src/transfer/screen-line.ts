@@ -12,7 +12,7 @@ import { type NumberedLine, noMessage } from "./read-export.js";
 /** Fields of a line that hold what was said or remembered, by its type; the others are ids, times and numbers. */
 const spoken: Readonly<Partial<Record<ExportLine["type"], readonly string[]>>> = {
   summary: ["text", "error"],
-  memory: ["key", "value", "text", "tags", "actorId", "evidence"],
+  memory: ["key", "value", "text", "tags", "metadata", "actorId", "evidence"],
   history: ["old", "new"],
   change: ["line"],
   consent: ["key", "slot", "normalValue", "draft", "signals", "evidence"],

@@ -39,13 +39,19 @@ describe("mnemograph export and import", () => {
 
     const again = await run(["import", "ana.jsonl", "--json"]);
     expect(again).toMatchObject({ code: 0, err: "" });
-    expect(JSON.parse(again.out)).toEqual({ scope, lines: lines.length, written: {}, total: 0 });
+    expect(JSON.parse(again.out)).toMatchObject({
+      ...{ scope, lines: lines.length, records: lines.length - 2, written: {}, total: 0, skipped: [] },
+      present: { memory: 600, message: 1, thread: 1, owner: 1 },
+    });
     const forgotten = await run(["forget", ...ana, "--yes"]);
     expect(forgotten).toMatchObject({ code: 0, err: "" });
     const piped = await run(["import", "-"], { input: printed.out });
     expect(piped).toMatchObject({ code: 0, err: "" });
     expect(piped.out).toMatch(
-      new RegExp(`^Imported ${lines.length - 2} of ${lines.length} lines; .*\n.*memory +600$`, "ms"),
+      new RegExp(
+        `^Imported ${lines.length - 2} of ${lines.length - 2} records; 0 were there already\\.\n.*memory +600$`,
+        "ms",
+      ),
     );
   }, 120_000);
 

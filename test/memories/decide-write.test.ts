@@ -8,6 +8,7 @@ const known = (relation: KnownMemory["relation"], fields: Partial<KnownMemory> =
   ...{ text: "The user likes tea.", value: null, actorId: null, tags: [], pinned: false, seenCount: 1 },
   ...{ origin: "user", trust: "user", importance: 3, confidence: 0.9, turn: 1, rank: 3 },
   ...{ validFrom: new Date("2025-01-01"), validTo: null, assertedAt: new Date("2025-01-01") },
+  ...{ metadata: {}, expiresAt: null, expired: false },
   similarity: relation === "near" ? 0.9 : 1,
   ...fields,
 });
@@ -15,7 +16,7 @@ const told = (fields: Partial<ToldMemory> = {}): ToldMemory => ({
   ...{ scope: { userId: "ana" }, kind: "fact", category: "preferences", text: "The user enjoys tea." },
   ...{ contentHash: "tea", terms: "tea", quarantined: false, pinned: false, tags: [], importance: 3 },
   ...{ origin: "user", trust: "user", confidence: 0.9, turn: 2, rank: 3, correction: false },
-  now: new Date("2025-06-01"),
+  ...{ metadata: {}, now: new Date("2025-06-01") },
   ...fields,
 });
 const decide = (said: ToldMemory, ...others: KnownMemory[]) => decideWrite(said, others, thresholds);

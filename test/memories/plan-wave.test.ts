@@ -80,7 +80,9 @@ class Store {
       };
       const { id, assertedTurn: turn, key } = row;
       const ref = this.memories.size + 1;
-      this.memories.set(id, { ...row, ...times, ref, turn, keyed: key !== null, rank: sourceRank(row) });
+      const lasting = { expiresAt: null, expired: false };
+      const shown = { ref, turn, keyed: key !== null, rank: sourceRank(row) };
+      this.memories.set(id, { ...row, ...times, ...lasting, ...shown });
     }
     for (const { id, text, contentHash } of plan.rewrites) this.change(id, { text, contentHash });
     for (const { id } of plan.settled) this.requests.delete(id);

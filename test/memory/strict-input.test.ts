@@ -31,6 +31,9 @@ const calls: Readonly<Record<string, Arguments>> = {
   remember: [{ scope, threadId, messages: [message], shown: { revision: 0, memoryIds: [] } }],
   recall: [{ scope, threadId, query: "tea" }],
   stats: [{ scope }],
+  "users.list": [{ tenantId: "acme", limit: 3 }],
+  "users.merge": [{ from: { userId: "guest" }, to: scope, dryRun: true }],
+  "apps.list": [{ limit: 3 }],
   reembed: [{ batchSize: 10 }],
   forget: [scope, { dryRun: true }],
   export: [scope],
@@ -98,6 +101,7 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
 };
 /** No options; `memoryQueryTool` is told apart by tests of its own. */
 const withoutOptions = [
+  "fieldsFirst",
   "MemoryError",
   "memoryAnnotation",
   "memoryFields",

@@ -32,6 +32,7 @@ describe("statements that a session keeps", () => {
     importance_max: 5,
     updated_after: "2020-01-01",
     updated_before: new Date("2040-01-01"),
+    metadata: { source: "crm" },
   };
   const names = Object.keys(filters) as (keyof typeof filters)[];
   const scopes = [{ userId: "ana" }, { appId: "notes" }, { userId: "ana", appId: "notes" }];

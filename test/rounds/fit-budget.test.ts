@@ -50,6 +50,7 @@ const memory = (kind: MemoryKind) =>
           origin: "user",
           trust: "user",
         },
+        ...{ metadata: {}, expiresAt: null },
         ...{ seenCount: 1, validFrom: at, validTo: null, supersededBy: null, purgeAt: null },
         ...{
           createdAt: at,

@@ -17,6 +17,8 @@ const memory = (fields: Partial<MemoryItem>): MemoryItem => ({
   pinned: false,
   state: "active",
   tags: [],
+  metadata: {},
+  expiresAt: null,
   agentId: null,
   runId: null,
   actorId: null,

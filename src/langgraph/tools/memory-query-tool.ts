@@ -32,7 +32,7 @@ const optionsSchema = roundOptions
 /** Dates as text only: a JSON schema, which is what models are given, has no others. `query` checks them. */
 const isoText = z.string().nullish().describe("ISO 8601: 2025-07-01, or with a time.");
 const wireFilterSchema = memoryFilterSchema
-  .omit({ user_id: true })
+  .omit({ user_id: true, metadata: true })
   .extend({ updated_after: isoText, updated_before: isoText })
   .loose();
 

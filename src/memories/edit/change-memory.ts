@@ -1,11 +1,13 @@
 import { z } from "zod";
+import { MemoryError } from "../../errors.js";
 import { parseInput } from "../../text/parse-input.js";
 import { visibleText } from "../../text/storable-text.js";
-import { type MemoryItem, versionOf } from "../item/memory.js";
+import { type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
+import { expiryField, type MemoryMetadata, metadataField } from "../item/memory-metadata.rule.js";
 import { deactivateMemories } from "../write/memory-states.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
-import { rewriteContent } from "./rewrite-content.js";
+import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
 /** What of a memory may be changed by hand. */
 export interface MemoryPatch {
@@ -16,6 +18,10 @@ export interface MemoryPatch {
   readonly confidence?: number;
   readonly pinned?: boolean;
   readonly tags?: readonly string[];
+  /** In place of all that was noted. */
+  readonly metadata?: MemoryMetadata;
+  /** Null: it holds for good. What has expired is brought back by a later time, or by null. */
+  readonly expiresAt?: Date | string | null;
 }
 
 /**
@@ -31,11 +37,17 @@ export async function updateMemory(
   const patch = await redactPatch(deps, parsePatch(input.patch));
   const embedded = patch.text === undefined ? null : ((await deps.embedder?.documents([patch.text])) ?? null);
   const words = [patch.text, patch.value, patch.tags].some((part) => part !== undefined);
-  return editMemory(deps, { ...input, states: ["active"] }, async (editing) => {
+  const states =
+    patch.expiresAt === undefined ? (["active"] as const) : (["active", "soft_deleted"] as const);
+  return editMemory(deps, { ...input, states }, async (editing) => {
     const { before } = editing;
+    requireExpired(editing);
     const next = { ...before, ...patch };
     const vouched = !words || before.trust === "operator";
     const also = await rewriteContent(deps, editing, next, { embedded, vouched });
+    if (before.state !== "active") {
+      return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(next), also };
+    }
     const news = patch.text === undefined ? null : "updated";
     return { event: "UPDATE", news, old: versionOf(before), new: versionOf(next), also };
   });
@@ -60,7 +72,7 @@ export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Prom
 }
 
 /**
- * Brings a removed memory back, whether a person removed it or it was forgotten by age.
+ * Brings a removed memory back, whether a person removed it, it was forgotten by age or it expired: then for good.
  *
  * @throws MemoryError `NOT_FOUND`, also when it was purged; `WRONG_STATE` when it was not removed, and all that
  *   `editMemory` throws.
@@ -69,16 +81,26 @@ export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Pro
   const known = await requireMemory(deps.db, input, ["soft_deleted"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
   return editMemory(deps, { ...input, states: ["soft_deleted"] }, async (editing) => {
-    const { before } = editing;
+    const before = unexpiredFrom(editing, editing.before);
     // Its links stand: they were made of the same text, and are hidden as long as it is.
     await rewriteContent(deps, editing, before, { embedded, vouched: true });
     return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(before) };
   });
 }
 
-async function redactPatch({ redactor }: WriteRuntime, patch: MemoryPatch): Promise<MemoryPatch> {
-  const { text, value, tags } = patch;
-  return { ...patch, ...onlySet(await redactor.json({ text, value, tags })) };
+/** @throws MemoryError `WRONG_STATE` when what is to live longer was removed, and did not expire. */
+function requireExpired({ before, owner }: Editing): void {
+  if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= owner.now)) return;
+  throw new MemoryError(
+    "WRONG_STATE",
+    `Memory ${before.id} was removed and has not expired: bring it back with memory.memories.restore.`,
+    { details: { current: before } },
+  );
+}
+
+async function redactPatch({ redactor }: WriteRuntime, patch: ParsedPatch): Promise<ParsedPatch> {
+  const { text, value, tags, metadata } = patch;
+  return { ...patch, ...onlySet(await redactor.json({ text, value, tags, metadata })) };
 }
 
 const patchSchema = z.strictObject({
@@ -89,13 +111,18 @@ const patchSchema = z.strictObject({
   confidence: z.number().min(0).max(1).optional(),
   pinned: z.boolean().optional(),
   tags: z.array(z.string().transform(visibleText)).optional(),
+  metadata: metadataField.optional(),
+  expiresAt: expiryField.nullable().optional(),
 });
 
-function parsePatch(patch: MemoryPatch): MemoryPatch {
+/** What a change sets. */
+type ParsedPatch = Partial<MemoryVersion>;
+
+function parsePatch(patch: MemoryPatch): ParsedPatch {
   return onlySet(parseInput(patchSchema, patch, "change"));
 }
 
 /** What of `fields` is set: an unset field must not overwrite. */
-function onlySet(fields: object): MemoryPatch {
+function onlySet(fields: object): ParsedPatch {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

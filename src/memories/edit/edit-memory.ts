@@ -11,6 +11,7 @@ import { type ConsentGiven, consentChange } from "../guard/consent-request.rule.
 import { guardEdit } from "../guard/guard-edit.rule.js";
 import type { MemoryItem } from "../item/memory.js";
 import { findMemory } from "../item/memory-row.js";
+import { expireMemories } from "../write/expire-memories.js";
 import { itemDraft } from "../write/prepare-memory.js";
 import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
@@ -131,6 +132,8 @@ export async function editMemory(
   try {
     return await deps.db.transaction(async (tx) => {
       const owner = await lockOwner(tx, scope);
+      const { purgeAfterMs } = deps.config.lifecycle;
+      await expireMemories(tx, { owner, scope, purgeAfterMs, vectors: deps.embedder !== null });
       // Read again: it may have changed while the lock was waited for.
       const before = await requireMemory(tx, input, input.states);
       const edit = await apply({ tx, owner, before });

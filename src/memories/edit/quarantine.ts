@@ -1,14 +1,15 @@
 import { z } from "zod";
-import { parseScoped, type Scope, scopeField } from "../../scope/scope.js";
+import { asListed } from "../../postgres/isolation.js";
+import { parseListed, parseScoped, type Scope, scopeField, tenantField } from "../../scope/scope.js";
 import { lockOwner } from "../../scope/scope-predicates.js";
 import { pageRows, parseInput, revisionNumber, storableText } from "../../text/parse-input.js";
 import { recordChanges } from "../changes/record-changes.js";
 import { type MemoryItem, versionOf } from "../item/memory.js";
-import { listMemories } from "../item/memory-row.js";
+import { listMemories, listQuarantined } from "../item/memory-row.js";
 import { purgeMemories } from "../write/memory-states.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
-import { rewriteContent } from "./rewrite-content.js";
+import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
 /** Whose memory, and the person who decides. */
 export interface QuarantineDecision {
@@ -30,9 +31,11 @@ export interface QuarantineApproval extends QuarantineDecision {
  * person decides. For operators only; nothing here belongs in a prompt or in reach of an agent.
  */
 export interface QuarantineApi {
-  /** What waits for a decision, latest first. */
-  list(listing: {
-    readonly scope: Scope;
+  /** What waits for a decision, latest first: of a scope, or without one of everybody. */
+  list(listing?: {
+    readonly scope?: Scope | undefined;
+    /** Without a scope: only what this tenant has. @default what all tenants have */
+    readonly tenantId?: string | undefined;
     /** Rows, 1 to 1,000. @default 100 */
     readonly limit?: number | undefined;
     /** Only those after this id: the last of the page before. */
@@ -57,7 +60,12 @@ export interface QuarantineApi {
 /** The step these decisions are counted under. */
 const step = "quarantine";
 
-const pageSchema = z.strictObject({ scope: scopeField, limit: pageRows, after: z.string().optional() });
+const pageSchema = z.strictObject({
+  scope: scopeField,
+  tenantId: tenantField,
+  limit: pageRows,
+  after: z.string().optional(),
+});
 const decisionSchema = z.strictObject({
   scope: scopeField,
   actor: storableText.default("operator"),
@@ -69,8 +77,14 @@ const idSchema = z.string();
 /** The `QuarantineApi` on `deps`. */
 export function createQuarantineApi(deps: WriteRuntime): QuarantineApi {
   return {
-    list: async (page) =>
-      listMemories(deps.db, { ...parseScoped(pageSchema, page, "page"), states: ["quarantined"] }),
+    list: async (page) => {
+      const { scope, ...asked } = parseListed(pageSchema, page, "page");
+      const list = () =>
+        scope
+          ? listMemories(deps.db, { ...asked, scope, states: ["quarantined"] })
+          : listQuarantined(deps.db, asked);
+      return asListed({ ...asked, scope }, list);
+    },
     approve: async (id, approval) => {
       const { consent, ...decision } = parseScoped(approvalSchema, approval, "approval");
       return approve(deps, {
@@ -90,7 +104,7 @@ async function approve(deps: WriteRuntime, decision: ChangeInput): Promise<Memor
   const known = await requireMemory(deps.db, decision, ["quarantined"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
   return editMemory(deps, { ...decision, step, states: ["quarantined"] }, async (editing) => {
-    const { before } = editing;
+    const before = unexpiredFrom(editing, editing.before);
     const how = { embedded, vouched: true, trust: "operator" } as const;
     const also = await rewriteContent(deps, editing, before, how);
     const { state, trust } = before;

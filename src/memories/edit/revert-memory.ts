@@ -3,9 +3,10 @@ import { MemoryError } from "../../errors.js";
 import { parseScope } from "../../scope/scope.js";
 import { listHistory } from "../changes/changes-api.js";
 import { type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
+import { expiryField } from "../item/memory-metadata.rule.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
-import { rewriteContent } from "./rewrite-content.js";
+import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
 const contentSchema = z.object({
   text: z.string().optional(),
@@ -15,6 +16,8 @@ const contentSchema = z.object({
   confidence: z.number().optional(),
   pinned: z.boolean().optional(),
   tags: z.array(z.string()).optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  expiresAt: expiryField.nullish(),
 });
 
 /** An entry of the audit trail, as a version is read from it. */
@@ -77,7 +80,7 @@ export async function revertMemory(
   const embedded = (await deps.embedder?.documents([text])) ?? null;
   return editMemory(deps, { ...input, states }, async (editing) => {
     const { before } = editing;
-    const next = { ...before, ...version };
+    const next = unexpiredFrom(editing, { ...before, ...version });
     // Only what is reverted to is known to have been vouched for, and that by the trust it still has.
     const vouched = before.trust === "operator" || sameWords(before, next);
     const also = await rewriteContent(deps, editing, next, { embedded, vouched });

@@ -52,6 +52,7 @@ export async function rewriteContent(
     rewrite: {
       ...{ ...memory, id, vector, links, heldSince, state: "active", trust: how.trust },
       value: memory.value ?? null,
+      expiresAt: memory.expiresAt?.toISOString() ?? null,
       actorTerms: searchName(actorId ?? "", tx.language),
     },
   });
@@ -64,6 +65,12 @@ export interface Editing {
   readonly owner: LockedOwner;
   /** As it was. */
   readonly before: MemoryItem;
+}
+
+/** `next`, which is to be seen again: for good, where the time is over until which it held. */
+export function unexpiredFrom({ owner }: Pick<Editing, "owner">, next: MemoryItem): MemoryItem {
+  const over = next.expiresAt !== null && next.expiresAt <= owner.now;
+  return over ? { ...next, expiresAt: null } : next;
 }
 
 /** Since when `memory` holds once it is active; undefined where that does not change. */

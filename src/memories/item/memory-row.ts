@@ -3,7 +3,15 @@ import { MemoryError } from "../../errors.js";
 import { column, jsonRow, readRow, type Time, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
-import { belongsTo, scopeColumns, scopeOf, seenOwners, uuidOf } from "../../scope/scope-predicates.js";
+import {
+  type AllListing,
+  belongsTo,
+  ofTenant,
+  scopeColumns,
+  scopeOf,
+  seenOwners,
+  uuidOf,
+} from "../../scope/scope-predicates.js";
 import {
   type MemoryItem,
   type MemoryKind,
@@ -12,6 +20,7 @@ import {
   type MemoryTrust,
   memoryStates,
 } from "./memory.js";
+import type { MemoryMetadata } from "./memory-metadata.rule.js";
 
 /**
  * The columns of `memory` but its refs: what is inserted, read, exported and imported is made of them. A new column is
@@ -35,6 +44,8 @@ export const memoryColumns = {
   origin: column.text<MemoryOrigin>("origin"),
   trust: column.text<MemoryTrust>("trust"),
   tags: column.texts("tags"),
+  metadata: column.json<MemoryMetadata>("metadata"),
+  expiresAt: column.time<Time | null>("expires_at"),
   agentId: column.text<string | null>("agent_id"),
   runId: column.text<string | null>("run_id"),
   actorId: column.text<string | null>("actor_id"),
@@ -68,11 +79,18 @@ const itemColumns = without(memoryColumns, "contentHash", "assertedTurn", "asser
 export type MemoryJson = readonly unknown[];
 
 /** The row `m` of `memory` as `MemoryJson`. */
-export const memoryJson = ({ schema }: Connection): Sql => {
-  const threadId = sql`(select t.thread_id from ${schema}.thread t where t.id = m.thread_ref)`;
+export const memoryJson = (db: Connection): Sql => {
+  const threadId = sql`(select t.thread_id from ${db.schema}.thread t where t.id = m.thread_ref)`;
+  const state = sql`case when m.state = 'active' and not ${unexpired(db)} then 'soft_deleted' else m.state end`;
   // json_build_array(m.id, m.tenant_id, …, date_part('epoch', m.updated_at) * 1000, m.revision)
-  return jsonRow(itemColumns, "m", { threadId });
+  return jsonRow(itemColumns, "m", { threadId, state });
 };
+
+/**
+ * Whether the row `m` of `memory` has not expired. What has is hidden from that moment on; a sweep makes it a removed
+ * memory only later.
+ */
+export const unexpired = (db: Connection): Sql => sql`(m.expires_at is null or m.expires_at > ${db.now()})`;
 
 /** A row as a memory. */
 export function memoryOf(row: MemoryJson): MemoryItem {
@@ -97,6 +115,8 @@ export interface MemoryListing {
   readonly kinds?: readonly MemoryKind[] | undefined;
   readonly categories?: readonly string[] | undefined;
   readonly states?: readonly MemoryLifecycle[] | undefined;
+  /** What their metadata must contain. @default any */
+  readonly metadata?: MemoryMetadata | undefined;
   /** Rows. @default 100 */
   readonly limit?: number | undefined;
   /** Only memories after this one in the order: the id of the last of the page before. */
@@ -129,31 +149,59 @@ export async function listMemories(db: Connection, listing: MemoryListing): Prom
   return rows.map((row) => memoryOf(row.memory));
 }
 
-async function requireBookmark(db: Connection, { scope, after }: MemoryListing): Promise<void> {
-  if (after === undefined || (await findMemory(db, scope, after))) return;
+async function requireBookmark(db: Connection, { scope, after }: Partial<MemoryListing>): Promise<void> {
+  if (after === undefined) return;
+  const seen = scope === undefined ? sql`true` : belongsTo(db, scope, "m");
+  const [row] = await db.query(
+    sql`select from ${db.schema}.memory m where m.id = ${uuidOf(after)}::uuid and ${seen}`,
+  );
+  if (row) return;
   throw new MemoryError(
     "INVALID_INPUT",
     "`after` must be the id of a memory that was listed, and that one is not there (any more): list from the beginning.",
   );
 }
 
-function listed({ schema }: Connection, listing: MemoryListing): Sql {
-  const { scope, kinds, categories, states = ["active"], after } = listing;
+/** What is in quarantine of everybody, or of a tenant, latest first. */
+export async function listQuarantined(
+  db: Connection,
+  { tenantId, limit = 100, after }: AllListing & Pick<MemoryListing, "limit" | "after">,
+): Promise<MemoryItem[]> {
+  const rows = await db.query<{ memory: MemoryJson }>(sql`
+    select ${memoryJson(db)} as memory from ${db.schema}.memory m
+    where m.state = 'quarantined' and ${ofTenant(sql`m.tenant_id`, tenantId)} and ${isAfter(db, after)}
+    order by m.ref desc limit ${limit}`);
+  if (rows.length === 0) await requireBookmark(db, { after });
+  return rows.map((row) => memoryOf(row.memory));
+}
+
+function isAfter({ schema }: Connection, after: string | undefined): Sql {
+  if (after === undefined) return sql`true`;
+  return sql`m.ref < (select b.ref from ${schema}.memory b where b.id = ${uuidOf(after)}::uuid)`;
+}
+
+function listed(db: Connection, listing: MemoryListing): Sql {
+  const { scope, kinds, categories, states = ["active"], metadata, after } = listing;
   const { appId } = scopeColumns(scope);
   // Written out, and not compared with a value: only then does a plan for all values use an index for one state.
-  const inStates = memoryStates
-    .filter((state) => states.includes(state))
-    .map((state) => raw(`m.state = '${state}'`));
+  const inStates = memoryStates.filter((state) => states.includes(state)).map((state) => stateIs(db, state));
   return join(
     [
       sql`(${join([sql`false`, ...inStates], " or ")})`,
       ...(appId === "" ? [] : [sql`m.app_id in ('', ${appId})`]),
       ...(kinds === undefined ? [] : [sql`m.kind = any (${kinds}::text[])`]),
       ...(categories === undefined ? [] : [sql`m.category = any (${categories}::text[])`]),
-      ...(after === undefined
-        ? []
-        : [sql`m.ref < (select b.ref from ${schema}.memory b where b.id = ${uuidOf(after)}::uuid)`]),
+      ...(metadata === undefined ? [] : [sql`m.metadata @> ${JSON.stringify(metadata)}::jsonb`]),
+      isAfter(db, after),
     ],
     " and ",
   );
+}
+
+/** Whether the row `m` of `memory` is in this state, as `memoryJson` tells it. */
+function stateIs(db: Connection, state: MemoryLifecycle): Sql {
+  const stored = raw(`m.state = '${state}'`);
+  if (state === "active") return sql`(${stored} and ${unexpired(db)})`;
+  if (state !== "soft_deleted") return stored;
+  return sql`(${stored} or (m.state = 'active' and m.expires_at <= ${db.now()}))`;
 }

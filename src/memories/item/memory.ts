@@ -1,6 +1,7 @@
 import type { Scope } from "../../scope/scope.js";
 import { contentHash } from "../../text/normal-value.js";
 import { searchText } from "../../text/search-text.js";
+import type { MemoryMetadata } from "./memory-metadata.rule.js";
 
 /** Whose words a memory is made of. "operator": a person in charge; "worker": background work on mixed material. */
 export const memoryOrigins = [
@@ -80,6 +81,8 @@ export const versionFields = [
   "confidence",
   "pinned",
   "tags",
+  "metadata",
+  "expiresAt",
 ] as const;
 
 /** What a version of a memory is made of. */
@@ -155,6 +158,16 @@ export interface MemoryDraft {
   /** Pinned memories are never forgotten by age. @default false */
   readonly pinned?: boolean | undefined;
   readonly tags?: readonly string[] | undefined;
+  /**
+   * What a program notes beside it, as plain JSON of at most 8,000 characters: `{ source: "crm" }`. Found by
+   * `filters.metadata`; no model is ever shown it. @default {}
+   */
+  readonly metadata?: MemoryMetadata | undefined;
+  /**
+   * From then on it is hidden everywhere, as a removed memory is, even where nothing has swept it yet: a `Date`, or text
+   * in ISO 8601. Said again without one, it holds for good. @default never
+   */
+  readonly expiresAt?: Date | string | undefined;
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
   readonly actorId?: string | undefined;
@@ -192,6 +205,10 @@ export interface MemoryItem {
   readonly pinned: boolean;
   readonly state: MemoryLifecycle;
   readonly tags: readonly string[];
+  /** What a program noted beside it. */
+  readonly metadata: MemoryMetadata;
+  /** When it is hidden by itself; then its state reads `soft_deleted`. */
+  readonly expiresAt: Date | null;
   readonly agentId: string | null;
   readonly runId: string | null;
   readonly actorId: string | null;

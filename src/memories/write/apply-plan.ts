@@ -45,6 +45,7 @@ export function newMemory(
     seenCount: said.length,
     validFrom: (memory.validFrom ?? memory.now).toISOString(),
     validTo: null,
+    expiresAt: memory.expiresAt?.toISOString() ?? null,
     supersededBy: null,
     vector,
     links: nearestLinks(neighbours, config),
@@ -61,9 +62,11 @@ export function contentOf({
   confidence,
   pinned,
   tags,
+  metadata,
+  expiresAt,
   origin,
 }: NewMemory) {
-  return { text, category, key, value, importance, confidence, pinned, tags, origin };
+  return { text, category, key, value, importance, confidence, pinned, tags, metadata, expiresAt, origin };
 }
 
 /** The links of a memory to the nearest of `neighbours`, which must not hold the memory itself. */

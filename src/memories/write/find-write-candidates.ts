@@ -4,6 +4,7 @@ import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
 import type { MemoryKind } from "../item/memory.js";
+import { unexpired } from "../item/memory-row.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
 import type { KnownMemory, Statement } from "./statement.js";
 
@@ -135,6 +136,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
     )
     select c.probe, c.relation, m.ref, m.id, m.kind, m.category, m.key is not null as keyed, m.content as text,
       m.value, m.origin, m.trust, m.pinned, m.tags, m.actor_id as "actorId",
+      m.metadata, m.expires_at as "expiresAt", m.state = 'active' and not ${unexpired(db)} as expired,
       m.confidence, m.importance, m.asserted_turn as turn, m.seen_count as "seenCount",
       m.valid_from as "validFrom", m.valid_to as "validTo", coalesce(m.asserted_at, m.valid_from) as "assertedAt",
       m.updated_at::text as "updatedAt", c.similarity

@@ -8,6 +8,7 @@ import { consentRule } from "../guard/consent-policy.rule.js";
 import { findStandingConsents } from "../guard/consent-statements.js";
 import type { MemoryDraft } from "../item/memory.js";
 import { decideWrite, mergeThresholds } from "./decide-write.rule.js";
+import { expireMemories } from "./expire-memories.js";
 import { findWriteCandidates } from "./find-write-candidates.js";
 import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
 import { type GatheredStatement, type SaidBefore, type Statement, toldTo } from "./statement.js";
@@ -94,14 +95,21 @@ export async function gatherWave(
   tx: Connection,
   context: {
     readonly owner: Pick<LockedOwner, "ref">;
+    readonly scope: Scope;
     readonly config: WriteConfig;
     readonly space: EmbeddingSpace | null;
   },
   wave: readonly Statement[],
 ): Promise<GatheredStatement[]> {
-  const { owner, config, space } = context;
+  const { owner, scope, config, space } = context;
   const ownerRef = owner.ref;
-  const known = await findWriteCandidates(tx, { ownerRef, space, sought: wave });
+  const find = () => findWriteCandidates(tx, { ownerRef, space, sought: wave });
+  let known = await find();
+  if (known.flat().some(({ expired }) => expired)) {
+    const { purgeAfterMs } = config.lifecycle;
+    await expireMemories(tx, { owner, scope, purgeAfterMs, vectors: space !== null });
+    known = await find();
+  }
   const isGuarded = wave.some(({ memory }) => consentRule(config.consent, memory) !== null);
   const probes = wave.map(({ memory: { scope, category, key = null } }) => {
     return { appId: scope.appId ?? "", category, key };
@@ -152,12 +160,12 @@ function openPair({ memory, said: [{ draft }] }: Statement, { id, text }: SaidBe
 }
 
 /**
- * `draft`, with all that it says redacted: text, key, value, tags, whose it is and who said it, and the quote it
+ * `draft`, with all that it says redacted: text, key, value, tags, metadata, whose it is and who said it, and the quote it
  * rests on. The id of its thread is no text.
  */
 async function redactDraft(redactor: Redactor, draft: MemoryDraft): Promise<MemoryDraft> {
-  const { text, key, value, tags, agentId, runId, actorId, role, source } = draft;
-  const said = { text, key, value, tags, agentId, runId, actorId, role, quote: source?.quote };
+  const { text, key, value, tags, metadata, agentId, runId, actorId, role, source } = draft;
+  const said = { text, key, value, tags, metadata, agentId, runId, actorId, role, quote: source?.quote };
   const { quote, ...fields } = await redactor.json(said);
   return { ...draft, ...fields, ...(source && { source: { ...source, quote } }) };
 }

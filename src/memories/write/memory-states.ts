@@ -4,6 +4,7 @@ import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { wordlessLine } from "../changes/change-line.js";
 import type { MemoryLifecycle, MemoryOrigin, MemoryTrust } from "../item/memory.js";
+import { type MemoryMetadata, type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { activeTargets, ownTargets } from "../slot/slot-intervals.js";
 
 /** How a memory leaves the active ones. */
@@ -75,6 +76,9 @@ export interface Sighting {
   /** Whose word it is from then on, where they are believed more; null: whose it was. */
   readonly origin: MemoryOrigin | null;
   readonly trust: MemoryTrust | null;
+  /** What is noted of it from then on, and until when it holds. */
+  readonly metadata: MemoryMetadata;
+  readonly expiresAt: Date | null;
   /** Of several who say it, the highest is taken for whose word it is. */
   readonly rank: number;
 }
@@ -90,10 +94,11 @@ export async function touchMemories(
     with input as (
       select id, sum(times) as times, max(confidence) as confidence, max(importance) as importance,
         max("assertedTurn") as "assertedTurn", max("assertedAt") as "assertedAt",
-        (array_agg(origin order by rank desc))[1] as origin, (array_agg(trust order by rank desc))[1] as trust
-      from json_to_recordset(${JSON.stringify(input.sightings)}::json) as s (
+        (array_agg(origin order by rank desc))[1] as origin, (array_agg(trust order by rank desc))[1] as trust,
+        (array_agg(metadata))[1] as metadata, max("expiresAt") as "expiresAt"
+      from json_to_recordset(${JSON.stringify(notedTogether(input.sightings))}::json) as s (
         id uuid, times integer, confidence real, importance real, "assertedTurn" bigint,
-        "assertedAt" timestamptz, origin text, trust text, rank integer
+        "assertedAt" timestamptz, origin text, trust text, rank integer, metadata jsonb, "expiresAt" timestamptz
       )
       group by id
     ),
@@ -104,10 +109,24 @@ export async function touchMemories(
       asserted_turn = greatest(m.asserted_turn, i."assertedTurn"),
       asserted_at = greatest(m.asserted_at, m.valid_from, i."assertedAt"),
       origin = coalesce(i.origin, m.origin), trust = coalesce(i.trust, m.trust),
+      metadata = i.metadata, expires_at = i."expiresAt",
       last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
     from target i where m.ref = i.ref`,
     { prepare: true },
   );
+}
+
+/** `sightings`, those of one memory with the notes of all of them. */
+function notedTogether(sightings: readonly Sighting[]): Sighting[] {
+  const noted = new Map<string, Noted>();
+  for (const sighting of sightings) {
+    const before = noted.get(sighting.id);
+    noted.set(sighting.id, before ? notedAgain(before, sighting) : sighting);
+  }
+  return sightings.map((sighting) => {
+    const { metadata, expiresAt } = noted.get(sighting.id) as Noted;
+    return { ...sighting, metadata, expiresAt };
+  });
 }
 
 /**

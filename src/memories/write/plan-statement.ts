@@ -2,6 +2,7 @@ import { contentHash } from "../../text/normal-value.js";
 import { searchName } from "../../text/search-text.js";
 import { type ChangeEvent, changeLine } from "../changes/change-line.js";
 import type { MemoryChange } from "../changes/record-changes.js";
+import { type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { conflictReason } from "../slot/slot-conflict.rule.js";
 import { heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
 import { contentOf, linkChanges, nearestLinks, newMemory, type WritePlan } from "./apply-plan.js";
@@ -145,6 +146,7 @@ function planUpdate(
   const importance = Math.max(old.importance, memory.importance);
   const confidence = Math.max(old.confidence, memory.confidence);
   const times = seenCount + said.length;
+  const noted = notedOf(memory, old);
   const updated = change(old, id, "UPDATE", { text, seenCount }, { text: memory.text, seenCount: times });
   const rewrite = {
     ...{
@@ -158,6 +160,8 @@ function planUpdate(
       vector,
       links,
       state: "active" as const,
+      metadata: noted.metadata,
+      expiresAt: noted.expiresAt?.toISOString() ?? null,
     },
     value: memory.value ?? old.value,
     actorTerms: searchName(actorId ?? "", context.language),
@@ -211,11 +215,17 @@ function sightingOf({ memory, said }: ToldStatement, known: KnownMemory): Sighti
   const assertedAt = heldSince(memory, known).toISOString();
   return {
     ...{ id: known.id, times: said.length, importance, rank },
+    ...notedOf(memory, known),
     ...(rank < known.rank
       ? { confidence: known.confidence, assertedTurn: known.turn, assertedAt: null }
       : { confidence, assertedTurn: turn, assertedAt }),
     ...(rank > known.rank ? { origin, trust } : { origin: null, trust: null }),
   };
+}
+
+/** What is noted of `known` when it is said again as `memory`. */
+function notedOf({ metadata, expiresAt }: ToldMemory, known: KnownMemory): Noted {
+  return notedAgain(known, { metadata, expiresAt: expiresAt ?? null });
 }
 
 function replacedBy(old: KnownMemory, memory: ToldMemory, supersededBy: string): MemoryChange {

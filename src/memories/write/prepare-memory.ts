@@ -16,6 +16,7 @@ import {
   originOfRole,
   trustOf,
 } from "../item/memory.js";
+import { expiryField, metadataField } from "../item/memory-metadata.rule.js";
 import { slotKey } from "../item/slot-key.rule.js";
 import { defaultConfidence } from "../slot/slot-conflict.rule.js";
 import {
@@ -46,6 +47,8 @@ const draftSchema = z.strictObject({
   confidence: z.number().min(0).max(1).optional(),
   pinned: z.boolean().default(false),
   tags: z.array(shownText(mostTagCharacters)).max(mostTags).default([]),
+  metadata: metadataField.default({}),
+  expiresAt: expiryField.optional(),
   agentId: storableText.optional(),
   runId: storableText.optional(),
   actorId: storableText.transform(visibleText).optional(),
@@ -131,9 +134,10 @@ export function draftOf(memory: PreparedMemory): MemoryDraft {
 
 /** A stored memory as a draft of its own. */
 export function itemDraft(memory: MemoryItem): MemoryDraft {
-  const { text, kind, category, importance, confidence, pinned, tags, origin } = memory;
+  const { text, kind, category, importance, confidence, pinned, tags, metadata, origin } = memory;
   return {
-    ...{ text, kind, category, importance, confidence, pinned, tags, origin },
+    ...{ text, kind, category, importance, confidence, pinned, tags, metadata, origin },
+    expiresAt: memory.expiresAt ?? undefined,
     key: memory.key ?? undefined,
     value: memory.value ?? undefined,
     agentId: memory.agentId ?? undefined,

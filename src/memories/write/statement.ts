@@ -2,6 +2,7 @@ import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { SameFact } from "../compare/merge-band.js";
 import type { StandingConsent } from "../guard/decide-proposal.rule.js";
 import type { MemoryKind, MemoryOrigin, MemoryTrust } from "../item/memory.js";
+import type { MemoryMetadata } from "../item/memory-metadata.rule.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
 import type { SlotValue } from "../slot/slot-timeline.rule.js";
 import type { PreparedMemory } from "./prepare-memory.js";
@@ -71,6 +72,10 @@ export interface KnownMemory extends SlotValue {
   readonly seenCount: number;
   readonly pinned: boolean;
   readonly tags: readonly string[];
+  readonly metadata: MemoryMetadata;
+  readonly expiresAt: Date | null;
+  /** Whether it is hidden by now, and only waits to be swept. */
+  readonly expired: boolean;
   readonly actorId: string | null;
   /** 1 but for "near". */
   readonly similarity: number;

@@ -5,6 +5,7 @@ import type { Connection } from "../../postgres/connection.js";
 import { readStatement } from "../compare/detail-difference.js";
 import { comparison } from "../compare/merge-band.js";
 import { type ConsentPolicy, consentRule } from "../guard/consent-policy.rule.js";
+import { notedAgain } from "../item/memory-metadata.rule.js";
 import { mergeThresholds } from "./decide-write.rule.js";
 import type { PreparedMemory } from "./prepare-memory.js";
 import { type Answer, answerTo, type Statement } from "./statement.js";
@@ -181,7 +182,12 @@ export function inWaves(
 
 /** `one`, said once more by `other`. */
 export function saidAgain(one: Statement, other: Statement): Statement {
-  return { ...one, said: [...one.said, ...other.said] };
+  const { metadata, expiresAt } = notedAgain(
+    { ...one.memory, expiresAt: one.memory.expiresAt ?? null },
+    { ...other.memory, expiresAt: other.memory.expiresAt ?? null },
+  );
+  const memory = { ...one.memory, metadata, expiresAt: expiresAt ?? undefined };
+  return { ...one, memory, said: [...one.said, ...other.said] };
 }
 
 /**

@@ -79,7 +79,7 @@ async function writeForOwner(
     inWaves(statements, nearDoubles(near, { answers, consent })),
   );
   for (const wave of waves) {
-    const gathered = await gatherWave(tx, { ...context, space: target.space }, wave);
+    const gathered = await gatherWave(tx, { ...context, scope: target.scope, space: target.space }, wave);
     const { plan, outcomes: ofWave } = planWave({ ...context, fresh }, gathered);
     const searched = bestSimilarity(gathered.flatMap(({ known }) => known));
     await applyPlan(tx, { ...target, search: { searched, place: commonPlace(origin, wave) } }, plan);

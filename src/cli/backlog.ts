@@ -1,0 +1,84 @@
+import sql from "sql-template-tag";
+import { unexpired } from "../memories/item/memory-row.js";
+import { isExpired } from "../memories/write/expire-memories.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Database } from "../postgres/database.js";
+
+/** A table, its rows as PostgreSQL estimates them (null before it ever did), and its bytes with those of its indexes. */
+export interface TableSize {
+  readonly table: string;
+  readonly rows: number | null;
+  readonly bytes: number;
+}
+
+/** The tables of the schema, the largest first. */
+export async function tableSizes(db: Database): Promise<TableSize[]> {
+  return db.query<TableSize & Record<string, unknown>>(sql`
+    select c.relname as "table", nullif(c.reltuples, -1)::float8 as rows,
+      pg_total_relation_size(c.oid)::float8 as bytes
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = ${db.schemaName} and c.relkind = 'r'
+    order by bytes desc, c.relname`);
+}
+
+/** Work that is due, and for how long. */
+interface DueWork {
+  readonly work: "summarize" | "extract" | "compress";
+  readonly count: number;
+  /** Since when the oldest of it waits. */
+  readonly since: Date;
+}
+
+/** What waits: for workers, for vectors, and for people. */
+export interface Backlog {
+  readonly due: readonly DueWork[];
+  /** Of each space, the active memories that have no vector in it; null where there is no table of vectors. */
+  readonly missingVectors: readonly { readonly space: string; readonly count: number }[] | null;
+  /** The version of pgvector; null where it is not installed. */
+  readonly pgvector: string | null;
+  readonly waiting: { readonly consents: number; readonly quarantine: number };
+  /** Memories that expired and were not swept yet. */
+  readonly expired: number;
+}
+
+/** Reads what waits, over all scopes. */
+export async function readBacklog(db: Connection): Promise<Backlog> {
+  const { schema } = db;
+  const due = await db.query<DueWork & Record<string, unknown>>(sql`
+    select work, count(*)::int as count, min(since) as since
+    from (
+      select 'summarize' as work, coalesce(lease_until, retry_at) as since from ${schema}.summary
+      where status in ('processing', 'failed')
+      union all
+      select task, coalesce(lease_until, retry_at) from ${schema}.thread_task
+    ) d
+    where since <= ${db.now()} group by work order by since`);
+  const [row] = await db.query<{
+    pgvector: string | null;
+    vectors: boolean;
+    consents: number;
+    quarantine: number;
+    expired: number;
+  }>(sql`
+    select (select extversion from pg_catalog.pg_extension where extname = 'vector') as pgvector,
+      to_regclass(${schema.text} || '.embedding_space') is not null as vectors,
+      (
+        select count(*)::int from ${schema}.consent_request c where c.status = 'pending' and c.expires_at > ${db.now()}
+      ) as consents,
+      (select count(*)::int from ${schema}.memory m where m.state = 'quarantined') as quarantine,
+      (select count(*)::int from ${schema}.memory m where ${isExpired(db)}) as expired`);
+  const { vectors = false, pgvector = null, consents = 0, quarantine = 0, expired = 0 } = row ?? {};
+  const missingVectors = vectors ? await findMissingVectors(db) : null;
+  return { due, missingVectors, pgvector, waiting: { consents, quarantine }, expired };
+}
+
+function findMissingVectors(db: Connection) {
+  return db.query<{ space: string; count: number }>(sql`
+    select s.name as space, (
+      select count(*)::int from ${db.schema}.memory m
+      where m.state = 'active' and ${unexpired(db)} and not exists (
+        select from ${db.schema}.memory_embedding e where e.space_ref = s.id and e.memory_ref = m.ref and e.active
+      )
+    ) as count
+    from ${db.schema}.embedding_space s order by s.name`);
+}

@@ -1,0 +1,88 @@
+import { z } from "zod";
+import { isoMoment, storableDate } from "../../text/parse-input.js";
+import { isDeeper } from "../../text/plain-json.js";
+import { isStorable } from "../../text/storable-text.js";
+
+/**
+ * What programs note beside a memory, as plain JSON: `{ source: "crm", customer: 42 }`. To find and to sort memories by;
+ * no model is ever shown it.
+ */
+export type MemoryMetadata = Readonly<Record<string, unknown>>;
+
+/** Most characters of a memory's metadata as JSON: notes beside a sentence, and no document. */
+const mostCharacters = 8_000;
+
+/** Deepest nesting of metadata. */
+const mostLevels = 10;
+
+/** Metadata, or what metadata are to contain. */
+export const metadataField = z.custom<MemoryMetadata>().superRefine((value, context) => {
+  const problem = metadataProblem(value);
+  if (problem !== null) context.addIssue({ code: "custom", message: problem });
+});
+
+/** When a memory ceases to hold, as a `Date` or in ISO 8601. */
+export const expiryField = z.union([storableDate, isoMoment.transform((text) => new Date(text))]);
+
+/** Why `value` cannot be metadata; null when it can. */
+function metadataProblem(value: unknown): string | null {
+  if (!isPlainObject(value)) return "must be an object of plain JSON";
+  let text: string;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    return "must be plain JSON: it refers to itself, or holds what JSON cannot say";
+  }
+  if (text.length > mostCharacters) return `is longer than ${mostCharacters} characters of JSON`;
+  if (isDeeper(text, mostLevels)) return `is nested deeper than ${mostLevels} levels`;
+  return plainProblem(value);
+}
+
+function plainProblem(value: unknown): string | null {
+  if (value === null || typeof value === "boolean") return null;
+  if (typeof value === "number") return Number.isFinite(value) ? null : "holds a number that JSON cannot say";
+  if (typeof value === "string") return isStorable(value) ? null : unstorable;
+  if (Array.isArray(value)) return firstProblem(value);
+  if (!isPlainObject(value))
+    return "holds what is no plain JSON: write dates as text, and leave out what is undefined";
+  if (!Object.keys(value).every((key) => isStorable(key) && key !== "__proto__")) return unstorable;
+  return firstProblem(Object.values(value));
+}
+
+const unstorable = "has characters that cannot be stored: NUL, or half of a surrogate pair";
+
+function firstProblem(values: readonly unknown[]): string | null {
+  for (const value of values) {
+    const problem = plainProblem(value);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** What is noted of a memory, and until when it holds. */
+export interface Noted {
+  readonly metadata: MemoryMetadata;
+  /** Null: for good. */
+  readonly expiresAt: Date | null;
+}
+
+/**
+ * What is noted of a memory that was said again: both notes, the later one's where they differ, and the longer of both
+ * lives. Notes that would be too long together are the earlier ones.
+ */
+export function notedAgain(known: Noted, said: Noted): Noted {
+  const both = { ...known.metadata, ...said.metadata };
+  const fits = JSON.stringify(both).length <= mostCharacters;
+  return { metadata: fits ? both : known.metadata, expiresAt: later(known.expiresAt, said.expiresAt) };
+}
+
+function later(one: Date | null, other: Date | null): Date | null {
+  if (one === null || other === null) return null;
+  return one > other ? one : other;
+}

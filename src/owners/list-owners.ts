@@ -1,0 +1,85 @@
+import sql from "sql-template-tag";
+import { z } from "zod";
+import { unexpired } from "../memories/item/memory-row.js";
+import type { Connection } from "../postgres/connection.js";
+import { asListed } from "../postgres/isolation.js";
+import { nobody, type Scope } from "../scope/scope.js";
+import { isId, scopeColumns, scopeOf } from "../scope/scope-predicates.js";
+import { pageRows, parseInput, storableText } from "../text/parse-input.js";
+
+/** A user or an app of which something is kept. */
+export interface ListedOwner {
+  /** Of a user without its apps, of an app without its users. */
+  readonly scope: Scope;
+  /** Active memories. */
+  readonly memories: number;
+  readonly threads: number;
+  /** When anything was last said; null where nothing was. */
+  readonly lastActivityAt: Date | null;
+  /** Where the next page begins when this one is the last of a page. */
+  readonly cursor: string;
+}
+
+/** Which users or apps to list. */
+export interface ListOwners {
+  /** Only those of this tenant. @default those of all tenants */
+  readonly tenantId?: string | undefined;
+  /** Rows, 1 to 1,000. @default 100 */
+  readonly limit?: number | undefined;
+  /** Only those after the one with this `cursor`. */
+  readonly after?: string | undefined;
+}
+
+const pageSchema = z.strictObject({
+  tenantId: storableText.optional(),
+  limit: pageRows,
+  after: z
+    .string()
+    .regex(/^\d{1,18}$/, "must be the `cursor` of one that was listed")
+    .optional(),
+});
+
+interface Row {
+  readonly tenant_id: string;
+  readonly user_id: string;
+  readonly app_id: string;
+  readonly memories: number;
+  readonly threads: number;
+  readonly last_activity_at: Date | null;
+  readonly cursor: string;
+}
+
+/** Users, or apps, in the order in which they first came. @throws MemoryError `INVALID_INPUT` */
+export async function listOwners(
+  db: Connection,
+  which: "users" | "apps",
+  page: ListOwners | undefined,
+): Promise<ListedOwner[]> {
+  const {
+    tenantId,
+    limit,
+    after = "0",
+  } = parseInput(pageSchema, page === undefined ? {} : page, `page of ${which}`);
+  const { schema } = db;
+  const ofTenant = tenantId === undefined ? sql`true` : isId(sql`o.tenant_id`, tenantId);
+  const wanted = sql`${ofTenant} and o.tenant_id <> ${scopeColumns(nobody).tenantId} and o.id > ${after}::bigint
+        and o.user_id ${which === "users" ? sql`<>` : sql`=`} ''`;
+  const list = () =>
+    db.query<Row & Record<string, unknown>>(sql`
+    select o.tenant_id, o.user_id, o.app_id, o.id::text as cursor,
+      (
+        select count(*)::int from ${schema}.memory m
+        where m.owner_ref = o.id and m.state = 'active' and ${unexpired(db)}
+      ) as memories,
+      t.threads, t.last_activity_at
+    from (select * from ${schema}.owner o where ${wanted} order by o.id limit ${limit}) o
+    cross join lateral (
+      select count(*)::int as threads, max(t.last_activity_at) as last_activity_at
+      from ${schema}.thread t where t.owner_ref = o.id
+    ) t
+    order by o.id`);
+  const rows = await asListed({ tenantId }, list);
+  return rows.map(({ memories, threads, cursor, last_activity_at: lastActivityAt, ...scope }) => ({
+    ...{ scope: scopeOf(scope), memories, threads, lastActivityAt, cursor },
+  }));
+}

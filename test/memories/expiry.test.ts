@@ -1,0 +1,150 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const code = (code: string) => expect.objectContaining({ code });
+const minute = 60_000;
+
+beforeAll(() => db.memory({ embeddings: new HashingEmbeddings() }).setup());
+
+/** A memory whose clock is moved by hand, of a user of its own. */
+function timed(userId: string, options: Parameters<typeof db.memory>[0] = {}) {
+  let now = Date.parse("2026-03-01T12:00:00Z");
+  const memory = db.memory({ ...options, clock: () => new Date(now) });
+  return {
+    ...{ memory, scope: { scope: { userId } } },
+    inMinutes: (minutes: number) => new Date(now + minutes * minute),
+    wait: (minutes: number) => {
+      now += minutes * minute;
+    },
+  };
+}
+
+describe("a memory that expires", () => {
+  it("is hidden everywhere from that moment on, before anything has swept it", async () => {
+    const { memory, scope, inMinutes, wait } = timed("ana");
+    const slot = { category: "preferences", key: "seat", value: "window", text: "Ana wants a window seat." };
+    const [one] = await memory.memories.add({ ...slot, expiresAt: inMinutes(10) }, scope);
+    await memory.memories.add({ text: "Ana flies to Oslo.", expiresAt: inMinutes(10).toISOString() }, scope);
+    const shown = async () => {
+      const recalled = await memory.recall({
+        ...scope,
+        threadId: "ana-1",
+        query: "Where does Ana fly, in which seat?",
+      });
+      return [
+        Object.values(recalled.memories).flat().length > 0,
+        (await memory.query({ ...scope, query: "Oslo window seat" })).length > 0,
+        (await memory.memories.list(scope)).length > 0,
+      ];
+    };
+    expect(await shown()).toEqual([true, true, true]);
+    wait(10);
+    expect(await shown()).toEqual([false, false, false]);
+    const id = one?.id as string;
+    expect(await memory.memories.get(id, scope)).toMatchObject({ state: "soft_deleted" });
+    expect(await memory.memories.list({ ...scope, states: ["soft_deleted"] })).toHaveLength(2);
+  });
+
+  it("is removed by upkeep with an entry in its history, and purged as others are", async () => {
+    const { memory, scope, inMinutes, wait } = timed("ben");
+    const [added] = await memory.memories.add({ text: "Ben has a cold.", expiresAt: inMinutes(5) }, scope);
+    const id = added?.id as string;
+    wait(6);
+    expect(await memory.lifecycle.run(scope)).toEqual({ softDeleted: 1, purged: 0 });
+    const [entry] = await memory.memories.history(id, scope);
+    expect(entry).toMatchObject({ event: "TTL", actor: "worker:lifecycle", new: { state: "soft_deleted" } });
+    expect((await memory.memories.get(id, scope))?.purgeAt).toEqual(inMinutes(30 * 24 * 60));
+    wait(30 * 24 * 60 + 1);
+    expect(await memory.lifecycle.run(scope)).toEqual({ softDeleted: 0, purged: 1 });
+    expect(await memory.memories.get(id, scope)).toBeNull();
+  });
+
+  it.each([false, true])(
+    "is brought back by a later time, by none, and by restore; swept: %s",
+    async (swept) => {
+      const { memory, scope, inMinutes, wait } = timed(`cleo-${swept}`, {
+        embeddings: new HashingEmbeddings(),
+      });
+      const texts = ["Cleo reads novels.", "Cleo plays chess.", "Cleo keeps bees."];
+      const drafts = texts.map((text) => ({ text, expiresAt: inMinutes(5) }));
+      const [later, never, restored] = (await memory.memories.add(drafts, scope)).map(
+        ({ id }) => id as string,
+      );
+      wait(6);
+      if (swept) await memory.lifecycle.run(scope);
+      await memory.memories.update(later as string, { expiresAt: inMinutes(5) }, scope);
+      await memory.memories.update(never as string, { expiresAt: null }, scope);
+      await memory.memories.restore(restored as string, scope);
+      expect(await memory.memories.list(scope)).toHaveLength(3);
+      for (const query of ["novels", "chess", "bees"]) {
+        expect(await memory.query({ ...scope, query }), query).not.toEqual([]);
+      }
+      wait(6);
+      const left = await memory.memories.list(scope);
+      expect(left.map(({ id, expiresAt }) => [id, expiresAt])).toEqual([
+        [restored, null],
+        [never, null],
+      ]);
+      const { rows } = await db.pool.query(
+        `select memory_count::int as counted from "${db.schema}".owner where user_id = $1`,
+        [`cleo-${swept}`],
+      );
+      await memory.lifecycle.run(scope);
+      expect(rows[0].counted).toBe(3);
+    },
+  );
+
+  it("holds no slot, and stands for nothing that is said anew", async () => {
+    const { memory, scope, inMinutes, wait } = timed("dana");
+    const slot = (value: string, fields: object = {}) => ({
+      ...{ category: "preferences", key: "drink", value, text: `Dana drinks ${value}.`, ...fields },
+    });
+    const sure = { origin: "operator", confidence: 1 } as const;
+    const [wine] = await memory.memories.add(slot("wine", { ...sure, expiresAt: inMinutes(5) }), scope);
+    await memory.memories.add({ text: "Dana runs at dawn.", expiresAt: inMinutes(5) }, scope);
+    wait(6);
+    const outcomes = await memory.memories.add(
+      [slot("tea", { origin: "tool", confidence: 0.5 }), { text: "Dana runs at dawn." }],
+      scope,
+    );
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "created"]);
+    const listed = await memory.memories.list(scope);
+    expect(listed.map(({ text, expiresAt }) => [text, expiresAt])).toEqual([
+      ["Dana runs at dawn.", null],
+      ["Dana drinks tea.", null],
+    ]);
+    await expect(memory.memories.restore(wine?.id as string, scope)).rejects.toThrow(code("SLOT_TAKEN"));
+  });
+
+  it("said again before its end lives as long as the longest life", async () => {
+    const { memory, scope, inMinutes } = timed("eve");
+    const text = "Eve works from home.";
+    const [first] = await memory.memories.add({ text, expiresAt: inMinutes(5) }, scope);
+    const read = async () => (await memory.memories.get(first?.id as string, scope))?.expiresAt;
+    await memory.memories.add({ text, expiresAt: inMinutes(9) }, scope);
+    expect(await read()).toEqual(inMinutes(9));
+    await memory.memories.add({ text, expiresAt: inMinutes(2) }, scope);
+    expect(await read()).toEqual(inMinutes(9));
+    await memory.memories.add({ text }, scope);
+    expect(await read()).toBeNull();
+  });
+
+  it("needs a time to come; what was removed is not brought back by one", async () => {
+    const { memory, scope, inMinutes } = timed("fay");
+    const over = { text: "Fay sings.", expiresAt: inMinutes(-1) };
+    await expect(memory.memories.add(over, scope)).rejects.toThrow(/is over/);
+    for (const expiresAt of ["soon", 5, new Date(Number.NaN)]) {
+      const draft = { text: "Fay sings.", expiresAt: expiresAt as never };
+      await expect(memory.memories.add(draft, scope)).rejects.toThrow(code("INVALID_INPUT"));
+    }
+    const [added] = await memory.memories.add({ text: "Fay sings." }, scope);
+    const id = added?.id as string;
+    await expect(memory.memories.update(id, { expiresAt: inMinutes(-1) }, scope)).rejects.toThrow(/is over/);
+    await memory.memories.remove(id, scope);
+    await expect(memory.memories.update(id, { expiresAt: inMinutes(5) }, scope)).rejects.toThrow(
+      code("WRONG_STATE"),
+    );
+  });
+});

@@ -1,0 +1,142 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { metadataField, notedAgain } from "../../src/memories/item/memory-metadata.rule.js";
+import { asText, linesOf } from "../support/export-lines.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const code = (code: string) => expect.objectContaining({ code });
+const of = (userId: string) => ({ scope: { userId } });
+
+describe("metadata", () => {
+  it("is kept as it is, found by what it contains, and replaced by an update", async () => {
+    const memory = db.memory();
+    const metadata = { source: "crm", customer: { id: 42, tags: ["a", "b"] }, note: null };
+    const ana = of("ana");
+    const [added] = await memory.memories.add({ text: "Ana drinks green tea.", metadata }, ana);
+    await memory.memories.add({ text: "Ana drinks black coffee.", metadata: { source: "chat" } }, ana);
+    const id = added?.id as string;
+    expect((await memory.memories.get(id, ana))?.metadata).toEqual(metadata);
+
+    const listed = (filter: object) => memory.memories.list({ ...ana, metadata: filter as never });
+    expect((await listed({ source: "crm" })).map((found) => found.id)).toEqual([id]);
+    expect(await listed({ customer: { id: 42 } })).toHaveLength(1);
+    expect(await listed({ customer: { id: 43 } })).toEqual([]);
+    expect(await listed({})).toHaveLength(2);
+
+    const hits = await memory.query({ ...ana, query: "drinks", filters: { metadata: { source: "crm" } } });
+    expect(hits.map((hit) => hit.memory.id)).toEqual([id]);
+    expect(hits[0]?.memory.metadata).toEqual(metadata);
+
+    const before = await memory.memories.get(id, ana);
+    const after = await memory.memories.update(id, { metadata: { source: "erp" } }, ana);
+    expect(after).toMatchObject({ metadata: { source: "erp" }, text: before?.text, tags: before?.tags });
+    expect(after.revision).toBe((before?.revision ?? 0) + 1);
+    const [entry, first] = await memory.memories.history(id, ana);
+    expect(entry).toMatchObject({ old: { metadata }, new: { metadata: { source: "erp" } } });
+    const reverted = await memory.memories.revert(id, { ...ana, to: first?.id as number });
+    expect(reverted.metadata).toEqual(metadata);
+  });
+
+  it("of what is said again is both notes, of several drafts in one call too", async () => {
+    const memory = db.memory();
+    const ben = of("ben");
+    const text = "Ben rows on Sundays.";
+    const [one, two] = await memory.memories.add(
+      [
+        { text, metadata: { a: 1 } },
+        { text, metadata: { b: 2 } },
+      ],
+      ben,
+    );
+    expect(two?.id).toBe(one?.id);
+    await memory.memories.add({ text, metadata: { a: 3, c: 4 } }, ben);
+    const found = await memory.memories.get(one?.id as string, ben);
+    expect(found?.metadata).toEqual({ a: 3, b: 2, c: 4 });
+  });
+
+  it("is never shown to a model", async () => {
+    const memory = db.memory();
+    const cleo = of("cleo");
+    await memory.memories.add(
+      {
+        category: "preferences",
+        key: "drink",
+        value: "tea",
+        text: "Cleo likes tea.",
+        metadata: { secret: "XYZZY" },
+      },
+      cleo,
+    );
+    const recalled = await memory.recall({ ...cleo, threadId: "cleo-1", query: "tea" });
+    const { memoryBlock } = await import("../../src/rounds/memory-block.js");
+    expect(memoryBlock(recalled)).toContain("tea");
+    expect(memoryBlock(recalled)).not.toContain("XYZZY");
+    const full = await memory.query({ ...cleo, query: "tea", return: "full" });
+    expect(JSON.stringify(full)).not.toContain("XYZZY");
+  });
+
+  it("is redacted as all that is stored, and survives export and import", async () => {
+    const memory = db.memory({ redact: (text) => text.replaceAll("4111", "####") });
+    const dana = of("dana");
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const metadata = { card: "4111 1111", since: 2 };
+    await memory.memories.add({ text: "Dana pays by card.", metadata, expiresAt }, dana);
+    const lines = await linesOf(memory, { userId: "dana" });
+    await memory.forget({ userId: "dana" });
+    await memory.import(asText(lines));
+    const [found] = await memory.memories.list(dana);
+    expect(found).toMatchObject({ metadata: { card: "#### 1111", since: 2 }, expiresAt });
+  });
+
+  const cyclic: Record<string, unknown> = {};
+  cyclic.itself = cyclic;
+  it.each([
+    ["a list", [1]],
+    ["text", "crm"],
+    ["a date", { at: new Date() }],
+    ["undefined", { at: undefined }],
+    ["a function", { at: () => 1 }],
+    ["a number that JSON has not", { at: Number.NaN }],
+    ["NUL", { at: "a\u0000b" }],
+    ["half a surrogate pair as key", { "\ud800": 1 }],
+    ["a prototype", JSON.parse('{"__proto__": 1}')],
+    ["a circle", cyclic],
+    ["a large integer", { at: 1n }],
+    ["too much", { at: "x".repeat(8_000) }],
+    ["too deep", JSON.parse(`${'{"a":'.repeat(12)}1${"}".repeat(12)}`)],
+  ])("that is %s is refused with what to do", async (_, metadata) => {
+    const memory = db.memory();
+    const draft = { text: "Eve sails.", metadata: metadata as never };
+    await expect(memory.memories.add(draft, of("eve"))).rejects.toThrow(code("INVALID_INPUT"));
+    const query = { ...of("eve"), query: "sails", filters: { metadata: metadata as never } };
+    await expect(memory.query(query)).rejects.toThrow(code("INVALID_INPUT"));
+  });
+
+  it("takes any JSON object of its size, as it is", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 5 }), (object) => {
+        const plain = JSON.parse(JSON.stringify(object));
+        const text = JSON.stringify(plain);
+        fc.pre(text.length <= 8_000 && !text.includes("__proto__") && !text.includes("\\u0000"));
+        expect(metadataField.parse(plain)).toEqual(plain);
+      }),
+    );
+  });
+
+  it("said again lives as long as the longest life, whatever the order", () => {
+    const life = fc.option(fc.date({ noInvalidDate: true }));
+    fc.assert(
+      fc.property(life, life, (one, other) => {
+        const [first, second] = [
+          { metadata: {}, expiresAt: one },
+          { metadata: {}, expiresAt: other },
+        ];
+        const { expiresAt } = notedAgain(first, second);
+        expect(expiresAt).toEqual(notedAgain(second, first).expiresAt);
+        expect(expiresAt === null).toBe(one === null || other === null);
+        if (expiresAt) expect(expiresAt.getTime()).toBe(Math.max(Number(one), Number(other)));
+      }),
+    );
+  });
+});
