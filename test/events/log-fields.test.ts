@@ -2,6 +2,7 @@ import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { fieldsFirst, type LogFields, lineLogger } from "../../src/logger.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
+import { wayIn } from "../../src/way-in.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -47,7 +48,7 @@ describe("log lines", () => {
     const logger = fieldsFirstRecorder();
     const memory = db.memory({ logger: fieldsFirst(logger) });
     const { MemoryError } = await import("../../src/errors.js");
-    await memory.reportError({
+    await wayIn(memory).reportError({
       ...{ scope: { userId: "ben" }, threadId: "b", node: "recall" },
       error: new MemoryError("DATABASE_TIMEOUT", "too late"),
     });
