@@ -97,6 +97,7 @@ export type { WritingProblem } from "./memories/write/writing-constraints.rule.j
 export type { Memory, MemoryOptions } from "./memory.js";
 export type { Reembedded, ReembedOptions, ReembedProgress } from "./models/reembed.js";
 export type { MemoryConfig } from "./options.js";
+export type { DatabaseStatus } from "./postgres/circuit-breaker.js";
 export type { DatabaseConfig, DatabaseOption } from "./postgres/open-database.js";
 export type { ProcedureInput, ProceduresApi } from "./procedures/procedures-api.js";
 export type { RecalledChange } from "./rounds/find-recall.js";

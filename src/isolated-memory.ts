@@ -41,6 +41,7 @@ const reaches: Reaches<Memory> = {
   export: "0",
   import: "itself",
   policy: "data",
+  databaseStatus: "itself",
   emit: "0.scope",
   reportError: "0.scope",
   idle: "itself",

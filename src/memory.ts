@@ -22,6 +22,7 @@ import type { CategoryPolicy } from "./memories/item/category.rule.js";
 import type { MemoriesApi } from "./memories/memories-api.js";
 import type { Reembedded, ReembedOptions } from "./models/reembed.js";
 import type { MemoryConfig } from "./options.js";
+import type { DatabaseStatus } from "./postgres/circuit-breaker.js";
 import type { DatabaseOption } from "./postgres/open-database.js";
 import type { ProceduresApi } from "./procedures/procedures-api.js";
 import type { RecallInput } from "./rounds/recall.js";
@@ -220,6 +221,15 @@ export interface Memory {
   ): Promise<Imported>;
   /** Which categories there are, and which agents may read them. */
   readonly policy: CategoryPolicy;
+  /**
+   * Whether the database answers, as this memory's own calls have found it; it asks nothing. For health checks.
+   *
+   * @example
+   * ```ts
+   * const { state, retryInMs } = memory.databaseStatus(); // "paused": turns go on without memory for so long
+   * ```
+   */
+  databaseStatus(): DatabaseStatus;
   /** Keeps an event, without content; its failure is logged and goes no further. */
   emit(event: MemoryEvent): Promise<void>;
   /** Logs a failure that a turn survived, and keeps an event of it. */

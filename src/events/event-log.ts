@@ -21,6 +21,7 @@ const eventNodes = {
   summarize: "worker",
   procedure: "worker",
   lifecycle: "worker",
+  database: "worker",
   consent: "governance",
   quarantine: "governance",
   forget: "governance",
@@ -52,7 +53,10 @@ export interface EventPlace {
   readonly runId?: string | null | undefined;
 }
 
-/** What an event counts. "classify": whether something proposed may be written; "ttl": forgotten by age. */
+/**
+ * What an event counts. "classify": whether something proposed may be written; "ttl": forgotten by age; "resume": the
+ * database answers again after it was left alone.
+ */
 export type EventOp =
   | "search"
   | "classify"
@@ -68,7 +72,8 @@ export type EventOp =
   | "propose"
   | "approve"
   | "refuse"
-  | "expire";
+  | "expire"
+  | "resume";
 
 /** What happened where, without content. */
 export interface MemoryEvent extends EventPlace {

@@ -22,6 +22,13 @@ export interface EmbeddedPool {
   readonly close: () => Promise<void>;
 }
 
+const embeddedPools = new WeakSet<pg.Pool>();
+
+/** Whether `pool` is one of the embedded database, which is neither far away nor to be stopped. */
+export function isEmbeddedPool(pool: pg.Pool): boolean {
+  return embeddedPools.has(pool);
+}
+
 /**
  * The embedded database as a `pg.Pool`; it takes its folder and starts at the first connection.
  *
@@ -35,6 +42,7 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
     ...{ Client: embeddedClient(host, peers), max: 1, idleTimeoutMillis: 0 },
     onConnect: prepareSession(),
   } as pg.PoolConfig);
+  embeddedPools.add(pool);
   return {
     pool,
     engine: host.engine,

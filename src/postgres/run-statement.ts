@@ -3,6 +3,8 @@ import type pg from "pg";
 import type { ClientBase, QueryResult, QueryResultRow } from "pg";
 import type { Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
+import { onClient } from "./acquire-client.js";
+import type { CircuitBreaker } from "./circuit-breaker.js";
 import type { Connection, QueryOptions } from "./connection.js";
 import { isConnectionError, isConnectTimeout, toMemoryError } from "./database-error.js";
 import {
@@ -36,14 +38,14 @@ interface ClientSettings {
   readonly isolation: "rls" | undefined;
   /** Whether the sessions have a deadline of their own, by `prepareSession`. */
   readonly ownSessions: boolean;
+  /** Longest wait for a client. @default none */
+  readonly connectTimeoutMs?: number | undefined;
 }
-
-const ignore = () => {};
 
 /** The clients of `pool`; `end` releases what was made for it. */
 export function pooledClients(
   pool: pg.Pool,
-  { schemaName, isolation, ownSessions }: ClientSettings,
+  { schemaName, isolation, ownSessions, connectTimeoutMs }: ClientSettings,
   end: () => Promise<void>,
 ): PooledClients {
   let closing: Promise<void> | undefined;
@@ -51,7 +53,7 @@ export function pooledClients(
 
   const use: PooledClients["use"] = async (work) => {
     if (closing) throw new MemoryError("CLOSED", "This memory was closed; create a new one.");
-    return onClient(pool, work);
+    return onClient(pool, connectTimeoutMs, work);
   };
   /** Isolation that isolates nothing must not go unnoticed; a failed look is taken again. */
   const isolated = (client: ClientBase) => {
@@ -78,25 +80,6 @@ export function pooledClients(
       return closing;
     },
   };
-}
-
-async function onClient<Result>(
-  pool: pg.Pool,
-  work: (client: ClientBase) => Promise<Result>,
-): Promise<Result> {
-  const client = await pool.connect();
-  // Nobody else listens while it is checked out: lost between two statements, it would end the process.
-  client.on("error", ignore);
-  try {
-    const result = await work(client);
-    client.release();
-    return result;
-  } catch (error) {
-    client.release(isConnectionError(MemoryError.is(error) ? error.cause : error));
-    throw error;
-  } finally {
-    client.removeListener("error", ignore);
-  }
 }
 
 async function findIsolated(client: ClientBase, schemaName: string): Promise<IsolationStatus> {
@@ -126,11 +109,16 @@ const reconnect = {
   when: (error: unknown) => !MemoryError.is(error) && isConnectionError(error) && !isConnectTimeout(error),
 };
 
-/** Statements on `clients` that may take `deadlineMs` each, where they do not say so themselves. */
+/**
+ * Statements on `clients` that may take `deadlineMs` each, where they do not say so themselves.
+ *
+ * @param through what counts whether the database answers; by `guard` they fail at once while it is left alone.
+ */
 export function statementsOn(
   clients: PooledClients,
   { schemaName, ...surroundings }: Surroundings,
   deadlineMs: number | undefined,
+  through: CircuitBreaker["guard"],
 ): Statements {
   const reported = (error: unknown): never => {
     throw toMemoryError(error, schemaName);
@@ -145,36 +133,39 @@ export function statementsOn(
           await clients.requireIsolated(client);
           return withinDeadline(client, timeoutMs, () => queryWith(client, settings, statement));
         });
-      return (await retrying(run, reconnect).catch(reported)).rows;
+      return (await through(() => retrying(run, reconnect).catch(reported))).rows;
     },
     async transaction(work) {
       const settings = clients.settingsNow(deadlineMs);
       /** What `work` itself threw: that is the caller's to understand. */
       let failure: { readonly error: unknown } | undefined;
       const run = async (client: ClientBase) => {
-        await clients.requireIsolated(client);
+        const within = <Result>(step: () => Promise<Result>) => withinDeadline(client, deadlineMs, step);
         const query = async <Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) => {
           const { timeoutMs = deadlineMs } = options;
           const ask = () => client.query<Row>(statementOf(asked, options));
           return (await withinDeadline(client, timeoutMs, ask).catch(reported)).rows;
         };
-        await beginWith(client, settings);
+        await clients.requireIsolated(client);
+        await within(() => beginWith(client, settings));
         try {
           const result = await work({ ...surroundings, query }).catch((error: unknown) => {
             failure = { error };
             throw error;
           });
-          await client.query("commit");
+          await within(() => client.query("commit"));
           return result;
         } catch (error) {
-          await client.query("rollback").catch(() => {});
+          await within(() => client.query("rollback")).catch(() => {});
           throw error;
         }
       };
-      return clients.use(run).catch((error: unknown) => {
-        if (failure?.error === error) throw error;
-        return reported(error);
-      });
+      const once = () =>
+        clients.use(run).catch((error: unknown) => {
+          if (failure?.error === error) throw error;
+          return reported(error);
+        });
+      return through(once);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { ClientBase, QueryConfig, QueryResult } from "pg";
+import { withinDeadline } from "./statement-deadline.js";
 
 /** A statement that changes a setting until its transaction ends. */
 export type LocalSetting = QueryConfig;
@@ -64,19 +65,23 @@ function isPipelining(client: ClientBase): boolean {
  * @param statementTimeoutMs longest time of a statement, also when this process is gone or LangGraph's checkpointer
  *   sent it. It is no startup parameter, since poolers refuse those they do not know; behind a pooler, whose sessions
  *   others use as well, it is not set, and neither where the role, the database or the connection string has one.
+ * @param answerTimeoutMs how long a server that accepted the connection may be silent.
  */
-export function prepareSession(statementTimeoutMs?: number): (client: ClientBase) => Promise<void> {
+export function prepareSession(
+  statementTimeoutMs?: number,
+  answerTimeoutMs?: number,
+): (client: ClientBase) => Promise<void> {
   return async (client) => {
     // A pooler makes its process ids up. The embedded database has none.
     const { processID = null } = client as { readonly processID?: number | null };
     // Its failure shows in the statement that follows on the same client.
-    await client
-      .query(
+    await withinDeadline(client, answerTimeoutMs, () =>
+      client.query(
         `select set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),
            case when current_setting('statement_timeout') = '0' and pg_backend_pid() = $1::int
              then set_config('statement_timeout', $2::text, false) end`,
         [processID, statementTimeoutMs === undefined ? "0" : String(statementTimeoutMs)],
-      )
-      .catch(() => {});
+      ),
+    ).catch(() => {});
   };
 }
