@@ -5,6 +5,8 @@ import type { Clock } from "../clock.js";
 import { boundedPool } from "./bounded-pool.js";
 import { type BreakerSettings, createCircuitBreaker, type DatabaseStatus } from "./circuit-breaker.js";
 import { type Connection, identifier } from "./connection.js";
+import { isEmbeddedPool } from "./embedded-pool.js";
+import { createPreparing, type PrepareMode } from "./prepared-statements.js";
 import { pooledClients, type Statements, statementsOn } from "./run-statement.js";
 import { beginWith } from "./session-settings.js";
 
@@ -23,6 +25,8 @@ export interface Database extends Connection, Statements {
   status(): DatabaseStatus;
   /** Whether work across tenants is possible: always without isolation, else only for the tables' owner. */
   mayCrossTenants(): Promise<boolean>;
+  /** Whether it is the embedded database. */
+  readonly isEmbedded: boolean;
   /** Ends the pool if it was made here. */
   close(): Promise<void>;
 }
@@ -41,6 +45,10 @@ export interface DatabaseSettings {
   readonly ownSessions?: boolean | undefined;
   /** Longest wait for a client of the pool. @default none */
   readonly connectTimeoutMs?: number | undefined;
+  /** Whether large statements stay prepared on the server. @default "auto" */
+  readonly prepare?: PrepareMode | undefined;
+  /** Told when they no longer are, since a pooler lost one. */
+  readonly onLostStatements?: (() => void) | undefined;
   /** When a database that does not answer is left alone. @default never */
   readonly breaker?: BreakerSettings | undefined;
 }
@@ -59,9 +67,10 @@ export function createDatabase(
     statementTimeoutMs,
     connectTimeoutMs,
   } = settings;
+  const preparing = createPreparing(settings.prepare ?? "auto", settings.onLostStatements);
   const clients = pooledClients(
     pool,
-    { schemaName, isolation, ownSessions: settings.ownSessions ?? false, connectTimeoutMs },
+    { schemaName, isolation, ownSessions: settings.ownSessions ?? false, connectTimeoutMs, preparing },
     end,
   );
   const breaker = createCircuitBreaker(settings.breaker ?? { failures: 0, pauseMs: 0 });
@@ -75,9 +84,10 @@ export function createDatabase(
     async beginOn(client) {
       const needed = clients.settingsNow(statementTimeoutMs);
       await clients.requireIsolated(client);
-      await beginWith(client, needed);
+      await beginWith(client, needed.map(preparing.sendable));
     },
     status: breaker.status,
+    isEmbedded: isEmbeddedPool(pool),
     mayCrossTenants: clients.mayCrossTenants,
     close: clients.close,
   };

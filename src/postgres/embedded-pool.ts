@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { MemoryError } from "../errors.js";
@@ -144,28 +145,39 @@ function embeddedClient(host: EngineHost, { createPgConfig }: Peers): typeof pg.
 }
 
 function loadPeers() {
-  const require = createRequire(import.meta.url);
-  try {
-    const { PGlite: Engine } = require("@electric-sql/pglite") as typeof import("@electric-sql/pglite");
-    const { createPgConfig } =
-      require("@electric-sql/pglite/node-postgres") as typeof import("@electric-sql/pglite/node-postgres");
-    return { PGlite: Engine, createPgConfig, vector: loadVector(require) };
-  } catch (cause) {
-    throw new MemoryError(
-      "PEER_MISSING",
-      "The embedded database needs a package that is not installed: run `npm install @electric-sql/pglite`, " +
-        "or pass `database` a PostgreSQL connection string.",
-      { cause },
-    );
-  }
+  const { PGlite: Engine } = load<typeof import("@electric-sql/pglite")>("@electric-sql/pglite");
+  type Driver = typeof import("@electric-sql/pglite/node-postgres");
+  const { createPgConfig } = load<Driver>("@electric-sql/pglite", "/node-postgres");
+  return { PGlite: Engine, createPgConfig, vector: loadVector() };
 }
 
 /** pgvector for the embedded database; without it everything but embeddings works. */
-function loadVector(require: NodeJS.Require) {
+function loadVector() {
   try {
-    return (require("@electric-sql/pglite-pgvector") as typeof import("@electric-sql/pglite-pgvector"))
-      .vector;
+    return load<typeof import("@electric-sql/pglite-pgvector")>("@electric-sql/pglite-pgvector").vector;
   } catch {
     return undefined;
   }
+}
+
+/**
+ * An optional package, which bundlers are not to look for. It is found from this file; from the program, where a
+ * bundler has made a module of another kind or place of this file; or from the working folder.
+ */
+function load<Module>(name: string, part = ""): Module {
+  const places = [import.meta.url, process.argv[1], join(process.cwd(), "package.json")];
+  let failure: unknown;
+  for (const place of places) {
+    try {
+      if (place) return createRequire(place)(name + part) as Module;
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  throw new MemoryError(
+    "PEER_MISSING",
+    `The embedded database needs a package that is not installed or does not load: run \`npm install ${name}\`, ` +
+      "or pass `database` a PostgreSQL connection string.",
+    { cause: failure },
+  );
 }

@@ -53,8 +53,18 @@ function isPool(option: unknown): option is pg.Pool {
 /** `settings` for a pool of the caller's: none of the bounds but those of statements where it is embedded. */
 function boundsOf(pool: pg.Pool, settings: OpenSettings, logger: Logger): DatabaseSettings {
   if (isEmbeddedPool(pool)) return { ...settings, connectTimeoutMs: undefined };
-  return { ...settings, breaker: breakerOf(settings, logger) };
+  return { ...settings, ...reportsOf(settings, logger) };
 }
+
+/** What is told of a database on a server. */
+function reportsOf(settings: OpenSettings, logger: Logger) {
+  return { breaker: breakerOf(settings, logger), onLostStatements: () => logger.warn(lostStatements) };
+}
+
+const lostStatements =
+  "a pooler between here and the database loses prepared statements (PgBouncer before 1.21 in transaction mode does): " +
+  'from here on they are planned each time, which takes longer. database.prepare: "never" in the config says so from ' +
+  "the start";
 
 function breakerOf(settings: OpenSettings, logger: Logger): BreakerSettings {
   const { breakerFailures = 0, breakerPauseMs: pauseMs = 30_000, onBack } = settings;
@@ -113,8 +123,8 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
   pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${databaseWords(error)}`));
   pool.on("connect", (client) => client.on("error", () => {}));
   const ownSessions = settings.statementTimeoutMs !== undefined;
-  const breaker = breakerOf(settings, logger);
-  return createDatabase(pool, { ...settings, connectTimeoutMs, ownSessions, breaker }, () => pool.end());
+  const reports = reportsOf(settings, logger);
+  return createDatabase(pool, { ...settings, ...reports, connectTimeoutMs, ownSessions }, () => pool.end());
 }
 
 export const databaseOptionsSchema = z.strictObject({
@@ -148,6 +158,14 @@ export const databaseOptionsSchema = z.strictObject({
    * @default 30_000
    */
   breakerPauseMs: timerOption.min(1).default(30_000),
+  /**
+   * Whether large statements stay prepared on the server, so that they are planned once for a session: planning a recall
+   * takes longer than running it. "auto": until a pooler shows that it loses them, as PgBouncer before 1.21 does in
+   * transaction mode; what it lost is asked again.
+   *
+   * @default "auto"
+   */
+  prepare: z.enum(["auto", "always", "never"]).default("auto"),
 });
 
 /** How long the database may take. */
