@@ -1,18 +1,21 @@
-import { realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { MemoryError } from "../errors.js";
 import { closeContents, openDataDirectory } from "./data-directory.js";
+import { emptyDatabase } from "./empty-database.js";
 import { prepareSession } from "./session-settings.js";
 
 /** How to open the embedded database. */
 export interface EmbeddedPoolOptions {
   /** Folder of the database; without one it lives in memory and ends with the pool. */
   readonly dataDir?: string;
-  /** A dump made by PGlite's `dumpDataDir`, to start from. */
+  /** A dump made by PGlite's `dumpDataDir`, to start from. @default an empty database, made or shipped */
   readonly loadDataDir?: Blob;
+  /** Told before a database is made in a folder that has none. */
+  readonly onCreate?: ((dataDir: string) => void) | undefined;
 }
 
 /** A `pg.Pool` of one client on an embedded PostgreSQL. */
@@ -20,6 +23,8 @@ export interface EmbeddedPool {
   readonly pool: pg.Pool;
   /** The running database; starts it if need be. */
   readonly engine: () => PGlite;
+  /** The version of its package, where that is known. */
+  readonly engineVersion: string | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -47,6 +52,7 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
   return {
     pool,
     engine: host.engine,
+    engineVersion: peers.version,
     async close() {
       await pool.end();
       await host.stop();
@@ -67,8 +73,8 @@ interface EngineHost {
 }
 
 function engineHost(
-  { dataDir, loadDataDir }: EmbeddedPoolOptions,
-  { PGlite: Engine, vector }: Peers,
+  { dataDir, loadDataDir, onCreate }: EmbeddedPoolOptions,
+  { PGlite: Engine, vector, version }: Peers,
 ): EngineHost {
   let running: { engine: PGlite; ready: Promise<void>; unlock: () => void } | undefined;
   const closed = () => {
@@ -77,11 +83,14 @@ function engineHost(
   const start = () => {
     if (running) return running;
     const unlock = dataDir === undefined ? () => {} : openDataDirectory(dataDir);
+    const isNew = dataDir === undefined || !existsSync(join(dataDir, "PG_VERSION"));
+    if (isNew && dataDir !== undefined) onCreate?.(dataDir);
+    const load = loadDataDir ?? (isNew ? emptyDatabase(version) : undefined);
     const engine = new Engine({
       ...(vector && { extensions: { vector } }),
       // It does not start in a folder that is a symbolic link.
       ...(dataDir !== undefined && { dataDir: realpathSync(dataDir) }),
-      ...(loadDataDir !== undefined && { loadDataDir }),
+      ...(load !== undefined && { loadDataDir: load }),
     });
     running = { engine, ready: engine.waitReady.then(closed), unlock };
     return running;
@@ -148,7 +157,7 @@ function loadPeers() {
   const { PGlite: Engine } = load<typeof import("@electric-sql/pglite")>("@electric-sql/pglite");
   type Driver = typeof import("@electric-sql/pglite/node-postgres");
   const { createPgConfig } = load<Driver>("@electric-sql/pglite", "/node-postgres");
-  return { PGlite: Engine, createPgConfig, vector: loadVector() };
+  return { PGlite: Engine, createPgConfig, vector: loadVector(), version: engineVersion() };
 }
 
 /** pgvector for the embedded database; without it everything but embeddings works. */
@@ -160,16 +169,31 @@ function loadVector() {
   }
 }
 
-/**
- * An optional package, which bundlers are not to look for. It is found from this file; from the program, where a
- * bundler has made a module of another kind or place of this file; or from the working folder.
- */
+/** Undefined where its package is not laid out as it is known. */
+function engineVersion(): string | undefined {
+  try {
+    const main = find("@electric-sql/pglite", (require, name) => require.resolve(name));
+    const { version } = JSON.parse(readFileSync(join(dirname(main), "../package.json"), "utf8"));
+    return typeof version === "string" ? version : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function load<Module>(name: string, part = ""): Module {
+  return find(name, (require) => require(name + part) as Module);
+}
+
+/**
+ * What `look` finds of an optional package, which bundlers are not to look for: from this file; from the program, where
+ * a bundler has made a module of another kind or place of this file; or from the working folder.
+ */
+function find<Found>(name: string, look: (require: NodeJS.Require, name: string) => Found): Found {
   const places = [import.meta.url, process.argv[1], join(process.cwd(), "package.json")];
   let failure: unknown;
   for (const place of places) {
     try {
-      if (place) return createRequire(place)(name + part) as Module;
+      if (place) return look(createRequire(place), name);
     } catch (error) {
       failure ??= error;
     }

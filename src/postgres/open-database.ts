@@ -10,7 +10,10 @@ import { databaseWords } from "./database-error.js";
 import { isEmbeddedPool, openEmbeddedPool } from "./embedded-pool.js";
 import { prepareSession } from "./session-settings.js";
 
-/** A pool of the caller's, a connection string, or a folder for the embedded database. */
+/**
+ * A pool of the caller's, a connection string, or a folder for the embedded database; ":memory:" is an embedded database
+ * that ends with the memory, for tests.
+ */
 export type DatabaseOption = pg.Pool | string | { readonly dataDir: string };
 
 /** Where the embedded database lives when nothing is said. */
@@ -32,9 +35,11 @@ export function openDatabase(
   settings: OpenSettings,
   logger: Logger,
 ): Database {
-  if (option === undefined) return openEmbedded(resolve(defaultDataDir), settings);
-  if (typeof option === "string") return openServer(option, settings, logger);
-  if (isDataDir(option)) return openEmbedded(resolve(option.dataDir), settings);
+  if (option === undefined) return openEmbedded(defaultDataDir, settings, logger);
+  if (isDataDir(option)) return openEmbedded(option.dataDir, settings, logger);
+  if (typeof option === "string") {
+    return isInMemory(option) ? openEmbedded(option, settings, logger) : openServer(option, settings, logger);
+  }
   if (isPool(option)) return createDatabase(option, boundsOf(option, settings, logger), async () => {});
   throw new MemoryError("INVALID_INPUT", "`database` must be a pg.Pool, a connection string or { dataDir }.");
 }
@@ -86,9 +91,15 @@ function breakerOf(settings: OpenSettings, logger: Logger): BreakerSettings {
   };
 }
 
+/** As SQLite and PGlite call it. */
+const isInMemory = (place: string) => place === ":memory:" || place.startsWith("memory://");
+
 /** Without deadlines: nothing can stop it. */
-function openEmbedded(dataDir: string, { schemaName, language, clock, isolation }: OpenSettings): Database {
-  const embedded = openEmbeddedPool({ dataDir });
+function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Database {
+  const { schemaName, language, clock, isolation } = settings;
+  const onCreate = (dataDir: string) =>
+    logger.warn(`creating an embedded PostgreSQL in ${dataDir}; this takes some seconds, once`);
+  const embedded = openEmbeddedPool(isInMemory(place) ? {} : { dataDir: resolve(place), onCreate });
   return createDatabase(embedded.pool, { schemaName, language, clock, isolation }, embedded.close);
 }
 
@@ -97,7 +108,7 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
     throw new MemoryError(
       "INVALID_INPUT",
       "`database` is a string but not a connection string: it must start with postgresql://. " +
-        "For the embedded database pass { dataDir: … } or nothing.",
+        'For the embedded database pass { dataDir: … }, ":memory:" or nothing.',
     );
   }
   try {

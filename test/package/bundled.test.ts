@@ -6,6 +6,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -14,6 +15,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
 import { migrationFiles } from "../../src/postgres/migration-files.js";
 import { briefly } from "../support/compiled.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
@@ -37,7 +39,9 @@ beforeAll(async () => {
   const options = ["-p", "tsconfig.build.json", "--noCheck", "--declaration", "false", "--outDir", dist];
   await run(process.execPath, [tsc, ...options], { cwd: repository });
   const tsx = join(repository, "node_modules/tsx/dist/cli.mjs");
-  await run(process.execPath, [tsx, "scripts/inline-migrations.ts", dist], { cwd: repository });
+  for (const script of ["inline-migrations", "make-empty-database"]) {
+    await run(process.execPath, [tsx, `scripts/${script}.ts`, dist], { cwd: repository });
+  }
 });
 afterAll(async () => {
   for (const schema of schemas) await db.pool.query(`drop schema if exists "${schema}" cascade`);
@@ -122,6 +126,22 @@ describe("the package as it is published", () => {
     for (const name of ["", "vector", "isolation"])
       expect(built.migrationFiles(name)).toEqual(migrationFiles(name));
     expect(built.migrationFiles("").length).toBeGreaterThan(5);
+  });
+
+  it("has an empty database in it, for the version of the engine it was made with, of some 1.3 MB", async () => {
+    const path = join(installed, "mnemograph/dist/postgres/empty-database.js");
+    const { emptyDatabase } = (await import(path)) as typeof import("../../src/postgres/empty-database.js");
+    const [name = ""] = readdirSync(join(installed, "mnemograph/dist")).filter((file) =>
+      file.endsWith(".br"),
+    );
+    const version = /^empty-database-(.+)\.tar\.br$/.exec(name)?.[1];
+    expect(statSync(join(installed, "mnemograph/dist", name)).size).toBeLessThan(2_000_000);
+    expect(emptyDatabase("0.0.1")).toBeUndefined();
+    const { pool, close } = openEmbeddedPool({ loadDataDir: emptyDatabase(version) as Blob });
+    expect(
+      (await pool.query("select count(*)::int as tables from pg_tables where schemaname = 'public'")).rows,
+    ).toEqual([{ tables: 0 }]);
+    await close();
   });
 
   it.each([
