@@ -11,7 +11,7 @@ import { memoryStats } from "./events/memory-stats.js";
 import { forget, removeThread } from "./forgetting/forget.js";
 import { isolatedMemory } from "./isolated-memory.js";
 import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/checkpointer/owned-postgres-saver.js";
-import { defaultLogger, errorLine, errorWords, lineLogger } from "./logger.js";
+import { defaultLogger, errorLine, errorWords, type Logger, lineLogger } from "./logger.js";
 import { createChangesApi } from "./memories/changes/changes-api.js";
 import { createQuarantineApi } from "./memories/edit/quarantine.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
@@ -22,6 +22,10 @@ import { createEmbedder } from "./models/embedder.js";
 import { reembed } from "./models/reembed.js";
 import { type ResolvedConfig, resolveConfig } from "./options.js";
 import { createAppsApi, createUsersApi } from "./owners/users-api.js";
+import type { Outage } from "./postgres/circuit-breaker.js";
+import type { Database } from "./postgres/database.js";
+import { isConnectionError } from "./postgres/database-error.js";
+import { asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
 import { openDatabase } from "./postgres/open-database.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
@@ -36,7 +40,7 @@ import {
 import { recall } from "./rounds/recall.js";
 import { remember } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
-import { parseScope, parseScopeIn, type Scope } from "./scope/scope.js";
+import { nobody, parseScope, parseScopeIn, type Scope } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
@@ -114,6 +118,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     export: (scope) => exportScope(db.patient, scope, runtime.clock),
     import: (lines, how) => importLines(patient, lines, how),
     policy: config.policy,
+    databaseStatus: db.status,
     [wayInKey]: createWayIn(runtime, defaultScope),
     idle: background.idle,
     close() {
@@ -143,8 +148,9 @@ function createRuntime(options: MemoryOptions, onRetry: (delayMs: number) => voi
   const logger = lineLogger(options.logger ?? defaultLogger);
   const { schema = "mnemograph", clock, isolation, embeddings } = options;
   const { language } = config.retrieval;
-  const settings = { schemaName: schema, clock, isolation, language, ...config.database };
-  const db = openDatabase(options.database, settings, logger);
+  const onBack = (outage: Outage) => void keepOutage(db, outage, logger);
+  const settings = { schemaName: schema, clock, isolation, language, onBack, ...config.database };
+  const db: Database = openDatabase(options.database, settings, logger);
   return {
     ...{ db, config, logger, onRetry },
     embedder: embeddings ? createEmbedder(db, embeddings, options.embeddingSpace) : null,
@@ -156,6 +162,15 @@ function createRuntime(options: MemoryOptions, onRetry: (delayMs: number) => voi
       throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
     },
   };
+}
+
+/** Keeps an event of it, which is nobody's. */
+async function keepOutage(db: Database, { durationMs, refused }: Outage, logger: Logger): Promise<void> {
+  const detail = `after ${Math.round(durationMs / 1_000)} s, ${refused} calls refused`;
+  const event = { scope: nobody, step: "database", op: "resume", status: "ok", detail } as const;
+  await asTenant(nobody.tenantId, () => insertEvent(db, event)).catch((error: unknown) => {
+    logger.error(`an event could not be kept: ${errorLine(error)}`);
+  });
 }
 
 /** The two ends of a round, and questions within it; each a span. */
@@ -217,6 +232,7 @@ function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>, defaultSco
       );
       // Trying to write to a database that is down would make the user wait once more.
       if (MemoryError.is(error, "DATABASE_UNAVAILABLE")) return;
+      if (MemoryError.is(error) && isConnectionError(error.cause)) return;
       const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
       const op = ({ recall: "search", consent: "approve", remember: "create" } as const)[node];
       await emit({ scope, threadId, step: node, op, status: "error", detail });

@@ -85,6 +85,8 @@ export type MemoryErrorCode =
 export interface MemoryErrorDetails {
   /** The memory (`MemoryItem`) or request (`ConsentRequest`) as it stands, where the code speaks of one. */
   readonly current?: unknown;
+  /** With `DATABASE_UNAVAILABLE`, where nothing was tried since the database did not answer before: when it is again. */
+  readonly retryInMs?: number;
 }
 
 const brand = Symbol.for("mnemograph.MemoryError");

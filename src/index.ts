@@ -131,6 +131,7 @@ export type { MemoryConfig } from "./options.js";
 export type { ListedOwner, ListOwners } from "./owners/list-owners.js";
 export type { Merged, MergeUsers } from "./owners/merge-users.js";
 export type { AppsApi, UsersApi } from "./owners/users-api.js";
+export type { DatabaseStatus } from "./postgres/circuit-breaker.js";
 export type { DatabaseConfig, DatabaseOption, PostgresPool } from "./postgres/open-database.js";
 export type { ProcedureInput, ProceduresApi } from "./procedures/procedures-api.js";
 export type { RecalledChange } from "./rounds/find-recall.js";

@@ -44,6 +44,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   export: "0",
   import: "itself",
   policy: "data",
+  databaseStatus: "itself",
   [wayInKey]: { emit: "0.scope", reportError: "0.scope", refuse: "itself", defaultScope: "itself" },
   idle: "itself",
   close: "itself",

@@ -22,6 +22,7 @@ import type { MemoriesApi } from "./memories/memories-api.js";
 import type { Reembedded, ReembedOptions } from "./models/reembed.js";
 import type { MemoryConfig } from "./options.js";
 import type { AppsApi, UsersApi } from "./owners/users-api.js";
+import type { DatabaseStatus } from "./postgres/circuit-breaker.js";
 import type { DatabaseOption } from "./postgres/open-database.js";
 import type { ProceduresApi } from "./procedures/procedures-api.js";
 import type { RecallInput } from "./rounds/recall.js";
@@ -228,6 +229,15 @@ export interface Memory {
   ): Promise<Imported>;
   /** Which categories there are, and which agents may read them. */
   readonly policy: CategoryPolicy;
+  /**
+   * Whether the database answers, as this memory's own calls have found it; it asks nothing. For health checks.
+   *
+   * @example
+   * ```ts
+   * const { state, retryInMs } = memory.databaseStatus(); // "paused": turns go on without memory for so long
+   * ```
+   */
+  databaseStatus(): DatabaseStatus;
   /** Resolves when no background work of this process is running or waiting. */
   idle(): Promise<void>;
   /** Waits for background work, then ends the pool if it was made here. */

@@ -24,6 +24,7 @@ const eventNodes = {
   summarize: "worker",
   procedure: "worker",
   lifecycle: "worker",
+  database: "worker",
   consent: "governance",
   quarantine: "governance",
   forget: "governance",
@@ -56,10 +57,13 @@ export interface EventPlace {
   readonly runId?: string | null | undefined;
 }
 
-/** What an event counts. "classify": whether something proposed may be written; "ttl": forgotten by age. */
+/**
+ * What an event counts. "classify": whether something proposed may be written; "ttl": forgotten by age; "resume": the
+ * database answers again after it was left alone.
+ */
 export const eventOps = [
   ...(["search", "classify", "create", "update", "merge", "delete", "link", "ttl", "restore"] as const),
-  ...(["quarantine", "forget", "propose", "approve", "refuse", "expire"] as const),
+  ...(["quarantine", "forget", "propose", "approve", "refuse", "expire", "resume"] as const),
 ] as const;
 
 /** What an event counts. "classify": whether something proposed may be written; "ttl": forgotten by age. */

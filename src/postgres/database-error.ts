@@ -26,9 +26,18 @@ export function isConnectionError(error: unknown): boolean {
   return code === "" && lostConnection.test(message);
 }
 
+/** How a pool says that it had no client in time, new or free. */
+const noClientInTime = "timeout exceeded when trying to connect";
+
 /** Whether `error` says that no connection came about in all the time there is for that: who waits has waited enough. */
 export function isConnectTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message.includes("due to connection timeout");
+  if (!(error instanceof Error)) return false;
+  return error.message.includes("due to connection timeout") || error.message === noClientInTime;
+}
+
+/** The error of a wait for a client that took all the time there is for that, as a pool has it. */
+export function waitedTooLong(): Error {
+  return new Error(noClientInTime);
 }
 
 /** Whether the database or the way to it has failed, and not the caller's own code. */

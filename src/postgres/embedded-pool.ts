@@ -1,17 +1,21 @@
-import { realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { MemoryError } from "../errors.js";
 import { closeContents, openDataDirectory } from "./data-directory.js";
+import { emptyDatabase } from "./empty-database.js";
 import { prepareSession } from "./session-settings.js";
 
 /** How to open the embedded database. */
 export interface EmbeddedPoolOptions {
   /** Folder of the database; without one it lives in memory and ends with the pool. */
   readonly dataDir?: string;
-  /** A dump made by PGlite's `dumpDataDir`, to start from. */
+  /** A dump made by PGlite's `dumpDataDir`, to start from. @default an empty database, made or shipped */
   readonly loadDataDir?: Blob;
+  /** Told before a database is made in a folder that has none. */
+  readonly onCreate?: ((dataDir: string) => void) | undefined;
 }
 
 /** A `pg.Pool` of one client on an embedded PostgreSQL. */
@@ -19,7 +23,16 @@ export interface EmbeddedPool {
   readonly pool: pg.Pool;
   /** The running database; starts it if need be. */
   readonly engine: () => PGlite;
+  /** The version of its package, where that is known. */
+  readonly engineVersion: string | undefined;
   readonly close: () => Promise<void>;
+}
+
+const embeddedPools = new WeakSet<pg.Pool>();
+
+/** Whether `pool` is one of the embedded database, which is neither far away nor to be stopped. */
+export function isEmbeddedPool(pool: pg.Pool): boolean {
+  return embeddedPools.has(pool);
 }
 
 /**
@@ -35,9 +48,11 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
     ...{ Client: embeddedClient(host, peers), max: 1, idleTimeoutMillis: 0 },
     onConnect: prepareSession(),
   } as pg.PoolConfig);
+  embeddedPools.add(pool);
   return {
     pool,
     engine: host.engine,
+    engineVersion: peers.version,
     async close() {
       await pool.end();
       await host.stop();
@@ -58,8 +73,8 @@ interface EngineHost {
 }
 
 function engineHost(
-  { dataDir, loadDataDir }: EmbeddedPoolOptions,
-  { PGlite: Engine, vector }: Peers,
+  { dataDir, loadDataDir, onCreate }: EmbeddedPoolOptions,
+  { PGlite: Engine, vector, version }: Peers,
 ): EngineHost {
   let running: { engine: PGlite; ready: Promise<void>; unlock: () => void } | undefined;
   const closed = () => {
@@ -68,11 +83,14 @@ function engineHost(
   const start = () => {
     if (running) return running;
     const unlock = dataDir === undefined ? () => {} : openDataDirectory(dataDir);
+    const isNew = dataDir === undefined || !existsSync(join(dataDir, "PG_VERSION"));
+    if (isNew && dataDir !== undefined) onCreate?.(dataDir);
+    const load = loadDataDir ?? (isNew ? emptyDatabase(version) : undefined);
     const engine = new Engine({
       ...(vector && { extensions: { vector } }),
       // It does not start in a folder that is a symbolic link.
       ...(dataDir !== undefined && { dataDir: realpathSync(dataDir) }),
-      ...(loadDataDir !== undefined && { loadDataDir }),
+      ...(load !== undefined && { loadDataDir: load }),
     });
     running = { engine, ready: engine.waitReady.then(closed), unlock };
     return running;
@@ -136,28 +154,54 @@ function embeddedClient(host: EngineHost, { createPgConfig }: Peers): typeof pg.
 }
 
 function loadPeers() {
-  const require = createRequire(import.meta.url);
-  try {
-    const { PGlite: Engine } = require("@electric-sql/pglite") as typeof import("@electric-sql/pglite");
-    const { createPgConfig } =
-      require("@electric-sql/pglite/node-postgres") as typeof import("@electric-sql/pglite/node-postgres");
-    return { PGlite: Engine, createPgConfig, vector: loadVector(require) };
-  } catch (cause) {
-    throw new MemoryError(
-      "PEER_MISSING",
-      "The embedded database needs a package that is not installed: run `npm install @electric-sql/pglite`, " +
-        "or pass `database` a PostgreSQL connection string.",
-      { cause },
-    );
-  }
+  const { PGlite: Engine } = load<typeof import("@electric-sql/pglite")>("@electric-sql/pglite");
+  type Driver = typeof import("@electric-sql/pglite/node-postgres");
+  const { createPgConfig } = load<Driver>("@electric-sql/pglite", "/node-postgres");
+  return { PGlite: Engine, createPgConfig, vector: loadVector(), version: engineVersion() };
 }
 
 /** pgvector for the embedded database; without it everything but embeddings works. */
-function loadVector(require: NodeJS.Require) {
+function loadVector() {
   try {
-    return (require("@electric-sql/pglite-pgvector") as typeof import("@electric-sql/pglite-pgvector"))
-      .vector;
+    return load<typeof import("@electric-sql/pglite-pgvector")>("@electric-sql/pglite-pgvector").vector;
   } catch {
     return undefined;
   }
+}
+
+/** Undefined where its package is not laid out as it is known. */
+function engineVersion(): string | undefined {
+  try {
+    const main = find("@electric-sql/pglite", (require, name) => require.resolve(name));
+    const { version } = JSON.parse(readFileSync(join(dirname(main), "../package.json"), "utf8"));
+    return typeof version === "string" ? version : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function load<Module>(name: string, part = ""): Module {
+  return find(name, (require) => require(name + part) as Module);
+}
+
+/**
+ * What `look` finds of an optional package, which bundlers are not to look for: from this file; from the program, where
+ * a bundler has made a module of another kind or place of this file; or from the working folder.
+ */
+function find<Found>(name: string, look: (require: NodeJS.Require, name: string) => Found): Found {
+  const places = [import.meta.url, process.argv[1], join(process.cwd(), "package.json")];
+  let failure: unknown;
+  for (const place of places) {
+    try {
+      if (place) return look(createRequire(place), name);
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  throw new MemoryError(
+    "PEER_MISSING",
+    `The embedded database needs a package that is not installed or does not load: run \`npm install ${name}\`, ` +
+      "or pass `database` a PostgreSQL connection string.",
+    { cause: failure },
+  );
 }

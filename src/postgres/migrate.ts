@@ -22,8 +22,8 @@ export interface MigrateOptions {
 /**
  * Brings the schema up to date and returns the names of the migrations that ran.
  *
- * Safe from several processes at once: one works, the others wait and find nothing left to do. What is
- * missing runs in one transaction together with its record.
+ * Safe from several processes at once: one works, the others wait and find nothing left to do. Everything is one
+ * transaction, so that after a failure nothing was done, and so that a pooler lends it one session.
  *
  * @throws MemoryError `SCHEMA_TOO_NEW`, `MIGRATION_CHANGED`, `LANGUAGE_DIFFERS`, `PERMISSION_DENIED`, `VECTOR_MISSING`,
  *   `DATABASE_UNAVAILABLE`.
@@ -31,42 +31,42 @@ export interface MigrateOptions {
 export async function migrate(database: Database, options: MigrateOptions): Promise<string[]> {
   try {
     return await database.withClient(async (client) => {
-      const { rows } = await client.query("select current_setting('statement_timeout') as timeout");
-      // Tables are rewritten and indexed, and another process may be at it before this one.
-      await client.query("set statement_timeout to default");
-      await client.query("select pg_advisory_lock($1::bigint)", [setupLock]);
+      await client.query("begin");
       try {
+        // Tables are rewritten and indexed, and another process may be at it before this one.
+        await client.query("set local statement_timeout to default");
+        await client.query("select pg_advisory_xact_lock($1::bigint)", [setupLock]);
         // Where tenants are isolated, what migrates rows must see them all.
-        await client.query("select set_config('mnemograph.tenant_id', '*', false)");
-        await ensureSchema(client, database.schemaName);
-        const extensionSchema = options.vectors ? await ensureVectorExtension(client) : null;
-        const applied = await runMigrationSet(client, database.schemaName, coreMigrations);
-        if (extensionSchema !== null) {
-          const set = vectorMigrations;
-          applied.push(...(await runMigrationSet(client, database.schemaName, set, [extensionSchema])));
-        }
-        if (options.isolation) {
-          applied.push(...(await runMigrationSet(client, database.schemaName, isolationMigrations)));
-        }
-        await recordSearchLanguage(client, database.schemaName, database.language);
-        await isolateTables(client, database.schemaName);
-        await options.also?.(client);
+        await client.query("select set_config('mnemograph.tenant_id', '*', true)");
+        const applied = await runMigrations(client, database, options);
+        await client.query("commit");
         return applied;
-      } finally {
-        // The session goes back to a pool, perhaps the caller's; `also` may have left a transaction open.
+      } catch (error) {
         await client.query("rollback").catch(() => {});
-        await client
-          .query(
-            `select set_config('mnemograph.tenant_id', '', false), set_config('statement_timeout', $1, false),
-               pg_advisory_unlock($2::bigint)`,
-            [rows[0].timeout, setupLock],
-          )
-          .catch(() => {});
+        throw error;
       }
     });
   } catch (error) {
     throw toMemoryError(error, database.schemaName);
   }
+}
+
+async function runMigrations(
+  client: ClientBase,
+  { schemaName, language, isEmbedded }: Database,
+  { vectors, isolation, also }: MigrateOptions,
+): Promise<string[]> {
+  await ensureSchema(client, schemaName);
+  const extensionSchema = vectors ? await ensureVectorExtension(client, isEmbedded) : null;
+  const applied = await runMigrationSet(client, schemaName, coreMigrations);
+  if (extensionSchema !== null) {
+    applied.push(...(await runMigrationSet(client, schemaName, vectorMigrations, [extensionSchema])));
+  }
+  if (isolation) applied.push(...(await runMigrationSet(client, schemaName, isolationMigrations)));
+  await recordSearchLanguage(client, schemaName, language);
+  await isolateTables(client, schemaName);
+  await also?.(client);
+  return applied;
 }
 
 /** `create schema if not exists` demands CREATE on the database even when the schema exists: look first. */
@@ -83,7 +83,7 @@ async function isolateTables(client: ClientBase, schemaName: string): Promise<vo
 }
 
 /** The schema that pgvector is installed in, installing it if need be. */
-async function ensureVectorExtension(client: ClientBase): Promise<string> {
+async function ensureVectorExtension(client: ClientBase, isEmbedded: boolean): Promise<string> {
   const found = await findExtensionSchema(client);
   if (found !== undefined) return found;
   try {
@@ -94,13 +94,16 @@ async function ensureVectorExtension(client: ClientBase): Promise<string> {
       denied ? "PERMISSION_DENIED" : "VECTOR_MISSING",
       denied
         ? "Embeddings need the extension pgvector: have an administrator run `create extension vector` in this database."
-        : "Embeddings need pgvector 0.7 or later, which this server does not have: install it " +
-            "(https://github.com/pgvector/pgvector), or create the memory without `embeddings`.",
+        : `Embeddings need pgvector 0.7 or later, which this ${isEmbedded ? packageOfVector : serverVector}, or create ` +
+            "the memory without `embeddings`.",
       { cause },
     );
   }
   return (await findExtensionSchema(client)) ?? "public";
 }
+
+const packageOfVector = "embedded database does not have: run `npm install @electric-sql/pglite-pgvector`";
+const serverVector = "server does not have: install it (https://github.com/pgvector/pgvector)";
 
 async function findExtensionSchema(client: ClientBase): Promise<string | undefined> {
   const { rows } = await client.query<{ name: string }>(

@@ -1,31 +1,26 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
 import { identifier } from "./connection.js";
 import type { Database } from "./database.js";
 import { errorCodeOf, toMemoryError } from "./database-error.js";
+import { migrationFiles } from "./migration-files.js";
 
 /** A folder of numbered `.sql` files with a table that says which of them ran. */
 export interface MigrationSet {
-  readonly directory: string;
+  /** Its folder in `migrations/`; "" is that itself. */
+  readonly folder: "" | "vector" | "isolation";
   readonly table: string;
 }
 
-const folder = (path: string) => fileURLToPath(new URL(`../../migrations${path}`, import.meta.url));
-
 /** What every memory needs. */
-export const coreMigrations: MigrationSet = { directory: folder(""), table: "migration" };
+export const coreMigrations: MigrationSet = { folder: "", table: "migration" };
 
 /** What embeddings need on top: pgvector. */
-export const vectorMigrations: MigrationSet = { directory: folder("/vector"), table: "vector_migration" };
+export const vectorMigrations: MigrationSet = { folder: "vector", table: "vector_migration" };
 
 /** What isolating tenants by row-level security needs on top. */
-export const isolationMigrations: MigrationSet = {
-  directory: folder("/isolation"),
-  table: "isolation_migration",
-};
+export const isolationMigrations: MigrationSet = { folder: "isolation", table: "isolation_migration" };
 
 /** One numbered `.sql` file. */
 interface Migration {
@@ -34,19 +29,16 @@ interface Migration {
 }
 
 /** The files of a set, in order, with what they do. */
-function shippedMigrations({ directory }: MigrationSet): (Migration & { readonly statements: string })[] {
-  const files = readdirSync(directory).filter((file) => file.endsWith(".sql"));
-  return files.sort().map((file) => {
-    // Git on Windows may have changed the line ends.
-    const statements = readFileSync(`${directory}/${file}`, "utf8").replaceAll("\r\n", "\n");
-    const checksum = createHash("sha256").update(statements).digest("hex");
-    return { name: file.replace(/\.sql$/, ""), checksum, statements };
-  });
+function shippedMigrations({ folder }: MigrationSet): (Migration & { readonly statements: string })[] {
+  return migrationFiles(folder).map(({ name, statements }) => ({
+    ...{ name, statements },
+    checksum: createHash("sha256").update(statements).digest("hex"),
+  }));
 }
 
 /**
- * Runs what is missing of `set` on `client`, which holds the set-up lock, in one transaction with its record, and
- * returns the names. After a failure nothing of it was done.
+ * Runs what is missing of `set` on `client`, whose transaction holds the set-up lock, with its record, and returns the
+ * names.
  *
  * @param searchPath schemas whose types the files may use, besides the one they create tables in.
  * @throws MemoryError `SCHEMA_TOO_NEW`, `MIGRATION_CHANGED`
@@ -64,20 +56,15 @@ export async function runMigrationSet(
   checkRecorded(recorded, shipped, schemaName);
   const applied = new Set(recorded.map(({ name }) => name));
   const missing = shipped.filter(({ name }) => !applied.has(name));
-  await client.query("begin");
-  try {
-    const path = [schemaName, ...searchPath].map((name) => identifier(name).text);
-    await client.query(`set local search_path to ${path.join(", ")}`);
-    for (const { name, statements } of missing) {
-      await client.query(statements);
-      await client.query(`insert into ${schema}.${set.table} (name, run_on) values ($1, now())`, [name]);
-    }
-    await recordChecksums(client, schema, set, shipped);
-    await client.query("commit");
-  } catch (error) {
-    await client.query("rollback").catch(() => {});
-    throw error;
+  const path = [schemaName, ...searchPath].map((name) => identifier(name).text);
+  const before = await client.query<{ path: string }>("select current_setting('search_path') as path");
+  await client.query(`set local search_path to ${path.join(", ")}`);
+  for (const { name, statements } of missing) {
+    await client.query(statements);
+    await client.query(`insert into ${schema}.${set.table} (name, run_on) values ($1, now())`, [name]);
   }
+  await recordChecksums(client, schema, set, shipped);
+  await client.query("select set_config('search_path', $1, true)", [before.rows[0]?.path]);
   return missing.map(({ name }) => name);
 }
 

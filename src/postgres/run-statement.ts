@@ -1,8 +1,9 @@
-import { createHash } from "node:crypto";
 import type pg from "pg";
 import type { ClientBase, QueryResult, QueryResultRow } from "pg";
 import type { Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
+import { onClient } from "./acquire-client.js";
+import type { CircuitBreaker } from "./circuit-breaker.js";
 import type { Connection, QueryOptions } from "./connection.js";
 import { isConnectionError, isConnectTimeout, toMemoryError } from "./database-error.js";
 import {
@@ -12,14 +13,23 @@ import {
   requireTenancy,
   tenantSetting,
 } from "./isolation.js";
+import type { Preparing } from "./prepared-statements.js";
 import { retrying } from "./retry.js";
-import { beginWith, type LocalSetting, noSessionTimeout, queryWith } from "./session-settings.js";
+import {
+  beginWith,
+  type LocalSetting,
+  noSessionTimeout,
+  planningSettings,
+  queryWith,
+} from "./session-settings.js";
 import { withinDeadline } from "./statement-deadline.js";
 
 /** The clients of a pool, and what statements need before they run on one. */
 export interface PooledClients {
   /** `work` on one client; its errors pass through unchanged. */
   use<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
+  /** Which statements are prepared. */
+  readonly preparing: Preparing;
   /** What statements that begin now need set; read at once, since it follows the call. */
   settingsNow(deadlineMs: number | undefined): LocalSetting[];
   /** Refuses where tenants are to be isolated and are not. Looked at once. */
@@ -36,14 +46,15 @@ interface ClientSettings {
   readonly isolation: "rls" | undefined;
   /** Whether the sessions have a deadline of their own, by `prepareSession`. */
   readonly ownSessions: boolean;
+  /** Longest wait for a client. @default none */
+  readonly connectTimeoutMs?: number | undefined;
+  readonly preparing: Preparing;
 }
-
-const ignore = () => {};
 
 /** The clients of `pool`; `end` releases what was made for it. */
 export function pooledClients(
   pool: pg.Pool,
-  { schemaName, isolation, ownSessions }: ClientSettings,
+  { schemaName, isolation, ownSessions, connectTimeoutMs, preparing }: ClientSettings,
   end: () => Promise<void>,
 ): PooledClients {
   let closing: Promise<void> | undefined;
@@ -51,7 +62,7 @@ export function pooledClients(
 
   const use: PooledClients["use"] = async (work) => {
     if (closing) throw new MemoryError("CLOSED", "This memory was closed; create a new one.");
-    return onClient(pool, work);
+    return onClient(pool, connectTimeoutMs, work);
   };
   /** Isolation that isolates nothing must not go unnoticed; a failed look is taken again. */
   const isolated = (client: ClientBase) => {
@@ -63,6 +74,7 @@ export function pooledClients(
   };
   return {
     use,
+    preparing,
     settingsNow: (deadlineMs) => [
       ...(isolation === "rls" ? [tenantSetting(requireTenancy())] : []),
       ...(ownSessions && deadlineMs === undefined ? [noSessionTimeout] : []),
@@ -80,25 +92,6 @@ export function pooledClients(
   };
 }
 
-async function onClient<Result>(
-  pool: pg.Pool,
-  work: (client: ClientBase) => Promise<Result>,
-): Promise<Result> {
-  const client = await pool.connect();
-  // Nobody else listens while it is checked out: lost between two statements, it would end the process.
-  client.on("error", ignore);
-  try {
-    const result = await work(client);
-    client.release();
-    return result;
-  } catch (error) {
-    client.release(isConnectionError(MemoryError.is(error) ? error.cause : error));
-    throw error;
-  } finally {
-    client.removeListener("error", ignore);
-  }
-}
-
 async function findIsolated(client: ClientBase, schemaName: string): Promise<IsolationStatus> {
   const found = await findIsolation(client, schemaName);
   requireIsolation(found, schemaName);
@@ -107,7 +100,10 @@ async function findIsolated(client: ClientBase, schemaName: string): Promise<Iso
 
 /** How statements are run on a pool. */
 export interface Statements extends Pick<Connection, "query"> {
-  /** `work` in a transaction, which its error rolls back. Never try it again: it may have been committed. */
+  /**
+   * `work` in a transaction, which its error rolls back. Never try it again: it may have been committed. Begun anew, with
+   * nothing done, where a pooler lost a prepared statement.
+   */
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
 }
 
@@ -126,75 +122,78 @@ const reconnect = {
   when: (error: unknown) => !MemoryError.is(error) && isConnectionError(error) && !isConnectTimeout(error),
 };
 
-/** Statements on `clients` that may take `deadlineMs` each, where they do not say so themselves. */
+/**
+ * Statements on `clients` that may take `deadlineMs` each, where they do not say so themselves.
+ *
+ * @param through what counts whether the database answers; by `guard` they fail at once while it is left alone.
+ */
 export function statementsOn(
   clients: PooledClients,
   { schemaName, ...surroundings }: Surroundings,
   deadlineMs: number | undefined,
+  through: CircuitBreaker["guard"],
 ): Statements {
   const reported = (error: unknown): never => {
     throw toMemoryError(error, schemaName);
   };
+  const { preparing } = clients;
+  const sent = (settings: readonly LocalSetting[]) => settings.map(preparing.sendable);
+  const statementOf = ({ text, values }: Sql, { prepare = false }: QueryOptions) => {
+    const name = prepare ? preparing.nameOf(text) : undefined;
+    return { text, values, ...(name !== undefined && { name }) };
+  };
+  /** `ask`, and once more where a pooler lost a statement: nothing was done then, and it will not happen again. */
+  const twice = <Result>(ask: () => Promise<Result>) =>
+    ask().catch((error: unknown) => {
+      if (preparing.isLost(error)) return ask();
+      throw error;
+    });
   return {
     async query<Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) {
-      const statement = statementOf(asked, options);
       const { timeoutMs = deadlineMs } = options;
       const settings = clients.settingsNow(timeoutMs);
       const run = () =>
         clients.use(async (client): Promise<QueryResult<Row>> => {
           await clients.requireIsolated(client);
-          return withinDeadline(client, timeoutMs, () => queryWith(client, settings, statement));
+          const needed = [...sent(settings), ...(options.prepare ? planningSettings(client) : [])];
+          return withinDeadline(client, timeoutMs, () =>
+            queryWith(client, needed, statementOf(asked, options)),
+          );
         });
-      return (await retrying(run, reconnect).catch(reported)).rows;
+      const asking = () => retrying(run, reconnect);
+      return (await through(() => twice(asking).catch(reported))).rows;
     },
     async transaction(work) {
       const settings = clients.settingsNow(deadlineMs);
       /** What `work` itself threw: that is the caller's to understand. */
       let failure: { readonly error: unknown } | undefined;
       const run = async (client: ClientBase) => {
-        await clients.requireIsolated(client);
+        const within = <Result>(step: () => Promise<Result>) => withinDeadline(client, deadlineMs, step);
         const query = async <Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) => {
           const { timeoutMs = deadlineMs } = options;
           const ask = () => client.query<Row>(statementOf(asked, options));
           return (await withinDeadline(client, timeoutMs, ask).catch(reported)).rows;
         };
-        await beginWith(client, settings);
+        await clients.requireIsolated(client);
+        await within(() => beginWith(client, [...sent(settings), ...planningSettings(client)]));
         try {
           const result = await work({ ...surroundings, query }).catch((error: unknown) => {
             failure = { error };
             throw error;
           });
-          await client.query("commit");
+          await within(() => client.query("commit"));
           return result;
         } catch (error) {
-          await client.query("rollback").catch(() => {});
+          await within(() => client.query("rollback")).catch(() => {});
           throw error;
         }
       };
-      return clients.use(run).catch((error: unknown) => {
-        if (failure?.error === error) throw error;
-        return reported(error);
-      });
+      const once = () =>
+        clients.use(run).catch((error: unknown) => {
+          if (failure?.error === error) throw error;
+          return reported(error);
+        });
+      return through(() => twice(once));
     },
   };
-}
-
-function statementOf({ text, values }: Sql, { prepare = false }: QueryOptions) {
-  return { text, values, ...(prepare && { name: statementName(text) }) };
-}
-
-/** By their texts, since hashing one takes a part of what a recall does. */
-const statementNames = new Map<string, string>();
-
-/** Of a dozen schemas; those of more are hashed again. */
-const mostNames = 500;
-
-/** A name that only this text has: a connection keeps one plan for each name. */
-function statementName(text: string): string {
-  const known = statementNames.get(text);
-  if (known !== undefined) return known;
-  if (statementNames.size === mostNames) statementNames.clear();
-  const name = `mnemograph_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
-  statementNames.set(text, name);
-  return name;
 }

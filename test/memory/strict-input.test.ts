@@ -21,7 +21,7 @@ const draft = { text: "The user drinks tea.", source: { threadId, seqs: [0] }, t
 
 /** Calls that take no options, and those whose input is told apart elsewhere (query: memory-query tests). */
 const plain: ReadonlySet<string> = new Set([
-  ...["setup", "upkeep", "idle", "close", "checkpointer", "summaries.stats", "query"],
+  ...["setup", "upkeep", "idle", "close", "checkpointer", "summaries.stats", "query", "databaseStatus"],
   ...["summarizationGraph", "extractionGraph", "compressionGraph"],
 ]);
 

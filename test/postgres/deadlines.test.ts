@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
@@ -8,6 +6,7 @@ import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
 import type { Memory, MemoryOptions } from "../../src/memory.js";
 import { answering, chatAgent, lines, newThread, say, streamed } from "../langgraph/conversation.js";
 import { recordingLogger } from "../support/recording-logger.js";
+import { silentProxy } from "../support/silent-proxy.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -155,36 +154,20 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
 
 describe.skipIf(!onServer())("a server that falls silent (server only)", () => {
   it("is given up a little after the deadline, and found again when it speaks", async () => {
-    const { hostname, port } = new URL(inject("databaseUrl") ?? "");
-    const sockets = new Set<Socket>();
-    let silent = false;
-    const proxy = createServer((near) => {
-      const far = connect(Number(port), hostname);
-      for (const socket of [near, far]) {
-        sockets.add(socket);
-        socket.on("error", () => {});
-        socket.on("close", () => near.destroy() && far.destroy());
-      }
-      near.on("data", (data) => silent || far.write(data));
-      far.on("data", (data) => silent || near.write(data));
-    }).listen(0, "127.0.0.1");
-    await once(proxy, "listening");
-    const url = new URL(named("silent"));
-    url.port = String((proxy.address() as AddressInfo).port);
+    const proxy = await silentProxy(named("silent"));
     const config = { database: { statementTimeoutMs: 1_000, connectTimeoutMs: 1_500 } };
-    const memory = createMemory({ database: url.href, schema: db.schema, config });
+    const memory = createMemory({ database: proxy.url, schema: db.schema, config });
     closing.push(async () => {
       await memory.close();
-      for (const socket of sockets) socket.destroy();
       proxy.close();
     });
 
     await memory.threads.list({ scope });
-    silent = true;
+    proxy.silent = true;
     await expect(memory.threads.list({ scope })).rejects.toThrow(tooLong);
     const unavailable = expect.objectContaining({ code: "DATABASE_UNAVAILABLE" });
     await expect(memory.threads.list({ scope })).rejects.toThrow(unavailable);
-    silent = false;
+    proxy.silent = false;
     await memory.threads.list({ scope });
   });
 });

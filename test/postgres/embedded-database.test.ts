@@ -17,6 +17,7 @@ import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
 import { useChildScripts } from "../support/child-scripts.js";
 import { useDataDirectories } from "../support/data-directories.js";
+import { recordingLogger } from "../support/recording-logger.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer } from "../support/test-database.js";
 
@@ -102,6 +103,41 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
     expect((await memory.recall(thread)).lastSeq).toBe(-1);
     await memory.close();
   });
+});
+
+describe("a new embedded database", () => {
+  const root = mkdtempSync(join(tmpdir(), "mnemograph-new-"));
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  it("says that it is being made, once", async () => {
+    const dataDir = join(root, "made");
+    const logger = recordingLogger();
+    for (let start = 0; start < 2; start++) {
+      const memory = createMemory({ database: { dataDir }, logger });
+      await memory.setup();
+      await memory.close();
+    }
+    expect(logger.lines).toEqual([
+      `warn: creating an embedded PostgreSQL in ${dataDir}; this takes some seconds, once`,
+    ]);
+  });
+
+  it.each([":memory:", { dataDir: "memory://" }])(
+    "lives in memory as %j: of its own, silent, and no folder is made",
+    async (database) => {
+      const before = readdirSync(".");
+      const logger = recordingLogger();
+      const memories = [1, 2].map(() => createMemory({ database, logger }));
+      for (const memory of memories) await memory.setup();
+      await memories[0]!.record({ ...thread, messages: [new HumanMessage("hello")] });
+      expect(
+        await Promise.all(memories.map(async (memory) => (await memory.recall(thread)).lastSeq)),
+      ).toEqual([0, -1]);
+      for (const memory of memories) await memory.close();
+      expect(readdirSync(".")).toEqual(before);
+      expect(logger.lines).toEqual([]);
+    },
+  );
 });
 
 describe("a dataDir that cannot be one", () => {

@@ -258,7 +258,7 @@ function configurableFrom({ threadId, scope }: CheckpointPlace, { configurable }
 }
 
 /**
- * Creates the checkpointer's tables on `client`.
+ * Creates the checkpointer's tables on `client`, within its transaction.
  *
  * `PostgresSaver.setup` takes its connection from a pool and has no lock, so two processes starting together
  * fail. Here it gets the one connection that holds the set-up lock.
@@ -268,9 +268,22 @@ export async function setUpCheckpointer(client: ClientBase, schemaName: string):
     connect: async () => ({
       // It asks for a schema that is there by now; asking would demand CREATE on the whole database.
       query: async (text: string, values?: unknown[]) =>
-        text.startsWith("CREATE SCHEMA") ? { rows: [] } : client.query(text, values),
+        text.startsWith("CREATE SCHEMA") ? { rows: [] } : queryOrUndo(client, text, values),
       release: () => {},
     }),
   };
   await new PostgresSaver(pool as unknown as Pool, undefined, { schema: schemaName }).setup();
+}
+
+/** It learns from a failed statement that its tables are not there: that must not end the transaction. */
+async function queryOrUndo(client: ClientBase, text: string, values: unknown[] | undefined) {
+  await client.query("savepoint checkpointer");
+  try {
+    return await client.query(text, values);
+  } catch (error) {
+    await client.query("rollback to savepoint checkpointer");
+    throw error;
+  } finally {
+    await client.query("release savepoint checkpointer").catch(() => {});
+  }
 }

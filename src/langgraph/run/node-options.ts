@@ -105,7 +105,9 @@ const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
 /**
  * Does `step` for a node. When it fails and the turn may go on, there is a log line and an event.
  *
- * Interrupts and other control flow of LangGraph always pass.
+ * While the database is left alone since it did not answer, the step is skipped at once: there is a line in the log
+ * and an event of the pause as a whole, and one in the stream of each turn. Interrupts and other control flow of
+ * LangGraph always pass.
  *
  * @param onError @default "continue"
  */
@@ -115,12 +117,29 @@ export async function continueOnError(
   config: LangGraphRunnableConfig,
   step: () => Promise<void>,
 ): Promise<void> {
+  const before = memory.databaseStatus();
   try {
     await step();
   } catch (error) {
     if (isGraphBubbleUp(error) || onError === "throw") throw error;
     if (MemoryError.is(error) && neverContinued.has(error.code)) throw error;
-    await wayIn(memory).reportError({ ...runIdentity(config, memory), node, error });
-    streamEvent(config, node, "error", { detail: MemoryError.is(error) ? error.code : "UNEXPECTED" });
+    // Also where nothing was tried, a run without a scope or a thread is refused.
+    const identity = runIdentity(config, memory);
+    const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
+    const skipped = MemoryError.is(error) && error.details.retryInMs !== undefined;
+    if (!skipped) await wayIn(memory).reportError({ ...identity, node, error });
+    streamEvent(config, node, skipped ? "skipped" : "error", { detail });
+  } finally {
+    streamPause(config, before, memory.databaseStatus());
   }
+}
+
+type Status = ReturnType<Memory["databaseStatus"]>;
+
+/** Tells the stream of a run that turns go on without memory from here, or with it again. */
+function streamPause(config: LangGraphRunnableConfig, before: Status, after: Status): void {
+  if (before.state === after.state) return;
+  const { state, retryInMs } = after;
+  if (state === "up") streamEvent(config, "database", "ok", { detail: "back" });
+  else streamEvent(config, "database", "skipped", { detail: "paused", retryInMs });
 }

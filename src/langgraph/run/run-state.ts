@@ -73,7 +73,10 @@ export function shownAs(config: RunnableConfig, number: number): string | null {
 
 /** What the nodes and tools of memory write to a run's stream, in its mode "custom". Never content. */
 export interface MemoryStreamEvent {
-  /** "memory.recall", "memory.remember", "memory.query", "memory.consent". */
+  /**
+   * "memory.recall", "memory.remember", "memory.query", "memory.consent"; "memory.database" where turns go on without
+   * memory from then on ("skipped"), and with it again ("ok").
+   */
   readonly type: `memory.${string}`;
   /** As in `memory.events`. */
   readonly node: EventNode;
@@ -91,6 +94,7 @@ const steps = {
   remember: { step: "remember", op: "create" },
   query: { step: "tool", op: "search" },
   consent: { step: "consent", op: "approve" },
+  database: { step: "database", op: "resume" },
 } as const satisfies Record<string, { step: EventStep; op: string }>;
 
 /** Writes an event to the stream of the run, if anybody reads it. */

@@ -1,0 +1,162 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
+import pg from "pg";
+import { afterAll, describe, expect, inject, it } from "vitest";
+import { createMemory, type Memory, withMemory } from "../../src/index.js";
+import { recordingLogger } from "../support/recording-logger.js";
+import { type SilentProxy, silentProxy } from "../support/silent-proxy.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+import { type AnyGraph, answering, chatAgent, newThread, say, streamed, transcript } from "./conversation.js";
+
+const db = useTestDatabase();
+const closing: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+const pauseMs = 1_500;
+const timeouts = { statementTimeoutMs: 700, connectTimeoutMs: 700 };
+/** A recall tries twice; each try may wait for a client, for its statement, and for the server to stop it. */
+const turnMs = 4 * (700 + 700 + 1_000) + 2_000;
+/** What a turn without memory takes, many times over: it waits for nothing. */
+const atOnceMs = 500;
+
+async function throughProxy(kind: "string" | "pg.Pool") {
+  const proxy = await silentProxy(inject("databaseUrl") ?? "");
+  const logger = recordingLogger();
+  const pool = kind === "pg.Pool" ? new pg.Pool({ connectionString: proxy.url, max: 2 }) : null;
+  pool?.on("error", () => {});
+  const config = {
+    database: { ...timeouts, breakerPauseMs: pauseMs },
+    retrieval: { timeoutMs: 700 },
+    memories: { extract: false, episodes: false },
+  };
+  const memory = createMemory({ database: pool ?? proxy.url, schema: db.schema, logger, config });
+  closing.push(async () => {
+    proxy.close();
+    await memory.close();
+    await pool?.end();
+  });
+  return { proxy, memory, logger };
+}
+
+/** What `work` gives, and how long it took. */
+async function timed<Result>(work: () => Promise<Result>) {
+  const begin = performance.now();
+  const result = await work().catch((error: unknown) => ({ error }));
+  return { result, ms: performance.now() - begin };
+}
+
+async function silence(proxy: SilentProxy, memory: Memory) {
+  proxy.silent = true;
+  while (memory.databaseStatus().state === "up")
+    await memory.threads.list({ scope: { userId: "x" } }).catch(() => {});
+}
+
+describe.skipIf(!onServer()).each(["string", "pg.Pool"] as const)(
+  "a database that swallows packets, on a %s (server only)",
+  (kind) => {
+    it("stalls three turns at most by their deadlines; then turns go on at once, and with memory again after the pause", async () => {
+      const { proxy, memory, logger } = await throughProxy(kind);
+      const model = answering();
+      const graph = withMemory(chatAgent(model), memory).compile({
+        checkpointer: new MemorySaver(),
+      }) as unknown as AnyGraph;
+      const thread = newThread();
+      const turn = (text: string) =>
+        streamed(graph, { messages: [new HumanMessage(text)] }, { ...thread, streamMode: "custom" });
+      await turn("question 1");
+
+      proxy.silent = true;
+      const first = [];
+      for (const n of [2, 3, 4]) first.push(await timed(() => turn(`question ${n}`)));
+      for (const { ms } of first) expect(ms).toBeLessThan(turnMs);
+      expect(first.flatMap(({ result }) => result)).toContainEqual(
+        expect.objectContaining({ type: "memory.database", status: "skipped", detail: "paused" }),
+      );
+
+      const fourth = await timed(() => turn("question 5"));
+      expect(fourth.ms).toBeLessThan(atOnceMs);
+      expect(fourth.result).toMatchObject([
+        { type: "memory.recall", status: "skipped", detail: "DATABASE_UNAVAILABLE" },
+        { type: "memory.remember", status: "skipped", detail: "DATABASE_UNAVAILABLE" },
+      ]);
+      expect(model.calls).toHaveLength(5);
+      expect(logger.lines.filter((line) => line.includes("turns go on without memory"))).toHaveLength(1);
+      expect(logger.lines.filter((line) => line.startsWith("error: recall failed")).length).toBeLessThan(4);
+      expect(memory.databaseStatus()).toMatchObject({ state: "paused", retryInMs: expect.any(Number) });
+
+      proxy.silent = false;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      const back = await turn("question 6");
+      expect(back).toContainEqual(expect.objectContaining({ type: "memory.database", status: "ok" }));
+      expect(back).toContainEqual(expect.objectContaining({ type: "memory.remember", status: "ok" }));
+      expect(memory.databaseStatus()).toEqual({ state: "up", failures: 0, retryInMs: null });
+      expect(await transcript(db, thread)).toEqual(
+        [1, 2, 3, 4, 5, 6].flatMap((n) => [`question ${n}`, `answer ${n}`]),
+      );
+      expect(logger.lines.filter((line) => line.includes("answers again"))).toHaveLength(1);
+      await expect
+        .poll(() => memory.events.list({ step: "database" }))
+        .toContainEqual(
+          expect.objectContaining({
+            op: "resume",
+            status: "ok",
+            detail: expect.stringMatching(/calls refused/),
+          }),
+        );
+    });
+
+    it("fails turns at once where failures are to end them, and those of memory's own checkpointer", async () => {
+      const { proxy, memory } = await throughProxy(kind);
+      const throwing = withMemory(chatAgent(answering()), memory, { onError: "throw" }).compile();
+      const own = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
+      const thread = newThread();
+      await say(own, "hello", thread);
+      await silence(proxy, memory);
+      for (const graph of [throwing, own]) {
+        const { result, ms } = await timed(() => say(graph, "hello", thread));
+        expect(ms).toBeLessThan(atOnceMs);
+        expect(result).toMatchObject({ error: { code: "DATABASE_UNAVAILABLE" } });
+      }
+      proxy.silent = false;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await say(own, "hello again", thread);
+      expect(await transcript(db, thread)).toEqual(["hello", "answer 1", "hello again", "answer 2"]);
+    });
+
+    it("does not hold the checkpointer's statements for longer than their deadlines", async () => {
+      const { proxy, memory } = await throughProxy(kind);
+      const graph = withMemory(chatAgent(answering()), memory).compile({
+        checkpointer: memory.checkpointer(),
+      });
+      const thread = newThread();
+      await say(graph, "hello", thread);
+      proxy.silent = true;
+      const { result, ms } = await timed(() => graph.getState(thread));
+      expect(ms).toBeLessThan(turnMs);
+      expect(result).toMatchObject({
+        error: { code: expect.stringMatching(/^DATABASE_(UNAVAILABLE|TIMEOUT)$/) },
+      });
+    });
+
+    it("refuses runs that name nobody, also while nothing is tried, and what a stranger brings when it is back", async () => {
+      const { proxy, memory } = await throughProxy(kind);
+      const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: new MemorySaver() });
+      const thread = newThread();
+      await say(graph, "mine", thread);
+      await silence(proxy, memory);
+      const { thread_id } = thread.configurable;
+      const nobody = { configurable: { thread_id } };
+      const refusedNow = await timed(() => say(graph, "I am nobody", nobody as never));
+      expect(refusedNow.ms).toBeLessThan(atOnceMs);
+      expect(refusedNow.result).toMatchObject({ error: { code: "SCOPE_REQUIRED" } });
+      proxy.silent = false;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      const eve = { configurable: { thread_id, user_id: "eve" } };
+      const refused = await timed(() => say(graph, "I am Eve", eve as never));
+      expect(refused.result).toMatchObject({ error: { code: "THREAD_FORBIDDEN" } });
+      expect(await transcript(db, thread)).toEqual(["mine", "answer 1"]);
+    });
+  },
+);

@@ -1,0 +1,166 @@
+import { execFile } from "node:child_process";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
+import { migrationFiles } from "../../src/postgres/migration-files.js";
+import { briefly } from "../support/compiled.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const run = promisify(execFile);
+const repository = resolve(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "mnemograph-bundled-"));
+const project = join(folder, "project");
+const installed = join(project, "node_modules");
+const db = useTestDatabase();
+
+/** A project that has the package installed as it is published, and everything it can be used with. */
+beforeAll(async () => {
+  const dist = join(installed, "mnemograph/dist");
+  mkdirSync(dist, { recursive: true });
+  for (const name of readdirSync(join(repository, "node_modules"))) {
+    if (!name.startsWith(".")) symlinkSync(join(repository, "node_modules", name), join(installed, name));
+  }
+  cpSync(join(repository, "package.json"), join(installed, "mnemograph/package.json"));
+  const tsc = join(repository, "node_modules/typescript/bin/tsc");
+  const options = ["-p", "tsconfig.build.json", "--noCheck", "--declaration", "false", "--outDir", dist];
+  await run(process.execPath, [tsc, ...options], { cwd: repository });
+  const tsx = join(repository, "node_modules/tsx/dist/cli.mjs");
+  for (const script of ["inline-migrations", "make-empty-database"]) {
+    await run(process.execPath, [tsx, `scripts/${script}.ts`, dist], { cwd: repository });
+  }
+});
+afterAll(async () => {
+  for (const schema of schemas) await db.pool.query(`drop schema if exists "${schema}" cascade`);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const schemas: string[] = [];
+
+/** A program that sets a database up and remembers over two threads. */
+const program = (head: string) => `${head}
+async function main() {
+  const [database, schema] = JSON.parse(process.argv[2]);
+  const memory = createMemory({ database, schema, model: new OfflineChatModel(), jobs: "inline" });
+  const applied = await memory.setup();
+  const agent = new StateGraph(MessagesAnnotation)
+    .addNode("answer", (state) => ({ messages: [{ role: "assistant", content: "I see " + state.messages.length }] }))
+    .addEdge(START, "answer")
+    .compile();
+  const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+  const thread = { configurable: { thread_id: "t", user_id: "ana" } };
+  await graph.invoke({ messages: [{ role: "user", content: "My name is Ana." }] }, thread);
+  const { lastSeq } = await memory.recall({ scope: { userId: "ana" }, threadId: "t" });
+  await memory.close();
+  console.log(JSON.stringify({ applied: applied.length, lastSeq }));
+}
+main().catch((error) => { console.error(error); process.exit(1); });
+`;
+const imports = `import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { createMemory, withMemory } from "mnemograph";
+import { OfflineChatModel } from "mnemograph/testing";`;
+const requires = `const { MessagesAnnotation, START, StateGraph } = require("@langchain/langgraph");
+const { createMemory, withMemory } = require("mnemograph");
+const { OfflineChatModel } = require("mnemograph/testing");`;
+
+const count = migrationFiles("").length;
+
+/** What the program prints on an empty database: the server's, else an embedded one of its own. */
+async function outputOf(file: string, cwd: string, embedded = false): Promise<unknown> {
+  const url = embedded ? null : inject("databaseUrl");
+  const schema = `bundled_${schemas.length}_${process.pid}`;
+  if (url !== null) schemas.push(schema);
+  const database = url ?? { dataDir: join(cwd, "data") };
+  const { stdout } = await run(process.execPath, [...briefly, file, JSON.stringify([database, schema])], {
+    cwd,
+  });
+  return JSON.parse(stdout);
+}
+
+/** Bundles the program, and moves the bundle to a folder of its own. */
+async function bundled(
+  format: "esm" | "cjs",
+  peers: "external" | "bundled",
+): Promise<{ file: string; cwd: string }> {
+  const entry = join(project, "app.mjs");
+  writeFileSync(entry, program(imports));
+  const name = `app.${format === "esm" ? "mjs" : "cjs"}`;
+  const built = join(project, "build", name);
+  await build({
+    ...{ entryPoints: [entry], outfile: built, bundle: true, platform: "node", format, logLevel: "silent" },
+    preserveSymlinks: true,
+    external: peers === "external" ? ["@langchain/*", "langchain", "pg", "@opentelemetry/*"] : ["pg-native"],
+    // What esbuild asks for where CommonJS packages are bundled into an ES module.
+    ...(format === "esm" && {
+      banner: {
+        js: 'import { createRequire as cr } from "node:module"; const require = cr(import.meta.url);',
+      },
+    }),
+  });
+  const cwd = join(folder, `${format} ${peers}`);
+  mkdirSync(cwd);
+  renameSync(built, join(cwd, name));
+  // The embedded database is never part of a bundle: it brings files of its own.
+  if (peers === "external" || !onServer())
+    symlinkSync(join(repository, "node_modules"), join(cwd, "node_modules"));
+  return { file: join(cwd, name), cwd };
+}
+
+describe("the package as it is published", () => {
+  it("has the migrations in it, word for word", async () => {
+    const path = join(installed, "mnemograph/dist/postgres/migration-files.js");
+    const built = (await import(path)) as { migrationFiles: typeof migrationFiles };
+    for (const name of ["", "vector", "isolation"])
+      expect(built.migrationFiles(name)).toEqual(migrationFiles(name));
+    expect(built.migrationFiles("").length).toBeGreaterThan(5);
+  });
+
+  it("has an empty database in it, for the version of the engine it was made with, of some 1.3 MB", async () => {
+    const path = join(installed, "mnemograph/dist/postgres/empty-database.js");
+    const { emptyDatabase } = (await import(path)) as typeof import("../../src/postgres/empty-database.js");
+    const [name = ""] = readdirSync(join(installed, "mnemograph/dist")).filter((file) =>
+      file.endsWith(".br"),
+    );
+    const version = /^empty-database-(.+)\.tar\.br$/.exec(name)?.[1];
+    expect(statSync(join(installed, "mnemograph/dist", name)).size).toBeLessThan(2_000_000);
+    expect(emptyDatabase("0.0.1")).toBeUndefined();
+    const { pool, close } = openEmbeddedPool({ loadDataDir: emptyDatabase(version) as Blob });
+    expect(
+      (await pool.query("select count(*)::int as tables from pg_tables where schemaname = 'public'")).rows,
+    ).toEqual([{ tables: 0 }]);
+    await close();
+  });
+
+  it.each([
+    ["an ES module", "plain.mjs", imports],
+    ["CommonJS, by require", "plain.cjs", requires],
+  ])("works in %s", async (_, name, head) => {
+    const file = join(project, name);
+    writeFileSync(file, program(head));
+    expect(await outputOf(file, project)).toEqual({ applied: count, lastSeq: 1 });
+    rmSync(join(project, "data"), { recursive: true, force: true });
+  });
+
+  it.each([
+    ["esm", "external"],
+    ["esm", "bundled"],
+    ["cjs", "external"],
+    ["cjs", "bundled"],
+  ] as const)("works in a bundle that was moved: %s, peers %s", async (format, peers) => {
+    const { file, cwd } = await bundled(format, peers);
+    expect(await outputOf(file, cwd)).toEqual({ applied: count, lastSeq: 1 });
+  });
+});
