@@ -176,7 +176,8 @@ async function proposeEdit(
   const [outcome] = await writeMemories(deps, {
     scope: after.scope,
     drafts: asks ? [itemDraft(after)] : [],
-    origin: { actor, step: "api" },
+    // What was said once is no consent to what somebody makes of it by hand.
+    origin: { actor, step: "api", asks: true },
     // A memory that was forgotten meanwhile is not proposed either.
     alongside: async (tx) => void (await requireMemory(tx, { scope, id })),
   });
