@@ -31,6 +31,8 @@ export interface ExtractionWork extends TaskWork {
   readonly ownerRef: number;
   /** The oldest of those not yet extracted, in order. */
   readonly messages: ExtractionMessage[];
+  /** Whether the user can be asked for consent. */
+  readonly asksConsent: boolean;
   /** Slots that are taken, most important first. */
   readonly known: KnownSlot[];
   /** Facts that extraction wrote for the owner in the last 24 hours. */
@@ -80,6 +82,7 @@ async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promis
 interface Row extends ScopeRow, Record<string, unknown> {
   thread_id: string;
   owner_ref: string;
+  asks_consent: boolean;
   messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: string })[];
   pending: number;
   known: KnownSlot[];
@@ -126,7 +129,7 @@ async function findExtractionWork(
         and m.app_id in ('', t.app_id)
       order by m.importance desc, m.updated_at desc limit ${knownSlots}
     )
-    select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref,
+    select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref, t.asks_consent,
       (select coalesce(json_agg(json_build_object(
         'seq', p.seq, 'text', p.content, 'actor', p.actor, 'agentId', p.agent_id, 'runId', p.run_id,
         'saidAt', p.said_at, 'turnsAgo', p.total - p.position,
@@ -147,6 +150,7 @@ async function findExtractionWork(
     scope: scopeOf(row),
     threadId: row.thread_id,
     ownerRef: Number(row.owner_ref),
+    asksConsent: row.asks_consent,
     messages: row.messages.map((message) => ({
       ...message,
       // What was remembered is not said anew where it was put into the user's message.

@@ -11,6 +11,7 @@ import type { Answer } from "../memories/write/statement.js";
 import { classified, writeGathered } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import { callStructured } from "../models/call-structured.js";
+import { sentencesAround } from "../text/find-quote.js";
 import { block, element } from "../text/prompt-text.js";
 import { type ChosenFact, extractor, type FactsRuntime, type RejectedFact } from "./choose-facts.rule.js";
 import type { ExtractionMessage, ExtractionWork } from "./load-extraction.js";
@@ -97,7 +98,10 @@ export async function saveFacts(
   return writeGathered(deps, {
     gathered,
     answers: await answersTo(deps, pairs),
-    origin: { actor: extractor, step: "extract" },
+    origin: {
+      ...{ actor: extractor, step: "extract", asks: work.asksConsent },
+      words: new Map(chosen.map((fact, draft) => [draft, sentencesWith(fact, work)])),
+    },
     alongside: async (tx, outcomes) => {
       await completeTask(tx, claim, work);
       await insertEvents(tx, [
@@ -129,6 +133,11 @@ async function answersTo(deps: FactsRuntime, pairs: readonly OpenPair[]): Promis
 
 function messageOf({ message }: ChosenFact, { messages }: ExtractionWork): ExtractionMessage {
   return messages[message] as ExtractionMessage;
+}
+
+/** The whole sentences of its message that a fact rests on. */
+function sentencesWith(fact: ChosenFact, work: ExtractionWork): string {
+  return sentencesAround(messageOf(fact, work).text, fact.quote);
 }
 
 function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {

@@ -6,6 +6,7 @@ import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
 import type { Scope } from "../../scope/scope.js";
+import { noteChannel } from "../run/consent-channel.js";
 import { checkOptions, continueOnError, type OnError, roundOptions } from "../run/node-options.js";
 import { streamEvent } from "../run/run-state.js";
 import { claimRun } from "./claim-run.js";
@@ -157,6 +158,7 @@ export function consentNode(memory: Memory, options: ConsentNodeOptions = {}) {
 export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNodeOptions) {
   return async (_state: unknown, config: LangGraphRunnableConfig): Promise<Record<string, never>> => {
     await continueOnError(memory, { node: "consent", onError }, config, async () => {
+      noteChannel(config, { asks: true });
       const { scope } = (await claimRun(memory, [], config)).identity;
       // A node that was interrupted runs again from its start: the list may be another one by then, so answers go by id.
       const requests = await memory.consents.list({ scope, due: true, limit });

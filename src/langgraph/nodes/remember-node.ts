@@ -5,6 +5,7 @@ import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { saidInState } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
+import { type ConsentChannel, channelOf } from "../run/consent-channel.js";
 import { checkOptions, continueOnError, type RoundOptions, roundOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
 import { type MemoryState, memoryKey, streamEvent } from "../run/run-state.js";
@@ -34,8 +35,16 @@ export function rememberNode(memory: Memory, options: RememberNodeOptions = {}) 
   return remembering(memory, options);
 }
 
-/** The same node, of a way in that has checked its options. */
-export function remembering(memory: Memory, { session, onError, agent }: RememberNodeOptions) {
+/**
+ * The same node, of a way in that has checked its options.
+ *
+ * @param channel how the user can be asked for consent. @default what is known of the run and of the memory's tools
+ */
+export function remembering(
+  memory: Memory,
+  { session, onError, agent }: RememberNodeOptions,
+  channel: (config: LangGraphRunnableConfig) => ConsentChannel = (config) => channelOf(config, memory),
+) {
   return async (
     state: { messages: BaseMessage[] } & MemoryState,
     config: LangGraphRunnableConfig,
@@ -50,6 +59,7 @@ export function remembering(memory: Memory, { session, onError, agent }: Remembe
         ...runIdentity(config),
         ...runOrigin(config, agent),
         messages: unrecorded(said, recalled).map(withKeptId),
+        asksConsent: channel(config).asks,
         ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
       });
       streamEvent(config, "remember", "ok", {

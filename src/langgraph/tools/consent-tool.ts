@@ -9,6 +9,7 @@ import type { ConsentRequest } from "../../memories/guard/consent-request.rule.j
 import type { Memory } from "../../memory.js";
 import { messageText } from "../../text/message-text.js";
 import { answeredTooLate, answerMistakes } from "../nodes/consent-node.js";
+import { consentCall, noteConsentTool } from "../run/consent-channel.js";
 import { checkOptions } from "../run/node-options.js";
 import { isDelegated, runIdentity, runOrigin } from "../run/run-identity.js";
 import { shownAs, wasShown } from "../run/run-state.js";
@@ -45,9 +46,10 @@ const argumentsSchema = z.object({
  */
 export function consentTool(memory: Memory, options: ConsentToolOptions = {}): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "consentTool");
+  noteConsentTool(memory);
   return memoryTool({
     name: options.name ?? "memory_consent",
-    call: "memory.consent",
+    call: consentCall,
     description:
       'Records what the user decided about a proposal under "Waiting for the User\'s Consent" in the memory block. ' +
       "Call it only when the user plainly said yes or no to that proposal, after being asked about it. Never call it " +

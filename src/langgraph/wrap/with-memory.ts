@@ -14,6 +14,7 @@ import type { Memory } from "../../memory.js";
 import { askingConsent } from "../nodes/consent-node.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
+import { hasConsentTool } from "../run/consent-channel.js";
 import { checkOptions, type RoundOptions, roundOptions } from "../run/node-options.js";
 import { memoryAnnotation } from "../run/run-state.js";
 import { type AgentGraph, agentGraph, type LooseGraph, wholeStateAgent } from "./agent-graph.js";
@@ -23,16 +24,17 @@ import { callAgent, removedKey } from "./call-agent.js";
 export interface WithMemoryOptions extends RoundOptions {
   /**
    * "interrupt" asks the user about what waits for consent before the agent's turn; needs a checkpointer. See
-   * `consentNode`. @default "none"
+   * `consentNode`. "tool": the agent has a `consentTool` that cannot be seen from outside; one in a `ToolNode` is seen.
+   * Where nobody asks, what users plainly say of themselves is their consent. @default "none"
    */
-  readonly consent?: "interrupt" | "none" | undefined;
+  readonly consent?: "interrupt" | "tool" | "none" | undefined;
   /** Name of the agent's node. @default the agent's own name, else "agent" */
   readonly agentNode?: string | undefined;
 }
 
 /** What `withMemory` takes. */
 export const withMemoryOptions = roundOptions.extend({
-  consent: z.enum(["interrupt", "none"]).optional(),
+  consent: z.enum(["interrupt", "tool", "none"]).optional(),
   agentNode: z.string().optional(),
 });
 
@@ -101,10 +103,18 @@ export function withMemory(agent: object, memory: Memory, options: WithMemoryOpt
 
   const nodes = nodeNames(graph, options.agentNode);
   const inner = wholeStateAgent(graph);
+  const byAgent = options.consent === "tool" || hasConsentTool(graph);
+  const channel = { asks: byAgent || options.consent === "interrupt", byAgent };
   wrapped
-    .addNode(nodes.recall, recalling(memory, options))
-    .addNode(nodes.agent, callAgent(inner, builder, memory, options), { subgraphs: [inner] })
-    .addNode(nodes.remember, remembering(memory, options));
+    .addNode(
+      nodes.recall,
+      recalling(memory, options, () => channel),
+    )
+    .addNode(nodes.agent, callAgent(inner, builder, memory, options, channel), { subgraphs: [inner] })
+    .addNode(
+      nodes.remember,
+      remembering(memory, options, () => channel),
+    );
   if (options.consent === "interrupt") {
     wrapped.addNode(nodes.consent, askingConsent(memory, options));
     wrapped.addEdge(nodes.recall, nodes.consent).addEdge(nodes.consent, nodes.agent);
