@@ -129,6 +129,24 @@ describe("where nobody can ask the user", () => {
     expect(await known(remembers, thread)).toEqual(["city: Porto", "name: Cleo"]);
   });
 
+  it("which of several values holds is decided by how sure they are, as anywhere", async () => {
+    const memory = db.memory();
+    const scope = { userId: randomUUID() };
+    const name = (value: string, confidence: number, quote: string) => ({
+      ...{ category: "identity", key: "name", value, confidence, text: `The user's name is ${value}.` },
+      ...{ origin: "user" as const, source: { threadId: "t", seqs: [0], quote } },
+    });
+    const told = [
+      name("Alex", 1, "My name is Alex"),
+      name("Al", 0.6, "Call me Al"),
+      name("Alexander", 1, "My full name is Alexander"),
+    ];
+    const outcomes = [];
+    for (const draft of told) outcomes.push(...(await memory.memories.add(draft, { scope })));
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "kept", "replaced"]);
+    expect(await memory.consents.list({ scope })).toEqual([]);
+  });
+
   it("what the user refused is not taken from what they say later", async () => {
     const { memory, graph, thread } = agentWithMemory(remembering());
     const { scope } = addressOf(thread);

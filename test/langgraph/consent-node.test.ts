@@ -131,7 +131,7 @@ describe("the consent node", () => {
     await graph.invoke(new Command({ resume: { decisions: [{ id: porto, decision: "later" }] } }), thread);
     expect((await say(graph, "again", thread)).__interrupt__).toBeUndefined();
     expect(await memory.consents.list({ scope: addressOf(thread).scope })).toHaveLength(2);
-    expect((await memory.recall(addressOf(thread))).consents).toEqual([]);
+    expect((await memory.recall({ ...addressOf(thread), consents: true })).consents).toEqual([]);
     now = new Date(now.getTime() + 86_400_001);
     const { value } = questionOf(await say(graph, "and again", thread));
     expect(value.proposals.map(({ id }) => id)).toEqual([they, porto]);

@@ -94,6 +94,17 @@ describe("what users plainly say of themselves", () => {
     expect(saidOfSelf(field, { text: `The user: ${value}.` }, words)).toBe(false);
   });
 
+  it("may be the value alone where it plainly corrects what was known", () => {
+    const bo = { value: "Bo", text: "The user's name is Bo." };
+    for (const words of ["No, it is Bo.", "sorry, I meant Bo", "Nein, ich bin Bo!", "Actually Bo."]) {
+      expect(saidOfSelf("preferred_name", { ...bo, correction: true }, words)).toBe(true);
+    }
+    for (const words of ["No, Bo is my dog.", "No, it is Bob.", "Bo", "No, is it Bo?"]) {
+      expect(saidOfSelf("preferred_name", { ...bo, correction: true }, words)).toBe(false);
+    }
+    expect(saidOfSelf("preferred_name", bo, "No, it is Bo.")).toBe(false);
+  });
+
   it("holds every word of a field that only the configuration knows", () => {
     const nuts = { text: "The user is allergic to nuts." };
     expect(saidOfSelf(null, nuts, "I am allergic to nuts.")).toBe(true);

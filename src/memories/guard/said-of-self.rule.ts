@@ -105,11 +105,19 @@ function patternsOf(field: PersonalField): ReturnType<typeof compiled> {
   return made;
 }
 
+/** A sentence that is nothing but a correction of what was known: "No, it is Bo." */
+const correcting = new RegExp(
+  `^(?:(?:no|nope|sorry|actually|correction|wait|oops|nein|doch|pardon|non|perdon|desculpa|scusa|nee|нет|простите|不|いいえ|아니요?)[,.!:;]? ?){1,2}(?:(?:it's|it is|i'm|i am|i meant?|that's|make that|es ist|ich bin|c'est|je suis|es|soy|e|sou|sono|het is|ik ben|это|я|是) ?)?${placeholder}[.!。]?$`,
+  "u",
+);
+
 /** What a memory says of its user. */
 export interface SelfSaid {
   /** The value alone, where there is one. */
   readonly value?: string | null | undefined;
   readonly text: string;
+  /** The user plainly corrects what was known: then the value alone may be what they say. @default false */
+  readonly correction?: boolean | undefined;
 }
 
 /**
@@ -127,7 +135,9 @@ export function saidOfSelf(field: PersonalField | null, memory: SelfSaid, words:
     const plain = plainSentence(sentence).replaceAll(`"${value}"`, value);
     if (asks.test(plain) || unsure.test(plain)) return false;
     if (field === null) return holdsAll(plain, memory);
-    return value === "" ? namesOpenly(field, plain, memory.text) : namesValue(field, plain, value);
+    if (value === "") return namesOpenly(field, plain, memory.text);
+    const filled = plain.replace(wholeWords(value), placeholder);
+    return patternsOf(field).known.test(filled) || (memory.correction === true && correcting.test(filled));
   });
 }
 
@@ -139,10 +149,6 @@ function sentencesOf(text: string): string[] {
 
 function plainSentence(text: string): string {
   return onOneLine(plainWords(text).replaceAll(placeholder, " "));
-}
-
-function namesValue(field: PersonalField, plain: string, value: string): boolean {
-  return patternsOf(field).known.test(plain.replace(wholeWords(value), placeholder));
 }
 
 /** The word after the pattern must stand in the memory. */
