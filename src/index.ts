@@ -23,7 +23,7 @@ export {
   type CopyCheckpointsOptions,
   copyCheckpoints,
 } from "./langgraph/checkpointer/copy-checkpoints.js";
-export type { ConsentAnswer } from "./langgraph/nodes/consent-node.js";
+export type { ConsentAnswer } from "./langgraph/nodes/consent-answer.rule.js";
 export {
   type ConsentNodeOptions,
   type ConsentQuestion,
