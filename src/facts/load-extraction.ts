@@ -6,7 +6,9 @@ import type { JobStatus } from "../jobs/settle-failure.js";
 import { deferTask, skipTask, type TaskClaim, type TaskWork, threadTasks } from "../jobs/thread-task.js";
 import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
+import { asksToForget } from "../text/asks-to-forget.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
+import { searchText } from "../text/search-text.js";
 import { hasWords, visibleText } from "../text/storable-text.js";
 import { extractor, type FactsRuntime, type KnownSlot } from "./choose-facts.rule.js";
 
@@ -26,6 +28,14 @@ export interface ExtractionMessage {
   readonly turnsAgo: number;
 }
 
+/** A memory that may be forgotten. */
+export interface Forgettable {
+  readonly id: string;
+  readonly category: string;
+  readonly key: string | null;
+  readonly text: string;
+}
+
 /** All that is needed to extract facts from a thread. */
 export interface ExtractionWork extends TaskWork {
   readonly ownerRef: number;
@@ -35,6 +45,8 @@ export interface ExtractionWork extends TaskWork {
   readonly asksConsent: boolean;
   /** Slots that are taken, most important first. */
   readonly known: KnownSlot[];
+  /** What the user may mean who asks to forget something, likeliest first; empty when no message does. */
+  readonly forgettable: Forgettable[];
   /** Facts that extraction wrote for the owner in the last 24 hours. */
   readonly writtenToday: number;
   /** When there will be fewer than `writesPerDay` of them; null when there are. */
@@ -58,7 +70,7 @@ export async function loadExtraction(
   if (!work) return "lost";
   const { scope, threadId, messages, allowedAt } = work;
   if (!messages.some(({ text }) => hasWords(text))) return skipTask(deps.db, claim, work);
-  if (allowedAt === null) return limitExtraction(deps, work);
+  if (allowedAt === null) return withForgettable(deps, await limitExtraction(deps, work));
   await deferTask(deps.db, claim, allowedAt);
   deps.logger.debug(
     `Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
@@ -77,6 +89,51 @@ async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promis
   const { messages, taken } = await limitMaterial(deps, of, all, deps.config.upkeep, () => true);
   const { seq: doneUntil = work.doneUntil } = messages.at(-1) ?? {};
   return { ...work, messages, doneUntil, more: work.more || taken < all.length };
+}
+
+/** Memories shown to the model when a message asks to forget something. */
+const shownForgettable = 60;
+
+/** `work` with what its messages may ask to forget. One statement, where one asks for it; everything is not a model's to forget. */
+async function withForgettable({ db, logger }: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
+  const asked = work.messages.filter(({ text }) => asksToForget(text) !== null);
+  if (asked.length === 0) return work;
+  const { scope, threadId } = work;
+  if (asked.some(({ text }) => asksToForget(text) === "all")) {
+    logger.warn(
+      `A user asked in thread ${threadId} to forget everything. Memory leaves that to you: memory.forget, or mnemograph forget.`,
+    );
+    const event = { step: "extract", op: "delete", status: "skipped", detail: "forget_everything" } as const;
+    await insertEvent(db, { ...event, scope, threadId });
+  }
+  const said = asked.filter(({ text }) => asksToForget(text) === "some").map(({ text }) => text);
+  return said.length === 0
+    ? work
+    : { ...work, forgettable: await findForgettable(db, work, said.join("\n")) };
+}
+
+/** Facts of the thread's owner, first those that share the most words with `said`, then slots. */
+async function findForgettable(
+  db: Connection,
+  { ownerRef, scope }: ExtractionWork,
+  said: string,
+): Promise<Forgettable[]> {
+  const { schema } = db;
+  return db.query<Forgettable & Record<string, unknown>>(sql`
+    with word as (
+      select distinct v.lexeme from unnest(to_tsvector(${db.language}::regconfig, ${searchText(said, db.language)})) v
+    ),
+    shared as (
+      select t.memory_ref, count(*) as words
+      from word join ${schema}.memory_term t on t.owner_ref = ${ownerRef} and t.lexeme = word.lexeme
+      group by 1
+    )
+    select m.id, m.category, m.key, m.content as text
+    from ${schema}.memory m left join shared on shared.memory_ref = m.ref
+    where m.owner_ref = ${ownerRef} and m.kind in ('fact', 'insight') and m.state = 'active'
+      and m.app_id in ('', ${scope.appId ?? ""})
+    order by coalesce(shared.words, 0) desc, m.key is null, m.importance desc, m.updated_at desc
+    limit ${shownForgettable}`);
 }
 
 interface Row extends ScopeRow, Record<string, unknown> {
@@ -160,6 +217,7 @@ async function findExtractionWork(
     doneUntil: row.messages.at(-1)?.seq ?? claim.doneUntil,
     more: row.pending > row.messages.length,
     known: row.known,
+    forgettable: [],
     writtenToday: row.written,
     allowedAt: row.allowed_at,
   };
