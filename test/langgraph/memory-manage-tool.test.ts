@@ -1,4 +1,4 @@
-import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { describe, expect, it } from "vitest";
 import {
@@ -130,17 +130,16 @@ describe("the tool for changing memory", () => {
     );
     const [green] = await all(memory, thread);
     // The answer to "Which one?" need not say again that it is to be forgotten.
-    const calls = {
-      toolCalls: [
-        { name: "memory_manage", args: { action: "forget", memory: green!.id, quote: "The green one" } },
-      ],
-    };
-    const { agent } = toolAgent([calls, "ok"], [memoryManageTool(memory)]);
-    await say(withMemory(agent, memory).compile(), "The green one.", thread);
-    expect(await texts(memory, thread)).toHaveLength(3);
-    expect(await forget("Forget the green one.", green!.id, "Forget the green one")).toMatch(
-      /^Forgotten: The user likes green tea/,
+    const said = [
+      new HumanMessage("Forget the tea."),
+      new AIMessage("Which one?"),
+      new HumanMessage("The green one."),
+    ];
+    const answer = await memoryManageTool(memory).invoke(
+      { action: "forget", memory: green!.id, quote: "The green one" },
+      { ...thread, state: { messages: said } } as never,
     );
+    expect(answer).toMatch(/^Forgotten: The user likes green tea/);
     expect(
       await forget("Please forget my allergy to nuts.", "allergic to nuts", "forget my allergy"),
     ).toMatch(/^Forgotten/);
@@ -149,7 +148,7 @@ describe("the tool for changing memory", () => {
     const [last] = await memory.memories.history(green!.id, { scope });
     expect(last).toMatchObject({
       ...{ event: "DELETE", actor: "agent" },
-      new: { state: "soft_deleted", evidence: { quote: "Forget the green one", threadId } },
+      new: { state: "soft_deleted", evidence: { quote: "The green one", threadId } },
     });
     await memory.memories.restore(green!.id, { scope });
   });
