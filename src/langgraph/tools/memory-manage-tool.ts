@@ -6,7 +6,6 @@ import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import { sharedWords } from "../../memories/guard/decide-proposal.rule.js";
 import { findCategory, readableCategories } from "../../memories/item/category.rule.js";
 import type { MemoryDraft, MemoryItem } from "../../memories/item/memory.js";
-import type { WriteOutcome } from "../../memories/write/write-runtime.js";
 import type { Memory } from "../../memory.js";
 import { asksToForget } from "../../text/asks-to-forget.js";
 import { findQuote } from "../../text/find-quote.js";
@@ -112,6 +111,8 @@ export function memoryManageTool(
 
 type Call = ManagedBy & { readonly config: LangGraphRunnableConfig; readonly threadId: string };
 
+type Outcome = Awaited<ReturnType<Memory["memories"]["add"]>>[number];
+
 async function add(call: Call, input: Arguments): Promise<string> {
   const { memory, categories } = call;
   const name = input.category ?? "knowledge";
@@ -181,10 +182,10 @@ async function write(call: Call, draft: MemoryDraft, quoted: string | null | und
     { ...draft, ...runOrigin(config, agent), ...source, origin, role: origin },
     { ...access(call, null), asksConsent: channelOf(config, memory).asks },
   );
-  return told(outcome as WriteOutcome, draft.text, channelOf(config, memory).byAgent);
+  return told(outcome as Outcome, draft.text, channelOf(config, memory).byAgent);
 }
 
-function told({ outcome, id, consentId, problems }: WriteOutcome, text: string, byAgent: boolean): string {
+function told({ outcome, id, consentId, problems }: Outcome, text: string, byAgent: boolean): string {
   switch (outcome) {
     case "created":
     case "updated":
