@@ -13,6 +13,7 @@ describe("the names the package exports", () => {
       "createMemory",
       "createMemorySupervisor",
       "memoryAnnotation",
+      "memoryManageTool",
       "memoryMiddleware",
       "memoryQueryTool",
       "memoryStateFields",
