@@ -23,7 +23,7 @@ export {
   type CopyCheckpointsOptions,
   copyCheckpoints,
 } from "./langgraph/checkpointer/copy-checkpoints.js";
-export type { ConsentAnswer } from "./langgraph/nodes/consent-node.js";
+export type { ConsentAnswer } from "./langgraph/nodes/consent-answer.rule.js";
 export {
   type ConsentNodeOptions,
   type ConsentQuestion,
@@ -71,6 +71,7 @@ export type {
 } from "./langgraph/supervisor/subagent.js";
 export type { Delegations } from "./langgraph/supervisor/supervisor-tools.js";
 export { type ConsentToolOptions, consentTool } from "./langgraph/tools/consent-tool.js";
+export { type MemoryManageToolOptions, memoryManageTool } from "./langgraph/tools/memory-manage-tool.js";
 export { type MemoryQueryToolOptions, memoryQueryTool } from "./langgraph/tools/memory-query-tool.js";
 export { type ProcedureToolOptions, procedureTool } from "./langgraph/tools/procedure-tool.js";
 export type {

@@ -26,7 +26,7 @@ export interface ConsentDecision {
   /** Who decides, for the audit trail. */
   readonly actor: string;
   /** How the decision came. @default "code" */
-  readonly via?: Exclude<ConsentVia, "signals"> | undefined;
+  readonly via?: Exclude<ConsentVia, "signals" | "said"> | undefined;
   /** The user's words that it rests on. */
   readonly evidence?: ConsentEvidence | undefined;
   /** With "approve": what to remember instead. The text follows the value where only the value is given. */

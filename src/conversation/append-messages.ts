@@ -31,6 +31,8 @@ export interface AppendedRound {
   readonly found?: number | null | undefined;
   /** Whether new user messages make the extraction of facts due. */
   readonly extract?: boolean | undefined;
+  /** Whether the user can be asked for consent. @default as the thread has it */
+  readonly asksConsent?: boolean | undefined;
 }
 
 /** CTEs `input`, the messages in their order, and `term`, the words of each: its `frequency` in it and its `length`. */
@@ -60,7 +62,7 @@ export function inputMessages(db: Connection, { messages }: AppendedRound): Sql 
  */
 export function lockedThread(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
-  const { scope, threadId, revSeen = 0 } = round;
+  const { scope, threadId, revSeen = 0, asksConsent = null } = round;
   const { tenantId, userId, appId } = scopeColumns(scope);
   // With an offset each is looked up by its key; as a join, the planner may read all messages there are.
   const sameMessage = (threadRef: Sql) => sql`
@@ -72,13 +74,14 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
   })},
     owned as (
       insert into ${schema}.thread as t
-        (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, turns, created_at, last_activity_at)
+        (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, turns, asks_consent, created_at, last_activity_at)
       -- A round that began before its user was forgotten has seen revisions that are to come.
       select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, least(${revSeen}::bigint, o.revision),
-        (select count(*) from input where role = 'user'), ${db.now()}, ${db.now()}
+        (select count(*) from input where role = 'user'), coalesce(${asksConsent}::boolean, false), ${db.now()}, ${db.now()}
       from its_owner o
       on conflict (${idDigest(sql`tenant_id`)}, ${idDigest(sql`thread_id`)}) do update
         set last_activity_at = ${db.now()}, rev_seen = greatest(t.rev_seen, excluded.rev_seen),
+          asks_consent = coalesce(${asksConsent}::boolean, t.asks_consent),
           turns = t.turns + (
             select count(*) from input i where i.role = 'user' and not exists (${sameMessage(sql`t.id`)})
           )

@@ -89,6 +89,11 @@ export interface RecordInput {
   readonly runId?: string | undefined;
   /** When it was said. @default now */
   readonly saidAt?: Date | undefined;
+  /**
+   * Whether the user can be asked about what needs consent: by an interrupt, a tool, or a form of your own. Then that waits for
+   * the answer; else what the user plainly says of themselves is the consent. @default as the thread has it; at first false
+   */
+  readonly asksConsent?: boolean | undefined;
   /** What the round was shown: it counts as seen once the round is recorded. */
   readonly shown?:
     | {
@@ -107,6 +112,7 @@ const roundSchema = z.strictObject({
   agentId: storableText.optional(),
   runId: storableText.optional(),
   saidAt: storableDate.optional(),
+  asksConsent: z.boolean().optional(),
   shown: z
     .strictObject({
       revision: z.int().min(0),
@@ -176,6 +182,7 @@ export async function record(
     shownIds: shown?.memoryIds,
     found: shown?.similarity,
     extract: due.extract,
+    asksConsent: round.asksConsent,
   });
   if (!thread) throw threadForbidden(threadId);
   return { ...thread, messages };

@@ -11,6 +11,7 @@ import type { Runtime } from "../runtime.js";
 import { findQuote } from "../text/find-quote.js";
 import { contentHash } from "../text/normal-value.js";
 import { visibleText } from "../text/storable-text.js";
+import { type ChosenRemoval, restsOnRemoval } from "./choose-removals.rule.js";
 
 /** A fact that a model proposes to remember. Nothing in it is believed before `chooseFacts` has looked at it. */
 export interface FactCandidate {
@@ -59,6 +60,7 @@ type CandidateProblem =
   | "low_confidence"
   | "low_importance"
   | "duplicate"
+  | "asked_to_forget"
   | "turn_cap"
   | "daily_cap";
 
@@ -123,6 +125,8 @@ export interface FactRules {
   readonly perMessage: number;
   /** Most facts kept in all. */
   readonly inAll: number;
+  /** What the messages ask to forget. @default nothing */
+  readonly removals?: readonly ChosenRemoval[] | undefined;
 }
 
 /** Longest key and value kept, in characters. */
@@ -209,6 +213,7 @@ function crowdedOut(
   chosen: readonly ChosenFact[],
   rules: FactRules,
 ): CandidateProblem | null {
+  if (restsOnRemoval(fact, rules.removals ?? [])) return "asked_to_forget";
   const ofMessage = chosen.filter(({ message }) => message === fact.message);
   if (ofMessage.some((other) => isSame(other, fact))) return "duplicate";
   if (ofMessage.length >= rules.perMessage) return "turn_cap";

@@ -8,6 +8,12 @@ import {
   type FactsRuntime,
   type RejectedFact,
 } from "./choose-facts.rule.js";
+import {
+  type ChosenRemoval,
+  chooseRemovals,
+  type RemovalCandidate,
+  type RemovalProblem,
+} from "./choose-removals.rule.js";
 import { proposeFacts } from "./extract-facts.js";
 import { type ExtractionWork, loadExtraction } from "./load-extraction.js";
 import { saveFacts } from "./save-facts.js";
@@ -16,8 +22,12 @@ import { saveFacts } from "./save-facts.js";
 interface Extracted {
   /** What the model proposes. */
   candidates: FactCandidate[];
+  /** What it takes the user to want forgotten. */
+  removals: RemovalCandidate[];
   chosen: ChosenFact[];
   rejected: RejectedFact[];
+  removing: ChosenRemoval[];
+  kept: RemovalProblem[];
   outcomes: WriteOutcome[];
 }
 
@@ -30,20 +40,27 @@ export function createExtractionGraph(deps: FactsRuntime) {
   return backgroundGraph<TaskClaim, ExtractionWork, Extracted>(deps, {
     ...taskSteps(deps, "extract", "Extracting facts from"),
     name: "extraction",
-    fresh: { candidates: [], chosen: [], rejected: [], outcomes: [] },
+    fresh: { candidates: [], removals: [], chosen: [], rejected: [], removing: [], kept: [], outcomes: [] },
     load: (claim) => loadExtraction(deps, claim),
-    make: async ({ work }, renew) => ({ candidates: await proposeFacts(deps, work, renew) }),
-    validate({ work, candidates }) {
+    make: async ({ work }, renew) => proposeFacts(deps, work, renew),
+    validate({ work, candidates, removals }) {
       const { minConfidence, minImportance, writesPerTurn, writesPerDay } = deps.config.memories;
-      return chooseFacts(candidates, {
+      const messages = work.messages.map(({ text }) => text);
+      const memories = work.forgettable.map(({ id }) => id);
+      const { chosen: removing, rejected: kept } = chooseRemovals(removals, {
+        ...{ messages, memories, perMessage: writesPerTurn },
+      });
+      const facts = chooseFacts(candidates, {
         policy: deps.config.policy,
-        messages: work.messages.map(({ text }) => text),
+        messages,
+        removals: removing,
         known: work.known,
         minConfidence,
         minImportance,
         perMessage: writesPerTurn,
         inAll: Math.max(0, writesPerDay - work.writtenToday),
       });
+      return { ...facts, removing, kept };
     },
     save: async (extracted, renew) => ({ outcomes: await saveFacts(deps, extracted, renew) }),
   });

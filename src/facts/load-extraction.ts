@@ -7,7 +7,9 @@ import { deferTask, skipTask, type TaskClaim, type TaskWork, threadTasks } from 
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
+import { asksToForget } from "../text/asks-to-forget.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
+import { searchText } from "../text/search-text.js";
 import { hasWords, visibleText } from "../text/storable-text.js";
 import { extractor, type FactsRuntime, type KnownSlot } from "./choose-facts.rule.js";
 
@@ -27,13 +29,25 @@ export interface ExtractionMessage {
   readonly turnsAgo: number;
 }
 
+/** A memory that may be forgotten. */
+export interface Forgettable {
+  readonly id: string;
+  readonly category: string;
+  readonly key: string | null;
+  readonly text: string;
+}
+
 /** All that is needed to extract facts from a thread. */
 export interface ExtractionWork extends TaskWork {
   readonly ownerRef: number;
   /** The oldest of those not yet extracted, in order. */
   readonly messages: ExtractionMessage[];
+  /** Whether the user can be asked for consent. */
+  readonly asksConsent: boolean;
   /** Slots that are taken, most important first. */
   readonly known: KnownSlot[];
+  /** What the user may mean who asks to forget something, likeliest first; empty when no message does. */
+  readonly forgettable: Forgettable[];
   /** Facts that extraction wrote for the owner in the last 24 hours. */
   readonly writtenToday: number;
   /** When there will be fewer than `writesPerDay` of them; null when there are. */
@@ -57,7 +71,7 @@ export async function loadExtraction(
   if (!work) return "lost";
   const { scope, threadId, messages, allowedAt } = work;
   if (!messages.some(({ text }) => hasWords(text))) return skipTask(deps.db, claim, work);
-  if (allowedAt === null) return limitExtraction(deps, work);
+  if (allowedAt === null) return withForgettable(deps, await limitExtraction(deps, work));
   await deferTask(deps.db, claim, allowedAt);
   deps.logger.debug(
     `Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
@@ -78,9 +92,55 @@ async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promis
   return { ...work, messages, doneUntil, more: work.more || taken < all.length };
 }
 
+/** Memories shown to the model when a message asks to forget something. */
+const shownForgettable = 60;
+
+/** `work` with what its messages may ask to forget. One statement, where one asks for it; everything is not a model's to forget. */
+async function withForgettable({ db, logger }: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
+  const asked = work.messages.filter(({ text }) => asksToForget(text) !== null);
+  if (asked.length === 0) return work;
+  const { scope, threadId } = work;
+  if (asked.some(({ text }) => asksToForget(text) === "all")) {
+    logger.warn(
+      `A user asked in thread ${threadId} to forget everything. Memory leaves that to you: memory.forget, or mnemograph forget.`,
+    );
+    const event = { step: "extract", op: "delete", status: "skipped", detail: "forget_everything" } as const;
+    await insertEvent(db, { ...event, scope, threadId });
+  }
+  const said = asked.filter(({ text }) => asksToForget(text) === "some").map(({ text }) => text);
+  return said.length === 0
+    ? work
+    : { ...work, forgettable: await findForgettable(db, work, said.join("\n")) };
+}
+
+/** Facts of the thread's owner, first those that share the most words with `said`, then slots. */
+async function findForgettable(
+  db: Connection,
+  { ownerRef, scope }: ExtractionWork,
+  said: string,
+): Promise<Forgettable[]> {
+  const { schema } = db;
+  return db.query<Forgettable & Record<string, unknown>>(sql`
+    with word as (
+      select distinct v.lexeme from unnest(to_tsvector(${db.language}::regconfig, ${searchText(said, db.language)})) v
+    ),
+    shared as (
+      select t.memory_ref, count(*) as words
+      from word join ${schema}.memory_term t on t.owner_ref = ${ownerRef} and t.lexeme = word.lexeme
+      group by 1
+    )
+    select m.id, m.category, m.key, m.content as text
+    from ${schema}.memory m left join shared on shared.memory_ref = m.ref
+    where m.owner_ref = ${ownerRef} and m.kind in ('fact', 'insight') and m.state = 'active'
+      and m.app_id in ('', ${scope.appId ?? ""})
+    order by coalesce(shared.words, 0) desc, m.key is null, m.importance desc, m.updated_at desc
+    limit ${shownForgettable}`);
+}
+
 interface Row extends ScopeRow, Record<string, unknown> {
   thread_id: string;
   owner_ref: string;
+  asks_consent: boolean;
   messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: string })[];
   pending: number;
   known: KnownSlot[];
@@ -127,7 +187,7 @@ async function findExtractionWork(
         and m.app_id in ('', t.app_id)
       order by m.importance desc, m.updated_at desc limit ${knownSlots}
     )
-    select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref,
+    select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref, t.asks_consent,
       (select coalesce(json_agg(json_build_object(
         'seq', p.seq, 'text', p.content, 'actor', p.actor, 'agentId', p.agent_id, 'runId', p.run_id,
         'saidAt', p.said_at, 'turnsAgo', p.total - p.position,
@@ -148,6 +208,7 @@ async function findExtractionWork(
     scope: scopeOf(row),
     threadId: row.thread_id,
     ownerRef: Number(row.owner_ref),
+    asksConsent: row.asks_consent,
     messages: row.messages.map((message) => ({
       ...message,
       // What was remembered is not said anew where it was put into the user's message.
@@ -157,6 +218,7 @@ async function findExtractionWork(
     doneUntil: row.messages.at(-1)?.seq ?? claim.doneUntil,
     more: row.pending > row.messages.length,
     known: row.known,
+    forgettable: [],
     writtenToday: row.written,
     allowedAt: row.allowed_at,
   };

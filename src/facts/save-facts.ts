@@ -7,12 +7,15 @@ import { errorLine } from "../logger.js";
 import type { SameFact } from "../memories/compare/merge-band.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { findOpenPairs, gatherDrafts, type OpenPair } from "../memories/write/gather.js";
+import { removeSaid } from "../memories/write/remove-said.js";
 import type { Answer } from "../memories/write/statement.js";
 import { classified, writeGathered } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import { callStructured } from "../models/call-structured.js";
+import { sentencesAround } from "../text/find-quote.js";
 import { block, element } from "../text/prompt-text.js";
 import { type ChosenFact, extractor, type FactsRuntime, type RejectedFact } from "./choose-facts.rule.js";
+import type { ChosenRemoval, RemovalProblem } from "./choose-removals.rule.js";
 import type { ExtractionMessage, ExtractionWork } from "./load-extraction.js";
 
 /** Two statements to compare. */
@@ -83,10 +86,12 @@ export async function saveFacts(
     work: ExtractionWork;
     chosen: readonly ChosenFact[];
     rejected: readonly RejectedFact[];
+    removing: readonly ChosenRemoval[];
+    kept: readonly RemovalProblem[];
   },
   beforeCall: () => Promise<void>,
 ): Promise<WriteOutcome[]> {
-  const { claim, work, chosen, rejected } = input;
+  const { claim, work, chosen, rejected, removing, kept } = input;
   const gathered = await gatherDrafts(deps, {
     scope: work.scope,
     drafts: chosen.map((fact) => toDraft(fact, work)),
@@ -97,12 +102,22 @@ export async function saveFacts(
   const outcomes = await writeGathered(deps, {
     gathered,
     answers: await answersTo(deps, pairs),
-    origin: { actor: extractor, step: "extract" },
+    origin: {
+      ...{ actor: extractor, step: "extract", asks: work.asksConsent },
+      words: new Map(chosen.map((fact, draft) => [draft, sentencesWith(fact, work)])),
+    },
     alongside: async (tx, outcomes) => {
+      // After what was said before it.
+      await removeSaid(tx, {
+        ...{ scope: work.scope, actor: extractor, step: "extract" },
+        removals: removing.map((removal) => ({ ...removal, ...placeOf(removal, work) })),
+        purgeAfterMs: deps.config.lifecycle.purgeAfterMs,
+      });
       await completeTask(tx, claim, work);
       await insertEvents(tx, [
         ...chosen.map((fact, index) => acceptedEvent(work, fact, outcomes[index] as WriteOutcome)),
         ...rejected.map((fact) => rejectedEvent(work, fact)),
+        ...kept.map((problem) => keptEvent(work, problem)),
       ]);
     },
   });
@@ -146,8 +161,21 @@ async function answersTo(deps: FactsRuntime, pairs: readonly OpenPair[]): Promis
   }
 }
 
-function messageOf({ message }: ChosenFact, { messages }: ExtractionWork): ExtractionMessage {
+function placeOf(removal: ChosenRemoval, work: ExtractionWork) {
+  const { seq, agentId, runId } = messageOf(removal, work);
+  return { seq, agentId, runId, threadId: work.threadId };
+}
+
+function messageOf(
+  { message }: Pick<ChosenFact, "message">,
+  { messages }: ExtractionWork,
+): ExtractionMessage {
   return messages[message] as ExtractionMessage;
+}
+
+/** The whole sentences of its message that a fact rests on. */
+function sentencesWith(fact: ChosenFact, work: ExtractionWork): string {
+  return sentencesAround(messageOf(fact, work).text, fact.quote);
 }
 
 function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
@@ -172,6 +200,11 @@ function acceptedEvent(work: ExtractionWork, fact: ChosenFact, outcome: WriteOut
   const { agentId, runId } = messageOf(fact, work);
   const event = { scope, threadId, agentId, runId, step: "extract", op: "classify", category } as const;
   return { ...event, ...classified(outcome, trimmed) };
+}
+
+/** A memory that the model would have hidden. */
+function keptEvent({ scope, threadId }: ExtractionWork, detail: RemovalProblem): MemoryEvent {
+  return { scope, threadId, step: "extract", op: "delete", status: "skipped", detail };
 }
 
 function rejectedEvent(

@@ -25,6 +25,8 @@ export interface MemoryAccess {
    * becomes a request in `memory.consents`, and one of a benign field waits for a second signal.
    */
   readonly consent?: "given" | undefined;
+  /** Whether the user can be asked for consent: then even what they plainly say waits for the answer. @default false */
+  readonly asksConsent?: boolean | undefined;
   /** The conversation in which it happens: events of changes carry it. @default that of a draft's `source` */
   readonly threadId?: string | undefined;
 }
@@ -36,6 +38,8 @@ export interface MemoryChangeAccess extends MemoryAccess {
    * `STALE_REVISION` has what it is in `details.current`. Changes of the owner's other memories do not matter. @default any
    */
   readonly ifRevision?: number | undefined;
+  /** The user's words that ask for it: the audit trail keeps them. @default none */
+  readonly quote?: string | undefined;
 }
 
 /** Durable memories by hand. Every id is looked up within the scope: another scope's memory is not found. */
@@ -115,9 +119,13 @@ const accessSchema = z.strictObject({
   scope: scopeField,
   actor: storableText.default("api"),
   consent: z.literal("given").optional(),
+  asksConsent: z.boolean().optional(),
   threadId: storableText.optional(),
 });
-const changeSchema = accessSchema.extend({ ifRevision: revisionNumber.optional() });
+const changeSchema = accessSchema.extend({
+  ifRevision: revisionNumber.optional(),
+  quote: storableText.max(2_000).optional(),
+});
 const revertSchema = changeSchema.extend({ to: z.int().min(1) });
 
 /** The `MemoriesApi` on `deps`. */
@@ -127,12 +135,19 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
     vouched(id, parseScoped(changeSchema, access, "access"));
   return {
     add: async (drafts, access) => {
-      const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
+      const { scope, actor, consent, threadId, asksConsent } = parseScoped(accessSchema, access, "access");
       const memories = parseInput(draftsSchema, Array.isArray(drafts) ? drafts : [drafts], "memories");
       for (const { expiresAt } of memories) requireAhead(expiresAt, deps.clock());
       return writeMemories(deps, {
         ...{ scope, drafts: memories },
-        origin: { actor, step: "api", consent: given(consent), threadId, call: randomUUID() },
+        origin: {
+          actor,
+          step: "api",
+          consent: given(consent),
+          asks: asksConsent,
+          threadId,
+          call: randomUUID(),
+        },
       });
     },
     get: async (id, access) =>

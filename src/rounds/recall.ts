@@ -94,6 +94,12 @@ export interface RecallInput {
   readonly query?: string | undefined;
   /** The agent that will read it: only its categories are recalled. @default no restriction */
   readonly agent?: string | undefined;
+  /**
+   * Whether what waits for the user's consent is told: only to agents that can say what the user decided.
+   *
+   * @default false
+   */
+  readonly consents?: boolean | undefined;
   /** "passive": the conversation alone, no memories. @default `retrieval.mode` */
   readonly mode?: RecallMode | undefined;
 }
@@ -148,7 +154,7 @@ export async function recall(deps: SearchRuntime, input: RecallInput): Promise<R
     },
     notes: shownNotes,
     changes: shownChanges,
-    consents: shownConsents,
+    consents: asks.consents ? shownConsents : 0,
   });
   if (found.conversation === null) throw threadForbidden(threadId);
   const { gap, lastRound, ...conversation } = found.conversation ?? unseen;
@@ -178,6 +184,7 @@ const inputSchema = z.strictObject({
   threadId: z.unknown(),
   query: z.string().optional(),
   agent: z.string().optional(),
+  consents: z.boolean().optional(),
   messageIds: z.array(z.string()).optional(),
   mode: recallModeSchema.optional(),
 });

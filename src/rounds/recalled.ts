@@ -52,7 +52,7 @@ export interface Recalled {
     /** The three most important, most important first. */
     readonly top: readonly RecalledChange[];
   };
-  /** What waits for the user's consent and may be asked about, newest first. */
+  /** What waits for the user's consent and may be asked about, newest first; only where the recall asked for it. */
   readonly consents: readonly PendingConsent[];
 }
 

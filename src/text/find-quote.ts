@@ -42,6 +42,23 @@ export function findQuote(text: string, quote: string): string | null {
   return null;
 }
 
+/**
+ * The whole sentences of `text` in which `quote`, as `findQuote` gives it, stands, one after another; the quote itself where
+ * there is none.
+ */
+export function sentencesAround(text: string, quote: string): string {
+  const said = normalForm(text, "NFC");
+  const places: number[] = [];
+  for (let at = said.indexOf(quote); at >= 0 && quote !== ""; at = said.indexOf(quote, at + quote.length)) {
+    places.push(at);
+  }
+  const sentences = [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(said)];
+  const around = sentences.filter(({ segment, index }) =>
+    places.some((at) => at < index + segment.length && at + quote.length > index),
+  );
+  return around.map(({ segment }) => segment.trim()).join("\n") || quote;
+}
+
 function codeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }

@@ -128,14 +128,20 @@ const overrides: readonly RegExp[] = [
 const takeovers: readonly RegExp[] = [
   /\b(?:your|hidden|initial|original)\s(?:system\s|developer\s)?prompt\b|\byour\s(?:system\s|hidden\s|secret\s)(?:instructions?|message)\b/,
   /(?:^|[.!?:;\n"]\s?)the\s(?:system|developer)\sprompt\s(?:is|says|must|tells|states|has|was|allows|contains|reads)\b/,
-  /\byou\s(?:must|should|are\snow|will|shall)\s(?:now\s|always\s|never\s)?(?:act|obey|reveal|pretend|comply|follow|execute)\b/,
-  /\byou\sare\snow\s(?:an?|the|in|no\slonger|free|called|named|my|dan)\b/,
+  /\byou\s(?:must|should|are\snow|will|shall)\s(?:now\s|always\s|never\s)?(?:obey|reveal|comply|execute)\b/,
+  /\byou\sare\snow\s(?:in|no\slonger|free|dan)\b/,
   /\b(?:pretend|imagine|act\sas\sif)\s(?:to\sbe|that\syou|you)\b.{0,40}\b(?:no|without|unrestricted|free|not\sbound)\b.{0,30}\b(?:rules?|restrictions?|limits?|filters?|guidelines?|ai|model)\b/s,
   /\b(?:enter|enable|activate|switch\sto|turn\son)\s(?:the\s)?(?:developer|debug|god|jailbreak|dan|admin|sudo|maintenance|root|unrestricted)\smode\b/,
   /\b(?:reveal|print|repeat|show|output|leak|disclose|recite)\b.{0,30}\byour\s(?:\w{1,20}\s)?(?:prompt|instructions?|rules|context|tools?|memory|configuration)\b/s,
   /\b(?:do\snot|don't|never)\s(?:tell|inform|mention|reveal|show|notify|alert)\b.{0,30}\b(?:the\s)?(?:user|human|operator|customer)s?\b.{0,40}\b(?:this|that|about|of|it)\b/s,
   /\bwithout\s(?:telling|informing|notifying|alerting)\sthe\s(?:user|human|operator|customer)\b|\b(?:keep|hide)\s(?:this|it|that)\s(?:\w{1,20}\s)?from\sthe\s(?:user|human|customer)\b/,
   /\b(?:new|updated|revised|real)\s(?:system\s)?instructions?\s?:/,
+];
+
+/** What a model is told to be, which is a user's to say: "you are now my tutor". */
+export const personas: readonly RegExp[] = [
+  /\byou\s(?:must|should|are\snow|will|shall)\s(?:now\s|always\s|never\s)?(?:act|pretend|follow)\b/,
+  /\byou\sare\snow\s(?:an?|the|called|named|my)\b/,
 ];
 
 /** What only prompts and transcripts have: role markers, chat templates, tool calls. */
@@ -164,6 +170,25 @@ const exfiltration: readonly RegExp[] = [
 
 /** In every text that a model is shown. */
 export const always: readonly RegExp[] = [...overrides, ...takeovers, ...markers, ...exfiltration];
+
+/**
+ * What no user's own rule may be about: other users' data, secrets, messages of the system and of developers, and what tools
+ * do.
+ */
+export const misuse: readonly RegExp[] = [
+  /\b(?:other|another|all|every|any|different)\s(?:users?|customers?|clients?|accounts?|tenants?)(?:'s?)?\s(?:\w{1,20}\s){0,3}(?:data|messages?|memor(?:y|ies)|conversations?|chats?|passwords?|e-?mails?|records?|details|information)\b/,
+  /\b(?:data|messages?|memor(?:y|ies)|conversations?|chats?|passwords?|e-?mails?|records?)\s(?:of|from|about)\s(?:the\s)?(?:other|another|all|every|any|different)\s(?:users?|customers?|clients?|accounts?|tenants?)\b/,
+  /\bwhat\s(?:the\s)?other\s(?:users?|customers?|clients?)\s(?:said|say|wrote|write|told|asked?)\b/,
+  /\b(?:reveal|print|show|tell|give|output|include|share|repeat|read|leak|use)\b.{0,40}\b(?:api[ _-]?keys?|secret\skeys?|credentials|access\stokens?|private\skeys?|environment\svariables|(?:your|its|the\s(?:admin\w{0,10}|root|system|database)(?:'s)?|admin|root|system)\s(?:\w{1,20}\s)?(?:passwords?|secrets?))\b/s,
+  /\bpasswords?\sof\s(?:the\s)?(?:admin|administrator|root|owner|operator|system|database)\b/,
+  /\b(?:ignore|disregard|disobey|override|bypass|(?:never|not|don't|stop)\s(?:obey|obeying|follow|following))\b.{0,30}\b(?:system|developer)(?:'s?)?\s(?:messages?|prompts?|instructions?|rules)\b/s,
+  /\b(?:call|invoke|execute|trigger|run)\b.{0,30}(?:\b(?:tools?|shell|terminal)\b|\b[a-z]{2,20}_[a-z_]{2,30}\b)/s,
+  /\buse\s(?:the|your)\s(?:[\w.-]{1,30}\s){1,3}tools?\b/,
+  /\b(?:run|execute)\s(?:the\s|this\s|these\s|any\s|every\s|all\s|my\s)?(?:shell\s)?(?:commands?|scripts?|sql|rm\b|sudo\b)/,
+  /\b(?:delete|erase|wipe|drop|truncate)\s(?:all|any|every|the|my|our|this|these)\s(?:\w{1,20}\s){0,2}(?:files?|records?|tables?|databases?|accounts?|e-?mails?|messages?|backups?|repositor(?:y|ies)|logs?)\b/,
+  /\bexfiltrat(?:e|es|ing)\b/,
+  new RegExp(`(?<![\\p{L}\\p{N}])${send}\\b.{0,80}${elsewhere}`, "su"),
+];
 
 const start = '(?:^|[.!?:;\\n"]\\s?|\\b(?:you|please|and|then|also|now)\\s|\\bfrom\\snow\\son,?\\s)';
 const model = "(?:assistant|agent|ai|model|chatbot|bot|llm|gpt|claude|copilot)";

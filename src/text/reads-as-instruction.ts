@@ -3,9 +3,11 @@ import {
   becomeWords,
   hideWords,
   joined,
+  misuse,
   openers,
   orders,
   overrideWords,
+  personas,
   promptNames,
   showWords,
 } from "./instruction-patterns.js";
@@ -47,11 +49,11 @@ const somebodys = new RegExp(
  * Whether a sentence, as `plainWords` writes it, tells a model in one of some seventy languages to leave what it was told,
  * to show its prompt, to be something else, or to hide something from the user.
  */
-function sentenceInstructs(sentence: string): boolean {
+function sentenceInstructs(sentence: string, ofUser: boolean): boolean {
   return (
     overrides(sentence) ||
     showsPrompt(sentence) ||
-    become.test(sentence) ||
+    (!ofUser && become.test(sentence)) ||
     hide.some((each) => each.test(sentence))
   );
 }
@@ -90,22 +92,32 @@ const overlap = 400;
  * layer beside the delimiting of memory in prompts and the recorded origin, and not a proof of innocence.
  *
  * @param options.orders whether plain orders are in place: steps of a procedure, lessons, what was said in a stretch of
- *   turns, a user's own wishes. @default false
+ *   turns. @default false
+ * @param options.ofUser whether they are a user's own words: then orders and what the model is told to be are in place, and
+ *   only what is about prompts, secrets, tools or other users' data is not. @default false
  */
-export function readsAsInstruction(text: string, options: { readonly orders?: boolean } = {}): boolean {
+export function readsAsInstruction(text: string, options: Screening = {}): boolean {
   for (let start = 0; start === 0 || start + overlap < text.length; start += stretch - overlap) {
-    if (stretchInstructs(text.slice(start, start + stretch), options.orders ?? false)) return true;
+    if (stretchInstructs(text.slice(start, start + stretch), options)) return true;
   }
   return false;
 }
 
-function stretchInstructs(text: string, ordersInPlace: boolean): boolean {
+/** Whose words are read, and which. */
+interface Screening {
+  readonly orders?: boolean | undefined;
+  readonly ofUser?: boolean | undefined;
+}
+
+function stretchInstructs(text: string, { orders: inPlace = false, ofUser = false }: Screening): boolean {
   const plain = plainWords(text);
-  if (!ordersInPlace && orders.some((pattern) => pattern.test(plain))) return true;
+  const first = [...(inPlace || ofUser ? [] : orders), ...(ofUser ? misuse : personas)];
+  if (first.some((pattern) => pattern.test(plain))) return true;
   return [plain, ...undisguised(text)].some(
     (reading) =>
       always.some((pattern) => pattern.test(reading)) ||
-      sentencesOf(reading).some(sentenceInstructs) ||
+      (!ofUser && personas.some((pattern) => pattern.test(reading))) ||
+      sentencesOf(reading).some((sentence) => sentenceInstructs(sentence, ofUser)) ||
       isJoined(joinedLetters(reading)),
   );
 }

@@ -23,12 +23,15 @@ const fields: [category: string, key: string][] = [
   ["profile", "Location"],
   ["knowledge", "city"],
   ["profile", "preferredLanguage"],
+  ["profile", "name"],
+  ["identity", "First name"],
+  ["preferences", "name to use"],
 ];
 const draftOf = ([category, key]: [string, string], value: string): MemoryDraft => ({
   ...{ category, key, value, text: `The user's ${key} is ${value}.`, importance: 5 },
 });
 const isSensitive = (key: string | null) =>
-  ["preferred_name", "pronouns", "city", "language"].includes(key ?? "");
+  ["name", "preferred_name", "pronouns", "city", "language"].includes(key ?? "");
 
 describe("a sensitive field", () => {
   it.each(fields)("is not written without consent: %s/%s", async (category, key) => {
@@ -43,6 +46,9 @@ describe("a sensitive field", () => {
 
   it.each<MemoryDraft>([
     { text: "The user lives in Porto." },
+    { text: "The user's name is Ana." },
+    { text: "The user is called Ana." },
+    { text: "El usuario se llama José.", category: "knowledge" },
     { text: "Der Nutzer wohnt in Wien.", category: "knowledge" },
     { text: "The user prefers to be called Al.", category: "preferences" },
     { text: "用户住在上海。", category: "history" },
@@ -80,13 +86,14 @@ describe("a sensitive field", () => {
   it("is what the configuration says, and nothing else is asked about", async () => {
     const user = { scope: { userId: randomUUID() } };
     const plain: MemoryDraft[] = [
-      draftOf(["profile", "name"], "Ana"),
+      draftOf(["profile", "job"], "Baker"),
       draftOf(["preferences", "language"], "Python"),
       draftOf(["tasks", "location"], "Hall 3"),
+      draftOf(["tasks", "name"], "Launch"),
       { text: "The user was in Porto for a week." },
     ];
     const outcomes = await db.memory().memories.add(plain, user);
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "created", "created", "created"]);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(plain.map(() => "created"));
 
     const config = { consent: { sensitive: ["constraints", "identity/E-Mail"], benign: [] } };
     const health = [
@@ -110,11 +117,12 @@ describe("a sensitive field", () => {
   });
 
   it("is proposed by extraction, with its source, and the worker goes on", async () => {
-    const memory = db.memory({ model: new OfflineChatModel(), config: extract });
+    const config = { ...extract, consent: { ask: "queue" as const } };
+    const memory = db.memory({ model: new OfflineChatModel(), config });
     const thread = newAddress();
-    await say(memory, thread, "My name is Ana and I live in Porto.");
+    await say(memory, thread, "I work as baker and I live in Porto.");
     const known = await memory.memories.list({ scope: thread.scope });
-    expect(known.map(({ key, value }) => [key, value])).toEqual([["name", "Ana"]]);
+    expect(known.map(({ key, value }) => [key, value])).toEqual([["job", "baker"]]);
     expect(await memory.consents.list({ scope: thread.scope })).toMatchObject([
       {
         ...{ key: "city", value: "Porto", proposedBy: "worker:extract", status: "pending" },

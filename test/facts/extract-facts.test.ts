@@ -72,7 +72,7 @@ describe("the extraction of facts", () => {
 
   it("asks OpenAI by a strict schema: reasoning first, categories listed, nothing optional", async () => {
     const model = await openai({ structured: { reasoning: "…", facts: [fact] } });
-    expect(await extractFacts(model, input, limitsMs.step)).toEqual([fact]);
+    expect((await extractFacts(model, input, limitsMs.step)).candidates).toEqual([fact]);
     const format = stub?.requests[0]?.body.response_format as {
       json_schema: { name: string; strict: boolean; schema: { properties: Record<string, unknown> } };
     };
@@ -93,10 +93,9 @@ describe("the extraction of facts", () => {
     const model = await openai({
       structured: { reasoning: "…", facts: [fact, { ...fact, category: "identity" }] },
     });
-    expect((await extractFacts(model, input, limitsMs.step)).map(({ category }) => category)).toEqual([
-      "profile",
-      "identity",
-    ]);
+    expect(
+      (await extractFacts(model, input, limitsMs.step)).candidates.map(({ category }) => category),
+    ).toEqual(["profile", "identity"]);
   });
 
   it("hands on what the model said instead of an answer", async () => {

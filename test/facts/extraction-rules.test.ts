@@ -78,6 +78,7 @@ describe("conflicts over a slot", () => {
         "UPDATE",
         { refused: "The user's name is Al.", confidence: 0.6, origin: "user", reason: "confidence" },
       ],
+      ["CONSENT", expect.objectContaining({ via: "said", value: "Alex" })],
       ["ADD", expect.objectContaining({ value: "Alex" })],
     ]);
   });

@@ -32,7 +32,10 @@ describe("what a user says", () => {
     const [hit] = await memory.query({ scope: thread.scope, query: "What's my name?" });
     expect(hit?.memory.value).toBe("Ana");
     const history = await memory.memories.history(name!.id, thread);
-    expect(history.map(({ event, actor }) => [event, actor])).toEqual([["ADD", "worker:extract"]]);
+    expect(history.map(({ event, actor }) => [event, actor])).toEqual([
+      ["CONSENT", "worker:extract"],
+      ["ADD", "worker:extract"],
+    ]);
     const { memories } = await memory.recall({ ...thread, query: "Hi" });
     expect(memories.profile.map(({ value }) => value)).toContain("Ana");
     expect(await taskOf(db, thread, "extract")).toMatchObject({
@@ -203,15 +206,15 @@ describe("a proposal", () => {
 
   it("needs the user's own words", async () => {
     const { texts, events } = await proposing(
-      "I’m  vegan\nand I hike. “Ana” they call me.",
+      "I’m  vegan\nand I hike. “Rex” my dog is.",
       candidate("The user is vegan.", "i'm vegan AND"),
-      candidate('The user is called "Ana".', '"Ana" they call me'),
+      candidate('The user has a dog called "Rex".', '"Rex" my dog is'),
       candidate("The user likes boats.", "you like boats"),
       candidate("The user is a doctor.", "I am a doctor"),
       candidate("The user runs.", "I hike", { message: 2 }),
       candidate("The user swims.", "ike"),
     );
-    expect(texts).toEqual(["The user is vegan.", 'The user is called "Ana".']);
+    expect(texts).toEqual(["The user is vegan.", 'The user has a dog called "Rex".']);
     expect(events).toEqual([
       ...Array(2).fill("classify ok created"),
       ...Array(4).fill("classify skipped no_evidence"),

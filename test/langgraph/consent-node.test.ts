@@ -93,7 +93,11 @@ describe("the consent node", () => {
     const other = newThread();
     const [foreign] = await propose(memory, other, slot("city", "Oslo"));
     const unusable: [answer: unknown, problem: string][] = [
-      ["yes", "expected object"],
+      ["Which city?", 'answer "yes"'],
+      ["yes, but not now", "expected object"],
+      [{ decisions: [{ type: "approve" }, { type: "reject" }] }, "1 proposals and 2 decisions"],
+      [{ decisions: [{ type: "perhaps" }] }, "Decision 1 is none"],
+      [{ decisions: [{ type: "edit" }] }, "Decision 1 is none"],
       [{ decisions: [{ id, decision: "maybe" }] }, '"approve"|"refuse"|"later"'],
       [
         {
@@ -121,6 +125,53 @@ describe("the consent node", () => {
     expect(await known(memory, thread)).toEqual(["Faro"]);
   });
 
+  it.each([
+    ["yes", ["Porto", "they"]],
+    ["Sim, claro.", ["Porto", "they"]],
+    [true, ["Porto", "they"]],
+    ["y", ["Porto", "they"]],
+    [{ decision: "approve" }, ["Porto", "they"]],
+    [{ type: "accept" }, ["Porto", "they"]],
+    [[{ type: "accept", args: null }], ["Porto", "they"]],
+    [[{ type: "response", args: "yes please" }], ["Porto", "they"]],
+    [{ decisions: [{ type: "reject" }, { type: "approve" }] }, ["Porto"]],
+    [
+      {
+        decisions: [
+          { type: "edit", editedAction: { name: "remember", args: { value: "she" } } },
+          { type: "ignore" },
+        ],
+      },
+      ["she"],
+    ],
+    [
+      [{ type: "edit", args: { action: "remember", args: { value: "she" } } }, { type: "accept" }],
+      ["Porto", "she"],
+    ],
+    ["no", []],
+    [{ decision: false }, []],
+    [{ decisions: [{ type: "reject", message: "not now" }, { type: "reject" }] }, []],
+    ['{"decisions":[{"type":"approve"},{"type":"approve"}]}', ["Porto", "they"]],
+  ] as const)("takes the answer %j", async (answer, remembered) => {
+    const { memory, graph, thread, resume } = asking();
+    await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
+    const { value } = questionOf(await say(graph, "hello", thread));
+    // As LangChain's human-in-the-loop middleware asks.
+    expect(value).toMatchObject({
+      actionRequests: [
+        { name: "remember", args: { value: "they" }, description: expect.stringContaining("pronouns: they") },
+        { name: "remember", args: { value: "Porto" } },
+      ],
+      reviewConfigs: Array(2).fill({
+        actionName: "remember",
+        allowedDecisions: ["approve", "edit", "reject"],
+      }),
+    });
+    const done = await resume(answer);
+    expect(done).not.toHaveProperty("__interrupt__");
+    expect((await known(memory, thread)).toSorted()).toEqual(remembered);
+  });
+
   it("lets what is put off or left out rest for a day", async () => {
     let now = new Date();
     const { memory, graph, thread } = agentWithMemory(database.memory({ clock: () => now }), {
@@ -131,7 +182,7 @@ describe("the consent node", () => {
     await graph.invoke(new Command({ resume: { decisions: [{ id: porto, decision: "later" }] } }), thread);
     expect((await say(graph, "again", thread)).__interrupt__).toBeUndefined();
     expect(await memory.consents.list({ scope: addressOf(thread).scope })).toHaveLength(2);
-    expect((await memory.recall(addressOf(thread))).consents).toEqual([]);
+    expect((await memory.recall({ ...addressOf(thread), consents: true })).consents).toEqual([]);
     now = new Date(now.getTime() + 86_400_001);
     const { value } = questionOf(await say(graph, "and again", thread));
     expect(value.proposals.map(({ id }) => id)).toEqual([they, porto]);

@@ -125,7 +125,9 @@ describe("a key", () => {
     ["pronombres", "pronouns"],
     ["favourite_tea", null],
     ["constructor", null],
-    ["name", null],
+    ["name", "preferred_name"],
+    ["first_name", "preferred_name"],
+    ["nombre", "preferred_name"],
     ["home_town", null],
   ])("%s means %s", (key, field) => {
     expect(personalKey(key)).toBe(field);

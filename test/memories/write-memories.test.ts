@@ -12,8 +12,8 @@ const newUser = () => ({ scope: { userId: randomUUID() } });
 type User = ReturnType<typeof newUser>;
 
 const name = (value: string, confidence = 1): MemoryDraft => ({
-  ...{ category: "profile", key: "name", value, confidence },
-  text: `The user's name is ${value}.`,
+  ...{ category: "profile", key: "stage_name", value, confidence },
+  text: `The user's stage name is ${value}.`,
 });
 const everything = (memory: Memory, { scope }: User) =>
   memory.memories.list({ scope, states: ["active", "superseded", "merged", "soft_deleted"], limit: 1_000 });

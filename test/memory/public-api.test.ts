@@ -15,6 +15,7 @@ describe("the names the package exports", () => {
       "fieldsFirst",
       "memoryAnnotation",
       "memoryFields",
+      "memoryManageTool",
       "memoryMiddleware",
       "memoryQueryTool",
       "memoryStateFields",

@@ -17,7 +17,7 @@ const extract = (texts: readonly string[], known: Parameters<typeof extractFacts
       ...{ known, categories: ["profile"], candidatesPerTurn: 5 },
     },
     1_000,
-  );
+  ).then(({ candidates }) => candidates);
 const turn = (role: "user" | "assistant", text: string, seq = 0) => ({
   seq,
   role,

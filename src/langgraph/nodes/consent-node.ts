@@ -1,4 +1,3 @@
-import type { JSONSchema } from "@langchain/core/utils/json_schema";
 import { interrupt, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
 import { consentLine } from "../../consents/consent-lines.rule.js";
@@ -6,27 +5,16 @@ import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
 import type { Scope } from "../../scope/scope.js";
+import { noteChannel } from "../run/consent-channel.js";
 import { checkOptions, continueOnError, type OnError, roundOptions } from "../run/node-options.js";
 import { streamEvent } from "../run/run-state.js";
 import { claimRun } from "./claim-run.js";
-
-const decision = z.strictObject({
-  id: z.string().describe("The proposal's id."),
-  decision: z
-    .enum(["approve", "refuse", "later"])
-    .describe('"refuse" is not asked again for a month, "later" rests for a day.'),
-  value: z.string().min(1).optional().describe('With "approve": the value to remember instead.'),
-  text: z.string().min(1).optional().describe('With "approve": the sentence to remember instead.'),
-});
-
-/** What a consent interrupt is resumed with. Proposals that it leaves out rest as with "later". */
-const answerSchema = z.strictObject({ decisions: z.array(decision) });
-
-/** An answer to a consent interrupt. */
-export type ConsentAnswer = z.output<typeof answerSchema>;
-
-/** The same as JSON schema, for interfaces that make a form of it. */
-const consentAnswerSchema = z.toJSONSchema(answerSchema, { target: "draft-7" }) as JSONSchema & object;
+import {
+  type ConsentAnswer,
+  consentAnswerSchema,
+  readConsentAnswer,
+  reviewRequest,
+} from "./consent-answer.rule.js";
 
 /** What whoever answers can do better. */
 export const answerMistakes: ReadonlySet<MemoryErrorCode> = new Set(["INVALID_INPUT", "NOT_FOUND"]);
@@ -47,16 +35,16 @@ type AnswerResult =
   | { readonly problem: string };
 
 /**
- * Does as `resumed` says, and lets those of `asked` rest that it does not decide. Doing it twice does no harm: the first
+ * Does as `resumed` says, and lets those of `requests` rest that it does not decide. Doing it twice does no harm: the first
  * time counts.
  *
- * @param resumed an answer, or the text of one as JSON: that is what Studio's input gives.
+ * @param resumed an answer in any form that `readConsentAnswer` knows.
  */
 async function applyConsentAnswer(
   memory: Memory,
-  { scope, asked, resumed }: { scope: Scope; asked: readonly string[]; resumed: unknown },
+  { scope, requests, resumed }: { scope: Scope; requests: readonly ConsentRequest[]; resumed: unknown },
 ): Promise<AnswerResult> {
-  const parsed = parseConsentAnswer(resumed);
+  const parsed = readConsentAnswer(resumed, requests);
   if ("problem" in parsed) return parsed;
   const decisions = parsed.decisions.filter(({ decision }) => decision !== "later");
   const results = [];
@@ -66,25 +54,9 @@ async function applyConsentAnswer(
   if (problems.length > 0) return { problem: problems.join("\n") };
 
   const decided = new Set(decisions.map(({ id }) => id));
-  const postponed = asked.filter((id) => !decided.has(id));
+  const postponed = requests.map(({ id }) => id).filter((id) => !decided.has(id));
   if (postponed.length > 0) await memory.consents.postpone({ scope, ids: postponed });
   return { outcomes: results.map(({ id, outcome }) => ({ id, outcome })), postponed };
-}
-
-function parseConsentAnswer(resumed: unknown): ConsentAnswer | { readonly problem: string } {
-  const parsed = answerSchema.safeParse(typeof resumed === "string" ? fromJson(resumed) : resumed);
-  if (!parsed.success) return { problem: z.prettifyError(parsed.error) };
-  const ids = parsed.data.decisions.map(({ id }) => id);
-  const twice = ids.find((id, index) => ids.indexOf(id) < index);
-  return twice === undefined ? parsed.data : { problem: `Proposal "${twice}" is decided twice.` };
-}
-
-function fromJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 async function decideOne(
@@ -137,13 +109,17 @@ export interface ConsentQuestion {
   readonly problem?: string;
   /** JSON schema of the answer. */
   readonly answer: object;
+  /** The same question as LangChain's human-in-the-loop middleware asks it: a request for each proposal, in their order. */
+  readonly actionRequests: ReturnType<typeof reviewRequest>["actionRequests"];
+  readonly reviewConfigs: ReturnType<typeof reviewRequest>["reviewConfigs"];
 }
 
 /**
  * A node that asks the user, by an interrupt, about what waits for consent, and does as the answer says. It passes
  * where nothing waits. An answer that cannot be used is asked for again, with what is wrong with it.
  *
- * Resume with `new Command({ resume: { decisions: [{ id, decision: "approve" }] } })`. Needs a checkpointer; without one
+ * Resume with `new Command({ resume: { decisions: [{ id, decision: "approve" }] } })`, with "yes", or with what LangChain's
+ * human-in-the-loop middleware takes (`{ decisions: [{ type: "approve" }] }`, in the order of the proposals). Needs a checkpointer; without one
  * nobody is asked, and the proposals wait on.
  *
  * @throws MemoryError `INVALID_INPUT` for options that there are not.
@@ -157,6 +133,7 @@ export function consentNode(memory: Memory, options: ConsentNodeOptions = {}) {
 export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNodeOptions) {
   return async (_state: unknown, config: LangGraphRunnableConfig): Promise<Record<string, never>> => {
     await continueOnError(memory, { node: "consent", onError }, config, async () => {
+      noteChannel(config, { asks: true });
       const { scope } = (await claimRun(memory, [], config)).identity;
       // A node that was interrupted runs again from its start: the list may be another one by then, so answers go by id.
       const requests = await memory.consents.list({ scope, due: true, limit });
@@ -174,31 +151,32 @@ async function ask(
   requests: readonly ConsentRequest[],
   config: LangGraphRunnableConfig,
 ): Promise<void> {
-  const asked = requests.map(({ id }) => id);
   for (let problem: string | null = null; ; ) {
     // LangGraph gives each call the answer of the same place in line, so each round asks exactly once.
     const resumed: unknown = interrupt(questionOf(requests, problem), {
       responseSchema: consentAnswerSchema,
     });
-    const result = await applyConsentAnswer(memory, { scope, asked, resumed });
+    const result = await applyConsentAnswer(memory, { scope, requests, resumed });
     if (!("problem" in result)) return streamEvent(config, "consent", "ok", { ...result });
     problem = result.problem;
   }
 }
 
 function questionOf(requests: readonly ConsentRequest[], problem: string | null): ConsentQuestion {
+  const proposals = requests.map((request) => ({
+    id: request.id,
+    proposal: consentLine(request),
+    ...{ text: request.text, value: request.value, current: request.current },
+    quote: request.source?.quote ?? null,
+    expiresAt: request.expiresAt.toISOString(),
+  }));
   return {
     type: "memory.consent",
     question: requests.length === 1 ? "May this be remembered?" : "May these be remembered?",
-    proposals: requests.map((request) => ({
-      id: request.id,
-      proposal: consentLine(request),
-      ...{ text: request.text, value: request.value, current: request.current },
-      quote: request.source?.quote ?? null,
-      expiresAt: request.expiresAt.toISOString(),
-    })),
+    proposals,
     ...(problem !== null && { problem }),
     answer: consentAnswerSchema,
+    ...reviewRequest(proposals),
   };
 }
 

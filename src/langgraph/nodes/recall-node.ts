@@ -5,6 +5,7 @@ import type { Memory } from "../../memory.js";
 import type { RecallInput } from "../../rounds/recall.js";
 import type { Recalled } from "../../rounds/recalled.js";
 import { messageText } from "../../text/message-text.js";
+import { type ConsentChannel, channelOf } from "../run/consent-channel.js";
 import {
   checkOptions,
   continueOnError,
@@ -63,10 +64,15 @@ export function recallNode<Key extends string = "messages">(
   return node as unknown as RecallNode<NoInfer<Key>>;
 }
 
-/** The same node, of a way in that has checked its options. */
+/**
+ * The same node, of a way in that has checked its options.
+ *
+ * @param channel how the user can be asked for consent. @default what is known of the run and of the memory's tools
+ */
 export function recalling(
   memory: Memory,
   { onError, agent, memoryMode, messagesKey = "messages" }: RecallNodeOptions<string>,
+  channel: (config: LangGraphRunnableConfig) => ConsentChannel = (config) => channelOf(config, memory),
 ) {
   return async (
     state: Readonly<Record<string, unknown>>,
@@ -77,7 +83,9 @@ export function recalling(
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
       const run = await claimRun(memory, messages, config);
       if (run.removals.length > 0) update[messagesKey] = [...run.removals];
-      const recalled = await recallForState(memory, run, { agent, mode: runMode(config) ?? memoryMode });
+      const { byAgent } = channel(config);
+      const mode = runMode(config) ?? memoryMode;
+      const recalled = await recallForState(memory, run, { agent, mode, consents: byAgent });
       // Without a checkpointer nobody has claimed the thread yet.
       if (recalled.lastMessageId === null && !config.configurable?.__pregel_checkpointer) {
         await memory.threads.claim(run.identity);
@@ -101,7 +109,7 @@ export function recalling(
 async function recallForState(
   memory: Memory,
   { identity, messages }: ClaimedRun,
-  reader: Pick<RecallInput, "agent" | "mode">,
+  reader: Pick<RecallInput, "agent" | "mode" | "consents">,
 ): Promise<Recalled> {
   // System messages stay in the state however old they are, so they tell nothing about its branch.
   const talk = messages.filter((message) => message.getType() !== "system");

@@ -5,6 +5,7 @@ import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { saidInState } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
+import { type ConsentChannel, channelOf } from "../run/consent-channel.js";
 import {
   checkOptions,
   continueOnError,
@@ -51,10 +52,15 @@ export function rememberNode<Key extends string = "messages">(
   return remembering(memory, options) as unknown as RememberNode<NoInfer<Key>>;
 }
 
-/** The same node, of a way in that has checked its options. */
+/**
+ * The same node, of a way in that has checked its options.
+ *
+ * @param channel how the user can be asked for consent. @default what is known of the run and of the memory's tools
+ */
 export function remembering(
   memory: Memory,
   { session, onError, agent, messagesKey = "messages" }: RememberNodeOptions<string>,
+  channel: (config: LangGraphRunnableConfig) => ConsentChannel = (config) => channelOf(config, memory),
 ) {
   return async (
     state: MemoryState & Readonly<Record<string, unknown>>,
@@ -71,6 +77,7 @@ export function remembering(
         ...runIdentity(config, memory),
         ...runOrigin(config, agent),
         messages: unrecorded(said, recalled).map(withKeptId),
+        asksConsent: channel(config).asks,
         ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
       });
       streamEvent(config, "remember", "ok", {

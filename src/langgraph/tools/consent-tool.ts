@@ -1,19 +1,17 @@
-import type { BaseMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
 import { consentLine } from "../../consents/consent-lines.rule.js";
-import { saidMessage } from "../../conversation/recalled-mark.js";
 import { MemoryError } from "../../errors.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
-import { messageText } from "../../text/message-text.js";
 import { wayIn } from "../../way-in.js";
 import { answeredTooLate, answerMistakes } from "../nodes/consent-node.js";
+import { consentCall, noteConsentTool } from "../run/consent-channel.js";
 import { checkOptions } from "../run/node-options.js";
-import { isDelegated, runIdentity, runOrigin } from "../run/run-identity.js";
+import { runIdentity, runOrigin } from "../run/run-identity.js";
 import { shownAs, wasShown } from "../run/run-state.js";
-import { memoryTool, toolMessages } from "./memory-tool.js";
+import { currentUserWords, memoryTool, toolMessages } from "./memory-tool.js";
 
 /** How a consent tool is bound. */
 export interface ConsentToolOptions {
@@ -46,9 +44,10 @@ const argumentsSchema = z.object({
  */
 export function consentTool(memory: Memory, options: ConsentToolOptions = {}): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "consentTool");
+  noteConsentTool(memory);
   return memoryTool({
     name: options.name ?? "memory_consent",
-    call: "memory.consent",
+    call: consentCall,
     description:
       'Records what the user decided about a proposal under "Waiting for the User\'s Consent" in the memory block. ' +
       "Call it only when the user plainly said yes or no to that proposal, after being asked about it. Never call it " +
@@ -72,26 +71,6 @@ export function consentTool(memory: Memory, options: ConsentToolOptions = {}): D
       await wayIn(memory).emit({ ...runIdentity(config, memory), ...runOrigin(config), ...event });
       return `Refused: ${message}`;
     },
-  });
-}
-
-/** A user's message. */
-interface UserWords {
-  readonly messageId?: string | undefined;
-  readonly text: string;
-}
-
-/**
- * What the user wrote at the beginning of the round under way: the last human messages of a graph's state.
- *
- * What memory put there, and tasks that one agent gave another, are nobody's words.
- */
-function currentUserWords(messages: readonly BaseMessage[]): UserWords[] {
-  const last = messages.findLastIndex((message) => message.getType() === "human");
-  const before = messages.findLastIndex((message, index) => index < last && message.getType() !== "human");
-  return messages.slice(before + 1, last + 1).flatMap((message) => {
-    const own = isDelegated(message) ? null : saidMessage(message);
-    return own === null ? [] : [{ messageId: own.id, text: messageText(own) }];
   });
 }
 

@@ -2,7 +2,10 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { type DynamicStructuredTool, tool } from "@langchain/core/tools";
 import { getCurrentTaskInput, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import type { z } from "zod";
+import { saidMessage } from "../../conversation/recalled-mark.js";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import { messageText } from "../../text/message-text.js";
+import { isDelegated } from "../run/run-identity.js";
 
 /** A tool by which a model uses memory. */
 interface MemoryTool<Schema extends z.ZodObject> {
@@ -57,4 +60,24 @@ export function toolMessages(config: LangGraphRunnableConfig & { readonly state?
 /** Undefined outside a graph. */
 function currentInput(config: LangGraphRunnableConfig): unknown {
   return config.configurable?.__pregel_scratchpad ? getCurrentTaskInput(config) : undefined;
+}
+
+/** A user's message. */
+export interface UserWords {
+  readonly messageId?: string | undefined;
+  readonly text: string;
+}
+
+/**
+ * What the user wrote at the beginning of the round under way: the last human messages of a graph's state.
+ *
+ * What memory put there, and tasks that one agent gave another, are nobody's words.
+ */
+export function currentUserWords(messages: readonly BaseMessage[]): UserWords[] {
+  const last = messages.findLastIndex((message) => message.getType() === "human");
+  const before = messages.findLastIndex((message, index) => index < last && message.getType() !== "human");
+  return messages.slice(before + 1, last + 1).flatMap((message) => {
+    const own = isDelegated(message) ? null : saidMessage(message);
+    return own === null ? [] : [{ messageId: own.id, text: messageText(own) }];
+  });
 }

@@ -6,6 +6,7 @@ import type { Recalled } from "../../rounds/recalled.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
+import { isConsentTool, noteChannel } from "../run/consent-channel.js";
 import { checkOptions, type InjectAs, type RoundOptions, roundOptions } from "../run/node-options.js";
 import { recalledByRun } from "../run/run-state.js";
 import { memoryKey } from "../run/state-fields.js";
@@ -31,6 +32,7 @@ export interface AgentState {
   messages: BaseMessage[];
 }
 export interface ModelRequest extends AgentState {
+  readonly tools?: readonly unknown[];
   systemMessage: SystemMessage;
 }
 
@@ -48,7 +50,8 @@ const brand = Symbol.for("AgentMiddleware");
  */
 export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
   checkOptions(memory, roundOptions, options, "memoryMiddleware");
-  const recall = recalling(memory, options);
+  // Which tools the agent has is known once its model is called.
+  const recall = recalling(memory, options, () => ({ asks: true, byAgent: true }));
   const remember = remembering(memory, options);
   const runs = recalledByRun(memory);
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
@@ -68,7 +71,10 @@ export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOption
       const known = runs.get(config);
       // A run resumed after an interrupt begins here.
       const recalled = known === undefined ? (await recallNow(request, config)).recalled : known;
-      return await handler({ ...request, ...shown(request, recalled, options.injectAs ?? "system") });
+      const byAgent = request.tools?.some(isConsentTool) ?? false;
+      noteChannel(config, { byAgent, isKnown: true });
+      const told = recalled && !byAgent ? { ...recalled, consents: [] } : recalled;
+      return await handler({ ...request, ...shown(request, told, options.injectAs ?? "system") });
     },
     async afterAgent(state) {
       const config = getConfig();

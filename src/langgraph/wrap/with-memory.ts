@@ -14,6 +14,7 @@ import type { Memory } from "../../memory.js";
 import { askingConsent } from "../nodes/consent-node.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
+import { hasConsentTool } from "../run/consent-channel.js";
 import {
   checkOptions,
   type MessagesKeyOption,
@@ -29,9 +30,10 @@ import { callAgent, removedKey } from "./call-agent.js";
 export interface WithMemoryOptions extends RoundOptions, MessagesKeyOption {
   /**
    * "interrupt" asks the user about what waits for consent before the agent's turn; needs a checkpointer. See
-   * `consentNode`. @default "none"
+   * `consentNode`. "tool": the agent has a `consentTool` that cannot be seen from outside; one in a `ToolNode` is seen.
+   * Where nobody asks, what users plainly say of themselves is their consent. @default "none"
    */
-  readonly consent?: "interrupt" | "none" | undefined;
+  readonly consent?: "interrupt" | "tool" | "none" | undefined;
   /** Name of the agent's node. @default the agent's own name, else "agent" */
   readonly agentNode?: string | undefined;
 }
@@ -39,7 +41,7 @@ export interface WithMemoryOptions extends RoundOptions, MessagesKeyOption {
 /** What `withMemory` takes. */
 export const withMemoryOptions = roundOptions.extend({
   ...messagesKey,
-  consent: z.enum(["interrupt", "none"]).optional(),
+  consent: z.enum(["interrupt", "tool", "none"]).optional(),
   agentNode: z.string().optional(),
 });
 
@@ -137,10 +139,18 @@ export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
 
   const nodes = nodeNames(graph, options.agentNode);
   const inner = wholeStateAgent(graph);
+  const byAgent = options.consent === "tool" || hasConsentTool(graph);
+  const channel = { asks: byAgent || options.consent === "interrupt", byAgent };
   wrapped
-    .addNode(nodes.recall, recalling(memory, options))
-    .addNode(nodes.agent, callAgent(inner, builder, memory, options), { subgraphs: [inner] })
-    .addNode(nodes.remember, remembering(memory, options));
+    .addNode(
+      nodes.recall,
+      recalling(memory, options, () => channel),
+    )
+    .addNode(nodes.agent, callAgent(inner, builder, memory, options, channel), { subgraphs: [inner] })
+    .addNode(
+      nodes.remember,
+      remembering(memory, options, () => channel),
+    );
   if (options.consent === "interrupt") {
     wrapped.addNode(nodes.consent, askingConsent(memory, options));
     wrapped.addEdge(nodes.recall, nodes.consent).addEdge(nodes.consent, nodes.agent);

@@ -95,6 +95,8 @@ export interface ChangeInput {
   readonly actor: string;
   /** The user's consent, which changes of sensitive fields need. */
   readonly consent?: ConsentGiven | undefined;
+  /** The user's words that ask for it: the audit trail keeps them. @default none */
+  readonly quote?: string | undefined;
   /** The conversation that it happens in. @default none */
   readonly threadId?: string | undefined;
   /** The revision of the memory that the change was decided on. @default any */
@@ -128,6 +130,8 @@ export async function editMemory(
   apply: (editing: Editing) => Promise<Edit>,
 ): Promise<MemoryItem> {
   const { scope } = await requireMemory(deps.db, input);
+  const { quote } = input.quote === undefined ? {} : await deps.redactor.json({ quote: input.quote });
+  const evidence = quote === undefined ? {} : { evidence: { quote, threadId: input.threadId } };
   let refused: { readonly after: MemoryItem; readonly asks: boolean } | undefined;
   try {
     return await deps.db.transaction(async (tx) => {
@@ -145,7 +149,8 @@ export async function editMemory(
       }
       const { actor, step = "api", threadId } = input;
       const approved = verdict.approval ? [consentChange(after, verdict.approval)] : [];
-      const changes = [changeOf(after, edit), ...(edit.also ?? []), ...approved];
+      const told = quote === undefined ? edit : { ...edit, new: { ...(edit.new as object), ...evidence } };
+      const changes = [changeOf(after, told), ...(edit.also ?? []), ...approved];
       await recordChanges(tx, {
         ...{ ownerRef: owner.ref, scope, actor, step },
         changes: changes.map((change) => ({ ...change, threadId })),
@@ -179,7 +184,8 @@ async function proposeEdit(
   const [outcome] = await writeMemories(deps, {
     scope: after.scope,
     drafts: asks ? [itemDraft(after)] : [],
-    origin: { actor, step: "api" },
+    // What was said once is no consent to what somebody makes of it by hand.
+    origin: { actor, step: "api", asks: true },
     // A memory that was forgotten meanwhile is not proposed either.
     alongside: async (tx) => void (await requireMemory(tx, { scope, id })),
   });

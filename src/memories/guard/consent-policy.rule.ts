@@ -32,8 +32,8 @@ const field = z
 /** What is asked about before it is remembered, as the user writes it. */
 export const consentConfigSchema = z.strictObject({
   /**
-   * Fields that change only with the user's consent, their first value included. Preferred name, pronouns, city and
-   * language under whatever name, and in sentences without a key, as far as a table of phrases tells.
+   * Fields that change only with the user's consent, their first value included. Name, preferred name, pronouns, city
+   * and language under whatever name, and in sentences without a key, as far as a table of phrases tells.
    *
    * @default preferred_name and pronouns of any category, city and language of profile and knowledge
    */
@@ -53,6 +53,13 @@ export const consentConfigSchema = z.strictObject({
    * @default the categories tone, style and goals, and the key tone of any category
    */
   benign: z.array(field).default(["tone", "style", "goals", "*/tone"]),
+  /**
+   * Where nobody can ask the user (no consent interrupt, no consent tool): "auto" takes what users plainly say of themselves
+   * for their consent, and what was concluded waits for an operator; "queue" lets all of it wait for an operator.
+   *
+   * @default "auto"
+   */
+  ask: z.enum(["auto", "queue"]).default("auto"),
   /** How long a proposal waits. A week: long enough for the next conversation. @default 604_800_000, 7 days */
   pendingMs: spanMs
     .int()
@@ -102,7 +109,7 @@ export function consentPolicy(
 }
 
 /** What of a memory says whether writing it waits. */
-interface ConsentSubject {
+export interface ConsentSubject {
   readonly kind: MemoryKind;
   readonly category: string;
   readonly key?: string | null | undefined;
@@ -119,7 +126,7 @@ const ofTheUser: ReadonlySet<string> = new Set(["profile", "knowledge", "prefere
  * The personal field that `memory` is about, whatever its key is called and however it is put. Episodes, notes and steps
  * are records of what was said; instructions say what is to be done.
  */
-function personalFieldOf(memory: ConsentSubject): PersonalField | null {
+export function personalFieldOf(memory: ConsentSubject): PersonalField | null {
   const { kind, category, key = null, value = null, text, actorId } = memory;
   if ((kind !== "fact" && kind !== "insight") || category === "instructions") return null;
   if (key !== null && !ofTheUser.has(category)) return null;

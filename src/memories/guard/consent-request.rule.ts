@@ -9,8 +9,11 @@ export const consentStatuses = ["pending", "approved", "refused", "superseded", 
 /** How a proposal stands. */
 export type ConsentStatus = (typeof consentStatuses)[number];
 
-/** How a decision came about. "signals": enough of them agreed. */
-export type ConsentVia = "interrupt" | "chat" | "code" | "cli" | "http" | "signals";
+/**
+ * How a decision came about. "signals": enough of them agreed. "said": nobody could ask, and the user had plainly said it of
+ * themselves.
+ */
+export type ConsentVia = "interrupt" | "chat" | "code" | "cli" | "http" | "signals" | "said";
 
 /** What a decision rests on. */
 export interface ConsentEvidence {

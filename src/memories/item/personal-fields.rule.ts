@@ -5,7 +5,9 @@ export type PersonalField = "preferred_name" | "pronouns" | "city" | "language";
 
 /** What keys call each field, as `plainWords` writes them; a category "profile" keeps them under the field's name. */
 const keys: Readonly<Record<PersonalField, string>> = {
-  preferred_name: `nickname nick_name nick goes_by called call_me call_name calling_name display_name name_to_use
+  preferred_name: `name full_name first_name given_name user_name last_name family_name surname legal_name real_name
+    vorname nachname prenom nombre nombre_completo primer_nombre nome_completo primeiro_nome nome voornaam naam имя 名字 姓名
+    名前 氏名 이름 성명 nickname nick_name nick goes_by called call_me call_name calling_name display_name name_to_use
     use_name name_used chosen_name preferred_first_name preferred_form_of_address form_of_address how_to_address
     address_as known_as alias preferred_nickname what_to_call rufname spitzname anrede surnom nom_d_usage prenom_d_usage
     apodo mote nombre_preferido alcunha apelido nome_preferido nome_social soprannome nome_preferito bijnaam roepnaam
@@ -81,7 +83,7 @@ const phrases: readonly Phrases[] = [
     language: `(?:speaks?|writes?|prefers?|wants?|likes?|chats?|communicat\\p{L}+|understands?|answers?|replies|addressed).{0,40}(?<!\\p{L})${languages}|(?:fluent|native)\\p{L}* .{0,20}${languages}|'s? (?:[^ ]+ )?(?:language|mother tongue|native tongue) is`,
     pronouns: ".{0,40}(?<!\\p{L})pronouns?|(?:uses?|goes by|prefers?) .{0,20}(?:she|he|they|xe|ze|it)\\/",
     preferred_name:
-      "goes? by(?! (?:she|he|they|xe|ze|it)\\/)|(?:prefers?|wants?|likes?|asks?|asked|wishes|would like|should|needs?) (?:to )?(?:be|being) (?:called|addressed as|addressed by|named|referred)|known as|prefers? the (?:nick)?name|'s? (?:nickname|preferred name|chosen name|name to use)|answers to|wants? (?:everyone|people|others|us|you) to call",
+      "'s? (?:full |first |last |given |real |legal )?name is|(?:(?<=(?:is|was|'s) )(?:called|named))|introduced (?:himself|herself|themselves) as|goes? by(?! (?:she|he|they|xe|ze|it)\\/)|(?:prefers?|wants?|likes?|asks?|asked|wishes|would like|should|needs?) (?:to )?(?:be|being) (?:called|addressed as|addressed by|named|referred)|known as|prefers? the (?:nick)?name|'s? (?:nickname|preferred name|chosen name|name to use)|answers to|wants? (?:everyone|people|others|us|you) to call",
   },
   {
     who: "(?:der|die|das) (?:benutzer|nutzer|anwender|kunde|kundin|user)(?:in)?",
@@ -89,7 +91,7 @@ const phrases: readonly Phrases[] = [
     language: `(?:spricht|schreibt|bevorzugt|mochte|wunscht|versteht) .{0,40}${languages}|.{0,10}(?:muttersprache|sprache)`,
     pronouns: ".{0,40}pronomen",
     preferred_name:
-      "(?:mochte|will|wunscht|bevorzugt|zieht) .{0,40}(?:genannt|angesprochen|gerufen|angeredet)|.{0,15}(?:spitzname|rufname)|nennt sich",
+      "(?:mochte|will|wunscht|bevorzugt|zieht) .{0,40}(?:genannt|angesprochen|gerufen|angeredet)|.{0,15}(?:spitzname|rufname|vorname|name) (?:ist|lautet)|heisst|nennt sich",
   },
   {
     who: "(?:l'|le |la )?(?:utilisateur|utilisatrice|usager|usagere|client|cliente)",
@@ -97,7 +99,7 @@ const phrases: readonly Phrases[] = [
     language: `(?:parle|ecrit|prefere|souhaite|veut|comprend) .{0,40}${languages}|.{0,10}langue`,
     pronouns: ".{0,40}pronoms?(?!\\p{L})",
     preferred_name:
-      "(?:se fait appeler|(?:prefere|veut|souhaite|aime|demande) .{0,25}(?:appelee?|nommee?|appelle))|.{0,10}surnom",
+      "(?:s'appelle|se nomme|.{0,10}(?:pre)?nom est|se fait appeler|(?:prefere|veut|souhaite|aime|demande) .{0,25}(?:appelee?|nommee?|appelle))|.{0,10}surnom",
   },
   {
     who: "(?:el |la )?(?:usuario|usuaria|cliente|clienta)",
@@ -105,7 +107,7 @@ const phrases: readonly Phrases[] = [
     language: `(?:habla|escribe|prefiere|quiere|entiende) .{0,40}${languages}|.{0,10}(?:idioma|lengua)`,
     pronouns: ".{0,40}pronombres?",
     preferred_name:
-      "(?:prefiere|quiere|pide|gusta) .{0,25}(?:llamen|llame|llamad[oa])|se hace llamar|.{0,10}(?:apodo|nombre preferido)",
+      "(?:prefiere|quiere|pide|gusta) .{0,25}(?:llamen|llame|llamad[oa])|se (?:hace )?llamar?|.{0,10}(?:apodo|nombre (?:preferido|completo|es))",
   },
   {
     who: "(?:[oa] )?(?:usuario|usuaria|utilizador|utilizadora|cliente)",
@@ -113,7 +115,7 @@ const phrases: readonly Phrases[] = [
     language: `(?:fala|escreve|prefere|quer|entende) .{0,40}${languages}|.{0,10}(?:idioma|lingua)`,
     pronouns: ".{0,40}pronomes?",
     preferred_name:
-      "(?:prefere|quer|gosta|pede|deseja) .{0,25}(?:chamad[oa]|tratad[oa]|chamem|tratem)|.{0,10}(?:apelido|alcunha)",
+      "(?:prefere|quer|gosta|pede|deseja) .{0,25}(?:chamad[oa]|tratad[oa]|chamem|tratem)|se chama|chama-se|.{0,10}(?:apelido|alcunha)|.{0,5}(?<![\\p{L}])nome (?:d[eoa] |completo |e |é )",
   },
   {
     who: "(?:l'|il |la |lo )?(?:utente|cliente)",
@@ -121,7 +123,7 @@ const phrases: readonly Phrases[] = [
     language: `(?:parla|scrive|preferisce|vuole|capisce) .{0,40}${languages}|.{0,10}lingua`,
     pronouns: ".{0,40}pronomi",
     preferred_name:
-      "(?:preferisce|vuole|desidera|chiede) .{0,25}(?:chiamat[oa]|chiami|chiamino)|si fa chiamare|.{0,10}soprannome",
+      "(?:preferisce|vuole|desidera|chiede) .{0,25}(?:chiamat[oa]|chiami|chiamino)|si (?:fa )?chiama(?:re)?|.{0,10}(?:soprannome|(?<!\\p{L})nome (?:completo |di |e ))",
   },
   {
     who: "(?:de )?(?:gebruiker|gebruikster|klant)",
@@ -129,14 +131,15 @@ const phrases: readonly Phrases[] = [
     language: `(?:spreekt|schrijft|verkiest|wil|verstaat) .{0,40}${languages}|.{0,10}(?:moedertaal|taal)(?!\\p{L})`,
     pronouns: ".{0,40}voornaamwoord",
     preferred_name:
-      "(?:wil|wordt|heeft|verkiest) .{0,30}(?:genoemd|aangesproken)|.{0,10}(?:bijnaam|roepnaam)",
+      "(?:wil|wordt|heeft|verkiest) .{0,30}(?:genoemd|aangesproken)|heet|.{0,10}(?:bijnaam|roepnaam|naam is)",
   },
   {
-    who: "(?:пользователь|пользовательница|клиент|клиентка)",
+    who: "(?:пользователь|пользовательница|пользователя|пользовательницу|клиент|клиентка|клиента|клиентку)",
     city: "(?:живет|проживает|переехала?|поселил\\p{L}*|обосновал\\p{L}*) (?:.{0,30} )?(?:в|во|на|под)(?= )",
     language: `(?:говорит|пишет|предпочитает|понимает|общается) .{0,40}(?:${languages}|язык)|.{0,15}язык`,
     pronouns: ".{0,40}местоимени",
-    preferred_name: "(?:просит|хочет|предпочитает|любит) .{0,40}(?:называ|звали|обраща)|.{0,15}прозвище",
+    preferred_name:
+      "зовут|(?:просит|хочет|предпочитает|любит) .{0,40}(?:называ|звали|обраща)|.{0,15}прозвище",
   },
   {
     who: "(?:用户|用戶|使用者|客户)",
@@ -146,7 +149,8 @@ const phrases: readonly Phrases[] = [
     language:
       "(?:说|講|讲|使用|偏好|喜欢用|希望用|母语|母語).{0,12}(?:语|語|文|话)|的(?:母语|母語|语言|語言)",
     pronouns: "(?:代词|代詞)",
-    preferred_name: "(?:喜欢|希望|想|要|愿意).{0,10}(?:叫|称|稱)|的?(?:昵称|暱稱|称呼|稱呼)",
+    preferred_name:
+      "(?:喜欢|希望|想|要|愿意).{0,10}(?:叫|称|稱)|(?:名叫|叫做|叫)|的?(?:名字|姓名|昵称|暱稱|称呼|稱呼)",
   },
   {
     who: "ユーザー|ユーザ|利用者",
@@ -155,7 +159,7 @@ const phrases: readonly Phrases[] = [
     city: "(?:に住ん|在住|に引っ越|に暮らし|に居住)",
     language: "(?:語を話|語で話|語を使|語を希望|母語|母国語|言語)",
     pronouns: "代名詞",
-    preferred_name: "(?:と呼ばれ|と呼んで|ニックネーム|呼び名|愛称)",
+    preferred_name: "(?:の名前|という名前|と呼ばれ|と呼んで|ニックネーム|呼び名|愛称)",
   },
   {
     who: "사용자|이용자|고객",
@@ -164,7 +168,7 @@ const phrases: readonly Phrases[] = [
     city: "(?:에 살|에서 살|에 거주|로 이사)",
     language: "(?:어를 (?:말|구사|사용|선호)|어로 (?:말|대화)|모국어|언어)",
     pronouns: "대명사",
-    preferred_name: "(?:라고 (?:불|부르)|로 불리|별명|호칭|닉네임)",
+    preferred_name: "(?:라고 (?:불|부르)|로 불리|이름|별명|호칭|닉네임)",
   },
 ];
 

@@ -5,6 +5,8 @@ import { personalKey } from "./personal-fields.rule.js";
 /** What else models and people call the fields of a user's profile → the name they are kept under. */
 const profileAliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
+    // What somebody is called and what they want to be called are two values of one field.
+    name: "name",
     full_name: "name",
     first_name: "name",
     user_name: "name",

@@ -1,9 +1,10 @@
 import { scopeColumns } from "../../scope/scope-predicates.js";
 import { normalValue } from "../../text/normal-value.js";
-import type { ConsentRule } from "../guard/consent-policy.rule.js";
+import { type ConsentRule, personalFieldOf } from "../guard/consent-policy.rule.js";
 import type { ConsentDecided, ConsentGiven, ConsentSignal } from "../guard/consent-request.rule.js";
 import type { ConsentPlan, NewConsent, SettledConsent } from "../guard/consent-statements.js";
 import { decideProposal, type ProposedChange, type StandingConsent } from "../guard/decide-proposal.rule.js";
+import { saidOfSelf } from "../guard/said-of-self.rule.js";
 import type { MemoryOrigin } from "../item/memory.js";
 import { mergeThresholds, type SettledDecision } from "./decide-write.rule.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
@@ -33,6 +34,8 @@ export type GuardVerdict =
  * | any | the user's consent | do anything | passes, and settles what waits for its slot |
  * | any | nothing | touch what is known | passes; what waits for that slot is out of date |
  * | signals | nothing | update, keep, insert_closed | passes |
+ * | consent | the user's plain words, where nobody can ask | keep | passes |
+ * | consent | the same | anything else | passes as with consent |
  * | consent | nothing | insert_closed | is dropped: nobody is asked about the past |
  * | any | nothing | anything else | waits, was refused, or passes by its signals: see `decideProposal` |
  *
@@ -52,10 +55,33 @@ export function guardStatement(
     return { ...unasked, consents: saysSlot ? endContradicted(gathered, origin.actor) : {} };
   }
   if (rule === "signals" && action !== "create" && action !== "replace") return unasked;
+  const said = rule === "consent" ? plainlySaid(context, gathered) : null;
+  if (said) return action === "keep" ? unasked : consented(gathered, origin.actor, said);
   return action === "insert_closed" ? { ...unasked, outcome: "dropped" } : proposed(context, gathered, rule);
 }
 
 const unasked = { outcome: "written", approval: null, consents: {} } as const;
+
+/**
+ * The consent that lies in the user's own plain words, where nobody can ask; null where they conclude, suppose or quote, or
+ * where the user has refused this value not long ago.
+ */
+function plainlySaid(
+  { config: { consent }, origin: { asks = false, words } }: WriteContext,
+  { statement: { memory, said }, standing }: GatheredStatement,
+): ConsentGiven | null {
+  const { source, origin } = memory;
+  if (asks || consent.ask === "queue" || origin !== "user" || source?.quote === undefined) return null;
+  const { quote, threadId } = source;
+  const field = personalFieldOf(memory);
+  if (!said.some(({ draft }) => saidOfSelf(field, memory, words?.get(draft) ?? quote))) return null;
+  const normal = proposedValue(memory);
+  const refused = standing.some(
+    ({ status, contentHash, normalValue }) =>
+      status === "refused" && (contentHash === memory.contentHash || normalValue === normal),
+  );
+  return refused ? null : { via: "said", evidence: { quote, threadId } };
+}
 
 /** The user agreed: what waits for the same value is approved with it, and what waits for another is out of date. */
 function consented(gathered: GatheredStatement, actor: string, given: ConsentGiven): GuardVerdict {

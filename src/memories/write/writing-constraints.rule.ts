@@ -138,7 +138,7 @@ const holdOrders: ReadonlySet<MemoryKind> = new Set(["procedure", "episode", "no
  * what is about prompts, secrets, tools or other users: how they want to be served is theirs to say.
  */
 export function memoryInstructs({ kind, text, key, value, tags, trust }: ShownParts): boolean {
-  const orders = holdOrders.has(kind) || trust === "user";
+  const screening = { orders: holdOrders.has(kind), ofUser: trust === "user" };
   const parts = [text, (key ?? "").replaceAll("_", " "), value ?? "", ...tags];
-  return parts.some((part) => readsAsInstruction(part, { orders }));
+  return parts.some((part) => readsAsInstruction(part, screening));
 }

@@ -1,0 +1,258 @@
+import type { DynamicStructuredTool } from "@langchain/core/tools";
+import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { z } from "zod";
+import { saidMessage } from "../../conversation/recalled-mark.js";
+import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import { sharedWords } from "../../memories/guard/decide-proposal.rule.js";
+import { findCategory, readableCategories } from "../../memories/item/category.rule.js";
+import type { MemoryDraft, MemoryItem } from "../../memories/item/memory.js";
+import type { Memory } from "../../memory.js";
+import { asksToForget } from "../../text/asks-to-forget.js";
+import { findQuote } from "../../text/find-quote.js";
+import { messageText } from "../../text/message-text.js";
+import { readsAsInstruction } from "../../text/reads-as-instruction.js";
+import { channelOf } from "../run/consent-channel.js";
+import { checkOptions, roundOptions } from "../run/node-options.js";
+import { isDelegated, runIdentity, runOrigin } from "../run/run-identity.js";
+import { findManaged, type ManagedBy } from "./find-managed.js";
+import { currentUserWords, memoryTool, toolMessages } from "./memory-tool.js";
+
+/** How a tool for changing memory is bound. */
+export interface MemoryManageToolOptions {
+  /** The agent that calls it: it changes only what its allowlist lets it read. @default no restriction */
+  readonly agent?: string;
+  /** Name on the wire. @default "memory_manage" */
+  readonly name?: string;
+}
+
+const optionsSchema = roundOptions.pick({ agent: true }).extend({ name: z.string().optional() });
+
+const argumentsSchema = z.object({
+  action: z.enum(["add", "update", "forget"]),
+  memory: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .nullish()
+    .describe("For update and forget: the id of the memory, or words that fit it alone."),
+  text: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .nullish()
+    .describe('For add and update: one self-contained sentence in the third person, "The user …".'),
+  category: z.string().nullish().describe("For add: one of the categories."),
+  key: z
+    .string()
+    .nullish()
+    .describe('For add of what has one value at a time: its name ("job"); else leave out.'),
+  value: z.string().nullish().describe("With a key, the value alone."),
+  quote: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .nullish()
+    .describe(
+      "The user's exact words, of the latest message, that say or ask it. Leave out what the user did not say.",
+    ),
+});
+type Arguments = z.output<typeof argumentsSchema>;
+
+/** What a model can do something about. */
+const refusals: ReadonlySet<MemoryErrorCode> = new Set([
+  "CATEGORY_DENIED",
+  "CONSENT_REQUIRED",
+  "DUPLICATE_MEMORY",
+  "INVALID_INPUT",
+  "NOT_FOUND",
+  "SLOT_TAKEN",
+  "STALE_REVISION",
+  "WRONG_STATE",
+]);
+
+/**
+ * The tool by which an agent adds, updates and forgets memories when the user asks for it. Consent, quarantine, allowlists and
+ * the audit trail hold as everywhere.
+ *
+ * Whose memories these are is fixed by the run. With words of the user's latest message, what is written is the user's own
+ * word; else it is the agent's, which gives way to the user's. What the user or an operator vouches for is changed only with
+ * such words, and forgotten only when the user has asked to forget. What is forgotten can be restored until it is purged.
+ *
+ * @example
+ * ```ts
+ * const agent = createAgent({ model, tools: [memoryManageTool(memory), memoryQueryTool(memory)] });
+ * ```
+ * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
+ */
+export function memoryManageTool(
+  memory: Memory,
+  options: MemoryManageToolOptions = {},
+): DynamicStructuredTool {
+  checkOptions(memory, optionsSchema, options, "memoryManageTool");
+  const { agent } = options;
+  const categories = readableCategories(memory.policy, agent ?? null);
+  return memoryTool({
+    name: options.name ?? "memory_manage",
+    call: "memory.manage",
+    description:
+      "Changes long-term memory about this user: adds, updates or forgets one memory. Call it when the user asks to " +
+      "remember, correct or forget something. What users say in passing is remembered by itself. " +
+      `Categories: ${[...categories].join(", ") || "none"}.`,
+    schema: argumentsSchema,
+    refusals,
+    async answer(input, config) {
+      const call = { memory, config, agent, categories, ...runIdentity(config, memory) };
+      if (input.action === "add") return add(call, input);
+      return input.action === "update" ? update(call, input) : forget(call, input);
+    },
+    refused: ({ message }) => `Refused: ${message}`,
+  });
+}
+
+type Call = ManagedBy & { readonly config: LangGraphRunnableConfig; readonly threadId: string };
+
+type Outcome = Awaited<ReturnType<Memory["memories"]["add"]>>[number];
+
+async function add(call: Call, input: Arguments): Promise<string> {
+  const { memory, categories } = call;
+  const name = input.category ?? "knowledge";
+  const category = findCategory(memory.policy, name)?.name;
+  if (category === undefined || !categories.has(category)) {
+    throw new MemoryError(
+      "CATEGORY_DENIED",
+      `"${name}" is none of your categories: ${[...categories].join(", ") || "none"}.`,
+    );
+  }
+  const { key, value } = input;
+  const draft = { category, ...(key && { key }), ...(value && { value }) };
+  return write(call, { ...draft, text: required(input.text, "text") }, input.quote);
+}
+
+async function update(call: Call, input: Arguments): Promise<string> {
+  const known = await findManaged(call, required(input.memory, "memory"));
+  const text = required(input.text, "text");
+  const quote = usersWords(call, input.quote);
+  if (quote === null && isVouchedFor(known)) throw needsWords(known, "change it");
+  const { id, key, category, revision } = known;
+  if (key !== null) {
+    const { value } = input;
+    return write(
+      call,
+      { category, key, text, ...(value && { value }), correction: quote !== null },
+      input.quote,
+    );
+  }
+  // A user's memory holds orders of the user: no others may come to stand there.
+  if (!isOwnWord(text, quote) && readsAsInstruction(text)) {
+    throw new MemoryError("INVALID_INPUT", "That text reads as instructions that the user did not give.");
+  }
+  const changed = await call.memory.memories.update(
+    id,
+    { text },
+    { ...access(call, quote), ifRevision: revision },
+  );
+  return `Updated: ${changed.text} (${id})`;
+}
+
+async function forget(call: Call, input: Arguments): Promise<string> {
+  const said = lastWords(call.config);
+  if (said.some((text) => asksToForget(text) === "all")) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "Everything is forgotten by the operator of this application only, not by this tool. Tell the user so.",
+    );
+  }
+  const known = await findManaged(call, required(input.memory, "memory"));
+  const quote = usersWords(call, input.quote);
+  const isAsked = quote !== null && said.some((text) => asksToForget(text) === "some");
+  if (!isAsked && isVouchedFor(known)) throw needsWords(known, "forget it");
+  const { id, text, revision } = known;
+  await call.memory.memories.remove(id, { ...access(call, quote), ifRevision: revision });
+  return `Forgotten: ${text} (${id}). It can be restored for a while.`;
+}
+
+/** Writes `draft` as the user's word where `quote` is found, else as the agent's. */
+async function write(call: Call, draft: MemoryDraft, quoted: string | null | undefined): Promise<string> {
+  const { memory, config, agent, threadId } = call;
+  const quote = usersWords(call, quoted);
+  const isUsers = isOwnWord(draft.text, quote);
+  const origin = isUsers ? "user" : "assistant";
+  const source = isUsers && quote !== null ? { source: { threadId, seqs: [], quote } } : {};
+  const [outcome] = await memory.memories.add(
+    { ...draft, ...runOrigin(config, agent), ...source, origin, role: origin },
+    { ...access(call, null), asksConsent: channelOf(config, memory).asks },
+  );
+  return told(outcome as Outcome, draft.text, channelOf(config, memory).byAgent);
+}
+
+function told({ outcome, id, consentId, problems }: Outcome, text: string, byAgent: boolean): string {
+  switch (outcome) {
+    case "created":
+    case "updated":
+    case "replaced":
+    case "merged":
+    case "closed":
+      return `Remembered: ${text} (${id})`;
+    case "kept":
+      return "Not changed: what is known is believed more. Ask the user, and quote the answer.";
+    case "proposed":
+      return byAgent
+        ? `Not remembered yet: it waits for the user's consent as ${consentId}. Ask the user.`
+        : "Not remembered yet: it waits until a person has agreed, or until it is said again.";
+    case "refused":
+      return "Not remembered: the user refused it not long ago. Do not ask again.";
+    case "quarantined":
+      return "Kept for a person to look at first: it reads as instructions.";
+    case "rejected":
+      return `Not remembered: ${problems.join(", ")}. Write one or two sentences about "the user", without pronouns.`;
+  }
+}
+
+function access({ scope, threadId, agent }: Call, quote: string | null) {
+  return { scope, threadId, actor: agent ?? "agent", ...(quote !== null && { quote }) };
+}
+
+/** The words as they stand in the user's latest message; null where none are given. @throws MemoryError `INVALID_INPUT` */
+function usersWords({ config }: Call, quote: string | null | undefined): string | null {
+  if (quote == null) return null;
+  const found = currentUserWords(toolMessages(config)).flatMap(({ text }) => findQuote(text, quote) ?? []);
+  if (found[0] !== undefined) return found[0];
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `The user's latest message does not say "${quote}". Quote it exactly, or leave \`quote\` out.`,
+  );
+}
+
+/** Least share of words that instructions have with the user's, to be the user's. */
+const leastShared = 0.25;
+
+function isOwnWord(text: string, quote: string | null): boolean {
+  return quote !== null && (!readsAsInstruction(text) || sharedWords(text, quote) >= leastShared);
+}
+
+/** Messages of the user among which it is looked whether they asked to forget: the answer to "Which one?" does not say so again. */
+const mostMessages = 3;
+
+function lastWords(config: LangGraphRunnableConfig): string[] {
+  return toolMessages(config)
+    .filter((message) => message.getType() === "human" && !isDelegated(message))
+    .flatMap((message) => saidMessage(message) ?? [])
+    .slice(-mostMessages)
+    .map(messageText);
+}
+
+function isVouchedFor({ trust }: MemoryItem): boolean {
+  return trust === "user" || trust === "operator";
+}
+
+function needsWords({ text }: MemoryItem, what: string): MemoryError {
+  return new MemoryError(
+    "INVALID_INPUT",
+    `"${text}" is the user's own word. To ${what}, give the words of the user's latest message that ask for it as \`quote\`.`,
+  );
+}
+
+function required(value: string | null | undefined, name: string): string {
+  if (value) return value;
+  throw new MemoryError("INVALID_INPUT", `\`${name}\` is needed for this action.`);
+}

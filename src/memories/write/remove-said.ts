@@ -1,0 +1,65 @@
+import sql from "sql-template-tag";
+import type { EventPlace, EventStep } from "../../events/event-log.js";
+import type { Connection } from "../../postgres/connection.js";
+import type { Scope } from "../../scope/scope.js";
+import { lockOwner, uuidOf } from "../../scope/scope-predicates.js";
+import { changeLine } from "../changes/change-line.js";
+import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
+import { type MemoryItem, versionOf } from "../item/memory.js";
+import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
+import { deactivateMemories } from "./memory-states.js";
+
+/** A memory that its user asked to forget. */
+export interface SaidRemoval extends EventPlace {
+  readonly id: string;
+  /** The user's words that ask for it, and the place of their message. */
+  readonly quote: string;
+  readonly seq: number;
+}
+
+/**
+ * Hides memories of the owner of `scope` that its user asked to forget; until they are purged they can be restored. The audit
+ * trail keeps the words. What is no longer active, and what is another owner's, stays as it is.
+ *
+ * Belongs in the transaction of the other writes. Takes the owner's lock.
+ *
+ * @returns the ids of those that were hidden.
+ */
+export async function removeSaid(
+  tx: Connection,
+  input: {
+    readonly scope: Scope;
+    readonly removals: readonly SaidRemoval[];
+    readonly actor: string;
+    readonly step: EventStep;
+    readonly purgeAfterMs: number;
+  },
+): Promise<string[]> {
+  const { scope, removals, actor, step, purgeAfterMs } = input;
+  if (removals.length === 0) return [];
+  const { ref: ownerRef } = await lockOwner(tx, scope);
+  const byId = new Map(removals.map((removal) => [removal.id, removal]));
+  const rows = await tx.query<{ memory: MemoryJson }>(sql`
+    select ${memoryJson(tx)} as memory from ${tx.schema}.memory m
+    where m.owner_ref = ${ownerRef} and m.id = any (${[...byId.keys()].map(uuidOf)}::uuid[]) and m.state = 'active'
+      and m.app_id in ('', ${scope.appId ?? ""})
+    order by m.ref`);
+  const found = rows.map(({ memory }) => memoryOf(memory));
+  const gone = { state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs } as const;
+  const changes = found.map(({ id }) => ({ ...gone, id }));
+  await deactivateMemories(tx, { ownerRef, changes, vectors: false });
+  const entries = found.map((memory) => changeOf(memory, byId.get(memory.id) as SaidRemoval));
+  if (entries.length > 0) await recordChanges(tx, { ownerRef, scope, actor, step, changes: entries });
+  return found.map(({ id }) => id);
+}
+
+function changeOf(memory: MemoryItem, { id: memoryId, quote, seq, ...place }: SaidRemoval): MemoryChange {
+  const { category, importance, state } = memory;
+  const event = "soft_deleted";
+  return {
+    ...{ ...place, memoryId, event: "DELETE", category, similarity: null },
+    old: { ...versionOf(memory), state },
+    new: { state: event, evidence: { quote, threadId: place.threadId, seq } },
+    news: { event, line: changeLine(event, memory), importance },
+  };
+}

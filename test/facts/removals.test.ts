@@ -1,0 +1,190 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { chooseRemovals } from "../../src/facts/choose-removals.rule.js";
+import type { Memory } from "../../src/memory.js";
+import { asksToForget } from "../../src/text/asks-to-forget.js";
+import { recordingLogger } from "../support/recording-logger.js";
+import { candidate, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type Address, eventsOf, newAddress, say, textsOf } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const config = { memories: { extract: true } };
+const drafts = [
+  { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." },
+  { category: "constraints", text: "The user is allergic to nuts." },
+  { category: "preferences", text: "The user likes green tea." },
+];
+
+/** A memory whose model finds `text` among what it is shown, and proposes to remove it on `quote`. */
+function forgetting(removals: (prompt: string) => unknown, facts: unknown[] = [], more = {}) {
+  const model = taskModel({
+    fact_extraction: (prompt) =>
+      ({ structured: { reasoning: "", facts, removals: removals(prompt) } }) as never,
+  });
+  return { model, memory: db.memory({ model, config, ...more }) };
+}
+const numberOf = (prompt: string, text: string) =>
+  Number(new RegExp(`<memory number="(\\d+)"[^>]*>${text}`).exec(prompt)?.[1] ?? 0);
+const removal =
+  (text: string, quote: string, message = 1) =>
+  (prompt: string) => [{ memory: numberOf(prompt, text), evidence: { message, quote } }];
+async function knowing(memory: Memory): Promise<Address> {
+  const thread = newAddress();
+  await memory.memories.add(drafts, { scope: thread.scope, consent: "given" });
+  return thread;
+}
+
+describe("what a user asks to forget", () => {
+  it.each([
+    ["Please forget where I live.", "The user lives in Porto."],
+    ["You can delete my allergy, it was a mistake.", "The user is allergic to nuts."],
+    ["Bitte vergiss meine Allergie.", "The user is allergic to nuts."],
+  ])("is hidden, with the words in the audit trail, and can be restored: %s", async (said, text) => {
+    const { memory } = forgetting(removal(text, said));
+    const thread = await knowing(memory);
+    const before = await memory.memories.list({ scope: thread.scope });
+    await say(memory, thread, said);
+    expect(await textsOf(memory, thread)).toEqual(
+      drafts.map((draft) => draft.text).filter((each) => each !== text),
+    );
+    const { id } = before.find((each) => each.text === text)!;
+    const [last] = await memory.memories.history(id, thread);
+    expect(last).toMatchObject({
+      ...{ event: "DELETE", actor: "worker:extract", old: { text } },
+      new: { state: "soft_deleted", evidence: { quote: said, threadId: thread.threadId, seq: 0 } },
+    });
+    const { changes } = await memory.recall(thread);
+    expect(changes.top.map(({ event }) => event)).toContain("soft_deleted");
+    await memory.memories.restore(id, { scope: thread.scope, consent: "given" });
+    expect(await textsOf(memory, thread)).toHaveLength(3);
+  });
+
+  it("is not told the model about where nobody asks", async () => {
+    const { memory, model } = forgetting(() => [{ memory: 1, evidence: { message: 1, quote: "Porto" } }]);
+    const thread = await knowing(memory);
+    await say(memory, thread, "Don't forget that I live in Porto.");
+    expect(model.prompts("fact_extraction")[0]).not.toContain("<memories>");
+    expect(await textsOf(memory, thread)).toHaveLength(3);
+  });
+
+  it("is found among many, and only among the user's own", async () => {
+    const { memory, model } = forgetting(
+      removal("The user is allergic to nuts.", "forget my allergy to nuts"),
+    );
+    const thread = await knowing(memory);
+    const noise = Array.from({ length: 80 }, (_, index) => ({
+      text: `The user owns house ${index} at the sea.`,
+      importance: 5,
+    }));
+    await memory.memories.add(noise, { scope: thread.scope });
+    const other = await knowing(memory);
+    await say(memory, thread, "Please forget my allergy to nuts.");
+    expect(await textsOf(memory, thread)).not.toContain("The user is allergic to nuts.");
+    expect(await textsOf(memory, other)).toHaveLength(3);
+    expect(model.prompts("fact_extraction")[0]?.match(/<memory number/g)).toHaveLength(60);
+  });
+
+  it("tells nothing new by the words that ask for it, and comes after what was said before", async () => {
+    const city = { category: "profile", key: "city", value: "Porto" };
+    const quote = "forget that I live in Porto";
+    const { memory } = forgetting(removal("The user lives in Porto.", quote), [
+      candidate("The user lives in Porto.", "I live in Porto", city),
+      candidate("The user sails.", "I sail now"),
+    ]);
+    const thread = await knowing(memory);
+    await say(memory, thread, `Please ${quote}. I sail now.`);
+    expect(await textsOf(memory, thread)).toEqual([
+      ...["The user is allergic to nuts.", "The user likes green tea.", "The user sails."],
+    ]);
+    expect(await eventsOf(db, thread, "extract")).toContain("classify skipped asked_to_forget");
+  });
+
+  it("is nothing that the words do not ask for; what is malformed costs nothing else", async () => {
+    const broken: ((prompt: string) => unknown)[] = [
+      removal("The user lives in Porto.", "I sail"),
+      removal("The user lives in Porto.", "forget my address"),
+      () => [{ memory: 99, evidence: { message: 1, quote: "Please forget my allergy" } }],
+      () => [{ memory: -1.5 }, "everything", null],
+      () => "all of them",
+      () => ({ memory: 1 }),
+      () => undefined,
+    ];
+    for (const removals of broken) {
+      const { memory } = forgetting(removals, [candidate("The user sails.", "I sail")]);
+      const thread = await knowing(memory);
+      await say(memory, thread, "Please forget my allergy. I sail. ");
+      expect(await textsOf(memory, thread)).toEqual([...drafts.map(({ text }) => text), "The user sails."]);
+    }
+  });
+
+  it("is never everything, nor more than a message may write: an operator is told", async () => {
+    const logger = recordingLogger();
+    const all = (prompt: string) =>
+      [1, 2, 3].map((memory) => ({
+        memory,
+        evidence: { message: 1, quote: /Please[^<]*/.exec(prompt)?.[0] },
+      }));
+    const { memory, model } = forgetting(all, [], { logger });
+    const thread = await knowing(memory);
+    await say(memory, thread, "Please forget everything you know about me.");
+    expect(await textsOf(memory, thread)).toHaveLength(3);
+    expect(model.prompts("fact_extraction")[0]).not.toContain("<memories>");
+    expect(await eventsOf(db, thread, "extract")).toContain("delete skipped forget_everything");
+    expect(logger.lines.join("\n")).toContain("asked in thread");
+
+    const few = forgetting(all, [], { config: { memories: { extract: true, writesPerTurn: 2 } } }).memory;
+    const other = await knowing(few);
+    await say(few, other, "Please forget my tea, my nuts and my city.");
+    expect(await textsOf(few, other)).toHaveLength(3);
+    expect(await eventsOf(db, other, "extract")).toContain("delete skipped bulk");
+  });
+});
+
+describe("asking to forget", () => {
+  it.each([
+    ["Please forget where I live", "some"],
+    ["You can delete my allergy.", "some"],
+    ["Don't remember my birthday", "some"],
+    ["Oublie mon adresse.", "some"],
+    ["Borra mi dirección, por favor.", "some"],
+    ["Забудь мой адрес", "some"],
+    ["请忘记我的地址", "some"],
+    ["住所を忘れてください", "some"],
+    ["Forget everything about me", "all"],
+    ["Vergiss alles.", "all"],
+    ["Don't forget my birthday", null],
+    ["I always forget my keys.", null],
+    ["Never mind, forget it.", null],
+    ["Vergiss nicht, dass ich vegan bin.", null],
+    ["N'oublie pas mon allergie", null],
+    ["别忘了我的生日", null],
+    ["I live in Porto.", null],
+  ])("%s: %s", (text, expected) => {
+    expect(asksToForget(text)).toBe(expected);
+  });
+
+  it("removes nothing but what was shown, by words that stand in the message", () => {
+    const number = fc.oneof(fc.integer(), fc.double());
+    const proposed = fc.record({
+      memory: number,
+      evidence: fc.record({ message: number, quote: fc.string() }),
+    });
+    fc.assert(
+      fc.property(fc.array(proposed), fc.array(fc.string()), (candidates, messages) => {
+        const rules = {
+          messages: ["Please forget my city.", ...messages],
+          memories: ["a", "b"],
+          perMessage: 1,
+        };
+        const { chosen, rejected } = chooseRemovals(candidates, rules);
+        expect(chosen.length + rejected.length).toBeLessThanOrEqual(candidates.length);
+        for (const { id, message, quote } of chosen) {
+          expect(rules.memories).toContain(id);
+          expect(rules.messages[message]?.normalize("NFC")).toContain(quote);
+          expect(asksToForget(rules.messages[message] ?? "")).toBe("some");
+        }
+      }),
+    );
+  });
+});
