@@ -23,25 +23,66 @@ import {
   wantedMemories,
 } from "./memory-signals.js";
 import { messageScores } from "./message-scores.js";
-import { type AskedTerms, questionTerms, type SeenOwners, seenOwners } from "./question-terms.js";
+import { type AskedTerms, asksForAll, questionTerms, type SeenOwners, seenOwners } from "./question-terms.js";
 import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 import { memoryScores } from "./word-scores.js";
 
-/** The memories that may answer a question, in no order. One round trip. */
+/** What a search finds. */
+export interface SearchedMemories {
+  /** The memories that may answer a question, in no order. */
+  readonly candidates: readonly MemoryCandidate[];
+  /** Where the question asks for all there is: the most important memories, in their order. */
+  readonly important: readonly MemoryItem[];
+}
+
+/** The memories that may answer a question. One round trip. */
 export async function searchMemories(
   db: Connection,
   question: EmbeddedQuestion,
-  visibleTo: VisibleMemories & { readonly limit: number },
-): Promise<MemoryCandidate[]> {
+  visibleTo: VisibleMemories & { readonly limit: number; readonly most: number },
+): Promise<SearchedMemories> {
   const { ctes, owners } = seenOwners(db, visibleTo.scope);
   const asked = questionTerms(db, owners, question);
   const hits = memoryHits(db, { owners, terms: asked.terms }, { ...visibleTo, ...searchedBy(question) });
   const rows = await db.query<FoundMemory & Record<string, unknown>>(
-    sql`with ${ctes},${asked.ctes},${hits.ctes} select * from ${hits.found}`,
+    sql`with ${ctes},${asked.ctes},${hits.ctes},${importantMemories(db, owners, question, visibleTo.most)}
+    select * from ${hits.found} union all select * from important`,
     { prepare: true },
   );
-  return candidatesOf(rows);
+  const important = rows.filter(({ list }) => list === "important");
+  return {
+    candidates: candidatesOf(rows),
+    important: important
+      .toSorted((first, second) => Number(first.signals) - Number(second.signals))
+      .map(({ memory }) => memoryOf(memory)),
+  };
+}
+
+/**
+ * CTE `important`, with the rows of `FoundMemory`: of a question that asks for all there is, the `most` important of the
+ * memories that are wanted. No row is read for another.
+ */
+function importantMemories(
+  db: Connection,
+  owners: SeenOwners,
+  question: EmbeddedQuestion,
+  most: number,
+): Sql {
+  return sql`
+    important as (
+      select 'important' as list, m.ref::float8 as ref,
+        to_json(row_number() over (order by m.pinned desc, m.importance desc, m.updated_at desc, m.ref)) as signals,
+        ${memoryJson(db)} as memory
+      from (
+        select l.* from ${owners} s cross join wanted w cross join lateral (
+          select * from ${db.schema}.memory m
+          where m.owner_ref = s.id and ${asksForAll(db, question)} and ${visible} and m.valid_from <= ${db.now()}
+          order by m.pinned desc, m.importance desc, m.updated_at desc, m.ref limit ${most}
+        ) l
+        order by l.pinned desc, l.importance desc, l.updated_at desc, l.ref limit ${most}
+      ) m
+    )`;
 }
 
 /** What a search for memories takes of a question besides its words. */
