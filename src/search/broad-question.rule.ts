@@ -11,7 +11,7 @@ const words: Readonly<Record<string, string>> = {
     "please re recall recalled recorded remember remembered remembers s saved show so some something stored tell " +
     "that the there things this to u us user users ve was we what whatever whats who you your",
   spanish:
-    "a acerca algo conoce conoces cual cuales cuentame datos de del di dime el en es esta favor guardado " +
+    "a acerca algo algun conoce conoces cual cuales cuentame datos de decir decirme del di dime el en es esta favor guardado " +
     "guardados has hay informacion la las lo los me memoria memorias mi mis muestra muestrame o por puedes que quien " +
     "recuerda recuerdas recuerdos sabe sabes se sobre soy te tienes toda todas todo todos tu un una usuario y yo",
   german:

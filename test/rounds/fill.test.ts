@@ -3,10 +3,12 @@ import type { Memory, MemoryDraft, Recalled, Scope } from "../../src/index.js";
 import { memoryBlock } from "../../src/rounds/memory-block.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { useFreshSchemas } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
+const freshSchema = useFreshSchemas(db);
 
 /** What a recall shows, in the order of the prompt. */
 const shownIn = ({ memories }: Recalled) => {
@@ -212,8 +214,8 @@ describe("episodes", () => {
     embeddings.embedDocuments = async (texts) => texts.map((text) => vectorOf(text) ?? []);
     embeddings.embedQuery = async (text) =>
       (text.includes("pottery?") ? vectors.question : vectorOf(text)) ?? [];
-    const memory = db.memory({ embeddings, embeddingSpace: "by distance" });
-    await memory.setup();
+    const fresh = await freshSchema();
+    const memory = fresh.memory({ embeddings, embeddingSpace: "by distance" });
     const { scope, threadId } = newAddress();
     const episode = (text: string, start: number) => ({
       kind: "episode" as const,
@@ -223,7 +225,7 @@ describe("episodes", () => {
     await added(memory, scope, [episode("They talked about pottery.", 1), episode("They fired a kiln.", 2)]);
     const { memories } = await memory.recall({ scope, threadId, query: "What about pottery?" });
     expect(memories.episodes.map(({ memory: { text } }) => text)).toEqual(["They fired a kiln."]);
-    const plain = db.memory();
+    const plain = fresh.memory();
     const lexical = await plain.recall({ scope, threadId, query: "What about pottery?" });
     expect(lexical.memories.episodes.map(({ memory: { text } }) => text)).toEqual([
       "They talked about pottery.",
