@@ -1,15 +1,9 @@
+import type { ShownPart } from "../conversation/shown-turns.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { estimateTokens, readTokens } from "../text/estimate-tokens.js";
 import { clipped } from "../text/storable-text.js";
 import { memoryBlock, memoryLine } from "./memory-block.js";
-import {
-  type MemoryPart,
-  memoryParts,
-  noMemories,
-  partOf,
-  type Recalled,
-  type RecalledMemories,
-} from "./recalled.js";
+import { memoryParts, noMemories, partOf, type Recalled, type RecalledMemories } from "./recalled.js";
 
 /**
  * `found` cut to what its memory block holds within `budgetTokens`, headings and all, the conversation's summary apart.
@@ -44,8 +38,8 @@ export function fitBudget(found: Recalled, budgetTokens: number): Recalled {
 
 /** A memory that there is room for. */
 interface Pick {
-  readonly part: MemoryPart;
-  readonly shown: RecalledMemories[MemoryPart][number];
+  readonly part: ShownPart;
+  readonly shown: RecalledMemories[ShownPart][number];
 }
 
 function fittingMemories(shown: Recalled, found: RecalledMemories, budgetTokens: number): RecalledMemories {

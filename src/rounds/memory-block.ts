@@ -2,12 +2,13 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { isoDay } from "../clock.js";
 import { consentLines } from "../consents/consent-lines.rule.js";
 import { bearsMark, memoryPreface, saidMessage } from "../conversation/recalled-mark.js";
+import { type ShownPart, type ShownRound, shownParts } from "../conversation/shown-turns.js";
 import { deltaHeader } from "../memories/changes/change-line.js";
-import { type MemoryItem, unverified } from "../memories/item/memory.js";
+import { bestSimilarity, type MemoryItem, unverified } from "../memories/item/memory.js";
 import { contained, withoutHeadings } from "../text/contained-text.js";
 import { messageText } from "../text/message-text.js";
 import { headAtWord, onOneLine } from "../text/storable-text.js";
-import type { MemoryPart, Recalled } from "./recalled.js";
+import { partOf, type Recalled } from "./recalled.js";
 
 /** What the memory block ends with. */
 const memoryRequest = "Answer consistently using the memory and conversation above.";
@@ -109,7 +110,7 @@ function leftOut({ memories: { leftOut: count, leftOutAtLeast } }: Recalled): st
 
 /** What a memory adds to the block: its line, and the section that this stands in. */
 export function memoryLine(
-  part: MemoryPart,
+  part: ShownPart,
   memory: MemoryItem,
   place: number,
 ): { readonly section: string; readonly line: string } {
@@ -179,6 +180,24 @@ function withTrust(memory: MemoryItem, words: string): string {
 /** One memory is one line: it cannot look like a heading or another section. */
 function oneLine(text: string): string {
   return contained(onOneLine(text));
+}
+
+/**
+ * What a round was shown of memory, for `remember`: then it counts as seen, and `threads.shown` tells of it. What only
+ * fills the block does not count as used.
+ */
+export function shownBy(recalled: Recalled): ShownRound {
+  const { memories, changes, summary } = recalled;
+  const parts = Object.fromEntries(
+    shownParts.map((part) => [part, partOf(memories, part).map(({ id }) => id)] as const),
+  );
+  const { rest: _, ...used } = parts;
+  return {
+    ...{ revision: changes.revision, memoryIds: Object.values(used).flat(), parts },
+    similarity: bestSimilarity([...memories.relevant, ...memories.episodes]),
+    ...{ summaryId: summary?.id ?? null, leftOut: memories.leftOut },
+    block: recalled.traced ? memoryBlock(recalled) : null,
+  };
 }
 
 /** What memory puts in front of a user's message. A bracket and an empty line end it, so it holds none itself. */

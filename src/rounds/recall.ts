@@ -109,6 +109,7 @@ export async function recall(deps: SearchRuntime, input: RecallInput): Promise<R
       top: found.changes,
     },
     consents: found.consents,
+    ...(retrieval.traces && { traced: true }),
   };
   return fitBudget(recalled, retrieval.budgetTokens);
 }

@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { PendingConsent } from "../consents/consent-lines.rule.js";
 import type { Conversation } from "../conversation/find-conversation.js";
+import type { ShownPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { linksOf, type MemoryCandidate } from "../search/memory-hits.js";
@@ -63,6 +64,8 @@ export interface Recalled {
   };
   /** What waits for the user's consent and may be asked about, newest first. */
   readonly consents: readonly PendingConsent[];
+  /** Set where `retrieval.traces` asks to keep the memory block. */
+  readonly traced?: boolean;
 }
 
 /** No memories. */
@@ -71,13 +74,13 @@ export const noMemories: RecalledMemories = {
   leftOut: 0,
 };
 
-/** What of it is shown as lines, in the order in which there is room for it. */
-export const memoryParts = ["profile", "relevant", "episodes", "notes", "related", "rest"] as const;
-/** What of it is shown as lines. */
-export type MemoryPart = (typeof memoryParts)[number];
+/** The parts in the order in which there is room for them. */
+export const memoryParts: readonly ShownPart[] = [
+  ...(["profile", "relevant", "episodes", "notes", "related", "rest"] as const),
+];
 
 /** The memories of a part. */
-export function partOf(memories: RecalledMemories, part: MemoryPart): readonly MemoryItem[] {
+export function partOf(memories: RecalledMemories, part: ShownPart): readonly MemoryItem[] {
   return memories[part].map((shown) => ("memory" in shown ? shown.memory : shown));
 }
 

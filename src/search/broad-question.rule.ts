@@ -8,7 +8,7 @@ const words: Readonly<Record<string, string>> = {
   english:
     "a about all and any anything are can could d did do does everything facts for from give had has have i " +
     "info information is in it know known knows learned learnt ll m me memories memory my myself of on " +
-    "please re recall recalled recorded remember remembered remembers s saved show so some something stored tell " +
+    "please re recall recalled recorded remember remembered remembers s saved show so stored tell " +
     "that the there things this to u us user users ve was we what whatever whats who you your",
   spanish:
     "a acerca algo algun conoce conoces cual cuales cuentame datos de decir decirme del di dime el en es esta favor guardado " +
@@ -58,6 +58,12 @@ const wholeQuestions = new RegExp(
 
 const anyWord = /[\p{L}\p{N}]+/gu;
 
+/** The pictures of a question without words, as words: what they show, they ask for. */
+function pictured(question: string): string {
+  const pictures = question.match(/\p{Extended_Pictographic}/gu) ?? [];
+  return pictures.map((picture) => `u${picture.codePointAt(0)?.toString(16)}`).join(" ");
+}
+
 /** Longest question that is looked at: a longer one has words that tell something. */
 const mostCharacters = 300;
 
@@ -78,6 +84,7 @@ export function tellingWords(question: string, language: string): string {
     // "List" and "far" are asked with in these places, and about elsewhere.
     .replace(/^\W*list\b|\bso far\b/g, " ");
   const found = bare.match(anyWord) ?? [];
+  if (found.length === 0) return pictured(question);
   if (wholeQuestions.test(found.join("").normalize("NFC"))) return "";
   const isAsking = (list: ReadonlySet<string>) => found.every((word) => list.has(word));
   if ([...askingWords.values()].some(isAsking)) return "";

@@ -110,6 +110,13 @@ export const retrievalOptionsSchema = z.strictObject({
    * @default true
    */
   fill: z.boolean().default(true),
+  /**
+   * Whether the memory block of each turn is kept word for word, for `threads.shown`. Without, the ids of what it showed
+   * are: what is forgotten later is in no copy.
+   *
+   * @default false
+   */
+  traces: z.boolean().default(false),
   /** Longest wait for the embedding of a question; recall goes on without it. @default 2_000 */
   embedTimeoutMs: timerOption.min(1).default(2_000),
   /**
