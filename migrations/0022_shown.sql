@@ -1,9 +1,10 @@
--- What is known of a user, whatever is asked: of each category the most important statements, and what is pinned. In the
--- same order, all that is active is listed where somebody asks for everything.
+-- What is known of a user, whatever is asked: of each category the most important statements. And all that is active:
+-- what is pinned, then the most important. That is one expression, so that no planner takes this index for the other.
 drop index memory_profile;
-create index memory_profile on memory (owner_ref, category, importance desc, updated_at desc)
+create index memory_profile on memory (owner_ref, category, importance desc, updated_at desc, ref)
   where state = 'active' and kind in ('fact', 'insight') and key is null;
-create index memory_rank on memory (owner_ref, pinned desc, importance desc, updated_at desc) where state = 'active';
+create index memory_rank on memory (owner_ref, (importance + 10 * pinned::integer) desc, updated_at desc, ref)
+  where state = 'active';
 
 -- What each turn was shown, by ids: what is forgotten is in none of them. One row a turn.
 create table shown (

@@ -167,8 +167,15 @@ function beginning(text: string): string {
   return line.length <= episodeCharacters ? line : `${headAtWord(line, episodeCharacters)}...`;
 }
 
+/** Lines as they were last written: a block is written several times before it is known to fit. */
+const writtenLines = new WeakMap<MemoryItem, { readonly words: string; readonly line: string }>();
+
 function item(memory: MemoryItem, words: string): string {
-  return `- ${withTrust(memory, words)}`;
+  const known = writtenLines.get(memory);
+  if (known?.words === words) return known.line;
+  const line = `- ${withTrust(memory, words)}`;
+  writtenLines.set(memory, { words, line });
+  return line;
 }
 
 /** The words of a memory, with what is to be said of them where nobody vouches for it. */

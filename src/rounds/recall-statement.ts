@@ -5,7 +5,7 @@ import { memoryJson } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { type ComposedStatement, compose, slot } from "../search/composed-statement.js";
-import { memoryHits } from "../search/memory-hits.js";
+import { importanceRank, memoryHits } from "../search/memory-hits.js";
 import type { HitSelection, SearchedVector } from "../search/memory-signals.js";
 import { asksForAll, questionTerms, type SeenOwners, seenOwners } from "../search/question-terms.js";
 import type { Question } from "../search/read-question.js";
@@ -231,14 +231,17 @@ function knownMemories(
   return sql`
     -- What is known, whatever is asked: slots, what is pinned, and of each category the most important statements.
     known_memory as materialized (
-      select ${columns} from ${owners} s join ${schema}.memory m on m.owner_ref = s.id
-      where m.key is not null and m.kind in ('fact', 'insight') and ${readable} and ${holds}
+      select k.* from ${owners} s cross join lateral (
+        select ${columns} from ${schema}.memory m
+        where m.owner_ref = s.id and m.key is not null and m.kind in ('fact', 'insight') and ${readable} and ${holds}
+        offset 0
+      ) k
       union all
       select p.* from ${owners} s cross join lateral (
         select ${columns} from ${schema}.memory m
-        where m.owner_ref = s.id and m.pinned and (m.key is null or m.kind = 'episode')
+        where m.owner_ref = s.id and ${importanceRank} > 10 and m.pinned and (m.key is null or m.kind = 'episode')
           and m.kind in ('fact', 'insight', 'episode') and ${readable} and ${holds}
-        order by m.importance desc, m.updated_at desc, m.ref limit ${known.most}
+        order by ${importanceRank} desc, m.updated_at desc, m.ref limit ${known.most}
       ) p
       union all
       select w.* from ${owners} s cross join unnest(${known.categories}::text[]) as each (category)

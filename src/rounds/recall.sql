@@ -558,14 +558,17 @@ found as (
 ),
 -- What is known, whatever is asked: slots, what is pinned, and of each category the most important statements.
 known_memory as materialized (
-  select m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, m.importance, m.updated_at from seen_owner s join "memory".memory m on m.owner_ref = s.id
-  where m.key is not null and m.kind in ('fact', 'insight') and m.category = any (:categories::text[]) and m.state = 'active' and m.app_id in ('', :app) and m.valid_from <= now()
+  select k.* from seen_owner s cross join lateral (
+    select m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, m.importance, m.updated_at from "memory".memory m
+    where m.owner_ref = s.id and m.key is not null and m.kind in ('fact', 'insight') and m.category = any (:categories::text[]) and m.state = 'active' and m.app_id in ('', :app) and m.valid_from <= now()
+    offset 0
+  ) k
   union all
   select p.* from seen_owner s cross join lateral (
     select m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, m.importance, m.updated_at from "memory".memory m
-    where m.owner_ref = s.id and m.pinned and (m.key is null or m.kind = 'episode')
+    where m.owner_ref = s.id and (m.importance + 10 * m.pinned::integer) > 10 and m.pinned and (m.key is null or m.kind = 'episode')
     and m.kind in ('fact', 'insight', 'episode') and m.category = any (:categories::text[]) and m.state = 'active' and m.app_id in ('', :app) and m.valid_from <= now()
-    order by m.importance desc, m.updated_at desc, m.ref limit :always_shown
+    order by (m.importance + 10 * m.pinned::integer) desc, m.updated_at desc, m.ref limit :always_shown
   ) p
   union all
   select w.* from seen_owner s cross join unnest(:categories::text[]) as each (category)

@@ -28,6 +28,9 @@ import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 import { memoryScores } from "./word-scores.js";
 
+/** What memories `m` of an owner are listed by, in the form of their index: pinned ones (above 10), then by importance. */
+export const importanceRank: Sql = sql`(m.importance + 10 * m.pinned::integer)`;
+
 /** What a search finds. */
 export interface SearchedMemories {
   /** The memories that may answer a question, in no order. */
@@ -72,16 +75,16 @@ function importantMemories(
   return sql`
     important as (
       select 'important' as list, m.ref::float8 as ref,
-        to_json(row_number() over (order by m.pinned desc, m.importance desc, m.updated_at desc, m.ref)) as signals,
+        to_json(row_number() over (order by ${importanceRank} desc, m.updated_at desc, m.ref)) as signals,
         ${memoryJson(db)} as memory
       from (
         select l.* from ${owners} s cross join wanted w cross join lateral (
           select * from ${db.schema}.memory m
           where m.owner_ref = s.id and ${asksForAll(db, question)} and ${visible} and m.valid_from <= ${db.now()}
-          order by m.pinned desc, m.importance desc, m.updated_at desc, m.ref limit ${most}
+          order by ${importanceRank} desc, m.updated_at desc, m.ref limit ${most}
         ) l
-        order by l.pinned desc, l.importance desc, l.updated_at desc, l.ref limit ${most}
       ) m
+      order by ${importanceRank} desc, m.updated_at desc, m.ref limit ${most}
     )`;
 }
 

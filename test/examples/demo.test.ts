@@ -135,7 +135,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     test("the next round is told what changed; the planner reads tasks and is refused preferences", () => {
       const [shown = "", asked = ""] = section("Another program adds two tasks").split(/(?<=<\/memory>\n)/);
       expect(shown).toMatch(
-        /<memory>\n +shown +# Long-term Memory\n +shown +This is remembered data.+\n(?: +shown *)?\n* +shown +Memory updates since rev \d+:\n/,
+        /<memory>\n +shown +# Long-term Memory\n +shown +Use what is known here.+\n(?: +shown *)?\n* +shown +Memory updates since rev \d+:\n/,
       );
       expect(shown).toMatch(/ shown +- \+created: \[Tasks\] Before the launch the checkout is tested/);
       expect(shown).toMatch(/ shown +- \+created: \[Tasks\] For the launch the guests get/);

@@ -20,6 +20,7 @@ describe("the names the package exports", () => {
       "procedureTool",
       "recallNode",
       "rememberNode",
+      "shownBy",
       "withMemory",
     ]);
   });
