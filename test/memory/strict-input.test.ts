@@ -68,6 +68,7 @@ const calls: Readonly<Record<string, Arguments>> = {
   "threads.remove": [{ scope, threadId: "removed" }],
   "threads.claim": [{ scope, threadId, said }],
   "threads.refuse": [{ threadId, said }],
+  "threads.shown": [{ scope, threadId }],
   "checkpoints.prune": [{ scope, keepLast: 1 }],
 };
 
@@ -106,6 +107,7 @@ const withoutOptions = [
   "memoryStateFields",
   "memoryQueryTool",
   "modelView",
+  "shownBy",
 ];
 
 /** Every call of `api` by its path: "memories.add". */
