@@ -4,6 +4,7 @@ import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-r
 import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import { type Cte, cte, float } from "./composed-statement.js";
+import { importantMemories } from "./important-memories.js";
 import {
   bestSources,
   bestVisible,
@@ -23,13 +24,10 @@ import {
   wantedMemories,
 } from "./memory-signals.js";
 import { messageScores } from "./message-scores.js";
-import { type AskedTerms, asksForAll, questionTerms, type SeenOwners, seenOwners } from "./question-terms.js";
+import { type AskedTerms, questionTerms, type SeenOwners, seenOwners } from "./question-terms.js";
 import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 import { memoryScores } from "./word-scores.js";
-
-/** What memories `m` of an owner are listed by, in the form of their index: pinned ones (above 10), then by importance. */
-export const importanceRank: Sql = sql`(m.importance + 10 * m.pinned::integer)`;
 
 /** What a search finds. */
 export interface SearchedMemories {
@@ -60,32 +58,6 @@ export async function searchMemories(
       .toSorted((first, second) => Number(first.signals) - Number(second.signals))
       .map(({ memory }) => memoryOf(memory)),
   };
-}
-
-/**
- * CTE `important`, with the rows of `FoundMemory`: of a question that asks for all there is, the `most` important of the
- * memories that are wanted. No row is read for another.
- */
-function importantMemories(
-  db: Connection,
-  owners: SeenOwners,
-  question: EmbeddedQuestion,
-  most: number,
-): Sql {
-  return sql`
-    important as (
-      select 'important' as list, m.ref::float8 as ref,
-        to_json(row_number() over (order by ${importanceRank} desc, m.updated_at desc, m.ref)) as signals,
-        ${memoryJson(db)} as memory
-      from (
-        select l.* from ${owners} s cross join wanted w cross join lateral (
-          select * from ${db.schema}.memory m
-          where m.owner_ref = s.id and ${asksForAll(db, question)} and ${visible} and m.valid_from <= ${db.now()}
-          order by ${importanceRank} desc, m.updated_at desc, m.ref limit ${most}
-        ) l
-      ) m
-      order by ${importanceRank} desc, m.updated_at desc, m.ref limit ${most}
-    )`;
 }
 
 /** What a search for memories takes of a question besides its words. */
