@@ -4,6 +4,7 @@ import { createConsentsApi } from "./consents/consents-api.js";
 import { claimConversation, refuseInConversation } from "./conversation/claim-conversation.js";
 import { listThreads } from "./conversation/list-threads.js";
 import { record } from "./conversation/record.js";
+import { listShown } from "./conversation/shown-turns.js";
 import { MemoryError } from "./errors.js";
 import { insertEvent, type MemoryEvent } from "./events/event-log.js";
 import { createEventsApi } from "./events/events.js";
@@ -96,6 +97,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       list: (page) => listThreads(db, page),
       claim: (input) => claimConversation(db, input),
       remove: (input) => removeThread(db.patient, input),
+      shown: (input) => listShown(db, input),
     },
     checkpointer() {
       saver ??= new OwnedPostgresSaver(db, defaultScope);

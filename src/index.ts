@@ -9,6 +9,13 @@ export type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversati
 export type { Conversation, ConversationSummary } from "./conversation/find-conversation.js";
 export type { ListThreads, Thread } from "./conversation/list-threads.js";
 export type { RecordInput } from "./conversation/record.js";
+export type {
+  ListShown,
+  ShownMemory,
+  ShownPart,
+  ShownRound,
+  ShownTurn,
+} from "./conversation/shown-turns.js";
 export { createMemory } from "./create-memory.js";
 export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./errors.js";
 export type { EventNode, EventOp, EventStep } from "./events/event-log.js";
@@ -136,6 +143,7 @@ export type { DatabaseStatus } from "./postgres/circuit-breaker.js";
 export type { DatabaseConfig, DatabaseOption, PostgresPool } from "./postgres/open-database.js";
 export type { ProcedureInput, ProceduresApi } from "./procedures/procedures-api.js";
 export type { RecalledChange } from "./rounds/find-recall.js";
+export { shownBy } from "./rounds/memory-block.js";
 export type { TelemetryConfig } from "./rounds/observe.js";
 export type { RecallInput } from "./rounds/recall.js";
 export type { Recalled, RecalledMemories } from "./rounds/recalled.js";

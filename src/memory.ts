@@ -7,6 +7,7 @@ import type { ConsentsApi } from "./consents/consents-api.js";
 import type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversation.js";
 import type { ListThreads, Thread } from "./conversation/list-threads.js";
 import type { RecordInput } from "./conversation/record.js";
+import type { ListShown, ShownTurn } from "./conversation/shown-turns.js";
 import type { createCompressionGraph } from "./episodes/compression-graph.js";
 import type { EventsApi } from "./events/events.js";
 import type { MemoryStats } from "./events/memory-stats.js";
@@ -142,7 +143,7 @@ export interface Memory {
     /** What was said that fits a question, best first. @throws MemoryError `INVALID_INPUT` */
     search(input: TranscriptQuery): Promise<TranscriptHit[]>;
   };
-  /** Conversations: list, claim and remove them. */
+  /** Conversations: list, claim and remove them, and see what their turns were shown. */
   readonly threads: {
     /** A user's or an app's threads, most recently active first. @throws MemoryError `INVALID_INPUT` */
     list(input: ListThreads): Promise<Thread[]>;
@@ -160,6 +161,18 @@ export interface Memory {
      * @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT`
      */
     remove(input: RemoveThread): Promise<Forgotten>;
+    /**
+     * What each turn of a thread was shown of memory, latest first: which memories stood in which part of the block, and
+     * how many were left out.
+     *
+     * @example
+     * ```ts
+     * const [latest] = await memory.threads.shown({ scope: { userId: "ana" }, threadId: "t1" });
+     * for (const { part, text } of latest?.memories ?? []) console.log(part, text);
+     * ```
+     * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
+     */
+    shown(input: ListShown): Promise<ShownTurn[]>;
   };
   /**
    * LangGraph's Postgres checkpointer on the same pool, which gives the checkpoints of a thread to their owner only:

@@ -10,6 +10,7 @@ export const searchCommand: CliCommand = {
   description: "find memories, or messages, best first",
   examples: [
     ['search "favourite tea" --user ana', "what is known of a user"],
+    ['search "" --user ana', "the most important of all that is known"],
     ["search tea --user ana --transcript", "what was said"],
   ],
   flags: (command) =>

@@ -4,6 +4,7 @@ import type { Scope } from "../scope/scope.js";
 import { idDigest, isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import { threadAndOwner } from "./claim-thread.js";
+import { type ShownRound, shownTurn } from "./shown-turns.js";
 
 /** A message not yet in the transcript: it has no seq. */
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
@@ -23,12 +24,8 @@ export interface AppendedRound {
   /** The agent and the run that it was said in. */
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
-  /** Revision of the owner's memories that the round was told of. */
-  readonly revSeen?: number | undefined;
-  /** Ids of the memories that the round was shown. */
-  readonly shownIds?: readonly string[] | undefined;
-  /** Similarity of the best memory that the round was shown, null for none; unset when no search is to be counted. */
-  readonly found?: number | null | undefined;
+  /** What the round was shown. */
+  readonly shown?: ShownRound | undefined;
   /** Whether new user messages make the extraction of facts due. */
   readonly extract?: boolean | undefined;
   /** Whether the user can be asked for consent. @default as the thread has it */
@@ -62,7 +59,8 @@ export function inputMessages(db: Connection, { messages }: AppendedRound): Sql 
  */
 export function lockedThread(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
-  const { scope, threadId, revSeen = 0, asksConsent = null } = round;
+  const { scope, threadId, shown, asksConsent = null } = round;
+  const revSeen = shown?.revision ?? 0;
   const { tenantId, userId, appId } = scopeColumns(scope);
   // With an offset each is looked up by its key; as a join, the planner may read all messages there are.
   const sameMessage = (threadRef: Sql) => sql`
@@ -140,13 +138,14 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
 
 /**
  * CTEs for what a recorded round means elsewhere: the extraction of facts is due, its search counts as an event, and
- * what it was shown counts as used.
+ * what it was shown is kept, and counts as used.
  *
  * Reading `counted` locks the owner before the rows below, in the order in which writers of memories do.
  */
 export function notedRound(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
-  const { scope, threadId, agentId, runId, found, shownIds = [], extract = false } = round;
+  const { scope, threadId, agentId, runId, shown, extract = false } = round;
+  const { similarity: found, memoryIds: shownIds = [], leftOut } = shown ?? {};
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`
     due as (
@@ -157,9 +156,10 @@ export function notedRound(db: Connection, round: AppendedRound): Sql {
     ),
     searched as (
       insert into ${schema}.event
-        (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, similarity, created_at)
+        (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, similarity,
+          left_out, created_at)
       select ${tenantId}, ${userId}, ${appId}, ${threadId}, ${agentId ?? null}::text, ${runId ?? null}::text,
-        'context', 'recall', 'search', 'ok', ${found ?? null}::real, ${db.now()}
+        'context', 'recall', 'search', 'ok', ${found ?? null}::real, ${leftOut ?? null}::int, ${db.now()}
       from owned where ${found !== undefined} and exists (select from fresh)
     ),
     accessed as (
@@ -168,5 +168,6 @@ export function notedRound(db: Connection, round: AppendedRound): Sql {
       from owned
       where m.id = any (${shownIds.map(uuidOf)}::uuid[]) and ${isSeenFrom(scope)}
         and (select count(*) from counted) >= 0
-    )`;
+    ),
+    ${shownTurn(db, shown)}`;
 }

@@ -14,6 +14,7 @@ import { isStorable } from "../text/storable-text.js";
 import type { NewMessage } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
 import { type RecordedThread, recordMessages } from "./record-messages.js";
+import { type ShownRound, shownRoundSchema } from "./shown-turns.js";
 
 const roles: ReadonlyMap<string, MessageRole> = new Map([
   ["human", "user"],
@@ -95,14 +96,7 @@ export interface RecordInput {
    */
   readonly asksConsent?: boolean | undefined;
   /** What the round was shown: it counts as seen once the round is recorded. */
-  readonly shown?:
-    | {
-        readonly revision: number;
-        readonly memoryIds: readonly string[];
-        /** Of the best memory that was found, null when none was; the search is then counted as an event. */
-        readonly similarity?: number | null | undefined;
-      }
-    | undefined;
+  readonly shown?: ShownRound | undefined;
 }
 
 const roundSchema = z.strictObject({
@@ -113,13 +107,7 @@ const roundSchema = z.strictObject({
   runId: storableText.optional(),
   saidAt: storableDate.optional(),
   asksConsent: z.boolean().optional(),
-  shown: z
-    .strictObject({
-      revision: z.int().min(0),
-      memoryIds: z.array(z.string()),
-      similarity: z.number().nullish(),
-    })
-    .optional(),
+  shown: shownRoundSchema.optional(),
 });
 
 /** The settings that decide whether a summary is due: the transcript answers it with each round. */
@@ -178,9 +166,7 @@ export async function record(
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
     ...{ saidAt, agentId: round.agentId, runId: round.runId },
-    revSeen: shown?.revision,
-    shownIds: shown?.memoryIds,
-    found: shown?.similarity,
+    shown,
     extract: due.extract,
     asksConsent: round.asksConsent,
   });

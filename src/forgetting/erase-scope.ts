@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import { existingTables } from "../checkpoints/checkpoint-statements.js";
 import { checkpointNamesOf } from "../checkpoints/prune-checkpoints.js";
 import { eraseThreads, lockErasableThreads } from "../conversation/list-threads.js";
+import { forgetShownWords } from "../conversation/shown-turns.js";
 import { insertEvent, type MemoryEvent } from "../events/event-log.js";
 import { changeLine } from "../memories/changes/change-line.js";
 import { recordChanges } from "../memories/changes/record-changes.js";
@@ -120,6 +121,10 @@ async function eraseMemories(run: Run, scope: ErasureScope): Promise<boolean> {
     const all = { keys: { ...noKeys, memories: sql`${refs}::bigint[]`, memoryIds }, scope, limit: everyRow };
     const records = scope.thread ? await eraseRows(tx, memoryRecordTables, all) : {};
     if (scope.thread) await tellOfErased(tx, { scope, ownerRef, found });
+    await forgetShownWords(
+      tx,
+      found.map(({ id }) => id),
+    );
     await discountMemories(tx, { ownerRef, memories: refs });
     return { ...records, ...(await eraseRows(tx, tables, all)) };
   });

@@ -65,6 +65,7 @@ export const messageTables: readonly ErasureTable[] = [ofThread("message_term"),
 /** What was made of it. */
 export const threadTables: readonly ErasureTable[] = [
   ofThread("summary"),
+  ofThread("shown"),
   ofThread("thread_task"),
   ofThread("dead_letter"),
 ];

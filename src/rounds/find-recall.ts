@@ -6,7 +6,7 @@ import {
 } from "../conversation/find-conversation.js";
 import type { ChangeEvent } from "../memories/changes/change-line.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { memoryOf } from "../memories/item/memory-row.js";
+import { type MemoryJson, memoryOf } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { candidatesOf, type FoundMemory, type MemoryCandidate } from "../search/memory-hits.js";
 import { type RecallStatement, recallStatement } from "./recall-statement.js";
@@ -29,8 +29,16 @@ export interface RecallResult {
   readonly changeCount: number;
   /** The most important changes since, most important first. */
   readonly changes: readonly RecalledChange[];
-  /** Most important first. */
+  /** Whether the question asks for no memory in particular. */
+  readonly broad: boolean;
+  /** What is always shown: pinned memories first, then most important first. */
   readonly profile: readonly MemoryItem[];
+  /** What is shown while there is room, most important first. */
+  readonly rest: readonly MemoryItem[];
+  /** How many memories might be shown unasked. */
+  readonly knownCount: number;
+  /** Whether there are more than were counted. */
+  readonly knownCut: boolean;
   /** The app's notes, latest first. */
   readonly notes: readonly MemoryItem[];
   readonly candidates: readonly MemoryCandidate[];
@@ -38,13 +46,19 @@ export interface RecallResult {
   readonly consents: readonly PendingConsent[];
 }
 
+/** A row of a list; without its memory where a hit has that. */
+type ListedMemory = Omit<FoundMemory, "memory"> & { readonly memory: MemoryJson | null };
+
 interface Row {
   conversation: ConversationRow | null;
   revision: number | null;
   trimmed_to: number | null;
   change_count: number;
   changes: RecalledChange[];
-  memories: FoundMemory[];
+  broad: boolean;
+  known_count: number;
+  known_cut: boolean;
+  memories: ListedMemory[];
   consents: PendingConsent[];
 }
 
@@ -56,6 +70,9 @@ export async function findRecall(
 ): Promise<RecallResult> {
   const [row] = await db.query<Row>(recallStatement(db, input), { prepare: true, timeoutMs });
   const found = row as Row;
+  const written = found.memories.filter(isWritten);
+  const memories = new Map(written.map(({ ref, memory }) => [ref, memory]));
+  const listOf = (name: string) => listed(found.memories, name, memories);
   return {
     conversation: conversationOf(found.conversation),
     revision: found.revision ?? 0,
@@ -63,17 +80,32 @@ export async function findRecall(
     revSeen: Math.max(found.conversation?.rev_seen ?? found.revision ?? 0, found.trimmed_to ?? 0),
     changeCount: found.change_count,
     changes: found.changes,
-    profile: listOf(found.memories, "profile"),
-    notes: listOf(found.memories, "note"),
-    candidates: candidatesOf(found.memories),
+    broad: found.broad,
+    profile: listOf("profile"),
+    rest: listOf("rest"),
+    knownCount: found.known_count,
+    knownCut: found.known_cut,
+    notes: listOf("note"),
+    candidates: candidatesOf(written),
     consents: found.consents,
   };
 }
 
+function isWritten(row: ListedMemory): row is FoundMemory {
+  return row.memory !== null;
+}
+
 /** The memories of one list, in its order. */
-function listOf(rows: readonly FoundMemory[], name: string): MemoryItem[] {
+function listed(
+  rows: readonly ListedMemory[],
+  name: string,
+  memories: ReadonlyMap<number, MemoryJson>,
+): MemoryItem[] {
   return rows
     .filter(({ list }) => list === name)
     .toSorted((first, second) => Number(first.signals) - Number(second.signals))
-    .map(({ memory }) => memoryOf(memory));
+    .flatMap(({ ref }) => {
+      const memory = memories.get(ref);
+      return memory ? [memoryOf(memory)] : [];
+    });
 }

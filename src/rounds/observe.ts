@@ -187,6 +187,8 @@ export function reportRecalled(query: string | undefined) {
         hits: hits.length,
         profile: memories.profile.length,
         notes: memories.notes.length,
+        rest: memories.rest.length,
+        left_out: memories.leftOut,
         changes: changes.count,
         gap_messages: gap.length,
         summarized: summary !== null,

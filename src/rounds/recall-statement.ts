@@ -5,9 +5,10 @@ import { memoryJson, unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { type ComposedStatement, compose, slot } from "../search/composed-statement.js";
+import { importanceRank } from "../search/important-memories.js";
 import { memoryHits } from "../search/memory-hits.js";
 import type { HitSelection, SearchedVector } from "../search/memory-signals.js";
-import { questionTerms, type SeenOwners, seenOwners } from "../search/question-terms.js";
+import { asksForAll, questionTerms, type SeenOwners, seenOwners } from "../search/question-terms.js";
 import type { Question } from "../search/read-question.js";
 
 /** What one recall asks for. */
@@ -15,16 +16,24 @@ export interface RecallStatement {
   readonly address: ConversationAddress;
   /** Null when nothing is asked: then only what is always shown is found. */
   readonly asked: {
-    readonly question: Pick<Question, "terms" | "words" | "correctable">;
+    readonly question: Pick<Question, "terms" | "telling" | "words" | "correctable">;
     readonly selection: HitSelection;
   } | null;
-  readonly profile: {
-    /** Slots, and news, are shown from these. */
+  readonly known: {
+    /** Memories, and news, are shown from these. */
     readonly categories: readonly string[];
-    /** Of these, free statements as well. */
+    /** Most of each of these that are shown; null for no limit. */
+    readonly lengths: readonly (number | null)[];
+    /** Those that are always shown, statements and slots of whatever importance. */
     readonly shownWhole: readonly string[];
+    /** Slots of the other categories are always shown from this importance on. */
     readonly minImportance: number;
-    readonly limit: number;
+    /** Most that are always shown. */
+    readonly most: number;
+    /** Most of the rest. */
+    readonly rest: number;
+    /** Most free statements of a category that are looked at. */
+    readonly statements: number;
   };
   readonly notes: number;
   readonly changes: number;
@@ -96,11 +105,14 @@ function slotsOf(shape: Shape, { asked }: RecallStatement): RecallStatement {
       messageIds: shape.branch ? of("messages", (i) => i.address.messageIds) : null,
     },
     asked: asked && { question: questionSlots(), selection: selectionSlots(scope, asked.selection) },
-    profile: {
-      categories: of("categories", (i) => i.profile.categories),
-      shownWhole: of("shown_whole", (i) => i.profile.shownWhole),
-      minImportance: of("least_importance", (i) => i.profile.minImportance),
-      limit: of("profile_limit", (i) => i.profile.limit),
+    known: {
+      categories: of("categories", (i) => i.known.categories),
+      lengths: of("category_lengths", (i) => i.known.lengths),
+      shownWhole: of("shown_whole", (i) => i.known.shownWhole),
+      minImportance: of("least_importance", (i) => i.known.minImportance),
+      most: of("always_shown", (i) => i.known.most),
+      rest: of("rest_shown", (i) => i.known.rest),
+      statements: of("statements", (i) => i.known.statements),
     },
     notes: of("notes", (i) => i.notes),
     changes: of("changes", (i) => i.changes),
@@ -116,6 +128,7 @@ const ofAsked = <Value>(name: string, read: (asked: Asked) => Value) =>
 function questionSlots(): Asked["question"] {
   return {
     terms: ofAsked("terms", ({ question }) => question.terms),
+    telling: ofAsked("telling", ({ question }) => question.telling),
     words: ofAsked("words", ({ question }) => question.words),
     correctable: ofAsked("correctable", ({ question }) => question.correctable),
   };
@@ -145,13 +158,13 @@ function selectionSlots(scope: Scope, { filter, vector }: HitSelection): HitSele
 
 /** The statement that `recall.sql` shows. */
 function composeRecall(db: Connection, input: RecallStatement): Sql {
-  const { profile, asked, address } = input;
+  const { known, asked, address } = input;
   const appId = address.scope.appId ?? "";
   // Of another scope's thread, nothing else is read either.
   const seen = seenOwners(db, address.scope, sql`coalesce((select owned from conversation), true)`);
   const terms = asked && questionTerms(db, seen.owners, asked.question);
   const hits = asked && terms && memoryHits(db, { ...seen, ...terms }, asked.selection);
-  const consents = { appId, categories: profile.categories, limit: input.consents };
+  const consents = { appId, categories: known.categories, limit: input.consents };
   return sql`
     with
     -- The thread, its summary and what was said since.
@@ -162,15 +175,12 @@ function composeRecall(db: Connection, input: RecallStatement): Sql {
       select id, revision, changes_trimmed_to from ${seen.owners} order by is_user desc limit 1
     ),
     ${terms && hits ? sql`${terms.ctes},${hits.ctes},` : empty}
-    ${profileFacts(db, seen.owners, appId, profile)},
-    -- All memories of this recall; those of a list with their places in it.
+    ${knownMemories(db, seen.owners, appId, known)},
+    -- All memories of this recall; those of a list with their places in it. What is a hit as well is written once.
     listed as (
-      select 'profile' as list, m.ref::float8 as ref,
-        to_json(row_number() over (order by m.importance desc, m.updated_at desc, m.ref)) as signals,
-        ${memoryJson(db)} as memory
-      from (
-        select * from profile_fact order by importance desc, updated_at desc, ref limit ${profile.limit}
-      ) m
+      select l.list, l.ref::float8 as ref, to_json(l.place) as signals,
+        ${hits ? sql`case when l.ref not in (select ref from hit) then ${memoryJson(db)} end` : memoryJson(db)} as memory
+      from listed_known l cross join lateral (select * from ${db.schema}.memory where ref = l.ref limit 1) m
       ${appId === "" ? empty : noteRows(db, seen.owners, input)}
       ${hits ? sql`union all select list, ref, signals, memory from ${hits.found}` : empty}
     ),
@@ -178,7 +188,7 @@ function composeRecall(db: Connection, input: RecallStatement): Sql {
     unseen_change as (
       select c.rev, c.event, c.line, c.importance
       from told_owner join ${db.schema}.change_log c on c.owner_ref = told_owner.id
-      where c.rev > (select rev_seen::bigint from conversation) and c.category = any (${profile.categories}::text[])
+      where c.rev > (select rev_seen::bigint from conversation) and c.category = any (${known.categories}::text[])
         and c.app_id in ('', ${appId})
     ),
     -- What waits for the user's consent.
@@ -193,36 +203,78 @@ function composeRecall(db: Connection, input: RecallStatement): Sql {
           select * from unseen_change order by importance desc, rev desc limit ${input.changes}
         ) c
       ), '[]') as changes,
+      ${asked ? asksForAll(db, asked.question) : sql`true`} as broad,
+      (select count(*) from known_memory)::int as known_count,
+      exists (
+        select from known_memory where not pinned and not slot group by owner_ref, category
+        having count(*) >= ${known.statements}
+      ) as known_cut,
       coalesce((select json_agg(f) from listed f), '[]') as memories,
       coalesce((select json_agg(c) from due_consent c), '[]') as consents`;
 }
 
-/** What is always shown: slots, and of some categories the most important free statements as well. */
-function profileFacts(
+/**
+ * CTE `listed_known` (list, ref, place): "profile", what is always shown, pinned memories first; and "rest", what is shown
+ * while there is room. Of each category, and of all, the most important and then the latest.
+ *
+ * All slots are read, which are few, and of a category's free statements no more than may be shown.
+ */
+function knownMemories(
   db: Connection,
   owners: SeenOwners,
   appId: string,
-  { categories, shownWhole, minImportance, limit }: RecallStatement["profile"],
+  known: RecallStatement["known"],
 ): Sql {
-  const { schema } = db;
-  const shown = sql`m.state = 'active' and ${unexpired(db)} and m.kind = 'fact' and m.app_id in ('', ${appId}) and m.importance >= ${minImportance}`;
+  const { schema, now } = db;
+  const columns = sql`m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, m.importance, m.updated_at`;
+  const holds = sql`m.state = 'active' and ${unexpired(db)} and m.app_id in ('', ${appId}) and m.valid_from <= ${now()}`;
+  const readable = sql`m.category = any (${known.categories}::text[])`;
+  const order = sql`importance desc, updated_at desc, ref`;
   return sql`
-    -- What is always shown.
-    profile_fact as (
-      select m.* from ${owners} s join ${schema}.memory m on m.owner_ref = s.id
-      where m.key is not null and m.category = any (${categories}::text[]) and ${shown}
+    -- What is known, whatever is asked: slots, what is pinned, and of each category the most important statements.
+    known_memory as materialized (
+      select k.* from ${owners} s cross join lateral (
+        select ${columns} from ${schema}.memory m
+        where m.owner_ref = s.id and m.key is not null and m.kind in ('fact', 'insight') and ${readable} and ${holds}
+        offset 0
+      ) k
       union all
-      select w.* from ${owners} s cross join unnest(${shownWhole}::text[]) as whole (category)
+      select p.* from ${owners} s cross join lateral (
+        select ${columns} from ${schema}.memory m
+        where m.owner_ref = s.id and ${importanceRank} > 10 and m.pinned and (m.key is null or m.kind = 'episode')
+          and m.kind in ('fact', 'insight', 'episode') and ${readable} and ${holds}
+        order by ${importanceRank} desc, m.updated_at desc, m.ref limit ${known.most}
+      ) p
+      union all
+      select w.* from ${owners} s cross join unnest(${known.categories}::text[]) as each (category)
       cross join lateral (
-        select m.* from ${schema}.memory m
-        where m.owner_ref = s.id and m.category = whole.category and m.key is null and ${shown}
-        order by m.importance desc, m.updated_at desc, m.ref limit ${limit}
+        select ${columns} from ${schema}.memory m
+        where m.owner_ref = s.id and m.category = each.category and m.key is null and not m.pinned
+          and m.kind in ('fact', 'insight') and ${holds}
+        order by m.importance desc, m.updated_at desc, m.ref limit ${known.statements}
       ) w
+    ),
+    -- The same with their places in their categories, and whether they are always shown.
+    placed_memory as (
+      select k.*, k.pinned or k.category = any (${known.shownWhole}::text[]) or k.slot and k.importance >= ${known.minImportance} as always,
+        row_number() over (partition by k.category order by k.pinned desc, k.importance desc, k.updated_at desc, k.ref) as nth
+      from known_memory k
+    ),
+    -- As many of them as the block has room for.
+    listed_known as materialized (
+      select case when always then 'profile' else 'rest' end as list, ref, place
+      from (
+        select always, ref, row_number() over (partition by always order by pinned desc, ${order}) as place
+        from placed_memory
+        left join unnest(${known.categories}::text[], ${known.lengths}::int[]) as each (category, most) using (category)
+        where pinned or each.most is null or nth <= each.most
+      ) k
+      where place <= case when always then ${known.most}::int else ${known.rest}::int end
     )`;
 }
 
 /** The app's notes, latest first. */
-function noteRows(db: Connection, owners: SeenOwners, { profile, notes }: RecallStatement): Sql {
+function noteRows(db: Connection, owners: SeenOwners, { known, notes }: RecallStatement): Sql {
   return sql`
       union all
       select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc, m.ref)), ${memoryJson(db)}
@@ -230,7 +282,7 @@ function noteRows(db: Connection, owners: SeenOwners, { profile, notes }: Recall
         select m.* from ${db.schema}.memory m
         where m.owner_ref = (select id from ${owners} where not is_user) and m.kind = 'note' and m.state = 'active'
           and ${unexpired(db)}
-          and m.category = any (${profile.categories}::text[])
+          and m.category = any (${known.categories}::text[])
         order by m.updated_at desc, m.ref limit ${notes}
       ) m`;
 }

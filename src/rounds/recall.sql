@@ -593,26 +593,51 @@ found as (
   join "memory".memory m on m.ref = b.ref
   where b.ref not in (select ref from hit)
 ),
--- What is always shown.
-profile_fact as (
-  select m.* from seen_owner s join "memory".memory m on m.owner_ref = s.id
-  where m.key is not null and m.category = any (:categories::text[]) and m.state = 'active' and (m.expires_at is null or m.expires_at > now()) and m.kind = 'fact' and m.app_id in ('', :app) and m.importance >= :least_importance
+-- What is known, whatever is asked: slots, what is pinned, and of each category the most important statements.
+known_memory as materialized (
+  select k.* from seen_owner s cross join lateral (
+    select m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, m.importance, m.updated_at from "memory".memory m
+    where m.owner_ref = s.id and m.key is not null and m.kind in ('fact', 'insight') and m.category = any (:categories::text[]) and m.state = 'active' and (m.expires_at is null or m.expires_at > now()) and m.app_id in ('', :app) and m.valid_from <= now()
+    offset 0
+  ) k
   union all
-  select w.* from seen_owner s cross join unnest(:shown_whole::text[]) as whole (category)
+  select p.* from seen_owner s cross join lateral (
+    select m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, m.importance, m.updated_at from "memory".memory m
+    where m.owner_ref = s.id and (m.importance + 10 * m.pinned::integer) > 10 and m.pinned and (m.key is null or m.kind = 'episode')
+    and m.kind in ('fact', 'insight', 'episode') and m.category = any (:categories::text[]) and m.state = 'active' and (m.expires_at is null or m.expires_at > now()) and m.app_id in ('', :app) and m.valid_from <= now()
+    order by (m.importance + 10 * m.pinned::integer) desc, m.updated_at desc, m.ref limit :always_shown
+  ) p
+  union all
+  select w.* from seen_owner s cross join unnest(:categories::text[]) as each (category)
   cross join lateral (
-    select m.* from "memory".memory m
-    where m.owner_ref = s.id and m.category = whole.category and m.key is null and m.state = 'active' and (m.expires_at is null or m.expires_at > now()) and m.kind = 'fact' and m.app_id in ('', :app) and m.importance >= :least_importance
-    order by m.importance desc, m.updated_at desc, m.ref limit :profile_limit
+    select m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, m.importance, m.updated_at from "memory".memory m
+    where m.owner_ref = s.id and m.category = each.category and m.key is null and not m.pinned
+    and m.kind in ('fact', 'insight') and m.state = 'active' and (m.expires_at is null or m.expires_at > now()) and m.app_id in ('', :app) and m.valid_from <= now()
+    order by m.importance desc, m.updated_at desc, m.ref limit :statements
   ) w
 ),
--- All memories of this recall; those of a list with their places in it.
-listed as (
-  select 'profile' as list, m.ref::float8 as ref,
-  to_json(row_number() over (order by m.importance desc, m.updated_at desc, m.ref)) as signals,
-  json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision) as memory
+-- The same with their places in their categories, and whether they are always shown.
+placed_memory as (
+  select k.*, k.pinned or k.category = any (:shown_whole::text[]) or k.slot and k.importance >= :least_importance as always,
+  row_number() over (partition by k.category order by k.pinned desc, k.importance desc, k.updated_at desc, k.ref) as nth
+  from known_memory k
+),
+-- As many of them as the block has room for.
+listed_known as materialized (
+  select case when always then 'profile' else 'rest' end as list, ref, place
   from (
-    select * from profile_fact order by importance desc, updated_at desc, ref limit :profile_limit
-  ) m
+    select always, ref, row_number() over (partition by always order by pinned desc, importance desc, updated_at desc, ref) as place
+    from placed_memory
+    left join unnest(:categories::text[], :category_lengths::int[]) as each (category, most) using (category)
+    where pinned or each.most is null or nth <= each.most
+  ) k
+  where place <= case when always then :always_shown::int else :rest_shown::int end
+),
+-- All memories of this recall; those of a list with their places in it. What is a hit as well is written once.
+listed as (
+  select l.list, l.ref::float8 as ref, to_json(l.place) as signals,
+  case when l.ref not in (select ref from hit) then json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision) end as memory
+  from listed_known l cross join lateral (select * from "memory".memory where ref = l.ref limit 1) m
   union all
   select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc, m.ref)), json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision)
   from (
@@ -655,5 +680,11 @@ coalesce((
       select * from unseen_change order by importance desc, rev desc limit :changes
     ) c
   ), '[]') as changes,
+to_tsvector('english'::regconfig, :telling::text) = ''::tsvector as broad,
+(select count(*) from known_memory)::int as known_count,
+exists (
+  select from known_memory where not pinned and not slot group by owner_ref, category
+  having count(*) >= :statements
+) as known_cut,
 coalesce((select json_agg(f) from listed f), '[]') as memories,
 coalesce((select json_agg(c) from due_consent c), '[]') as consents

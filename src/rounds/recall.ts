@@ -2,84 +2,19 @@ import { z } from "zod";
 import type { Conversation } from "../conversation/find-conversation.js";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
-import { readableCategories } from "../memories/item/category.rule.js";
+import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
 import { parseScoped, parseThreadId, type Scope, scopeField, threadForbidden } from "../scope/scope.js";
 import { noFilter } from "../search/memory-filter.rule.js";
 import { searchedBy } from "../search/memory-hits.js";
 import { defaultKinds } from "../search/query-memories.js";
 import { embedQuestion } from "../search/read-question.js";
 import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
-import { estimateTokens } from "../text/estimate-tokens.js";
 import { storedMessage } from "../text/message-codec.js";
 import { headOf, isStorable } from "../text/storable-text.js";
 import { findRecall, type RecallResult } from "./find-recall.js";
-import { memoryBlock } from "./memory-block.js";
+import { fitBudget } from "./fit-budget.js";
 import type { RecallStatement } from "./recall-statement.js";
-import { type Recalled, type RecalledMemories, selectMemories } from "./recalled.js";
-
-/**
- * `found` cut to what its memory block holds within `budgetTokens`, headings and all, the conversation's summary apart.
- *
- * What changed and what waits for consent go first, then the profile, what fits the question, episodes, notes and links,
- * each in its order, as long as there is room. What is too long is passed over.
- */
-export function fitBudget(found: Recalled, budgetTokens: number): Recalled {
-  if (blockTokens(found) <= budgetTokens) return found;
-  const steps = [
-    ...found.changes.top.map((_, index) => ({
-      changes: { ...found.changes, top: found.changes.top.slice(0, index + 1) },
-    })),
-    ...found.consents.map((_, index) => ({ consents: found.consents.slice(0, index + 1) })),
-  ];
-  let shown: Recalled = {
-    ...found,
-    changes: { ...found.changes, count: 0, top: [] },
-    consents: [],
-    memories: noMemories,
-  };
-  for (const step of steps) {
-    const next = { ...shown, ...step };
-    if (blockTokens(next) <= budgetTokens) shown = next;
-  }
-  return { ...shown, memories: fittingMemories(shown, found.memories, budgetTokens) };
-}
-
-const noMemories: RecalledMemories = { profile: [], relevant: [], episodes: [], notes: [], related: [] };
-const order = ["profile", "relevant", "episodes", "notes", "related"] as const;
-
-function fittingMemories(shown: Recalled, found: RecalledMemories, budgetTokens: number): RecalledMemories {
-  const tokensOf = (memories: RecalledMemories) => blockTokens({ ...shown, memories });
-  const kept: RecalledMemories[] = [noMemories];
-  let used = tokensOf(noMemories);
-  for (const part of order) {
-    for (const item of found[part]) {
-      const before = kept.at(-1) as RecalledMemories;
-      const next = { ...before, [part]: [...before[part], item] };
-      // A heading comes with the first; then a line is the same everywhere, and the whole need not be written again.
-      const tokens =
-        before[part].length === 0
-          ? tokensOf(next)
-          : used +
-            lineTokens(shown, { ...noMemories, [part]: [item] }, { ...noMemories, [part]: [item, item] });
-      // What is added up is a little too much: the whole is written again before anything is left out.
-      const exact = tokens > budgetTokens ? tokensOf(next) : tokens;
-      if (exact > budgetTokens) continue;
-      kept.push(next);
-      used = exact;
-    }
-  }
-  return kept.findLast((memories) => tokensOf(memories) <= budgetTokens) ?? noMemories;
-}
-
-/** What a line costs more in a block that has it twice. */
-function lineTokens(shown: Recalled, once: RecalledMemories, twice: RecalledMemories): number {
-  const alone = { ...shown, changes: { ...shown.changes, count: 0 }, consents: [] };
-  return blockTokens({ ...alone, memories: twice }) - blockTokens({ ...alone, memories: once });
-}
-
-function blockTokens(recalled: Recalled): number {
-  return estimateTokens(memoryBlock({ ...recalled, summary: null }) ?? "");
-}
+import { type Recalled, selectMemories } from "./recalled.js";
 
 /** Which round memory is asked about. */
 export interface RecallInput {
@@ -90,7 +25,7 @@ export interface RecallInput {
    * one of them, or before all of them.
    */
   readonly messageIds?: readonly string[] | undefined;
-  /** What the user says now: memories that fit it are recalled. @default none but what is always shown */
+  /** What the user says now: memories that fit it go before others. @default nothing, so that the most important are shown */
   readonly query?: string | undefined;
   /** The agent that will read it: only its categories are recalled. @default no restriction */
   readonly agent?: string | undefined;
@@ -110,8 +45,10 @@ const mostCharacters = 10_000;
 const shownChanges = 3;
 /** Notes of an app: as many as are kept. */
 const shownNotes = 10;
-/** Slots shown at most: a user has 10 to 50 lasting facts. */
-const shownSlots = 50;
+/** Tokens of the shortest line of what is always shown, "- tea: green": more lines the budget cannot hold. */
+const fewestSlotTokens = 5;
+/** Tokens of a short line of the rest, "- [knowledge] The user plays chess.": reading for more would cost each turn. */
+const fewTokens = 15;
 /** Requests for consent shown: more questions than this no user answers. */
 const shownConsents = 3;
 
@@ -146,11 +83,14 @@ export async function recall(deps: SearchRuntime, input: RecallInput): Promise<R
               ...searchedBy(question),
             },
           },
-    profile: {
+    known: {
       categories,
-      shownWhole: categories.filter((name) => policy.categories.get(name)?.context === "all"),
+      ...categoriesShown(policy, categories),
       minImportance: retrieval.minSlotImportance,
-      limit: shownSlots,
+      most: Math.ceil(retrieval.budgetTokens / fewestSlotTokens),
+      rest: retrieval.fill ? Math.ceil(retrieval.budgetTokens / fewTokens) : 0,
+      // As many again are counted as left out.
+      statements: 2 * Math.ceil(retrieval.budgetTokens / fewTokens),
     },
     notes: shownNotes,
     changes: shownChanges,
@@ -175,8 +115,21 @@ export async function recall(deps: SearchRuntime, input: RecallInput): Promise<R
       top: found.changes,
     },
     consents: found.consents,
+    ...(retrieval.traces && { traced: true }),
   };
   return fitBudget(recalled, retrieval.budgetTokens);
+}
+
+/** How much is shown of each of `names`. */
+function categoriesShown(
+  { categories }: CategoryPolicy,
+  names: readonly string[],
+): Pick<RecallStatement["known"], "lengths" | "shownWhole"> {
+  const isWhole = (name: string) => categories.get(name)?.context === "all";
+  return {
+    shownWhole: names.filter(isWhole),
+    lengths: names.map((name) => (isWhole(name) ? null : (categories.get(name)?.rag_length ?? null))),
+  };
 }
 
 const inputSchema = z.strictObject({

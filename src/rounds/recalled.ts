@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { PendingConsent } from "../consents/consent-lines.rule.js";
 import type { Conversation } from "../conversation/find-conversation.js";
+import type { ShownPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { linksOf, type MemoryCandidate } from "../search/memory-hits.js";
@@ -11,7 +12,7 @@ import type { RecalledChange, RecallResult } from "./find-recall.js";
 
 /** Durable memories for a round. */
 export interface RecalledMemories {
-  /** Slots and statements that are always shown, most important first. */
+  /** What is always shown: what is pinned, then slots and statements, most important first. */
   readonly profile: readonly MemoryItem[];
   /** What fits the question, best first. */
   readonly relevant: readonly MemoryHit[];
@@ -19,8 +20,17 @@ export interface RecalledMemories {
   readonly episodes: readonly MemoryHit[];
   /** Linked to the best of those. */
   readonly related: readonly MemoryItem[];
+  /** What else is known, as far as there is room: most important first, then latest. */
+  readonly rest: readonly MemoryItem[];
   /** Lessons from ended conversations with the app, latest first. */
   readonly notes: readonly MemoryItem[];
+  /**
+   * How many memories are known that the reader might be shown and is not: for want of room, or because a category's
+   * `rag_length` is reached. Episodes and notes count only where they were found.
+   */
+  readonly leftOut: number;
+  /** Set where there are more than that: of a category's free statements some two hundred are counted. */
+  readonly leftOutAtLeast?: boolean;
   /** Set when the search for what fits the question took too long (`retrieval.timeoutMs`), so that nothing of that is here. */
   readonly timedOut?: boolean;
 }
@@ -54,54 +64,97 @@ export interface Recalled {
   };
   /** What waits for the user's consent and may be asked about, newest first; only where the recall asked for it. */
   readonly consents: readonly PendingConsent[];
+  /** Set where `retrieval.traces` asks to keep the memory block. */
+  readonly traced?: boolean;
+}
+
+/** No memories. */
+export const noMemories: RecalledMemories = {
+  ...{ profile: [], relevant: [], episodes: [], related: [], rest: [], notes: [] },
+  leftOut: 0,
+};
+
+/** The parts in the order in which there is room for them. */
+export const memoryParts: readonly ShownPart[] = [
+  ...(["profile", "relevant", "episodes", "notes", "related", "rest"] as const),
+];
+
+/** The memories of a part. */
+export function partOf(memories: RecalledMemories, part: ShownPart): readonly MemoryItem[] {
+  return memories[part].map((shown) => ("memory" in shown ? shown.memory : shown));
 }
 
 /**
  * Of what a recall found, what is shown unasked: best first, as many as configured, no more of a category than its
- * `rag_length` says, of which what fits the question goes first.
+ * `rag_length` says, of which what is pinned goes first, and then what fits the question.
  */
 export function selectMemories(
-  { config: { retrieval, policy }, clock }: SearchRuntime,
-  { dates, names, vector }: EmbeddedQuestion,
+  deps: SearchRuntime,
+  question: EmbeddedQuestion,
   found: RecallResult,
 ): RecalledMemories {
-  const hits = rankMemories(
-    found.candidates.filter(nearEnough(retrieval.maxEpisodeDistance, vector !== null)),
-    {
-      ...{ dates, names, now: clock?.() ?? new Date() },
-      ...{ threshold: retrieval.threshold, floor: shownFloor, unrelated: vector?.space.unrelated ?? null },
-    },
-  );
-  const slots = new Set(found.profile.map(({ id }) => id));
-  const room = categoryRoom(policy);
+  const { retrieval, policy } = deps.config;
+  const hits = found.broad ? [] : fittingHits(deps, question, found.candidates);
+  const always = new Set(found.profile.map(({ id }) => id));
+  const pinned = new Set(found.profile.filter((memory) => memory.pinned).map(({ id }) => id));
+  const left = categoryRoom(policy);
+  for (const memory of found.profile) if (memory.pinned) left(memory);
+  const room = (memory: MemoryItem) => pinned.has(memory.id) || left(memory);
   const lists = {
     profile: { most: Number.POSITIVE_INFINITY, shown: [] as typeof hits },
     relevant: { most: retrieval.topK, shown: [] as typeof hits },
     episodes: { most: retrieval.topEpisodes, shown: [] as typeof hits },
   };
   for (const hit of hits) {
-    const list = slots.has(hit.memory.id)
-      ? "profile"
-      : hit.memory.kind === "episode"
-        ? "episodes"
-        : "relevant";
+    const { id, kind } = hit.memory;
+    const list = always.has(id) ? "profile" : kind === "episode" ? "episodes" : "relevant";
     const { most, shown } = lists[list];
     if (shown.length < most && room(hit.memory)) shown.push(hit);
   }
   const asked = new Set(hits.map(({ memory }) => memory.id));
   const fitting = new Set(lists.profile.shown.map(({ memory }) => memory.id));
-  const profile = found.profile.filter((slot) => (asked.has(slot.id) ? fitting.has(slot.id) : room(slot)));
+  const profile = found.profile.filter((memory) =>
+    asked.has(memory.id) ? fitting.has(memory.id) : room(memory),
+  );
   const [relevant, episodes] = [lists.relevant.shown, lists.episodes.shown];
-  const known = [...found.profile, ...[...relevant, ...episodes].map(({ memory }) => memory)];
-  const related = relatedTo(relevant, linksOf(found.candidates), known).flatMap(({ memories }) => memories);
-  return { profile, relevant, episodes, related: related.filter(room), notes: found.notes.filter(room) };
+  const chosen = [...relevant, ...episodes].map(({ memory }) => memory);
+  const links = relatedTo(relevant, linksOf(found.candidates), [...found.profile, ...chosen]);
+  const related = links.flatMap(({ memories }) => memories).filter(room);
+  const told = new Set([...chosen, ...related].map(({ id }) => id));
+  const rest = found.rest.filter((memory) => !told.has(memory.id) && room(memory));
+  const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room), leftOut: 0 };
+  return { ...shown, leftOut: leftOutOf(found, shown), ...(found.knownCut && { leftOutAtLeast: true }) };
 }
 
-/**
- * Whether an episode is within `distance` of the question: by the vectors alone, whatever words they share. One that has
- * no vector yet is found by its words, as all are where the question has none.
- */
-function nearEnough(distance: number, asked: boolean): (candidate: MemoryCandidate) => boolean {
-  return ({ memory, similarity }) =>
-    memory.kind !== "episode" || !asked || similarity === null || 1 - similarity <= distance;
+/** How many of the known memories are not among `shown`: all facts and insights are known, and what is pinned. */
+function leftOutOf({ knownCount }: RecallResult, shown: RecalledMemories): number {
+  const known = memoryParts
+    .flatMap((part) => partOf(shown, part))
+    .filter(({ kind, pinned }) => kind === "fact" || kind === "insight" || (pinned && kind === "episode"));
+  return Math.max(0, knownCount - known.length);
 }
+
+/** What fits the question, best first; of episodes what is near enough. */
+function fittingHits(
+  { config: { retrieval }, clock }: SearchRuntime,
+  { dates, names, vector }: EmbeddedQuestion,
+  candidates: readonly MemoryCandidate[],
+): MemoryHit[] {
+  const question = {
+    ...{ dates, names, now: clock?.() ?? new Date() },
+    ...{ threshold: retrieval.threshold, unrelated: vector?.space.unrelated ?? null },
+  };
+  // An episode's distance alone decides, whatever words it shares. One without a vector is found by its words.
+  const measured = ({ memory, similarity }: MemoryCandidate) =>
+    vector !== null && memory.kind === "episode" && similarity !== null;
+  const near = candidates.filter(
+    (candidate) => measured(candidate) && 1 - Number(candidate.similarity) <= retrieval.maxEpisodeDistance,
+  );
+  const others = candidates.filter((candidate) => !measured(candidate));
+  return [
+    ...rankMemories(others, { ...question, floor: shownFloor }),
+    ...rankMemories(near, { ...question, floor: noFloor }),
+  ].toSorted((first, second) => second.score - first.score);
+}
+
+const noFloor = { best: 0, each: 0 } as const;

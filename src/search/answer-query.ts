@@ -31,15 +31,66 @@ export interface MemoryBullet {
   readonly metadata?: object;
 }
 
-/** `hits` as they are, those whose texts fit the budget together. */
+/** `hits` as they are within the budget: the first is cut to fit, others that are too long are left out. */
 export function fittingHits(hits: readonly MemoryHit[], budgetTokens: number | null): MemoryHit[] {
   let left = budgetTokens ?? Number.POSITIVE_INFINITY;
-  return hits.filter(({ memory }) => {
-    const tokens = estimateTokens(memory.text);
-    if (tokens > left) return false;
-    left -= tokens;
-    return true;
+  return hits.flatMap((hit, index) => {
+    const fits = (shorter: MemoryHit) => tokensOfHit(shorter) <= left;
+    const { related: _, ...alone } = hit;
+    const cut = () => (index === 0 ? cutHit(alone, left, fits) : null);
+    const fitting = fits(hit) ? hit : fits(alone) ? alone : cut();
+    if (fitting === null) return [];
+    left -= tokensOfHit(fitting);
+    return [fitting];
   });
+}
+
+function tokensOfHit({ memory, related = [] }: MemoryHit): number {
+  return [memory, ...related]
+    .flatMap(({ text, key, value }) => [text, key ?? "", value ?? ""])
+    .reduce((tokens, text) => tokens + estimateTokens(text), 0);
+}
+
+/** `hit` with as much of its text and value as fits; without its value where even that is too much. */
+function cutHit(hit: MemoryHit, most: number, fits: (hit: MemoryHit) => boolean): MemoryHit | null {
+  const cut = (characters: number, value: string | null) => ({
+    ...hit,
+    memory: {
+      ...hit.memory,
+      text: clipped(hit.memory.text, characters),
+      value: value === null ? null : clipped(value, characters),
+    },
+  });
+  for (const value of [hit.memory.value, null]) {
+    const characters = mostThatFit(1, most, (count) => fits(cut(count, value)));
+    if (characters !== null) return cut(characters, value);
+  }
+  const bare = (characters: number) => {
+    const shorter = cut(characters, null);
+    return { ...shorter, memory: { ...shorter.memory, key: null } };
+  };
+  const characters = mostThatFit(1, most, (count) => fits(bare(count)));
+  return characters === null ? null : bare(characters);
+}
+
+/**
+ * The most characters, from `least`, that fit into `budgetTokens`; null where not even those do. A token is at most eight
+ * characters: longer texts need not be tried.
+ */
+function mostThatFit(
+  least: number,
+  budgetTokens: number,
+  fits: (characters: number) => boolean,
+): number | null {
+  if (!fits(least)) return null;
+  // They are at least `low` and fewer than `high`.
+  let [low, high] = [least, Math.max(least, budgetTokens * 8) + 1];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
 /** `hits` in the form of models, as JSON within the budget: the first is cut to fit, others are left out. */
@@ -112,8 +163,6 @@ function cutToFit(
   const { related: _, ...alone } = result;
   if (fits([alone])) return alone;
   const { metadata: __, ...bare } = alone;
-  // A token is at most eight characters: longer strings need not be tried.
-  const most = budgetTokens * 8;
   const shapes = [
     { shape: alone, least: shortestCut },
     { shape: bare, least: shortestCut },
@@ -121,15 +170,8 @@ function cutToFit(
   ];
   for (const { shape, least } of shapes) {
     const cut = (characters: number) => [withStrings(shape, (text) => clipped(text, characters))];
-    if (!fits(cut(least))) continue;
-    // The most characters that fit are at least `low` and fewer than `high`.
-    let [low, high] = [least, most + 1];
-    while (high - low > 1) {
-      const middle = Math.floor((low + high) / 2);
-      if (fits(cut(middle))) low = middle;
-      else high = middle;
-    }
-    return cut(low)[0] as MemoryBullet;
+    const characters = mostThatFit(least, budgetTokens, (count) => fits(cut(count)));
+    if (characters !== null) return cut(characters)[0] as MemoryBullet;
   }
   return { text: "" };
 }

@@ -4,6 +4,7 @@ import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-r
 import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import { type Cte, cte, float } from "./composed-statement.js";
+import { importantMemories } from "./important-memories.js";
 import {
   bestSources,
   bestVisible,
@@ -28,20 +29,35 @@ import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 import { memoryScores } from "./word-scores.js";
 
-/** The memories that may answer a question, in no order. One round trip. */
+/** What a search finds. */
+export interface SearchedMemories {
+  /** The memories that may answer a question, in no order. */
+  readonly candidates: readonly MemoryCandidate[];
+  /** Where the question asks for all there is: the most important memories, in their order. */
+  readonly important: readonly MemoryItem[];
+}
+
+/** The memories that may answer a question. One round trip. */
 export async function searchMemories(
   db: Connection,
   question: EmbeddedQuestion,
-  visibleTo: VisibleMemories & { readonly limit: number },
-): Promise<MemoryCandidate[]> {
+  visibleTo: VisibleMemories & { readonly limit: number; readonly most: number },
+): Promise<SearchedMemories> {
   const { ctes, owners } = seenOwners(db, visibleTo.scope);
   const asked = questionTerms(db, owners, question);
   const hits = memoryHits(db, { owners, terms: asked.terms }, { ...visibleTo, ...searchedBy(question) });
   const rows = await db.query<FoundMemory & Record<string, unknown>>(
-    sql`with ${ctes},${asked.ctes},${hits.ctes} select * from ${hits.found}`,
+    sql`with ${ctes},${asked.ctes},${hits.ctes},${importantMemories(db, owners, question, visibleTo.most)}
+    select * from ${hits.found} union all select * from important`,
     { prepare: true },
   );
-  return candidatesOf(rows);
+  const important = rows.filter(({ list }) => list === "important");
+  return {
+    candidates: candidatesOf(rows),
+    important: important
+      .toSorted((first, second) => Number(first.signals) - Number(second.signals))
+      .map(({ memory }) => memoryOf(memory)),
+  };
 }
 
 /** What a search for memories takes of a question besides its words. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { type CategoryPolicy, readableCategories, requireCategory } from "../memories/item/category.rule.js";
-import { type MemoryKind, memoryKinds } from "../memories/item/memory.js";
+import { type MemoryItem, type MemoryKind, memoryKinds } from "../memories/item/memory.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
 import { type MemoryFilter, parseFilter } from "./memory-filter.rule.js";
@@ -16,6 +16,10 @@ import type { SearchRuntime } from "./retrieval-options.js";
  */
 export interface MemoryQuery {
   readonly scope: Scope;
+  /**
+   * What is looked for. What asks for all there is ("", "What do you know about me?") lists what is pinned, then the most
+   * important and latest memories, whatever the `threshold`.
+   */
   readonly query: string;
   /** The conversation it is asked in, as for `recall`: memories of all of them are searched. */
   readonly threadId?: string | null | undefined;
@@ -35,8 +39,8 @@ export interface MemoryQuery {
    */
   readonly threshold?: number | null | undefined;
   /**
-   * 16 to 100,000. Most tokens of the answer as `return` writes it; without `return`, of the hits' texts: then what is
-   * too long is left out. @default no limit
+   * 16 to 100,000. Most tokens of the answer as `return` writes it; without `return`, of texts, keys and values of the hits
+   * and of what they are linked to. The first hit is cut to fit, others that are too long are left out. @default no limit
    */
   readonly budgetTokens?: number | null | undefined;
   readonly budget_tokens?: number | null | undefined;
@@ -78,6 +82,7 @@ export interface FoundHits extends AnswerShape {
 
 /**
  * The memories that fit `query` best, best first, the best of them with what they are linked to; none when nothing fits.
+ * The most important ones where it asks for all there is.
  * One round trip, after the embedding call if there are embeddings; when that fails, the search goes on without it.
  *
  * @throws MemoryError `CATEGORY_DENIED` when a category is not in the agent's allowlist, `INVALID_INPUT`.
@@ -91,13 +96,19 @@ export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Pr
   const categories = allowedCategories(policy, agent, asks.categories ?? null);
   if (filter.category !== null) allowedCategories(policy, agent, [filter.category]);
   const question = await embedQuestion(deps, asks.query);
-  const candidates = await searchMemories(deps.db, question, {
+  const { candidates, important } = await searchMemories(deps.db, question, {
     scope,
     kinds: asks.kinds ?? (asks.categories ? [...defaultKinds, "procedure"] : defaultKinds),
     categories,
     filter: { ...filter, category: filter.category && requireCategory(policy, filter.category).name },
     limit: Math.max(50, most * candidatesPerHit),
+    most,
   });
+  const shape = {
+    form: asks.return ?? null,
+    budgetTokens: sameOf(asks, "budgetTokens", "budget_tokens"),
+  };
+  if (important.length > 0) return { hits: important.map(listedHit), ...shape };
   const hits = rankMemories(candidates, {
     ...question,
     now: (deps.clock ?? (() => new Date()))(),
@@ -108,8 +119,18 @@ export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Pr
     hits: relatedTo(hits, linksOf(candidates)).map(({ hit, memories }) =>
       memories.length > 0 ? { ...hit, related: memories } : hit,
     ),
-    form: asks.return ?? null,
-    budgetTokens: sameOf(asks, "budgetTokens", "budget_tokens"),
+    ...shape,
+  };
+}
+
+/** A memory that answers a question which asks for all there is: it is like no word of it. */
+function listedHit(memory: MemoryItem): MemoryHit {
+  const { pinned, importance } = memory;
+  return {
+    memory,
+    similarity: 0,
+    score: (pinned ? 1 : 0) + importance / 5,
+    reason: pinned ? "pinned" : "among the most important",
   };
 }
 

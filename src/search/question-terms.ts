@@ -153,6 +153,11 @@ export function questionTerms(
   };
 }
 
+/** Whether a question has no word that tells what it is about: it asks for all there is. */
+export function asksForAll(db: Connection, { telling }: Pick<Question, "telling">): Sql {
+  return sql`to_tsvector(${db.language}::regconfig, ${telling}::text) = ''::tsvector`;
+}
+
 /** In how many texts of the owner `s` a word is: one row (memories, messages). */
 function textsWith({ schema }: Connection, lexeme: Sql): Sql {
   return sql`

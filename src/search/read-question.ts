@@ -2,6 +2,8 @@ import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
 import { searchName, searchText } from "../text/search-text.js";
+import { headOf } from "../text/storable-text.js";
+import { tellingWords } from "./broad-question.rule.js";
 import {
   answersWhen,
   type NamedDate,
@@ -66,6 +68,8 @@ export function namesActor({ words }: QuestionWords, language: string): (actor: 
 export interface Question extends QuestionWords {
   /** The question as `searchText` prepares it. */
   readonly terms: string;
+  /** The same without the words that one asks for everything with; empty where it has no others. */
+  readonly telling: string;
   readonly dates: readonly NamedDate[];
   /** The times that the question names: what was said or began then is found without a word of it. */
   readonly spans: readonly TimeSpan[];
@@ -96,6 +100,7 @@ export function readQuestion(text: string, language: string): Question {
   return {
     ...asked,
     terms,
+    telling: searchText(tellingWords(headOf(text, mostCharacters), language), language),
     dates,
     spans: namedSpans(dates),
     names: namesActor(asked, language),

@@ -83,7 +83,12 @@ export const retrievalOptionsSchema = z.strictObject({
    * @default "english"
    */
   language: z.string().min(1).default("english"),
-  /** Slots below this importance are not shown unasked. The middle of the scale. @default 2.5 */
+  /**
+   * Slots of categories with context "rag" are always shown from this importance on; below, they go with the rest. The
+   * middle of the scale.
+   *
+   * @default 2.5
+   */
   minSlotImportance: z.number().min(1).max(5).default(2.5),
   /**
    * Least similarity of what is shown unasked. Without it, a tenth of the question's words, or a vector that stands out
@@ -94,10 +99,24 @@ export const retrievalOptionsSchema = z.strictObject({
   topK: z.int().min(1).default(8),
   /** Most episodes shown unasked. @default 3 */
   topEpisodes: z.int().min(0).default(3),
-  /** Episodes farther than this are not shown, with embeddings. Cosine distance. @default 0.4 */
+  /** Episodes farther than this are not shown, nearer ones are, with embeddings. Cosine distance alone. @default 0.4 */
   maxEpisodeDistance: z.number().min(0).max(2).default(0.4),
-  /** Tokens of memory shown unasked, the conversation's summary apart. @default 1_500 */
+  /** Tokens of memory shown unasked, headings and all, the conversation's summary apart. @default 1_500 */
   budgetTokens: z.int().min(50).default(1_500),
+  /**
+   * Whether what is left of `budgetTokens` is filled with what else is known, most important first. Without, a turn is
+   * shown what is always shown and what fits it.
+   *
+   * @default true
+   */
+  fill: z.boolean().default(true),
+  /**
+   * Whether the memory block of each turn is kept word for word, for `threads.shown`. Without, the ids of what it showed
+   * are: what is forgotten later is in no copy.
+   *
+   * @default false
+   */
+  traces: z.boolean().default(false),
   /** Longest wait for the embedding of a question; recall goes on without it. @default 2_000 */
   embedTimeoutMs: timerOption.min(1).default(2_000),
   /**

@@ -49,6 +49,13 @@ describe("mnemograph search", () => {
     expect((await run(["search", "chess", "--user", "other"])).out).toContain("Ana plays chess.");
   }, 120_000);
 
+  it("lists the most important memories when nothing in particular is asked for", async () => {
+    for (const question of ["", "What do you know about me?"])
+      expect((await run(["search", question, ...ana])).out).toContain(
+        "Ana prefers green tea in the morning.",
+      );
+  }, 120_000);
+
   it("prints messages on one line each, without what they would do to a terminal", async () => {
     const found = await run(["search", "tea", ...ana, "--transcript"]);
     expect(found).toMatchObject({ code: 0, err: "" });

@@ -76,6 +76,8 @@ describe("spans", () => {
       "mnemograph.similarity": expect.any(Number),
       "mnemograph.profile": 0,
       "mnemograph.notes": 0,
+      "mnemograph.rest": 0,
+      "mnemograph.left_out": 0,
       "mnemograph.changes": 1,
       "mnemograph.gap_messages": 2,
       "mnemograph.summarized": false,

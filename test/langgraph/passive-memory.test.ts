@@ -117,7 +117,10 @@ describe("a passive turn", () => {
       code: "INVALID_INPUT",
     });
     const recalled = await memory.recall({ ...addressOf(thread), query: "cello", mode: "passive" });
-    expect(recalled.memories).toEqual({ profile: [], relevant: [], episodes: [], related: [], notes: [] });
+    expect(recalled.memories).toEqual({
+      ...{ profile: [], relevant: [], episodes: [], related: [], rest: [], notes: [] },
+      leftOut: 0,
+    });
   });
 
   it("stays passive when its run goes on from an interrupt", async () => {

@@ -23,6 +23,7 @@ describe("the names the package exports", () => {
       "procedureTool",
       "recallNode",
       "rememberNode",
+      "shownBy",
       "withMemory",
     ]);
   });

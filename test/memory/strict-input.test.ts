@@ -68,6 +68,7 @@ const calls: Readonly<Record<string, Arguments>> = {
   "threads.list": [{ scope }],
   "threads.remove": [{ scope, threadId: "removed" }],
   "threads.claim": [{ scope, threadId, said }],
+  "threads.shown": [{ scope, threadId }],
   "checkpoints.prune": [{ scope, keepLast: 1 }],
 };
 
@@ -108,6 +109,7 @@ const withoutOptions = [
   "memoryStateFields",
   "memoryQueryTool",
   "modelView",
+  "shownBy",
 ];
 
 /** Every call of `api` by its path: "memories.add". */

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryItem, MemoryKind } from "../../src/memories/item/memory.js";
+import { fitBudget } from "../../src/rounds/fit-budget.js";
 import { memoryBlock } from "../../src/rounds/memory-block.js";
-import { fitBudget } from "../../src/rounds/recall.js";
 import type { Recalled } from "../../src/rounds/recalled.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 
@@ -74,6 +74,9 @@ const recalled: fc.Arbitrary<Recalled> = fc
       episodes: many(hit("episode"), 3),
       notes: many(memory("note"), 10),
       related: many(memory("fact"), 2),
+      rest: many(memory("fact"), 20),
+      leftOut: fc.nat({ max: 300 }),
+      leftOutAtLeast: fc.boolean(),
     }),
     top: many(
       fc.record({ rev: fc.nat(), event: fc.constantFrom("created" as const, "merged" as const), line }),
@@ -107,8 +110,8 @@ const recalled: fc.Arbitrary<Recalled> = fc
   }));
 
 const tokensOf = (found: Recalled) => estimateTokens(memoryBlock(found) ?? "");
-const shown = ({ memories: { profile, relevant, episodes, notes, related } }: Recalled) => [
-  ...[...profile, ...notes, ...related].map(({ id }) => id),
+const shown = ({ memories: { profile, relevant, episodes, notes, related, rest } }: Recalled) => [
+  ...[...profile, ...notes, ...related, ...rest].map(({ id }) => id),
   ...[...relevant, ...episodes].map(({ memory: { id } }) => id),
 ];
 
@@ -153,7 +156,15 @@ describe("fitBudget", () => {
       ...{ id: `slot-${index}`, key: `key_${index}`, value: "v".repeat(2_000), text: "short" },
     }));
     const [empty] = fc.sample(recalled, { numRuns: 1, seed: 1 });
-    const memories = { profile: slots, relevant: [], episodes: [], notes: [], related: [] };
+    const memories = {
+      profile: slots,
+      relevant: [],
+      episodes: [],
+      notes: [],
+      related: [],
+      rest: [],
+      leftOut: 0,
+    };
     const kept = fitBudget({ ...(empty as Recalled), memories }, 1_500);
     expect(tokensOf(kept)).toBeLessThanOrEqual(1_500);
     expect(kept.memories.profile.length).toBeGreaterThan(0);

@@ -13,6 +13,7 @@ const headings = [
   "## User Profile",
   "## Unverified",
   "## Recent Context",
+  "## Also Known",
   "## Waiting for the User's Consent",
 ];
 
@@ -101,7 +102,15 @@ describe("the memory block", () => {
     expect(
       memoryBlock({
         ...unchanged,
-        memories: { ...recalled.memories, profile: [], episodes: [], relevant: [], related: [] },
+        memories: {
+          ...recalled.memories,
+          profile: [],
+          episodes: [],
+          relevant: [],
+          related: [],
+          rest: [],
+          leftOut: 0,
+        },
       }),
     ).toBeNull();
   });
@@ -184,7 +193,10 @@ describe("the memory block", () => {
             startRound: 1,
             endRound: 1,
           },
-          memories: { profile: [item], relevant: [hit], episodes: [hit], related: [item], notes: [item] },
+          memories: {
+            ...{ profile: [item], relevant: [hit], episodes: [hit], related: [item], notes: [item] },
+            ...{ rest: [item], leftOut: 3 },
+          },
           changes: { since: 1, revision: 2, count: 1, top: [{ event: "created", line: three }] as never },
           consents: [
             { id: "12345678", category: one, key: two || null, value: three, text: one, current: two },

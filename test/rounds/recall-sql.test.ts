@@ -37,14 +37,17 @@ it("recall.sql is the statement of a recall", async () => {
   const { shown } = composedRecall(db, {
     address: { scope, threadId: "thread" },
     asked: {
-      question: { terms: "", words: [], correctable: [] },
+      question: { terms: "", telling: "", words: [], correctable: [] },
       selection: {
         ...{ scope, kinds: [], categories: [], filter: noFilter, limit: 1 },
         vector: { space, value: Buffer.alloc(0), from: 0 },
         times: { since: [], before: [] },
       },
     },
-    profile: { categories: [], shownWhole: [], minImportance: 1, limit: 1 },
+    known: {
+      ...{ categories: [], lengths: [], shownWhole: [], minImportance: 1 },
+      ...{ most: 1, rest: 1, statements: 1 },
+    },
     ...{ notes: 1, changes: 1, consents: 1 },
   });
   const head = `-- The statement of a recall, with its values by name: of a user within an app, with embeddings. Made by

@@ -253,11 +253,16 @@ describe("memory.query", () => {
     expect(await texts("tomatoes", { scope: { userId: "nobody" } })).toEqual([]);
   });
 
-  it.each(["", " \n", "what is it that you did?", `'"%_\\ & | ! <-> :*`, "\u0000", "🍅"])(
-    "of %j finds nothing",
+  it("of a picture finds nothing", async () => {
+    expect(await ask("🍅")).toEqual([]);
+    expect(await ask("🍅", { threshold: 0 })).toEqual([]);
+  });
+
+  it.each(["", " \n", "what is it that you did?", `'"%_\\ & | ! <-> :*`, "\u0000"])(
+    "of %j, which asks for nothing in particular, lists the most important",
     async (query) => {
-      expect(await ask(query)).toEqual([]);
-      expect(await ask(query, { threshold: 0 })).toEqual([]);
+      expect(await texts(query)).toEqual([marked, late, plain]);
+      expect(await texts(query, { scope: { userId: "nobody" } })).toEqual([]);
     },
   );
 

@@ -142,7 +142,7 @@ function streamRecalled(
   const hits = [...memories.relevant, ...memories.episodes];
   streamEvent(config, "recall", "ok", {
     ...{ summaryId: summary?.id ?? null, gapMessages: gap.length, changes: changes.count },
-    ...{ hits: hits.length, similarity: bestSimilarity(hits) },
+    ...{ hits: hits.length, similarity: bestSimilarity(hits), leftOut: memories.leftOut },
     ...(memories.timedOut && { detail: "timeout" }),
   });
 }

@@ -1,9 +1,8 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { withKeptId } from "../../conversation/record.js";
-import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
-import { saidInState } from "../../rounds/memory-block.js";
+import { saidInState, shownBy } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
 import { type ConsentChannel, channelOf } from "../run/consent-channel.js";
 import {
@@ -103,14 +102,6 @@ function stateUpdate(
   const gone = [...ids].filter((id) => !kept.has(id)).map((id) => new RemoveMessage({ id }));
   const held = new Set(own);
   return [...gone, ...[...kept.values()].filter((message) => !held.has(message))];
-}
-
-/** What counts as seen once the round is recorded: a turn that fails is told again. */
-function shownBy({ changes, memories }: Recalled) {
-  const hits = [...memories.relevant, ...memories.episodes].map(({ memory }) => memory);
-  const shown = [...memories.profile, ...hits, ...memories.notes, ...memories.related];
-  const similarity = bestSimilarity([...memories.relevant, ...memories.episodes]);
-  return { revision: changes.revision, memoryIds: shown.map(({ id }) => id), similarity };
 }
 
 /** What came after the last recorded message; everything when it is not in the state: recording is idempotent. */

@@ -42,7 +42,10 @@ const strict = { additionalProperties: false };
 // No defaults in the schema: JSON schema would list those fields as required.
 const argumentsSchema = z
   .looseObject({
-    query: z.string().min(1).max(2_000).describe("What you want to know, in the words of a question."),
+    query: z
+      .string()
+      .max(2_000)
+      .describe('What you want to know, in the words of a question; "" lists what is most important.'),
     categories: z
       .array(z.string())
       .nullish()

@@ -1,0 +1,145 @@
+import sql, { type Sql } from "sql-template-tag";
+import { z } from "zod";
+import type { Connection } from "../postgres/connection.js";
+import { parseScoped, parseThreadId, type Scope, scopeField, threadForbidden } from "../scope/scope.js";
+import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
+import { pageRows } from "../text/parse-input.js";
+
+/** The parts of the memory block that memories stand in. */
+export const shownParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
+/** A part of the memory block, as `RecalledMemories` calls it. */
+export type ShownPart = (typeof shownParts)[number];
+
+/** What a round was shown: it counts as seen once the round is recorded. `shownBy` makes it of a recall. */
+export interface ShownRound {
+  /** Revision of the owner's memories. */
+  readonly revision: number;
+  /** Memories that count as used. */
+  readonly memoryIds: readonly string[];
+  /** Of the best memory that was found, null when none was; the search is then counted as an event. */
+  readonly similarity?: number | null | undefined;
+  /** All memories that stood in the block, by its parts: kept for `threads.shown`. @default none are kept */
+  readonly parts?: Readonly<Partial<Record<ShownPart, readonly string[]>>> | undefined;
+  readonly summaryId?: number | null | undefined;
+  /** How many memories were known and not shown. @default 0 */
+  readonly leftOut?: number | undefined;
+  /** The memory block itself, to be kept with its ids. @default none */
+  readonly block?: string | null | undefined;
+}
+
+const ids = z.array(z.string());
+
+export const shownRoundSchema = z.strictObject({
+  revision: z.int().min(0),
+  memoryIds: ids,
+  similarity: z.number().nullish(),
+  parts: z.partialRecord(z.enum(shownParts), ids).optional(),
+  summaryId: z.int().nullish(),
+  leftOut: z.int().min(0).optional(),
+  block: z.string().nullish(),
+});
+
+/**
+ * CTE `shown_turn`: writes down what the new round of `fresh` was shown, beside the user's message that it answers, or
+ * beside the last message where there is none.
+ */
+export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
+  const { parts = {}, revision = 0, summaryId = null, leftOut = 0, block = null } = shown ?? {};
+  const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
+  return sql`
+    shown_turn as (
+      insert into ${db.schema}.shown
+        (thread_ref, seq, turn, revision, memory_ids, parts, summary_id, left_out, content, created_at)
+      select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${listed.map(({ id }) => id)}::uuid[],
+        ${listed.map(({ part }) => part)}::text[], ${summaryId}::bigint, ${leftOut}::int, ${block}::text, ${db.now()}
+      from owned join fresh f on f.thread_ref = owned.id
+      where ${shown?.parts !== undefined}
+      order by f.role = 'user' desc, f.seq desc limit 1
+      on conflict do nothing
+    )`;
+}
+
+/** A memory that a turn was shown. */
+export interface ShownMemory {
+  readonly id: string;
+  readonly part: ShownPart;
+  /** As it reads today; null when it was removed since. */
+  readonly text: string | null;
+}
+
+/** What a turn was shown of memory. */
+export interface ShownTurn {
+  /** Counted from 1. */
+  readonly turn: number;
+  /** The message that the turn answered. */
+  readonly seq: number;
+  readonly messageId: string;
+  readonly at: Date;
+  /** Revision of the owner's memories. */
+  readonly revision: number;
+  /** The summary of the conversation that stood in the block; null for none. */
+  readonly summaryId: number | null;
+  /** In the order of the block. */
+  readonly memories: readonly ShownMemory[];
+  /** How many memories were known and not shown. */
+  readonly leftOut: number;
+  /** The memory block, word for word; null unless `retrieval.traces` was set, or where something in it was erased. */
+  readonly block: string | null;
+}
+
+/** Of which thread, and how many turns. */
+export interface ListShown {
+  readonly scope: Scope;
+  readonly threadId: string;
+  /** Turns, 1 to 1,000. @default 100 */
+  readonly limit?: number | undefined;
+  /** Only those before the message with this `seq`: the last of the page before. */
+  readonly before?: number | undefined;
+}
+
+const listSchema = z.strictObject({
+  scope: scopeField,
+  threadId: z.unknown(),
+  limit: pageRows,
+  before: z.int().min(0).optional(),
+});
+
+interface Row extends Omit<ShownTurn, "memories"> {
+  readonly [column: string]: unknown;
+  readonly memories: ShownMemory[];
+}
+
+/**
+ * What the turns of a thread were shown, latest first; none of a thread that there is not. One round trip.
+ *
+ * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another scope's, `SCOPE_REQUIRED`, `INVALID_INPUT`
+ */
+export async function listShown(db: Connection, input: ListShown): Promise<ShownTurn[]> {
+  const { scope, limit, before, ...asked } = parseScoped(listSchema, input, "page of turns");
+  const threadId = parseThreadId(asked.threadId);
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const rows = await db.query<{ owned: boolean; turn: Row | null }>(sql`
+    select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as turn
+    from ${db.schema}.thread t left join lateral (
+      select s.turn, s.seq, g.message_id as "messageId", date_part('epoch', s.created_at) * 1000 as at, s.revision,
+        s.summary_id as "summaryId", s.left_out as "leftOut", s.content as block,
+        (
+          select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'part', e.part, 'text', m.content) order by e.place), '[]')
+          from unnest(s.memory_ids, s.parts) with ordinality as e (id, part, place)
+          left join ${db.schema}.memory m on m.id = e.id and m.state in ('active', 'superseded', 'merged')
+        ) as memories
+      from ${db.schema}.shown s join ${db.schema}.message g on g.thread_ref = s.thread_ref and g.seq = s.seq
+      where s.thread_ref = t.id and s.seq < coalesce(${before ?? null}::int, 2147483647)
+      order by s.seq desc limit ${limit}
+    ) x on t.user_id = ${userId} and t.app_id = ${appId}
+    where ${threadIs(tenantId, threadId)}
+    order by x.seq desc`);
+  if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
+  return rows.flatMap(({ turn }) => (turn === null ? [] : { ...turn, at: new Date(Number(turn.at)) }));
+}
+
+/** Takes away the text of turns that were shown one of the memories `ids`, which are erased. */
+export async function forgetShownWords(tx: Connection, ids: readonly string[]): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.shown set content = null where content is not null and memory_ids && ${ids}::uuid[]`);
+}

@@ -1,0 +1,202 @@
+import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
+import { Annotation, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { createAgent } from "langchain";
+import { describe, expect, it } from "vitest";
+import {
+  type Memory,
+  memoryAnnotation,
+  memoryMiddleware,
+  modelView,
+  recallNode,
+  rememberNode,
+  shownBy,
+  withMemory,
+} from "../../src/index.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { type AnyGraph, addressOf, answering, chatAgent, newThread, say } from "../langgraph/conversation.js";
+import { findEverywhere } from "../support/find-everywhere.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
+import { watchedPool } from "../support/watched-pool.js";
+
+const db = useTestDatabase();
+
+const State = Annotation.Root({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec });
+
+/** The ways to have an agent with memory, each as a compiled graph. */
+const ways: Record<string, (memory: Memory) => unknown> = {
+  withMemory: (memory) =>
+    withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() }),
+  "the middleware": (memory) =>
+    createAgent({
+      ...{ model: new OfflineChatModel(), tools: [], middleware: [memoryMiddleware(memory)] },
+      checkpointer: memory.checkpointer(),
+    }),
+  "nodes of one's own": (memory) =>
+    new StateGraph(State)
+      .addNode("recall", recallNode(memory))
+      .addNode("agent", async ({ messages, mnemograph }: typeof State.State) => ({
+        messages: [await answering().invoke(modelView(messages, mnemograph))],
+      }))
+      .addNode("remember", rememberNode(memory))
+      .addEdge(START, "recall")
+      .addEdge("recall", "agent")
+      .addEdge("agent", "remember")
+      .compile({ checkpointer: memory.checkpointer() }),
+};
+
+describe("what each turn was shown", () => {
+  it.each(Object.entries(ways))("is kept by ids, with %s", async (_, way) => {
+    const memory = db.memory();
+    const config = newThread();
+    const address = addressOf(config);
+    const [chess, tea] = await memory.memories.add(
+      [
+        { text: "The user plays chess." },
+        { category: "preferences", key: "tea", value: "green", text: "The user drinks green tea." },
+      ],
+      { scope: address.scope },
+    );
+    const graph = way(memory) as AnyGraph;
+    await say(graph, "Do I play chess?", config);
+    await memory.memories.add({ text: "The user owns a canoe." }, { scope: address.scope });
+    await say(graph, "Good night.", config);
+    const [second, first, ...others] = await memory.threads.shown(address);
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({ turn: 1, seq: 0, revision: 2, summaryId: null, leftOut: 0, block: null });
+    expect(first?.memories).toEqual([
+      { id: tea?.id, part: "profile", text: "The user drinks green tea." },
+      { id: chess?.id, part: "relevant", text: "The user plays chess." },
+    ]);
+    expect(second).toMatchObject({ turn: 2, seq: 2, revision: 3 });
+    expect(second?.memories.map(({ part, text }) => [part, text])).toEqual([
+      ["profile", "The user drinks green tea."],
+      ["rest", "The user owns a canoe."],
+      ["rest", "The user plays chess."],
+    ]);
+    const { rows } = await db.pool.query(
+      `select m.message_id from "${db.schema}".message m join "${db.schema}".thread t on t.id = m.thread_ref
+       where t.thread_id = $1 and m.role = 'user' order by m.seq`,
+      [address.threadId],
+    );
+    expect([first?.messageId, second?.messageId]).toEqual(rows.map((row) => row.message_id));
+    expect(Number(second?.at) - Number(first?.at)).toBeGreaterThanOrEqual(0);
+    expect(await memory.threads.shown({ ...address, limit: 1 })).toEqual([second]);
+    expect(await memory.threads.shown({ ...address, before: second?.seq })).toEqual([first]);
+  });
+
+  it("costs no round trip, and is kept once", async () => {
+    const { pool, statements } = watchedPool(db.pool);
+    const memory = db.memory({ database: pool });
+    const address = newAddress();
+    await memory.memories.add({ text: "The user plays chess." }, address);
+    const shown = shownBy(await memory.recall({ ...address, query: "Chess?" }));
+    const round = { ...address, shown, messages: [new HumanMessage({ id: "q", content: "Chess?" })] };
+    statements.length = 0;
+    await memory.remember(round);
+    expect(statements).toHaveLength(1);
+    await memory.remember(round);
+    await memory.remember({ ...address, messages: [new HumanMessage("Not asked of memory.")] });
+    expect(await memory.threads.shown(address)).toMatchObject([{ turn: 1, messageId: "q" }]);
+  });
+
+  it("says how many memories were left out, which the event counts as well", async () => {
+    const memory = db.memory({ config: { retrieval: { fill: false } } });
+    const address = newAddress();
+    await memory.memories.add([{ text: "The user plays chess." }, { text: "The user swims." }], address);
+    const shown = shownBy(await memory.recall({ ...address, query: "Chess?" }));
+    await memory.remember({ ...address, shown, messages: [new HumanMessage("Chess?")] });
+    expect(await memory.threads.shown(address)).toMatchObject([
+      { leftOut: 1, memories: [{ part: "relevant" }] },
+    ]);
+    expect(await memory.events.list({ scope: address.scope, step: "recall" })).toMatchObject([
+      { leftOut: 1 },
+    ]);
+  });
+
+  it("does not count as use of what only filled the block", async () => {
+    let now = new Date("2032-01-01T00:00:00Z");
+    const memory = db.memory({ clock: () => now });
+    const address = newAddress();
+    await memory.memories.add([{ text: "The user plays chess." }, { text: "The user swims." }], address);
+    now = new Date("2032-02-01T00:00:00Z");
+    const shown = shownBy(await memory.recall({ ...address, query: "Chess?" }));
+    await memory.remember({ ...address, shown, messages: [new HumanMessage("Chess?")] });
+    const used = await memory.memories.list({ scope: address.scope });
+    expect(
+      used.map(({ text, lastAccessedAt }) => [text, lastAccessedAt.getUTCMonth() + 1]).toSorted(),
+    ).toEqual([
+      ["The user plays chess.", 2],
+      ["The user swims.", 1],
+    ]);
+  });
+
+  it("has no text of what was removed since", async () => {
+    const memory = db.memory();
+    const address = newAddress();
+    const [gone] = await memory.memories.add({ text: "The user plays chess." }, address);
+    const shown = shownBy(await memory.recall(address));
+    await memory.remember({ ...address, shown, messages: [new HumanMessage("Hi.")] });
+    await memory.memories.update(gone!.id!, { text: "The user plays go." }, address);
+    const textNow = async () => (await memory.threads.shown(address))[0]?.memories;
+    expect(await textNow()).toEqual([{ id: gone?.id, part: "rest", text: "The user plays go." }]);
+    await memory.memories.remove(gone!.id!, address);
+    expect(await textNow()).toEqual([{ id: gone?.id, part: "rest", text: null }]);
+  });
+
+  it("is the owner's alone, and goes with the thread and the user", async () => {
+    const memory = db.memory({ config: { retrieval: { traces: true } } });
+    const word = `sentinel${randomUUID()}`;
+    const scope = { userId: word };
+    const threads = ["one", "two"].map((name) => ({ scope, threadId: `${name} ${word}` }));
+    await memory.memories.add({ text: `The user likes ${word}.` }, { scope });
+    for (const thread of threads) {
+      const shown = shownBy(await memory.recall(thread));
+      await memory.remember({ ...thread, shown, messages: [new HumanMessage("Hi.")] });
+    }
+    const [one, two] = threads;
+    const [turn] = await memory.threads.shown(one!);
+    expect(turn?.block).toContain(`The user likes ${word}.`);
+    await expect(memory.threads.shown({ ...one!, scope: { userId: "ben" } })).rejects.toMatchObject({
+      code: "THREAD_FORBIDDEN",
+    });
+    expect(await memory.threads.shown({ ...one!, scope: { ...scope, tenantId: "other" } })).toEqual([]);
+    await memory.threads.remove(one!);
+    expect(await memory.threads.shown(one!)).toEqual([]);
+    expect(await memory.threads.shown(two!)).toHaveLength(1);
+    await memory.forget(scope);
+    expect(await findEverywhere(db, word)).toEqual({});
+  });
+
+  it("keeps no words of a memory that is erased with another thread", async () => {
+    const memory = db.memory({ config: { retrieval: { traces: true } } });
+    const word = `sentinel${randomUUID()}`;
+    const { scope, threadId } = newAddress();
+    const learned = { scope, threadId: `learned ${threadId}` };
+    await memory.record({ ...learned, messages: [new HumanMessage("I like it.")] });
+    await memory.memories.add(
+      { text: `The user likes ${word}.`, source: { threadId: learned.threadId, seqs: [0] } },
+      { scope },
+    );
+    const shown = shownBy(await memory.recall({ scope, threadId }));
+    await memory.remember({ scope, threadId, shown, messages: [new HumanMessage("Hi.")] });
+    await memory.threads.remove({ ...learned, memories: "remove" });
+    const [turn] = await memory.threads.shown({ scope, threadId });
+    expect(turn).toMatchObject({ block: null, memories: [{ text: null }] });
+    expect(await findEverywhere(db, word)).toEqual({});
+  });
+
+  it.each([
+    ["limit", { limit: 0 }],
+    ["limit", { limit: 1_001 }],
+    ["before", { before: -1 }],
+    ["turns", { turns: 3 }],
+  ])("refuses a wrong %s", async (name, more) => {
+    const asked = db.memory().threads.shown({ ...newAddress(), ...more } as never);
+    await expect(asked).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringContaining(name),
+    });
+  });
+});
