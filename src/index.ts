@@ -6,7 +6,8 @@ export type { ConsentListing } from "./consents/consent-rows.js";
 export type { ConsentsApi } from "./consents/consents-api.js";
 export type { ConsentDecision } from "./consents/decide-consent.js";
 export type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversation.js";
-export type { Conversation, ConversationSummary } from "./conversation/find-conversation.js";
+export type { ConversationConfig } from "./conversation/conversation-options.js";
+export type { Conversation, ConversationSummary, LeftOut } from "./conversation/find-conversation.js";
 export type { ListThreads, Thread } from "./conversation/list-threads.js";
 export type { RecordInput } from "./conversation/record.js";
 export type {
@@ -128,14 +129,14 @@ export type {
   MemoryTrust,
 } from "./memories/item/memory.js";
 export type { MemoryMetadata } from "./memories/item/memory-metadata.rule.js";
-export type { MemoriesConfig } from "./memories/item/memory-options.js";
+export type { ExtractAfterConfig, MemoriesConfig } from "./memories/item/memory-options.js";
 export type { MemoryListing } from "./memories/item/memory-row.js";
 export type { MemoriesApi, MemoryAccess, MemoryChangeAccess } from "./memories/memories-api.js";
 export type { WriteOutcome } from "./memories/write/write-runtime.js";
 export type { WritingProblem } from "./memories/write/writing-constraints.rule.js";
 export type { Memory, MemoryOptions } from "./memory.js";
 export type { Reembedded, ReembedOptions, ReembedProgress } from "./models/reembed.js";
-export type { MemoryConfig } from "./options.js";
+export type { ConfigPreset, MemoryConfig } from "./options.js";
 export type { ListedOwner, ListOwners } from "./owners/list-owners.js";
 export type { Merged, MergeUsers } from "./owners/merge-users.js";
 export type { AppsApi, UsersApi } from "./owners/users-api.js";

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
+import { type ConversationConfig, conversationOptionsSchema } from "./conversation/conversation-options.js";
 import { MemoryError, messageOf } from "./errors.js";
 import {
   type JobsConfig,
@@ -28,8 +29,25 @@ import { type RetrievalConfig, retrievalOptionsSchema } from "./search/retrieval
 import { type SummaryConfig, summaryOptionsSchema } from "./summaries/summary-window.rule.js";
 import { namesKeys } from "./text/parse-input.js";
 
+/** Settings that go together. */
+const presets = {
+  standard: {},
+  // The first summary comes as early; what is not summarised yet is shown word for word meanwhile.
+  economy: {
+    summaries: { everyMessages: 8 },
+    memories: { extractAfter: { messages: 4, idleMs: 300_000 } },
+  },
+} as const;
+
+const presetNames = ["standard", "economy"] as const;
+
+/** The name of settings that go together. */
+export type ConfigPreset = (typeof presetNames)[number];
+
 const configSchema = z.strictObject({
+  preset: z.enum(presetNames).default("standard"),
   database: databaseOptionsSchema.prefault({}),
+  conversation: conversationOptionsSchema.prefault({}),
   summaries: summaryOptionsSchema.prefault({}),
   memories: memoryOptionsSchema.prefault({}),
   upkeep: taskOptionsSchema.prefault({}),
@@ -44,8 +62,18 @@ const configSchema = z.strictObject({
 
 /** Everything tunable. Each setting says its default. */
 export interface MemoryConfig {
+  /**
+   * Settings that go together; what a config says itself goes before them. "economy" has models asked about a quarter as
+   * often in the background: `summaries.everyMessages` 8, `memories.extractAfter` 4 messages or five minutes. Facts are
+   * known some turns later then; the prompt holds some messages more.
+   *
+   * @default "standard"
+   */
+  readonly preset?: ConfigPreset | undefined;
   /** How long statements and connections may take. */
   readonly database?: DatabaseConfig | undefined;
+  /** How much of a conversation is shown word for word where no summary covers it. */
+  readonly conversation?: ConversationConfig | undefined;
   /** How conversations are summarised. */
   readonly summaries?: SummaryConfig | undefined;
   /** Which facts and episodes are made and kept, and when two are the same. */
@@ -71,7 +99,7 @@ export interface MemoryConfig {
 type ParsedConfig = z.output<typeof configSchema>;
 
 /** Everything tunable, with defaults filled in. */
-export type ResolvedConfig = Omit<ParsedConfig, "categories" | "allowlists" | "consent"> & {
+export type ResolvedConfig = Omit<ParsedConfig, "preset" | "categories" | "allowlists" | "consent"> & {
   readonly policy: CategoryPolicy;
   readonly consent: ConsentPolicy;
 };
@@ -82,14 +110,31 @@ export type ResolvedConfig = Omit<ParsedConfig, "categories" | "allowlists" | "c
  * @throws MemoryError `INVALID_INPUT` that names each unknown or wrong option.
  */
 export function resolveConfig(config: MemoryConfig | string | undefined): ResolvedConfig {
-  const parsed = configSchema.safeParse(
-    typeof config === "string" ? readConfigFile(config) : config === undefined ? {} : config,
-    { error: namesKeys },
-  );
+  const given = typeof config === "string" ? readConfigFile(config) : config === undefined ? {} : config;
+  const parsed = configSchema.safeParse(withPreset(given), { error: namesKeys });
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
-  const { categories, allowlists, consent, ...rest } = parsed.data;
+  const { preset: _preset, categories, allowlists, consent, ...rest } = parsed.data;
   const policy = categoryPolicy(categories, allowlists);
   return { ...rest, policy, consent: consentPolicy(consent, policy) };
+}
+
+/** `given` with what its preset says where it says nothing itself; what is no config stays as it is. */
+function withPreset(given: unknown): unknown {
+  const { preset } = isGroup(given) ? given : {};
+  const isKnown = typeof preset === "string" && Object.hasOwn(presets, preset);
+  return isKnown ? over(presets[preset as ConfigPreset], given) : given;
+}
+
+/** `upper` laid over `lower`, group by group. */
+function over(lower: unknown, upper: unknown): unknown {
+  if (upper === undefined) return lower;
+  if (!isGroup(lower) || !isGroup(upper)) return upper;
+  const keys = new Set([...Object.keys(lower), ...Object.keys(upper)]);
+  return Object.fromEntries([...keys].map((key) => [key, over(lower[key], upper[key])]));
+}
+
+function isGroup(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function readConfigFile(path: string): unknown {

@@ -73,13 +73,23 @@ export function createUpkeep(
     acrossAllTenants(db, worker),
   );
   const background = createBackgroundWork({ ...config.jobs, ...{ logger, jobs }, workers });
+  let wakesAt = Number.NEGATIVE_INFINITY;
+  /** One timer for all threads that wait; those that come due after it are for the sweeps. */
+  const wakeOnce = (delayMs: number) => {
+    if (performance.now() < wakesAt) return;
+    wakesAt = performance.now() + delayMs;
+    background.wakeIn(delayMs);
+  };
   return {
     background,
     lifecycle,
     graphs,
     async start(summary, due) {
       if (summary.started) await background.start(keepTenant(summaries.of(summary.claim)));
-      for (const { task, threadRef } of due) await background.start(keepTenant(tasks[task].of(threadRef)));
+      for (const { task, threadRef, inMs = 0 } of due) {
+        if (inMs > 0) wakeOnce(inMs);
+        else await background.start(keepTenant(tasks[task].of(threadRef)));
+      }
     },
   };
 }

@@ -26,10 +26,16 @@ export interface AppendedRound {
   readonly runId?: string | undefined;
   /** What the round was shown. */
   readonly shown?: ShownRound | undefined;
-  /** Whether new user messages make the extraction of facts due. */
-  readonly extract?: boolean | undefined;
+  /** When new user messages make the extraction of facts due. @default they do not */
+  readonly extract?: ExtractAfter | undefined;
   /** Whether the user can be asked for consent. @default as the thread has it */
   readonly asksConsent?: boolean | undefined;
+}
+
+/** The extraction of facts is due with so many user messages, or once the thread is silent so long. */
+export interface ExtractAfter {
+  readonly messages: number;
+  readonly idleMs: number;
 }
 
 /** CTEs `input`, the messages in their order, and `term`, the words of each: its `frequency` in it and its `length`. */
@@ -137,22 +143,40 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
 }
 
 /**
- * CTEs for what a recorded round means elsewhere: the extraction of facts is due, its search counts as an event, and
- * what it was shown is kept, and counts as used.
+ * CTEs for what a recorded round means elsewhere: the extraction of facts is due (`due (retry_at)` says when), its search
+ * counts as an event, and what it was shown is kept, and counts as used.
  *
  * Reading `counted` locks the owner before the rows below, in the order in which writers of memories do.
  */
 export function notedRound(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
-  const { scope, threadId, agentId, runId, shown, extract = false } = round;
+  const { scope, threadId, agentId, runId, shown, extract } = round;
   const { similarity: found, memoryIds: shownIds = [], leftOut } = shown ?? {};
   const { tenantId, userId, appId } = scopeColumns(scope);
+  const { messages = 1, idleMs = 0 } = extract && extract.messages > 1 ? extract : {};
+  const waitMs =
+    messages === 1
+      ? sql`0`
+      : sql`case when (select count(*) from fresh where role = 'user') + (
+          select count(*) from owned cross join lateral (
+            select from ${schema}.message m
+            where m.thread_ref = owned.id and m.role = 'user' and m.seq > coalesce((
+              select k.done_until from ${schema}.thread_task k where k.thread_ref = owned.id and k.task = 'extract'
+            ), -1)
+            limit ${messages}::bigint
+          ) m
+        ) >= ${messages}::bigint then 0 else ${idleMs}::float8 end`;
   return sql`
     due as (
       insert into ${schema}.thread_task as k (thread_ref, task, done_until, retry_at)
-      select distinct f.thread_ref, 'extract', -1, ${db.now()} from fresh f
-      where ${extract} and f.role = 'user' and (select count(*) from counted) >= 0
-      on conflict (thread_ref, task) do update set retry_at = coalesce(k.retry_at, excluded.retry_at)
+      select distinct f.thread_ref, 'extract', -1, ${db.now()} + ${waitMs} * interval '1 millisecond' from fresh f
+      where ${extract !== undefined} and f.role = 'user' and (select count(*) from counted) >= 0
+      on conflict (thread_ref, task) do update set retry_at = case
+        -- Waits for its next try, or for another day.
+        when (k.attempts > 0 and k.lease_until is null) or k.retry_at > ${db.now()} + ${idleMs} * interval '1 millisecond'
+        then coalesce(k.retry_at, excluded.retry_at) else excluded.retry_at
+      end
+      returning retry_at
     ),
     searched as (
       insert into ${schema}.event

@@ -14,10 +14,15 @@ export const mostRoundMessages = 50;
 
 /** What a conversation's context is made of. `Item` is any message with an id. */
 export interface ContextSources<Item> {
-  /** Recorded messages after the summary's end, in order. */
+  /** Recorded messages after `endId`, in order. */
   readonly gap: readonly Item[];
-  /** Id of the last message the summary covers; null when there is no summary. */
-  readonly summaryEndId: string | null;
+  /**
+   * Id of the last message that is not shown for itself: the summary covers it, or there are too many after it. Null when
+   * the gap begins with the conversation.
+   */
+  readonly endId: string | null;
+  /** The last messages before it that are to be shown all the same, in order. */
+  readonly recent: readonly Item[];
   /** The round that the summary ends with, where no later one is recorded. */
   readonly lastRound: readonly Item[];
   /** The messages in the graph's state, in order; the current one is the last. */
@@ -28,18 +33,19 @@ export interface ContextSources<Item> {
 }
 
 /**
- * The messages to show beside the summary: everything after its end, then what is not recorded yet. Where no user's
- * message is among them, the last round before them as well: models are not asked without one.
+ * The messages to show beside the summary: the recent ones that it covers, everything after its end, then what is not
+ * recorded yet. Where no user's message is among them, the last round before them as well: models are not asked without
+ * one.
  *
  * The state is believed where it overlaps the transcript (it holds edits, forks and the current message);
  * the transcript fills in what the state no longer or never held, and says in which order things were said. In a
- * conversation without forks nothing after the summary's end is ever missing. After a fork, the abandoned branch's
+ * conversation without forks nothing after `endId` is ever missing. After a fork, the abandoned branch's
  * recorded tail is left out.
  */
 export function conversationContext<Item>(sources: ContextSources<Item>): Item[] {
-  const { lastRound, idOf, opensRound } = sources;
-  const state = inOrder(sources.gap, distinct(sources.state, idOf), idOf);
-  const shown = afterSummary({ ...sources, state });
+  const { gap, recent, lastRound, idOf, opensRound } = sources;
+  const state = inOrder([...recent, ...gap], distinct(sources.state, idOf), idOf);
+  const shown = shownOf({ ...sources, state });
   if (shown.some(opensRound)) return shown;
   const held = new Set(shown.map(idOf));
   held.delete(undefined);
@@ -50,14 +56,47 @@ export function conversationContext<Item>(sources: ContextSources<Item>): Item[]
   return [...(round.length > mostRoundMessages ? round.slice(0, 1) : round), ...shown];
 }
 
-function afterSummary<Item>({ gap, summaryEndId, state, idOf }: ContextSources<Item>): Item[] {
+function shownOf<Item>(sources: ContextSources<Item>): Item[] {
+  const { recent, state, idOf } = sources;
+  const after = afterEnd(sources);
+  const ids = new Set(recent.map(idOf));
+  ids.delete(undefined);
+  const isRecent = (item: Item) => ids.has(idOf(item));
+  const isShown = new Set(after);
+  const covered = state.filter((item) => isRecent(item) || !isShown.has(item));
+  return [...recentOf(recent, covered, isRecent, idOf), ...after.filter((item) => !isRecent(item))];
+}
+
+/**
+ * The recent messages as the state has them, `covered` being what it holds of those before the end. What it does not
+ * reach back to comes from the transcript; where it reaches further back, what it lacks was removed, or is of a branch
+ * that was abandoned.
+ */
+function recentOf<Item>(
+  recent: readonly Item[],
+  covered: readonly Item[],
+  isRecent: (item: Item) => boolean,
+  idOf: (item: Item) => string | undefined,
+): Item[] {
+  const held = covered.filter(isRecent);
+  if (covered.length === 0) return [...recent];
+  const [first] = held;
+  if (first === undefined || covered[0] !== first) return held;
+  return [
+    ...recent.slice(
+      0,
+      recent.findIndex((item) => idOf(item) === idOf(first)),
+    ),
+    ...held,
+  ];
+}
+
+function afterEnd<Item>({ gap, endId, state, idOf }: ContextSources<Item>): Item[] {
   const gapIds = new Set(gap.map(idOf));
   // Two messages without an id are not the same one.
   gapIds.delete(undefined);
-  const summaryEnd =
-    summaryEndId === null ? -1 : state.findIndex((message) => idOf(message) === summaryEndId);
-  if (summaryEnd >= 0)
-    return state.filter((message, index) => index > summaryEnd || gapIds.has(idOf(message)));
+  const end = endId === null ? -1 : state.findIndex((message) => idOf(message) === endId);
+  if (end >= 0) return state.filter((message, index) => index > end || gapIds.has(idOf(message)));
 
   const firstShared = state.findIndex((message) => gapIds.has(idOf(message)));
   if (firstShared < 0) return [...gap, ...state];
@@ -67,7 +106,7 @@ function afterSummary<Item>({ gap, summaryEndId, state, idOf }: ContextSources<I
     0,
     gap.findIndex((message) => idOf(message) === sharedId),
   );
-  return [...before, ...(summaryEndId === null ? state : state.slice(firstShared))];
+  return [...before, ...(endId === null ? state : state.slice(firstShared))];
 }
 
 /** `state` without what stands there twice, as it was said last. */

@@ -15,7 +15,8 @@ import {
 interface RecordedTalk {
   /** How many there are, of the first `triggerMessages` and those just recorded. */
   readonly messages: number;
-  /** Bytes of those of them that no summary covers. */
+  /** How many of the last ones no summary covers, counted up to those that are looked at; and their bytes. */
+  readonly unsummarised: number;
   readonly unsummarisedBytes: number;
   /** Seq of the last one; −1 when there is none. */
   readonly lastSeq: number;
@@ -29,36 +30,40 @@ interface TalkWindow {
   readonly windowMessages: number;
   /** How many of the first messages `talk` counts. @default all */
   readonly triggerMessages?: number | undefined;
+  /** How many of the last ones are looked at for what no summary covers, where that is more than a window. @default 0 */
+  readonly everyMessages?: number | undefined;
 }
 
 /**
  * CTEs about the talk of the thread `owned` with its `fresh` messages, which this statement's snapshot does not have:
- * `recent (seq, role)`, the last window and one more; `first (seq, bytes)`, the beginning and what is fresh;
+ * `recent (seq, role, bytes)`, the last window and one more; `first (seq)`, the beginning and what is fresh;
  * `summarised (seq)`, where the latest summary ends; and `starts (seq)`, of the window's rounds and the last one of all.
  * None reads more of a longer thread.
  */
-function threadTalk(db: Connection, { windowMessages, triggerMessages }: TalkWindow): Sql {
+function threadTalk(db: Connection, { windowMessages, triggerMessages, everyMessages = 0 }: TalkWindow): Sql {
   const { schema } = db;
+  const most = Math.max(windowMessages, triggerMessages ?? 0, everyMessages) + 1;
   return sql`
     fresh_talk as (
       select seq, role, octet_length(content) as bytes from fresh where role <> 'system'
     ),
     recent as (
-      select seq, role from (
-        select seq, role from fresh_talk
+      select seq, role, bytes from (
+        select seq, role, bytes from fresh_talk
         union all
-        select m.seq, m.role from owned cross join lateral (
-          select m.seq, m.role from ${schema}.message m where m.thread_ref = owned.id and m.role <> 'system'
-          order by m.seq desc limit ${windowMessages}::bigint + 1
+        select m.seq, m.role, m.bytes from owned cross join lateral (
+          select m.seq, m.role, octet_length(m.content) as bytes
+          from ${schema}.message m where m.thread_ref = owned.id and m.role <> 'system'
+          order by m.seq desc limit ${most}::bigint
         ) m
       ) t
-      order by seq desc limit ${windowMessages}::bigint + 1
+      order by seq desc limit ${most}::bigint
     ),
     first as (
-      select seq, bytes from fresh_talk
+      select seq from fresh_talk
       union all
-      select m.seq, m.bytes from owned cross join lateral (
-        select m.seq, octet_length(m.content) as bytes
+      select m.seq from owned cross join lateral (
+        select m.seq
         from ${schema}.message m where m.thread_ref = owned.id and m.role <> 'system'
         order by m.seq limit ${triggerMessages ?? null}::bigint
       ) m
@@ -86,8 +91,9 @@ function threadTalk(db: Connection, { windowMessages, triggerMessages }: TalkWin
 function talkObject({ windowMessages }: TalkWindow): Sql {
   return sql`json_build_object(
         'messages', (select count(*) from first),
+        'unsummarised', (select count(*) from recent where seq > coalesce((select seq from summarised), -1)),
         'unsummarisedBytes', (
-          select coalesce(sum(bytes), 0) from first where seq > coalesce((select seq from summarised), -1)
+          select coalesce(sum(bytes), 0) from recent where seq > coalesce((select seq from summarised), -1)
         ),
         'lastSeq', (select coalesce(max(seq), -1) from recent),
         'earliestSeq', case when (select count(*) from recent) > ${windowMessages}::bigint then (
@@ -116,6 +122,8 @@ export interface RecordedThread {
   readonly turns: number;
   /** The last of them that has been compressed; 0 for none. */
   readonly compressedTurns: number;
+  /** In how many ms the extraction of facts is due that these messages ask for; null when they ask for none. */
+  readonly extractInMs: number | null;
 }
 
 /** The waits between the tries grow to some 250 ms, so that even hundreds of writers at once find their turn. */
@@ -200,7 +208,8 @@ async function tryRecord(
       owned.turns,
       coalesce((
         select k.done_until from ${schema}.thread_task k where k.thread_ref = owned.id and k.task = 'compress'
-      ), 0) as "compressedTurns"
+      ), 0) as "compressedTurns",
+      (select extract(epoch from due.retry_at - ${db.now()})::float8 * 1000 from due limit 1) as "extractInMs"
     from (values (1)) one left join owned on true`,
     { prepare: true },
   );

@@ -11,7 +11,8 @@ import { storableDate, storableText } from "../text/parse-input.js";
 import type { Redactor } from "../text/redactor.js";
 import { searchName, searchText } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
-import type { NewMessage } from "./append-messages.js";
+import { tellsSomething } from "../text/tells-something.js";
+import type { ExtractAfter, NewMessage } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
 import { type RecordedThread, recordMessages } from "./record-messages.js";
 import { type ShownRound, shownRoundSchema } from "./shown-turns.js";
@@ -112,13 +113,22 @@ const roundSchema = z.strictObject({
 
 /** The settings that decide whether a summary is due: the transcript answers it with each round. */
 export interface RecordConfig {
-  readonly summaries: { readonly windowMessages: number; readonly afterSeq: number };
+  readonly summaries: {
+    readonly windowMessages: number;
+    readonly afterSeq: number;
+    readonly everyMessages: number;
+  };
 }
 
 /** A thread right after messages were recorded. */
 export interface RecordedRound extends RecordedThread {
   /** What was given, as messages that were said. */
   readonly messages: readonly BaseMessage[];
+}
+
+/** Whether facts may be in it: a user's, that says more than "ok". */
+function tellsAnything(message: BaseMessage): boolean {
+  return message.getType() === "human" && tellsSomething(messageText(message));
 }
 
 /** Longest stretch of work before others have their turn: a request that waits less is not felt. */
@@ -146,14 +156,14 @@ export async function newMessages(
  * Appends the messages that the transcript does not have yet: recording twice is harmless. Of several with the same id
  * the last one counts. What was recalled is left out, and so is what memory put in front of a user's words.
  *
- * @param due.extract whether new user messages make the extraction of facts due. @default false
+ * @param due.extract when new user messages that say more than "ok" make the extraction of facts due. @default they do not
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT` for an unusable message id, or
  *   `THREAD_FORBIDDEN` when the thread belongs to another scope; `REDACTION_FAILED`.
  */
 export async function record(
   { db, config, redactor }: Pick<Runtime<RecordConfig>, "db" | "config" | "redactor">,
   input: RecordInput,
-  due: { readonly extract?: boolean } = {},
+  due: { readonly extract?: ExtractAfter | undefined } = {},
 ): Promise<RecordedRound> {
   const { scope, messages: given, saidAt, shown, ...round } = parseScoped(roundSchema, input, "round");
   const threadId = parseThreadId(round.threadId);
@@ -165,9 +175,10 @@ export async function record(
     messages: await newMessages(redactor, [...unique.values()], db.language),
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
+    everyMessages: config.summaries.everyMessages,
     ...{ saidAt, agentId: round.agentId, runId: round.runId },
     shown,
-    extract: due.extract,
+    extract: messages.some(tellsAnything) ? due.extract : undefined,
     asksConsent: round.asksConsent,
   });
   if (!thread) throw threadForbidden(threadId);

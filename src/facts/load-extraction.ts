@@ -10,7 +10,8 @@ import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { asksToForget } from "../text/asks-to-forget.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { searchText } from "../text/search-text.js";
-import { hasWords, visibleText } from "../text/storable-text.js";
+import { visibleText } from "../text/storable-text.js";
+import { tellsSomething } from "../text/tells-something.js";
 import { extractor, type FactsRuntime, type KnownSlot } from "./choose-facts.rule.js";
 
 /** A user's message whose facts have not been extracted. */
@@ -60,7 +61,7 @@ const messagesAtOnce = 10;
 const knownSlots = 50;
 
 /**
- * What `claim` is about, or how it ended: nothing to extract, or the owner's daily cap reached, which defers the
+ * What `claim` is about, or how it ended: nothing that tells anything, or the owner's daily cap reached, which defers the
  * work to the time when there is room again.
  */
 export async function loadExtraction(
@@ -70,7 +71,10 @@ export async function loadExtraction(
   const work = await findExtractionWork(deps.db, claim, deps.config.memories.writesPerDay);
   if (!work) return "lost";
   const { scope, threadId, messages, allowedAt } = work;
-  if (!messages.some(({ text }) => hasWords(text))) return skipTask(deps.db, claim, work);
+  if (!messages.some(({ text }) => tellsSomething(text))) {
+    // They are no reason to ask a model, and are told with what comes next.
+    return skipTask(deps.db, claim, work.more ? work : { doneUntil: claim.doneUntil, more: false });
+  }
   if (allowedAt === null) return withForgettable(deps, await limitExtraction(deps, work));
   await deferTask(deps.db, claim, allowedAt);
   deps.logger.debug(

@@ -26,7 +26,7 @@ export const threadTasks: LeaseTable<TaskClaim> = {
   label: ({ threadRef, task }) => `Task "${task}" of thread ${threadRef}`,
 };
 
-/** Marks a thread's task as due now, unless it waits for its next try already. */
+/** Marks a thread's task as due now, unless it failed and waits for its next try. */
 export async function markTask(
   db: Connection,
   { threadRef, task }: { threadRef: number; task: ThreadTask },
@@ -34,7 +34,9 @@ export async function markTask(
   await db.query(sql`
     insert into ${db.schema}.thread_task as k (thread_ref, task, done_until, retry_at)
     values (${threadRef}, ${task}, ${task === "extract" ? -1 : 0}, ${db.now()})
-    on conflict (thread_ref, task) do update set retry_at = coalesce(k.retry_at, excluded.retry_at)`);
+    on conflict (thread_ref, task) do update set retry_at = case
+      when k.attempts > 0 then coalesce(k.retry_at, excluded.retry_at) else excluded.retry_at
+    end`);
 }
 
 /** How far a task has come when a piece of it is done. */

@@ -113,5 +113,5 @@ function countOf(memories: RecalledMemories): number {
 }
 
 function blockTokens(recalled: Recalled): number {
-  return estimateTokens(memoryBlock({ ...recalled, summary: null }) ?? "");
+  return estimateTokens(memoryBlock({ ...recalled, summary: null, leftOut: null }) ?? "");
 }

@@ -35,11 +35,12 @@ export function memoryBlock(recalled: Recalled, appName?: string): string | null
     notes(recalled, appName),
     consents(recalled),
   ].filter((section) => section !== null);
-  if (sections.length === 0 && !recalled.summary) return null;
-  if (sections.length > 0) sections.push(...leftOut(recalled));
+  if (sections.length === 0 && !recalled.summary && !recalled.leftOut) return null;
+  if (sections.length > 0) sections.push(...notShown(recalled));
+  const told = [recalled.summary && summary(recalled.summary), recalled.leftOut && leftOut(recalled.leftOut)];
   const conversation = [
     "# Recent Conversation",
-    ...(recalled.summary ? [summary(recalled.summary), ""] : []),
+    ...told.flatMap((part) => (part ? [part, ""] : [])),
     memoryRequest,
   ];
   const parts = [`# Long-term Memory\n${memoryPreface}`, ...sections, conversation.join("\n")];
@@ -48,8 +49,8 @@ export function memoryBlock(recalled: Recalled, appName?: string): string | null
 
 /** The same for the front of a user's message: a summary stands there alone, and all else without the delimiters. */
 function previousContext(recalled: Recalled): string {
-  const memories = memoryBlock({ ...recalled, summary: null });
-  if (memories === null && recalled.summary) return summaryText(recalled.summary);
+  const memories = memoryBlock({ ...recalled, summary: null, leftOut: null });
+  if (memories === null && recalled.summary && !recalled.leftOut) return summaryText(recalled.summary);
   return (memoryBlock(recalled) ?? "").replace(/^<memory>\n|\n<\/memory>$/g, "");
 }
 
@@ -99,7 +100,7 @@ function others({ memories }: Recalled): string | null {
 }
 
 /** What there is no room for. Not every agent has a tool to ask for it with. */
-function leftOut({ memories: { leftOut: count, leftOutAtLeast } }: Recalled): string[] {
+function notShown({ memories: { leftOut: count, leftOutAtLeast } }: Recalled): string[] {
   if (count === 0 && !leftOutAtLeast) return [];
   const one = count === 1 && !leftOutAtLeast;
   const number = count === 0 ? "Some" : leftOutAtLeast ? `More than ${count}` : `And ${count}`;
@@ -155,6 +156,14 @@ function summary(found: Summary): string {
   // A greeting before the first round belongs to it.
   const [first, last] = [found.startRound, found.endRound].map((round) => Math.max(1, round));
   return `[Summary of Round ${first}-${last}]:\n${summaryText(found)}`;
+}
+
+/** What is said of messages that are not shown, so that an agent does not take the beginning for what it sees. */
+function leftOut({ messages }: NonNullable<Recalled["leftOut"]>): string {
+  return (
+    `[${messages.toLocaleString("en")} earlier messages are not shown: they are too many, and no summary has them. ` +
+    "They are kept, and a search of the transcript finds them.]"
+  );
 }
 
 function summaryText({ text }: Summary): string {

@@ -180,7 +180,7 @@ function prefixed(values: Values) {
 
 /** What a span says about a recall. */
 export function reportRecalled(query: string | undefined) {
-  return ({ memories, changes, gap, summary }: Recalled): SpanReport => {
+  return ({ memories, changes, gap, recent, leftOut, summary }: Recalled): SpanReport => {
     const hits = [...memories.relevant, ...memories.episodes];
     return {
       attributes: {
@@ -191,6 +191,8 @@ export function reportRecalled(query: string | undefined) {
         left_out: memories.leftOut,
         changes: changes.count,
         gap_messages: gap.length,
+        recent_messages: recent.length,
+        left_out_messages: leftOut?.messages ?? 0,
         summarized: summary !== null,
         similarity: bestSimilarity(hits),
         timed_out: memories.timedOut,

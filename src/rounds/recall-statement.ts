@@ -1,5 +1,6 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { pendingConsents } from "../consents/consent-rows.js";
+import type { ReadLimits } from "../conversation/conversation-options.js";
 import { type ConversationAddress, conversationRow } from "../conversation/find-conversation.js";
 import { memoryJson, unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
@@ -14,6 +15,7 @@ import type { Question } from "../search/read-question.js";
 /** What one recall asks for. */
 export interface RecallStatement {
   readonly address: ConversationAddress;
+  readonly limits: ReadLimits;
   /** Null when nothing is asked: then only what is always shown is found. */
   readonly asked: {
     readonly question: Pick<Question, "terms" | "telling" | "words" | "correctable">;
@@ -104,6 +106,12 @@ function slotsOf(shape: Shape, { asked }: RecallStatement): RecallStatement {
       threadId: of("thread", (i) => i.address.threadId),
       messageIds: shape.branch ? of("messages", (i) => i.address.messageIds) : null,
     },
+    limits: {
+      recentMessages: of("recent_messages", (i) => i.limits.recentMessages),
+      recentBytes: of("recent_bytes", (i) => i.limits.recentBytes),
+      gapMessages: of("gap_messages", (i) => i.limits.gapMessages),
+      gapBytes: of("gap_bytes", (i) => i.limits.gapBytes),
+    },
     asked: asked && { question: questionSlots(), selection: selectionSlots(scope, asked.selection) },
     known: {
       categories: of("categories", (i) => i.known.categories),
@@ -158,7 +166,7 @@ function selectionSlots(scope: Scope, { filter, vector }: HitSelection): HitSele
 
 /** The statement that `recall.sql` shows. */
 function composeRecall(db: Connection, input: RecallStatement): Sql {
-  const { known, asked, address } = input;
+  const { known, asked, address, limits } = input;
   const appId = address.scope.appId ?? "";
   // Of another scope's thread, nothing else is read either.
   const seen = seenOwners(db, address.scope, sql`coalesce((select owned from conversation), true)`);
@@ -168,7 +176,7 @@ function composeRecall(db: Connection, input: RecallStatement): Sql {
   return sql`
     with
     -- The thread, its summary and what was said since.
-    conversation as materialized (${conversationRow(db, address)}),
+    conversation as materialized (${conversationRow(db, address, limits)}),
     ${seen.ctes},
     -- The owner that news and revisions are of.
     told_owner as materialized (

@@ -11,7 +11,13 @@ conversation as materialized (
   case when p.id is not null then json_build_object(
     'id', p.id, 'startSeq', p.start_seq, 'endSeq', p.end_seq
   ) end as processing,
-  gap.messages as gap, round.messages as last_round
+  gap.messages as gap, recent.messages as recent,
+  case when newest.cut then json_build_object(
+    'messages', shown.from_seq - coalesce(s.end_seq, -1) - 1 - case when shown.question_seq is null then 0 else 1 end,
+    'endMessageId', (
+      select m.message_id from "memory".message m where m.thread_ref = t.id and m.seq = shown.from_seq - 1
+    )
+  ) end as left_out
   from "memory".thread t
   cross join lateral (select t.user_id = :user and t.app_id = :app as owned) o
   left join lateral (
@@ -33,11 +39,44 @@ conversation as materialized (
     where s.thread_ref = t.id and s.status = 'processing' and s.lease_until > now()
   ) p on o.owned
   left join lateral (
+    -- What fits of the gap, from its end; where the first round begins in it, or else what is no result of a call before.
+    select coalesce(bool_or(not f.fits), false) as cut, min(m.seq) filter (where f.fits) as first_seq,
+    min(m.seq) filter (where f.fits and m.role = 'user') as round_seq,
+    min(m.seq) filter (where f.fits and m.role <> 'tool') as call_seq
+    from (
+      select m.seq, m.role, row_number() over back as place, sum(m.bytes) over back as bytes
+      from (
+        select m.seq, m.role, octet_length(m.content) as bytes from "memory".message m
+        where m.thread_ref = t.id and m.seq > coalesce(s.end_seq, -1)
+        order by m.seq desc limit :gap_messages::bigint + 1
+      ) m
+      window back as (order by m.seq desc)
+    ) m
+    cross join lateral (
+      select m.place = 1 or (m.place <= :gap_messages::bigint and m.bytes <= :gap_bytes::bigint) as fits
+    ) f
+  ) newest on o.owned
+  left join lateral (
+    -- Of a round that alone is too long, its question is shown as well.
+    select case when newest.cut then coalesce(newest.round_seq, newest.call_seq, newest.first_seq) else newest.first_seq end
+    as from_seq,
+    case when newest.cut and newest.round_seq is null then (
+      select m.seq from "memory".message m
+      where m.thread_ref = t.id and m.role = 'user' and m.seq > coalesce(s.end_seq, -1)
+      and m.seq < newest.first_seq
+      order by m.seq desc limit 1
+    ) end as question_seq
+  ) shown on o.owned
+  left join lateral (
     select coalesce(json_agg(json_build_object(
           'seq', m.seq, 'messageId', m.message_id, 'role', m.role, 'actor', m.actor, 'text', m.content,
           'serialised', m.serialised
         ) order by m.seq), '[]') as messages
-    from "memory".message m where m.thread_ref = t.id and m.seq > coalesce(s.end_seq, -1)
+    from (
+      select * from "memory".message m where m.thread_ref = t.id and m.seq = shown.question_seq
+      union all
+      select * from "memory".message m where m.thread_ref = t.id and m.seq >= shown.from_seq
+    ) m
   ) gap on o.owned
   left join lateral (
     select m.seq from "memory".message m
@@ -45,14 +84,35 @@ conversation as materialized (
     order by m.seq desc limit 1
   ) asked on asked.seq <= s.end_seq
   left join lateral (
+    -- Where the last messages begin that the summary covers.
+    select coalesce((
+        select m.seq from "memory".message m
+        where m.thread_ref = t.id and m.role <> 'system' and m.seq <= s.end_seq
+        order by m.seq desc offset greatest(:recent_messages::bigint - 1, 0) limit 1
+      ), 0) as seq
+  ) kept on s.id is not null and :recent_messages::bigint > 0
+  left join lateral (
+    select m.seq from "memory".message m
+    where m.thread_ref = t.id and m.role = 'user' and m.seq <= kept.seq
+    order by m.seq desc limit 1
+  ) round on true
+  left join lateral (
+    select coalesce(round.seq, kept.seq, asked.seq) as from_seq, s.end_seq - :recent_messages::bigint - 50 as near_seq
+  ) last on true
+  left join lateral (
+    -- A long round is not read whole.
     select coalesce(json_agg(json_build_object(
           'seq', m.seq, 'messageId', m.message_id, 'role', m.role, 'actor', m.actor, 'text', m.content,
           'serialised', m.serialised
         ) order by m.seq), '[]') as messages
-    from "memory".message m
-    where m.thread_ref = t.id and m.seq between asked.seq and s.end_seq
-    and (m.seq = asked.seq or s.end_seq - asked.seq < 50)
-  ) round on o.owned
+    from (
+      select * from "memory".message m where m.thread_ref = t.id and m.seq = last.from_seq
+      union all
+      select * from "memory".message m
+      where m.thread_ref = t.id and m.seq > last.from_seq and m.seq > last.near_seq and m.seq <= s.end_seq
+    ) m
+    where m.role <> 'system' and (m.role <> 'tool' or octet_length(m.content) <= :recent_bytes::bigint)
+  ) recent on o.owned
   left join lateral (
     -- Kept with summaries that were made here; imported and older ones have none.
     select coalesce(s.start_round, (

@@ -1,14 +1,18 @@
 import { z } from "zod";
+import { type ConversationOptions, readLimits } from "../conversation/conversation-options.js";
 import type { Conversation } from "../conversation/find-conversation.js";
+import { recentMessages } from "../conversation/recent-messages.rule.js";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
+import type { Runtime } from "../runtime.js";
 import { parseScoped, parseThreadId, type Scope, scopeField, threadForbidden } from "../scope/scope.js";
 import { noFilter } from "../search/memory-filter.rule.js";
 import { searchedBy } from "../search/memory-hits.js";
 import { defaultKinds } from "../search/query-memories.js";
 import { embedQuestion } from "../search/read-question.js";
 import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
+import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
 import { headOf, isStorable } from "../text/storable-text.js";
 import { findRecall, type RecallResult } from "./find-recall.js";
@@ -52,6 +56,10 @@ const fewTokens = 15;
 /** Requests for consent shown: more questions than this no user answers. */
 const shownConsents = 3;
 
+/** What a recall takes. */
+type RecallRuntime = SearchRuntime &
+  Runtime<{ readonly summaries: SummaryOptions; readonly conversation: ConversationOptions }>;
+
 /**
  * All that memory knows for a round, in one round trip (after the embedding of the question, where there are
  * embeddings). A thread not seen before has no conversation yet, and is not made by this.
@@ -62,7 +70,7 @@ const shownConsents = 3;
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT`, or `THREAD_FORBIDDEN` when the thread
  *   belongs to another scope.
  */
-export async function recall(deps: SearchRuntime, input: RecallInput): Promise<Recalled> {
+export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {
   const { scope, ...asks } = parseScoped(inputSchema, input, "recall");
   const threadId = parseThreadId(asks.threadId);
   const { retrieval, policy } = deps.config;
@@ -73,6 +81,7 @@ export async function recall(deps: SearchRuntime, input: RecallInput): Promise<R
   const { found, timedOut } = await findInTime(deps, {
     // What cannot be stored is the id of no recorded message.
     address: { scope, threadId, messageIds: asks.messageIds?.filter(isStorable) },
+    limits: readLimits(deps.config),
     asked:
       query.trim() === ""
         ? null
@@ -97,11 +106,16 @@ export async function recall(deps: SearchRuntime, input: RecallInput): Promise<R
     consents: asks.consents ? shownConsents : 0,
   });
   if (found.conversation === null) throw threadForbidden(threadId);
-  const { gap, lastRound, ...conversation } = found.conversation ?? unseen;
+  const { gap, recent, lastRound, ...conversation } = found.conversation ?? unseen;
+  const { keepRecentMessages, keepRecentTokens } = deps.config.summaries;
+  const covered = keepRecentMessages === 0 || conversation.leftOut ? [] : recent;
+  const shownAgain = recentMessages(await Promise.all(covered.map(storedMessage)), keepRecentTokens);
   const recalled: Recalled = {
     mode,
     ...conversation,
     gap: await Promise.all(gap.map(storedMessage)),
+    recent: shownAgain.messages,
+    shortened: shownAgain.shortened,
     lastRound: await Promise.all(lastRound.map(storedMessage)),
     memories: {
       ...selectMemories(deps, question, found),
@@ -146,7 +160,7 @@ const askedKinds = defaultKinds.filter((kind) => kind !== "note");
 /** Enough for the hits and episodes shown to be the best ones. */
 const candidateLimit = 30;
 const unseen: Conversation = {
-  ...{ summary: null, processing: null, gap: [], lastRound: [] },
+  ...{ summary: null, processing: null, gap: [], leftOut: null, recent: [], lastRound: [] },
   ...{ lastSeq: -1, lastMessageId: null },
 };
 

@@ -43,8 +43,14 @@ export interface Recalled {
   readonly summary: Conversation["summary"];
   /** A newer summary that is still being made: then the gap is larger. */
   readonly processing: Conversation["processing"];
-  /** Every recorded message after the summary's end, in order. */
+  /** The recorded messages after the summary's end, in order. */
   readonly gap: readonly BaseMessage[];
+  /** The oldest of them that are left out, since they are more than `conversation.maxGapMessages` or so; else null. */
+  readonly leftOut: Conversation["leftOut"];
+  /** The last messages that the summary covers, to be shown word for word beside it: whole rounds, in order. */
+  readonly recent: readonly BaseMessage[];
+  /** Ids of those of them whose text is not whole: they alone exceed `summaries.keepRecentTokens`. */
+  readonly shortened: readonly string[];
   /** The round that the summary ends with, where the gap holds no user's message. */
   readonly lastRound: readonly BaseMessage[];
   /** Ids of those that the graph's state did not hold at the beginning of the run. Only a recall node knows them. */

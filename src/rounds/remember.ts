@@ -22,6 +22,8 @@ export interface Remembered {
 export interface DueTask {
   readonly threadRef: number;
   readonly task: ThreadTask;
+  /** In how many ms; not before. @default now */
+  readonly inMs?: number;
 }
 
 /**
@@ -37,9 +39,10 @@ export async function remember(
 ): Promise<{ remembered: Remembered; due: DueTask[] }> {
   const { memories, summaries } = deps.config;
   const extract = deps.hasModel && memories.extract;
-  const thread = await record(deps, input, { extract });
-  const { recorded, lastSeq, threadRef } = thread;
-  const due: DueTask[] = extract && recorded > 0 ? [{ threadRef, task: "extract" }] : [];
+  const thread = await record(deps, input, { extract: extract ? memories.extractAfter : undefined });
+  const { recorded, lastSeq, threadRef, extractInMs } = thread;
+  const due: DueTask[] =
+    extractInMs === null ? [] : [{ threadRef, task: "extract", inMs: Math.max(0, extractInMs) }];
   const ended = (summary: Remembered["summary"]) => ({ remembered: { recorded, lastSeq, summary }, due });
   if (!deps.hasModel) return ended({ started: false, reason: "no_model" });
   if (await isRoundOpen(deps.db, threadRef, thread.messages))

@@ -97,28 +97,41 @@ export const summaryLeases: LeaseTable<SummaryClaim> = {
 /**
  * Claims the next summary of a thread by inserting its `processing` row, based on the latest completed one.
  *
+ * The row begins before `window` where something would be lost else: with the first message that no summary has covered,
+ * as of a thread that was long before its first summary. From such a long row on, the next ones give up twice as many
+ * messages as are new, until they are as short as `window`.
+ *
  * A `processing` row whose lease ran out is failed first. `null` when another process holds a live claim, or
  * has summarised the same messages meanwhile: the partial unique index `summary_processing` decides races.
  */
 export async function claimSummary(
   db: Connection,
   input: { threadRef: number; window: SummaryWindow; leaseMs: number },
-): Promise<SummaryClaim | null> {
+): Promise<{ readonly claim: SummaryClaim; readonly window: SummaryWindow } | null> {
   const { threadRef, window, leaseMs } = input;
   // The insert reads `expired`, so that the lapsed row has left the index before the new one enters it.
-  const [row] = await db.query<{ id: string }>(sql`
+  const [row] = await db.query<{ id: string; start_seq: number }>(sql`
     with expired as (
       ${failLapsed(db)} and thread_ref = ${threadRef} returning id
+    ),
+    base as (
+      select s.id, s.start_seq, s.end_seq from ${db.schema}.summary s
+      where s.thread_ref = ${threadRef} and s.status = 'completed' and s.rolled_back_at is null
+      order by s.end_seq desc, s.id desc limit 1
+    ),
+    longer as (
+      select m.seq from base cross join lateral (
+        select m.seq from ${db.schema}.message m
+        where m.thread_ref = ${threadRef} and m.role = 'user'
+          and m.seq >= base.start_seq + 2 * (${window.endSeq}::int - base.end_seq)
+        order by m.seq limit 1
+      ) m
     )
     insert into ${db.schema}.summary
       (thread_ref, start_seq, end_seq, base_id, status, lease_until, created_at)
-    select ${threadRef}, ${window.startSeq}, ${window.endSeq},
-      (
-        select s.id from ${db.schema}.summary s
-        where s.thread_ref = ${threadRef} and s.status = 'completed' and s.rolled_back_at is null
-        order by s.end_seq desc, s.id desc limit 1
-      ),
-      'processing', ${leaseEnd(db, leaseMs)}, ${db.now()}
+    select ${threadRef},
+      least(${window.startSeq}::int, (select seq from longer), coalesce((select end_seq from base), -1) + 1),
+      ${window.endSeq}, (select id from base), 'processing', ${leaseEnd(db, leaseMs)}, ${db.now()}
     where not exists (
       select from ${db.schema}.summary s
       where s.thread_ref = ${threadRef} and (
@@ -127,8 +140,12 @@ export async function claimSummary(
       )
     )
     on conflict (thread_ref) where status = 'processing' do nothing
-    returning id`);
-  return row ? { summaryId: Number(row.id), attempt: 1 } : null;
+    returning id, start_seq`);
+  if (!row) return null;
+  return {
+    claim: { summaryId: Number(row.id), attempt: 1 },
+    window: { startSeq: row.start_seq, endSeq: window.endSeq },
+  };
 }
 
 /**

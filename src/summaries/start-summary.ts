@@ -51,16 +51,17 @@ export async function startSummary(
   if (reason) return skipped(deps.logger, reason, threadId);
 
   const window = summaryWindow(talk.lastSeq, deps.summaries.windowMessages, roundStarts, talk.earliestSeq);
-  const claim = await claimSummary(deps.db, {
+  const claimed = await claimSummary(deps.db, {
     threadRef: thread.threadRef,
     window,
     leaseMs: deps.summaries.leaseMs,
   });
-  if (!claim) return skipped(deps.logger, "already_running", threadId);
+  if (!claimed) return skipped(deps.logger, "already_running", threadId);
+  const { claim } = claimed;
   deps.logger.debug(`Memory ${claim.summaryId} status updated to processing`, {
-    ...{ threadId, step: "summarize", summaryId: claim.summaryId, ...window },
+    ...{ threadId, step: "summarize", summaryId: claim.summaryId, ...claimed.window },
   });
-  return { started: true, claim, window };
+  return { started: true, claim, window: claimed.window };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { findConversation } from "../conversation/find-conversation.js";
+import { findThread } from "../conversation/claim-thread.js";
 import { record } from "../conversation/record.js";
 import { insertEvent } from "../events/event-log.js";
 import { backgroundGraph } from "../jobs/background-graph.js";
@@ -68,7 +68,7 @@ async function claimNow(
   deps: SummaryRuntime,
   { scope, threadId }: ThreadAddress,
 ): Promise<SummaryClaim | null> {
-  if (!(await findConversation(deps.db, { scope: parseScope(scope), threadId }))) return null;
+  if (!(await findThread(deps.db, { scope: parseScope(scope), threadId }))) return null;
   const thread = await record(deps, { scope, threadId, messages: [] });
   if (await isRoundOpen(deps.db, thread.threadRef, [])) return null;
   const start = await startSummary({ ...deps, summaries: deps.config.summaries }, thread, threadId);

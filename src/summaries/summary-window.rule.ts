@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type JobRuntime, workOptions } from "../jobs/jobs-options.js";
 import type { Runtime } from "../runtime.js";
+import { bytesPerToken } from "../text/estimate-tokens.js";
 import { smallCount } from "../text/parse-input.js";
 
 export const summaryOptionsSchema = z.strictObject({
@@ -15,6 +16,27 @@ export const summaryOptionsSchema = z.strictObject({
    * @default 16_000
    */
   afterTokens: z.int().min(1).default(16_000),
+  /**
+   * Messages that no summary covers after which a round's end starts the next one: with 2 every round, which keeps the gap
+   * smallest; with 8 a summary costs a quarter of the calls. The first one waits for `afterSeq`.
+   *
+   * @default 2
+   */
+  everyMessages: smallCount.min(1).default(2),
+  /**
+   * The last messages that a summary covers are shown word for word beside it, moved back to the start of a round: a summary
+   * cannot carry "change the second function you just wrote". Three rounds of plain chat; 0 shows the summary alone.
+   *
+   * @default 6
+   */
+  keepRecentMessages: smallCount.max(1_000).default(6),
+  /**
+   * Most tokens of them. Older rounds give way first; of a round that alone is longer the calls of tools, then the middle of
+   * its texts. Some pages.
+   *
+   * @default 2_000
+   */
+  keepRecentTokens: z.int().min(200).max(1_000_000).default(2_000),
   ...workOptions,
   /**
    * Most calls for one summary, a summary of eight being half a megabyte of English. What a thread has said beyond it
@@ -39,7 +61,7 @@ export type SummaryOptions = z.output<typeof summaryOptionsSchema>;
 export type SummaryRuntime = JobRuntime & Runtime<{ readonly summaries: SummaryOptions }>;
 
 /** Why no summary was started at the end of a round. */
-export type SummarySkipReason = "too_early" | "already_running" | "nothing_new";
+export type SummarySkipReason = "too_early" | "already_running" | "nothing_new" | "too_few_new";
 
 /** What is known of a thread's talk, its messages without the system messages, when a round has been recorded. */
 export interface SummaryTriggerInput {
@@ -47,7 +69,9 @@ export interface SummaryTriggerInput {
   readonly lastSeq: number;
   /** How many there are; counting stops at one more than `afterSeq`, which is all the rule asks. @default all up to `lastSeq` */
   readonly messages?: number;
-  /** Bytes of the counted messages that no summary covers. @default 0 */
+  /** How many of them no summary covers. @default all after `summarisedSeq` */
+  readonly unsummarised?: number;
+  /** Bytes of those. @default 0 */
   readonly unsummarisedBytes?: number;
   /** Whether a summary is being made right now, by a worker whose lease has not run out. */
   readonly processing: boolean;
@@ -55,29 +79,32 @@ export interface SummaryTriggerInput {
   readonly summarisedSeq: number | null;
   /** Seq of the message after which there are enough of them, where none is a system message. */
   readonly afterSeq: number;
+  /** How many without a summary make the next one. @default 1 */
+  readonly everyMessages?: number;
   /** Tokens without a summary that are enough, however few the messages. @default no number is */
   readonly afterTokens?: number;
 }
 
-/** Bytes of a token, by which texts are measured where they lie: prose, code, and scripts of three bytes a character come within a third. */
-const bytesPerToken = 4;
-
 /**
  * Whether a round's end starts a summary (`null`), or the reason why it does not.
  *
- * Enough messages, or a few of many words; and nothing running.
+ * Enough messages, or a few of many words; and nothing running. After the first summary, enough that are new.
  */
 export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason | null {
   const {
     lastSeq,
     messages = lastSeq + 1,
+    unsummarised = lastSeq - (input.summarisedSeq ?? -1),
+    everyMessages = 1,
     unsummarisedBytes = 0,
     afterTokens = Number.POSITIVE_INFINITY,
   } = input;
   const isLong = unsummarisedBytes / bytesPerToken >= afterTokens;
   if (messages <= input.afterSeq && !isLong) return "too_early";
   if (input.processing) return "already_running";
-  if (input.summarisedSeq !== null && input.summarisedSeq >= lastSeq) return "nothing_new";
+  if (input.summarisedSeq === null) return null;
+  if (input.summarisedSeq >= lastSeq) return "nothing_new";
+  if (unsummarised < everyMessages && !isLong) return "too_few_new";
   return null;
 }
 

@@ -57,11 +57,14 @@ function take(conversation: Conversation, each: Step): void {
   }
 }
 
+/** How many messages that the summary covers are shown word for word. */
+const keeps = fc.integer({ min: 0, max: 7 });
+
 describe.each<Session>(["full", "bounded", "stateless"])("the context of a %s session", (session) => {
-  it("has every message between the summary's end and the current one, once and in order, whatever happens", () => {
+  it("has the last messages that the summary covers and all between its end and the current one, once and in order, whatever happens", () => {
     fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), (steps) => {
-        const conversation = new Conversation(session);
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), keeps, (steps, keep) => {
+        const conversation = new Conversation(session, keep);
         for (const each of steps) {
           take(conversation, each);
           const { context, expected, current } = conversation.ask();
@@ -77,32 +80,34 @@ describe.each<Session>(["full", "bounded", "stateless"])("the context of a %s se
   it("has a user's message whenever one was ever said, also where the run brings none", () => {
     const others = fc.constantFrom<string[][]>([], ["reminder"], ["tool result"], ["answer x"], ["x", "y"]);
     fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), others, (steps, brought) => {
-        const conversation = new Conversation(session);
-        for (const each of steps) {
-          take(conversation, each);
-          const { context, said, after } = conversation.askNothing(brought);
-          expect(context.some(isUser)).toBe(said.length > 0);
-          expect(new Set(context).size).toBe(context.length);
-          expect(context.slice(context.length - brought.length)).toEqual(brought);
-          expect(context.filter((id) => after.includes(id))).toEqual(after);
-        }
-      }),
+      fc.property(
+        ...([fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), others, keeps] as const),
+        (steps, brought, keep) => {
+          const conversation = new Conversation(session, keep);
+          for (const each of steps) {
+            take(conversation, each);
+            const { context, said, after } = conversation.askNothing(brought);
+            expect(context.some(isUser)).toBe(said.length > 0);
+            expect(new Set(context).size).toBe(context.length);
+            expect(context.slice(context.length - brought.length)).toEqual(brought);
+            expect(context.filter((id) => after.includes(id))).toEqual(after);
+          }
+        },
+      ),
       { numRuns: 400 },
     );
   });
 });
 
 describe("a bounded session's state", () => {
-  it("holds no more than what the summary in use at the last round did not cover", () => {
+  it("holds no more than the recent messages and what the summary in use at the last round did not cover", () => {
     fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), (steps) => {
-        const conversation = new Conversation("bounded");
+      fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), keeps, (steps, keep) => {
+        const conversation = new Conversation("bounded", keep);
         for (const each of steps) {
           take(conversation, each);
           if (each.do !== "round") continue;
-          const { coveredInState } = conversation;
-          expect(coveredInState()).toEqual([]);
+          expect(conversation.coveredInState()).toEqual([]);
         }
       }),
     );
@@ -112,7 +117,15 @@ describe("a bounded session's state", () => {
 describe("conversationContext", () => {
   const idOf = (id: string) => id;
   const context = (gap: string[], summaryEndId: string | null, state: string[]) =>
-    conversationContext({ gap, summaryEndId, state, idOf, lastRound: [], opensRound: () => true });
+    conversationContext({
+      gap,
+      endId: summaryEndId,
+      recent: [],
+      state,
+      idOf,
+      lastRound: [],
+      opensRound: () => true,
+    });
 
   it.each<[string, string[], string | null, string[], string[]]>([
     ["round 4: caught up", [], "5", ["0", "1", "2", "3", "4", "5", "q"], ["q"]],
@@ -163,13 +176,16 @@ describe("conversationContext", () => {
   ])("shows the last round to a run that brings %s", (_, gap, summaryEndId, state, expected) => {
     const opensRound = (id: string) => id.startsWith("q");
     expect(
-      conversationContext({ gap, summaryEndId, state, idOf, lastRound: ["q1", "a1"], opensRound }),
+      conversationContext({
+        ...{ gap, endId: summaryEndId, recent: [], state, idOf },
+        ...{ lastRound: ["q1", "a1"], opensRound },
+      }),
     ).toEqual(expected);
   });
 
   it("shows of a round that an agent made endless the question alone", () => {
     const lastRound = ["q", ...Array.from({ length: 60 }, (_, index) => `a${index}`)];
-    const sources = { gap: [], summaryEndId: "a59", idOf, opensRound: (id: string) => id === "q" };
+    const sources = { gap: [], endId: "a59", recent: [], idOf, opensRound: (id: string) => id === "q" };
     expect(conversationContext({ ...sources, state: ["x"], lastRound })).toEqual(["q", "x"]);
     expect(conversationContext({ ...sources, state: [...lastRound, "x"], lastRound: [] })).toEqual([
       "q",
@@ -188,10 +204,10 @@ describe("conversationContext", () => {
   it("never takes one message without an id for another", () => {
     const [first, second, current] = [{ text: "1" }, { text: "2" }, { text: "q" }];
     const sources = {
-      ...{ gap: [first, second], state: [current], lastRound: [] },
+      ...{ gap: [first, second], state: [current], recent: [], lastRound: [] },
       ...{ idOf: () => undefined, opensRound: () => true },
     };
-    expect(conversationContext({ ...sources, summaryEndId: null })).toEqual([first, second, current]);
-    expect(conversationContext({ ...sources, summaryEndId: "0" })).toEqual([first, second, current]);
+    expect(conversationContext({ ...sources, endId: null })).toEqual([first, second, current]);
+    expect(conversationContext({ ...sources, endId: "0" })).toEqual([first, second, current]);
   });
 });

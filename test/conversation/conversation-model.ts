@@ -23,8 +23,12 @@ export class Conversation {
   #next = 0;
   #lastUser: string | undefined;
 
-  constructor(session: Session) {
+  /** How many messages that the summary covers are shown word for word, moved back to the start of a round. */
+  readonly #keep: number;
+
+  constructor(session: Session, keep: number) {
     this.#session = session;
+    this.#keep = keep;
   }
 
   /** A user message and its `answers`, ending well or with a crash; what was checkpointed by then stays. */
@@ -66,7 +70,7 @@ export class Conversation {
     const unrecorded = this.#state.filter((id) => !this.#transcript.includes(id));
     return {
       context: this.#contextOf([...this.#state, current]),
-      expected: [...this.#transcript.slice(endSeq + 1), ...unrecorded, current],
+      expected: [...this.#recent(), ...this.#transcript.slice(endSeq + 1), ...unrecorded, current],
       current,
     };
   }
@@ -80,16 +84,17 @@ export class Conversation {
     };
   }
 
-  /** Messages in the state that the summary in use covers. */
+  /** Messages in the state that the summary in use covers and that are not recent. */
   readonly coveredInState = (): string[] => {
     const covered = new Set(this.#transcript.slice(0, (this.#latest()?.endSeq ?? -1) + 1));
-    return this.#state.filter((id) => covered.has(id));
+    const recent = this.#recent();
+    return this.#state.filter((id) => covered.has(id) && !recent.includes(id));
   };
 
   #run(user: string, answers: number, ending: Ending): void {
     this.#lastUser = user;
     const kept = this.#session !== "stateless";
-    const recalled = { endId: this.#endId(), lastId: this.#transcript.at(-1) };
+    const recalled = { endId: this.#endId(), lastId: this.#transcript.at(-1), recent: this.#recent() };
     let state = [...this.#state, user];
     if (kept) this.#state = state;
     if (ending === "crashBeforeAnswer") return;
@@ -102,7 +107,10 @@ export class Conversation {
       if (!this.#transcript.includes(id)) this.#transcript.push(id);
     }
     if (ending === "crashAfterRecord" || this.#session !== "bounded" || recalled.endId === null) return;
-    this.#state = state.slice(state.indexOf(recalled.endId) + 1);
+    const end = state.indexOf(recalled.endId);
+    const [first] = recalled.recent;
+    if (first !== undefined && !state.includes(first)) return;
+    this.#state = state.filter((id, index) => index > end || recalled.recent.includes(id));
   }
 
   #contextOf(state: string[]): string[] {
@@ -111,11 +119,18 @@ export class Conversation {
     const covered = this.#transcript.slice(0, endSeq + 1);
     const asked = gap.some(isUser) ? covered.length : covered.findLastIndex(isUser);
     return conversationContext({
-      ...{ gap, state, summaryEndId: this.#endId() },
+      ...{ gap, state, endId: this.#endId(), recent: this.#recent() },
       lastRound: asked < 0 ? [] : covered.slice(asked),
       idOf: (id) => id,
       opensRound: isUser,
     });
+  }
+
+  #recent(): string[] {
+    const covered = this.#transcript.slice(0, (this.#latest()?.endSeq ?? -1) + 1);
+    if (this.#keep === 0 || covered.length === 0) return [];
+    const kept = Math.max(0, covered.length - this.#keep);
+    return covered.slice(Math.max(0, covered.slice(0, kept + 1).findLastIndex(isUser)));
   }
 
   #endId(): string | null {

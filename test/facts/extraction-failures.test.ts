@@ -264,7 +264,7 @@ describe("a worker that is gone", () => {
   it("again and again is given up", async () => {
     const thread = newAddress();
     const memory = db.memory({ model: new OfflineChatModel(), config: configured({ maxFailures: 4 }) });
-    await say(db.memory({ model: taskModel({}), config: configured() }), thread, "Hi.");
+    await say(db.memory({ model: taskModel({}), config: configured() }), thread, "I sail.");
     await db.pool.query(
       `update "${db.schema}".thread_task k set done_until = -1, attempts = 4, lease_until = now() - interval '1 s'
        from "${db.schema}".thread t where t.id = k.thread_ref and t.thread_id = $1`,

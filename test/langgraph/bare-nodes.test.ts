@@ -33,6 +33,7 @@ import {
   newThread,
   say,
   summarizing,
+  summaryAlone,
   transcript,
 } from "./conversation.js";
 
@@ -85,7 +86,7 @@ const graphs = {
 
 describe.each(Object.entries(graphs))("nodes placed by hand in a graph of %s", (_, build) => {
   const start = (options: Options = {}) => {
-    const memory = database.memory({ model: summarizing() });
+    const memory = database.memory({ model: summarizing(), config: summaryAlone });
     const model = answering();
     return {
       memory,
@@ -130,7 +131,10 @@ describe.each(Object.entries(graphs))("nodes placed by hand in a graph of %s", (
 });
 
 it("nodes around a tool loop show memory in every call of it", async () => {
-  const memory = database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1 } } });
+  const memory = database.memory({
+    model: summarizing(),
+    config: { summaries: { afterSeq: 1, keepRecentMessages: 0 } },
+  });
   const look = tool(() => "saw it", { name: "look", schema: z.object({}) });
   const model = new ScriptedChatModel({
     replies: ["hello", { toolCalls: [{ name: "look", args: {} }] }, "done"],

@@ -91,6 +91,9 @@ export function summarizing(): ScriptedChatModel {
   });
 }
 
+/** Settings with which a summary's last messages are not shown beside it: only what it does not cover is. */
+export const summaryAlone = { summaries: { keepRecentMessages: 0 } };
+
 /** A compiled agent of one node, "chat". */
 export function chatAgent(model: ScriptedChatModel) {
   return new StateGraph(MessagesAnnotation)

@@ -105,7 +105,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     const summary = { structured: { reasoning: "new", summary: "Ana wants a shop." } };
     const memory = db.memory({
       model: new ScriptedChatModel({ replies: [summary, new Error("overloaded")] }),
-      config: { summaries: { afterSeq: 3 } },
+      config: { summaries: { afterSeq: 3, keepRecentMessages: 0 } },
     });
     const { config, address } = newThread();
     const model = new ScriptedChatModel({

@@ -7,7 +7,7 @@ import { useTestDatabase } from "../support/test-database.js";
 import { addressOf, lines, newThread, say, summarizing } from "./conversation.js";
 
 const database = useTestDatabase();
-const everyRound = { summaries: { afterSeq: 1 } };
+const everyRound = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
 
 describe("memoryMiddleware", () => {
   it("keeps runs of many threads at the same time apart", async () => {

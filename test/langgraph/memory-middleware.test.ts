@@ -20,7 +20,7 @@ import {
 } from "./conversation.js";
 
 const database = useTestDatabase();
-const everyRound = { summaries: { afterSeq: 1 } };
+const everyRound = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
 
 const look = tool(({ at }) => `saw ${at}`, { name: "look", schema: z.object({ at: z.string() }) });
 const ask = tool(() => interrupt<string, string>("May I?"), { name: "ask", schema: z.object({}) });

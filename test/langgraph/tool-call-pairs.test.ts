@@ -54,9 +54,10 @@ async function converse(
   windowMessages: number,
   look: (shown: BaseMessage[], expected: BaseMessage[]) => void,
 ) {
+  const keepRecentMessages = windowMessages % 5;
   const memory = database.memory({
     model: summarizing(),
-    config: { summaries: { windowMessages, afterSeq: windowMessages % 7 } },
+    config: { summaries: { windowMessages, afterSeq: windowMessages % 7, keepRecentMessages } },
   });
   let recalled: Recalled | undefined;
   const watched: Memory = {
@@ -81,7 +82,14 @@ async function converse(
   for (round of conversation()) {
     await graph.invoke({ messages: [round.input] }, thread);
     said.push(round.input);
-    const expected = said.slice((recalled?.summary?.endSeq ?? -1) + 1);
+    const end = (recalled?.summary?.endSeq ?? -1) + 1;
+    const kept = end - keepRecentMessages;
+    const isHuman = (message: BaseMessage) => message.getType() === "human";
+    const from =
+      keepRecentMessages === 0 ? kept : said.slice(0, Math.max(0, kept) + 1).findLastIndex(isHuman);
+    // Of what a summary covers, calls that lack a result are not shown again.
+    const isBroken = ({ id }: BaseMessage) => /^(ai-e|tool-f)\d/.test(id ?? "");
+    const expected = said.slice(from).filter((message, index) => index >= end - from || !isBroken(message));
     look(talkOf(shown), expected);
     // What an agent without a checkpointer would have been shown.
     look(talkOf(modelView([round.input], recalled)), expected);

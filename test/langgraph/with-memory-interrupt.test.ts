@@ -13,12 +13,13 @@ import {
   newThread,
   say,
   summarizing,
+  summaryAlone,
   toolAgent,
   transcript,
 } from "./conversation.js";
 
 const database = useTestDatabase();
-const config = { summaries: { afterSeq: 1 } };
+const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
 
 describe("an interrupt in the agent", () => {
   function asking() {
@@ -102,7 +103,7 @@ describe("an interrupt in the agent", () => {
   it.each(["full", "bounded"] as const)(
     "leaves a %s session's state as a round without one does",
     async (session) => {
-      const memory = database.memory({ model: summarizing() });
+      const memory = database.memory({ model: summarizing(), config: summaryAlone });
       const checkpointer = memory.checkpointer();
       const thread = newThread();
       const calm = withMemory(chatAgent(answering()), memory, { session }).compile({ checkpointer });

@@ -19,7 +19,7 @@ import {
 } from "./conversation.js";
 
 const database = useTestDatabase();
-const everyRound = { summaries: { afterSeq: 1 } };
+const everyRound = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
 
 describe("tool messages", () => {
   it("stay in the outer state, parallel calls and errors too, and are recorded", async () => {

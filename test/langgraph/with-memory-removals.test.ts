@@ -5,7 +5,16 @@ import { describe, expect, it } from "vitest";
 import { withMemory } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, answering, lines, newThread, say, summarizing, transcript } from "./conversation.js";
+import {
+  addressOf,
+  answering,
+  lines,
+  newThread,
+  say,
+  summarizing,
+  summaryAlone,
+  transcript,
+} from "./conversation.js";
 
 const database = useTestDatabase();
 
@@ -48,7 +57,7 @@ describe("an agent that removes messages", () => {
 
   it("has what it removed summarised all the same", async () => {
     const summarizer = summarizing();
-    const memory = database.memory({ model: summarizer });
+    const memory = database.memory({ model: summarizer, config: summaryAlone });
     const model = answering();
     const graph = withMemory(trimming(model, 3), memory).compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();

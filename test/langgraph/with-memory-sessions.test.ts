@@ -14,6 +14,7 @@ import {
   newThread,
   say,
   summarizing,
+  summaryAlone,
   transcript,
 } from "./conversation.js";
 
@@ -30,7 +31,7 @@ async function converse(graph: unknown, thread: object, ...numbers: number[]) {
 
 describe("without a checkpointer", () => {
   it("only the new message is passed, and the conversation comes from the transcript", async () => {
-    const memory = database.memory({ model: summarizing() });
+    const memory = database.memory({ model: summarizing(), config: summaryAlone });
     const model = answering();
     const graph = withMemory(chatAgent(model), memory).compile();
     const thread = newThread();
@@ -63,7 +64,9 @@ describe("without a checkpointer", () => {
 
 describe("with a checkpointer", () => {
   it("a full session keeps every message once, and shows what no summary covers", async () => {
-    const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }));
+    const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing(), config: summaryAlone }),
+    );
     await converse(graph, thread, 1, 2, 3, 4);
     const { messages } = await say(graph, "question 5", thread);
     expect(lines(messages)).toEqual(rounds(1, 2, 3, 4, 5));
@@ -72,9 +75,12 @@ describe("with a checkpointer", () => {
   });
 
   it("a bounded session keeps what no summary covers, and the transcript keeps the rest", async () => {
-    const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }), {
-      session: "bounded",
-    });
+    const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing(), config: summaryAlone }),
+      {
+        session: "bounded",
+      },
+    );
     await converse(graph, thread, 1, 2, 3, 4);
     expect(lines((await graph.getState(thread)).values.messages)).toEqual(rounds(4));
     await converse(graph, thread, 5, 6);
@@ -84,9 +90,12 @@ describe("with a checkpointer", () => {
   });
 
   it("a bounded session is complete again after the summary was rolled back", async () => {
-    const { memory, model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }), {
-      session: "bounded",
-    });
+    const { memory, model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing(), config: summaryAlone }),
+      {
+        session: "bounded",
+      },
+    );
     await converse(graph, thread, 1, 2, 3, 4, 5);
     const [first] = await memory.summaries.list(addressOf(thread));
     await memory.summaries.rollback({ ...addressOf(thread), summaryId: first!.id });
@@ -107,7 +116,7 @@ describe("with a checkpointer", () => {
 
 describe.each(["full", "bounded"] as const)("as a subgraph of a bigger graph, a %s session", (session) => {
   it("is complete; the bigger graph's own messages keep everything", async () => {
-    const memory = database.memory({ model: summarizing() });
+    const memory = database.memory({ model: summarizing(), config: summaryAlone });
     const model = answering();
     const inner = withMemory(chatAgent(model), memory, { session }).compile();
     const graph = new StateGraph(MessagesAnnotation)
@@ -132,7 +141,7 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
           ? new Error("overloaded")
           : { structured: { reasoning: "none", summary: `summary ${index === 0 ? 1 : index}` } },
     });
-    const memory = database.memory({ model: summarizer });
+    const memory = database.memory({ model: summarizer, config: summaryAlone });
     const model = answering();
     const graph = withMemory(chatAgent(model), memory, { session }).compile({
       checkpointer: memory.checkpointer(),

@@ -171,7 +171,8 @@ describe("streams", () => {
     expect(events).toEqual([
       {
         ...{ type: "memory.recall", node: "context", step: "recall", op: "search", status: "ok" },
-        ...{ summaryId: summary!.id, gapMessages: 0, hits: 0, similarity: null, leftOut: 0, changes: 0 },
+        ...{ summaryId: summary!.id, recentMessages: 2, gapMessages: 0, leftOutMessages: 0 },
+        ...{ hits: 0, similarity: null, leftOut: 0, changes: 0 },
       },
       {
         ...{ type: "memory.remember", node: "hotpath", step: "remember", op: "create", status: "ok" },

@@ -77,7 +77,10 @@ const cases = Object.keys(ways).flatMap((way) =>
 
 describe("a run without a user's message, after a summary of all", () => {
   it.each(cases)("by %s, %s, as %s, is shown the last round", async (way, session, injectAs) => {
-    const memory = database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1 } } });
+    const memory = database.memory({
+      model: summarizing(),
+      config: { summaries: { afterSeq: 1, keepRecentMessages: 0 } },
+    });
     const model = answering();
     const saver = session === "stateless" ? {} : { checkpointer: memory.checkpointer() };
     const kept = session === "stateless" ? "full" : session;
@@ -106,7 +109,10 @@ describe("a run without a user's message, after a summary of all", () => {
 
   it("is shown the round of a tool's result that it brings", async () => {
     const { model, graph, thread } = agentWithMemory(
-      database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1 } } }),
+      database.memory({
+        model: summarizing(),
+        config: { summaries: { afterSeq: 1, keepRecentMessages: 0 } },
+      }),
       { session: "bounded" },
     );
     await say(graph, "question 1", thread);

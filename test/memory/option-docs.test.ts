@@ -15,7 +15,9 @@ const groups = {
     "jobs/jobs-options.ts",
     "workOptions",
   ],
+  conversation: ["conversation/conversation-options.ts", "conversationOptionsSchema"],
   memories: ["memories/item/memory-options.ts", "memoryOptionsSchema"],
+  "memories.extractAfter": ["memories/item/memory-options.ts", "extractAfterSchema"],
   upkeep: ["jobs/jobs-options.ts", "taskOptionsSchema", "jobs/jobs-options.ts", "workOptions"],
   jobs: ["jobs/jobs-options.ts", "jobsOptionsSchema"],
   lifecycle: ["lifecycle/lifecycle-work.ts", "lifecycleOptionsSchema"],
@@ -49,7 +51,8 @@ function docsOf([file, schema, ...others]: readonly string[]): Map<string, strin
 
 describe("each setting says on hover", () => {
   it.each(Object.entries(groups))("what it is and its default: %s", (group, place) => {
-    const values = resolveConfig({})[group as keyof typeof groups] as Record<string, unknown>;
+    let values = resolveConfig({}) as unknown as Record<string, unknown>;
+    for (const name of group.split(".")) values = values[name] as Record<string, unknown>;
     const docs = docsOf(place);
     expect(docs.size).toBeGreaterThan(0);
     for (const [name, text] of docs) {

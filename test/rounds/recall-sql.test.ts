@@ -36,6 +36,7 @@ function laidOut(statement: string): string {
 it("recall.sql is the statement of a recall", async () => {
   const { shown } = composedRecall(db, {
     address: { scope, threadId: "thread" },
+    limits: { recentMessages: 1, recentBytes: 1, gapMessages: 1, gapBytes: 1 },
     asked: {
       question: { terms: "", telling: "", words: [], correctable: [] },
       selection: {

@@ -53,7 +53,8 @@ describe.skipIf(!onServer())("processes that share a thread (server only)", () =
       expect(baseId).toBe(before?.id ?? null);
       expect(endSeq).toBeGreaterThan(baseEndSeq ?? -1);
       expect(startSeq).toBeGreaterThanOrEqual(before?.startSeq ?? 0);
-      expect(endSeq - startSeq + 1).toBeLessThanOrEqual(14);
+      // A window, and what no summary had when many rounds ended at once.
+      expect(startSeq).toBeLessThanOrEqual((baseEndSeq ?? -1) + 1);
     }
   });
 

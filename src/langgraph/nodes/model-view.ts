@@ -9,7 +9,8 @@ import { type InjectAs, injectAsSchema } from "../run/node-options.js";
 import { fromState } from "../run/state-fields.js";
 
 /**
- * The messages an agent is shown: system messages, the memory block, what the summary does not cover.
+ * The messages an agent is shown: system messages, the memory block, the recent messages and what the summary does not
+ * cover.
  *
  * @param state the messages in the graph's state, the current one last.
  * @param recalled what the recall node left in the state. Without it the messages come back as they are.
@@ -64,7 +65,7 @@ function withContext(message: BaseMessage, recalled: Recalled): HumanMessage {
 interface ShownMessages {
   /** System messages, however old: a summary never stands in for instructions. */
   readonly instructions: BaseMessage[];
-  /** What the summary does not cover, the current message last; those not from the state are marked as recalled. */
+  /** The recent messages and what the summary does not cover, the current message last; those not from the state are marked as recalled. */
   readonly talk: BaseMessage[];
 }
 
@@ -75,18 +76,21 @@ interface ShownMessages {
  */
 function shownMessages(state: readonly BaseMessage[], recalled: Recalled): ShownMessages {
   const said = state.flatMap((message) => saidInState(message, recalled) ?? []);
-  const end = recalled.summary?.endMessageId ?? null;
+  const end = (recalled.leftOut ?? recalled.summary)?.endMessageId ?? null;
   // System messages stay in a bounded state, so they say nothing about where state and transcript meet.
   const talkOf = (messages: readonly BaseMessage[]) =>
     messages.filter((message) => !isSystem(message) || message.id === end);
   const talk = conversationContext({
     gap: talkOf(recalled.gap),
-    summaryEndId: end,
+    endId: end,
+    recent: recalled.recent,
     lastRound: talkOf(recalled.lastRound),
     state: talkOf(said),
     idOf: (message) => message.id,
     opensRound: (message) => message.getType() === "human",
   });
+  const shortened = new Map(recalled.recent.map((message) => [message.id, message]));
+  for (const id of shortened.keys()) if (!recalled.shortened.includes(id ?? "")) shortened.delete(id);
   const held = new Set(said);
   const own = said.filter(isSystem);
   // A caller without a checkpointer sends the same instructions with every message.
@@ -95,7 +99,9 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled): Shown
   const others = [...recorded.values()].filter((message) => !known.has(messageText(message)));
   return {
     instructions: [...own, ...others.map(asRecalled)],
-    talk: talk.map((message) => (held.has(message) ? message : asRecalled(message))),
+    talk: talk
+      .map((message) => shortened.get(message.id) ?? message)
+      .map((message) => (held.has(message) ? message : asRecalled(message))),
   };
 }
 

@@ -121,27 +121,31 @@ async function recallForState(
   return memory.recall({ ...input, messageIds: talk.flatMap((message) => message.id ?? []) });
 }
 
-/** Whether the summary surely is of this branch: it ends in the state, or the state holds nothing that old. */
-function fits({ summary, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
-  if (!summary || talk.some((message) => message.id === summary.endMessageId)) return true;
+/** Whether the summary, or what is left out after it, surely is of this branch: it ends in the state, or the state holds nothing that old. */
+function fits({ summary, leftOut, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
+  const end = leftOut ?? summary;
+  if (!end || talk.some((message) => message.id === end.endMessageId)) return true;
   const gapIds = new Set(gap.map((message) => message.id));
   const current = talk.findLastIndex((message) => message.getType() === "human");
   return talk.slice(0, Math.max(current, 0)).every((message) => gapIds.has(message.id));
 }
 
 /** Ids of the recalled messages that the state does not hold. */
-function broughtTo(state: readonly BaseMessage[], { lastRound, gap }: Recalled): string[] {
+function broughtTo(state: readonly BaseMessage[], { recent, lastRound, gap }: Recalled): string[] {
   const held = new Set(state.map(({ id }) => id));
-  return [...lastRound, ...gap].flatMap(({ id }) => (id === undefined || held.has(id) ? [] : [id]));
+  return [...recent, ...lastRound, ...gap].flatMap(({ id }) =>
+    id === undefined || held.has(id) ? [] : [id],
+  );
 }
 
 function streamRecalled(
   config: LangGraphRunnableConfig,
-  { summary, gap, memories, changes }: Recalled,
+  { summary, recent, gap, leftOut, memories, changes }: Recalled,
 ): void {
   const hits = [...memories.relevant, ...memories.episodes];
   streamEvent(config, "recall", "ok", {
-    ...{ summaryId: summary?.id ?? null, gapMessages: gap.length, changes: changes.count },
+    ...{ summaryId: summary?.id ?? null, recentMessages: recent.length, gapMessages: gap.length },
+    ...{ leftOutMessages: leftOut?.messages ?? 0, changes: changes.count },
     ...{ hits: hits.length, similarity: bestSimilarity(hits), leftOut: memories.leftOut },
     ...(memories.timedOut && { detail: "timeout" }),
   });

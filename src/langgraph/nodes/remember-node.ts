@@ -110,11 +110,18 @@ function unrecorded(said: BaseMessage[], recalled: Recalled | null | undefined):
   return last === null ? said : said.slice(said.findLastIndex((message) => message.id === last) + 1);
 }
 
-/** Ids of the messages that the summary in use covers, instructions excepted. */
+/**
+ * Ids of the messages that the summary in use covers, or that are too many to be shown; instructions and recent messages
+ * excepted. While the state does not reach back to the first of these, it alone tells which branch it is of: it stays.
+ */
 function coveredMessages(said: BaseMessage[], recalled: Recalled | null | undefined): string[] {
-  const end = said.findIndex((message) => message.id === recalled?.summary?.endMessageId);
+  if (!recalled) return [];
+  const { leftOut, summary, recent } = recalled;
+  const end = said.findIndex((message) => message.id === (leftOut ?? summary)?.endMessageId);
+  const kept = new Set(recent.map(({ id }) => id));
+  if (recent[0] && !said.some(({ id }) => id === recent[0]?.id)) return [];
   return said
     .slice(0, end + 1)
-    .filter((message) => message.getType() !== "system")
+    .filter((message) => message.getType() !== "system" && !kept.has(message.id))
     .flatMap((message) => message.id ?? []);
 }

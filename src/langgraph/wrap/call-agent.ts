@@ -75,12 +75,19 @@ function withoutRecalled(agent: AgentGraph, config: LangGraphRunnableConfig, sho
 function withoutRemoved(recalled: Recalled | null | undefined, removed: readonly string[]) {
   if (!recalled || removed.length === 0) return recalled;
   const kept = ({ id }: BaseMessage) => id === undefined || !removed.includes(id);
-  return { ...recalled, gap: recalled.gap.filter(kept), lastRound: recalled.lastRound.filter(kept) };
+  const { gap, recent, lastRound } = recalled;
+  return {
+    ...recalled,
+    gap: gap.filter(kept),
+    recent: recent.filter(kept),
+    lastRound: lastRound.filter(kept),
+  };
 }
 
 /** Whether `id` would be shown again. When recall failed that is not known. */
 function isShownAgain(recalled: Recalled | null | undefined, id: string): boolean {
-  return !recalled || [...recalled.lastRound, ...recalled.gap].some((message) => message.id === id);
+  if (!recalled) return true;
+  return [...recalled.recent, ...recalled.lastRound, ...recalled.gap].some((message) => message.id === id);
 }
 
 /** What an agent did to the messages of the graph around it. */

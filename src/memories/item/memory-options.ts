@@ -1,8 +1,30 @@
 import { z } from "zod";
+import { timerOption } from "../../text/parse-input.js";
+
+const extractAfterSchema = z.strictObject({
+  /** User messages of a thread that make it due. With 1, each does; with 4 a call is made for four. @default 1 */
+  messages: z.int().min(1).max(1_000).default(1),
+  /**
+   * How long a thread is silent until fewer are enough: then its user has gone. In this process it is found within
+   * `jobs.sweepIntervalMs` of that time; else by whoever calls `memory.upkeep()`. Five minutes.
+   *
+   * @default 300_000
+   */
+  idleMs: timerOption.min(1).default(300_000),
+});
+
+/** When facts are extracted of a thread. */
+export interface ExtractAfterConfig extends z.input<typeof extractAfterSchema> {}
 
 export const memoryOptionsSchema = z.strictObject({
   /** Whether facts are extracted from what users say, after each round. Needs a model. @default true */
   extract: z.boolean().default(true),
+  /**
+   * When facts are extracted: as soon as so many messages of a thread's user wait, or the thread was silent so long. One call
+   * takes all that wait, ten at most. What waits is in the tables: no restart loses it, `memory.idle()` does not wait for it,
+   * and `memory.upkeep()` does it when its time has come.
+   */
+  extractAfter: extractAfterSchema.prefault({}),
   /** Whether older turns become episodes. Needs a model. @default true */
   episodes: z.boolean().default(true),
   /** Facts below this confidence are not kept. Below, guesses outnumber facts. @default 0.4 */

@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { bytesPerToken } from "../text/estimate-tokens.js";
+
+export const conversationOptionsSchema = z.strictObject({
+  /**
+   * Most messages shown that no summary covers; older ones are left out, and the prompt says how many. It holds where
+   * there is no model, or its summaries fail for long: else a summary comes long before. A long round of an agent's has
+   * a hundred.
+   *
+   * @default 400
+   */
+  maxGapMessages: z.int().min(2).default(400),
+  /** Most tokens of them, four bytes each. Half of a window of 128,000. @default 64_000 */
+  maxGapTokens: z.int().min(200).default(64_000),
+});
+
+/** How much of a conversation is shown word for word. */
+export interface ConversationConfig extends z.input<typeof conversationOptionsSchema> {}
+
+/** How much of a conversation is shown word for word. */
+export type ConversationOptions = z.output<typeof conversationOptionsSchema>;
+
+/** How much of a thread recall reads. */
+export interface ReadLimits {
+  /** Messages that the summary covers, moved back to the start of a round; 0 for none. */
+  readonly recentMessages: number;
+  /** Longest result of a tool among them; a longer one is not shown in any case. */
+  readonly recentBytes: number;
+  /** Messages that it does not cover. */
+  readonly gapMessages: number;
+  /** Bytes of those. */
+  readonly gapBytes: number;
+}
+
+/** A token of any text takes at most so many bytes. */
+const mostBytesPerToken = 8;
+
+/** What `config` says of the reading of a thread: of the gap never less than a summary waits for. */
+export function readLimits({
+  conversation,
+  summaries,
+}: {
+  readonly conversation: ConversationOptions;
+  readonly summaries: {
+    readonly keepRecentMessages: number;
+    readonly keepRecentTokens: number;
+    readonly everyMessages: number;
+    readonly afterSeq: number;
+    readonly afterTokens: number;
+  };
+}): ReadLimits {
+  const { everyMessages, afterSeq, afterTokens, keepRecentMessages, keepRecentTokens } = summaries;
+  // While one summary is made, as much again may be said.
+  const awaited = 2 * Math.max(everyMessages, afterSeq + 1);
+  return {
+    recentMessages: keepRecentMessages,
+    recentBytes: keepRecentTokens * mostBytesPerToken,
+    gapMessages: Math.max(conversation.maxGapMessages, awaited),
+    gapBytes: Math.max(conversation.maxGapTokens, 2 * afterTokens) * bytesPerToken,
+  };
+}

@@ -1,0 +1,161 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import type { MemoryOptions } from "../../src/memory.js";
+import { candidate, facts, type TaskReplies, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const minute = 60_000;
+
+/** A memory that extracts facts and does nothing else; a clock that stands still until it is moved. */
+function extracting(
+  extractAfter: object | undefined,
+  options: Omit<MemoryOptions, "config"> & { readonly replies?: TaskReplies; readonly start?: number } = {},
+) {
+  const { replies = {}, start = Date.parse("2026-03-01T12:00:00Z"), ...others } = options;
+  const model = taskModel(replies);
+  let time = start;
+  const memory = db.memory({
+    ...others,
+    model,
+    clock: () => new Date(time),
+    config: {
+      summaries: { afterSeq: 1_000 },
+      memories: { extract: true, episodes: false, ...(extractAfter && { extractAfter }) },
+    },
+  });
+  const pass = (ms: number) => {
+    time += ms;
+  };
+  return { memory, calls: () => model.prompts("fact_extraction"), pass, now: () => time };
+}
+
+const said = (prompt: string) =>
+  [...prompt.matchAll(/<message number="\d+"[^>]*>([^<]*)</g)].map(([, text]) => text);
+
+describe("memories.extractAfter", () => {
+  it("is each message by default", async () => {
+    const { memory, calls } = extracting(undefined);
+    const thread = newAddress();
+    for (const text of ["I moved to Porto.", "I have a dog."]) await say(memory, thread, text);
+    expect(calls().map(said)).toEqual([["I moved to Porto."], ["I have a dog."]]);
+  });
+
+  it("waits for so many user messages, and makes one call for all of them", async () => {
+    const { memory, calls } = extracting({ messages: 4 });
+    const thread = newAddress();
+    const texts = Array.from({ length: 8 }, (_, index) => `I like fruit number ${index + 1}.`);
+    for (const text of texts) await say(memory, thread, text);
+    expect(calls().map(said)).toEqual([texts.slice(0, 4), texts.slice(4, 8)]);
+  });
+
+  it("waits no longer than a thread's silence: upkeep finds what is due, in another process as well", async () => {
+    const first = extracting({ messages: 4, idleMs: 5 * minute });
+    const thread = newAddress();
+    await say(first.memory, thread, "I moved to Porto.");
+    first.pass(4 * minute);
+    // Who goes on talking is not idle.
+    await say(first.memory, thread, "I have a dog.");
+    first.pass(4 * minute);
+    await first.memory.upkeep();
+    expect(first.calls()).toEqual([]);
+
+    const start = first.now() + minute;
+    const replies: TaskReplies = {
+      fact_extraction: () => facts(candidate("The user has a dog.", "I have a dog", { message: 2 })),
+    };
+    const second = extracting({ messages: 4, idleMs: 5 * minute }, { start, replies });
+    await second.memory.upkeep();
+    expect(second.calls().map(said)).toEqual([["I moved to Porto.", "I have a dog."]]);
+    expect(await textsOf(second.memory, thread)).toEqual(["The user has a dog."]);
+    await second.memory.upkeep();
+    expect(second.calls()).toHaveLength(1);
+  });
+
+  it("is found by a timer of the process that waits", async () => {
+    const model = taskModel({});
+    const memory = db.memory({
+      model,
+      jobs: "background",
+      config: {
+        memories: { extract: true, episodes: false, extractAfter: { messages: 9, idleMs: 1_000 } },
+        jobs: { sweepIntervalMs: 600_000 },
+      },
+    });
+    // The first turn looks for what others left behind.
+    await memory.upkeep();
+    await memory.idle();
+    await say(memory, newAddress(), "I moved to Timbuktu.");
+    await memory.idle();
+    const calls = () => model.prompts("fact_extraction").filter((prompt) => prompt.includes("Timbuktu"));
+    expect(calls()).toEqual([]);
+    await expect.poll(() => calls().length, { timeout: 20_000 }).toBe(1);
+    await memory.close();
+  });
+
+  it("loses nothing when the process closes before it is time", async () => {
+    const first = extracting({ messages: 2 }, { jobs: "background" });
+    const thread = newAddress();
+    await say(first.memory, thread, "I moved to Porto.");
+    await first.memory.close();
+    expect(first.calls()).toEqual([]);
+    const second = extracting({ messages: 2 });
+    await say(second.memory, thread, "I have a dog.");
+    expect(second.calls().map(said)).toEqual([["I moved to Porto.", "I have a dog."]]);
+  });
+
+  it("neither hastens a next try nor the next day's room", async () => {
+    const failing: TaskReplies = { fact_extraction: () => Promise.reject(new Error("down")) };
+    const { memory, calls } = extracting({ messages: 2, idleMs: minute }, { replies: failing });
+    const thread = newAddress();
+    for (const text of ["I moved to Porto.", "I have a dog."]) await say(memory, thread, text);
+    expect(calls()).toHaveLength(1);
+    const { retry_at: retryAt } = (await taskOf(db, thread, "extract"))!;
+    for (const text of ["I play chess.", "I sail."]) await say(memory, thread, text);
+    expect(calls()).toHaveLength(1);
+    expect((await taskOf(db, thread, "extract"))!.retry_at).toEqual(retryAt);
+  });
+
+  it("is no matter to whoever extracts by hand", async () => {
+    const { memory, calls } = extracting({ messages: 4 });
+    const thread = newAddress();
+    await say(memory, thread, "I moved to Porto.");
+    await memory.extractionGraph().invoke(thread);
+    expect(calls().map(said)).toEqual([["I moved to Porto."]]);
+  });
+});
+
+describe("messages that tell nothing", () => {
+  it("cost no call, and are told with the next one that does", async () => {
+    const { memory, calls } = extracting(undefined);
+    const thread = newAddress();
+    for (const text of ["ok", "Thanks a lot!", "👍", "好的，谢谢"]) await say(memory, thread, text);
+    await memory.upkeep();
+    expect(calls()).toEqual([]);
+    await say(memory, thread, "I moved to Porto.");
+    expect(calls().map(said)).toEqual([["ok", "Thanks a lot!", "好的，谢谢", "I moved to Porto."]]);
+    await say(memory, thread, "thanks");
+    expect(calls()).toHaveLength(1);
+  });
+
+  it("do not hold up what comes after very many of them", async () => {
+    const { memory, calls } = extracting(undefined);
+    const thread = newAddress();
+    for (let count = 0; count < 25; count++) await say(memory, thread, "ok");
+    await say(memory, thread, "I moved to Porto.");
+    expect(calls()).toHaveLength(1);
+    expect(calls()[0]).toContain("I moved to Porto.");
+  });
+
+  it("say nothing of an answer to a question: yes and no are extracted", async () => {
+    const { memory, calls } = extracting(undefined);
+    const thread = newAddress();
+    await memory.remember({
+      ...thread,
+      messages: [new HumanMessage("hello"), new AIMessage("Are you vegetarian?"), new HumanMessage("Yes.")],
+    });
+    expect(calls()).toHaveLength(1);
+    expect(calls()[0]).toContain("Are you vegetarian?");
+  });
+});

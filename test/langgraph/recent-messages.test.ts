@@ -1,0 +1,221 @@
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
+import { Annotation, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { createAgent } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import {
+  type Memory,
+  memoryAnnotation,
+  memoryMiddleware,
+  modelView,
+  recallNode,
+  rememberNode,
+  withMemory,
+} from "../../src/index.js";
+import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import {
+  type AnyGraph,
+  addressOf,
+  answering,
+  chatAgent,
+  lines,
+  newThread,
+  say,
+  summarizing,
+  toolAgent,
+} from "./conversation.js";
+
+const database = useTestDatabase();
+const rounds = (...numbers: number[]) =>
+  numbers.flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
+const summary = (number: number) => expect.stringContaining(`summary ${number}`);
+
+const code = "function one() {}\nfunction two() { return 2 }";
+
+/** An agent that writes code in the fourth round, in each way that memory is put around one. */
+const ways: Record<string, (memory: Memory, model: ScriptedChatModel) => unknown> = {
+  "withMemory, full": (memory, model) =>
+    withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() }),
+  "withMemory, bounded": (memory, model) =>
+    withMemory(chatAgent(model), memory, { session: "bounded" }).compile({
+      checkpointer: memory.checkpointer(),
+    }),
+  "withMemory without a checkpointer": (memory, model) => withMemory(chatAgent(model), memory).compile(),
+  "withMemory, in front of the message": (memory, model) =>
+    withMemory(chatAgent(model), memory, { injectAs: "user" }).compile({
+      checkpointer: memory.checkpointer(),
+    }),
+  "withMemory, passive": (memory, model) =>
+    withMemory(chatAgent(model), memory, { memoryMode: "passive" }).compile({
+      checkpointer: memory.checkpointer(),
+    }),
+  middleware: (memory, model) =>
+    createAgent({
+      model,
+      tools: [],
+      middleware: [memoryMiddleware(memory) as never],
+      checkpointer: memory.checkpointer(),
+    }),
+  "bare nodes": (memory, model) => bareNodes(memory, model).compile({ checkpointer: memory.checkpointer() }),
+  "bare nodes without a checkpointer": (memory, model) => bareNodes(memory, model).compile(),
+};
+
+function bareNodes(memory: Memory, model: ScriptedChatModel) {
+  const state = Annotation.Root({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec });
+  return new StateGraph(state)
+    .addNode("recall", recallNode(memory))
+    .addNode("chat", async ({ messages, mnemograph }) => ({
+      messages: [await model.invoke(modelView(messages, mnemograph))],
+    }))
+    .addNode("remember", rememberNode(memory))
+    .addEdge(START, "recall")
+    .addEdge("recall", "chat")
+    .addEdge("chat", "remember");
+}
+
+describe("“change the second function you just wrote”, once the summary has caught up", () => {
+  it.each(Object.entries(ways))("works: %s", async (_, way) => {
+    const memory = database.memory({ model: summarizing() });
+    const model = new ScriptedChatModel({
+      replies: (_messages, index) => (index === 3 ? code : `answer ${index + 1}`),
+    });
+    const graph = way(memory, model);
+    const thread = newThread();
+    for (const text of ["question 1", "question 2", "question 3", "write two functions"]) {
+      await say(graph, text, thread);
+    }
+    const { summary: latest, gap } = await memory.recall(addressOf(thread));
+    expect([latest?.endSeq, gap]).toEqual([7, []]);
+    await say(graph, "change the second function you just wrote", thread);
+
+    const talk = model.calls.at(-1)!.messages.filter((message) => message.getType() !== "system");
+    expect(lines(talk).slice(0, -1)).toEqual([...rounds(2, 3), "human: write two functions", `ai: ${code}`]);
+    expect(lines(talk).at(-1)).toContain("change the second function you just wrote");
+  });
+
+  it("works in plain code: memory.recall and modelView", async () => {
+    const memory = database.memory({ model: summarizing() });
+    const thread = addressOf(newThread());
+    const said = [1, 2, 3, 4].flatMap((round) => [
+      new HumanMessage({ id: `q${round}`, content: `question ${round}` }),
+      new AIMessage({ id: `a${round}`, content: `answer ${round}` }),
+    ]);
+    await memory.remember({ ...thread, messages: said });
+    const recalled = await memory.recall({ ...thread, query: "change it" });
+    const view = modelView([new HumanMessage("change it")], recalled);
+    expect(lines(view).slice(1)).toEqual([...rounds(2, 3, 4), "human: change it"]);
+  });
+});
+
+describe("recent messages", () => {
+  async function lastPrompt(
+    config: object,
+    numbers: readonly number[],
+    options: { session?: "bounded"; saver?: MemorySaver } = {},
+  ) {
+    const { saver, ...session } = options;
+    const memory = database.memory({ model: summarizing(), config });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory, session).compile({
+      checkpointer: saver ?? memory.checkpointer(),
+    }) as unknown as AnyGraph;
+    const thread = newThread();
+    for (const round of numbers) await say(graph, `question ${round}`, thread);
+    return { prompt: model.calls.at(-1)!.messages, graph, thread, memory, model };
+  }
+  const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+
+  it.each([
+    [0, []],
+    [1, [5]],
+    [2, [5]],
+    [3, [4, 5]],
+    [100, [1, 2, 3, 4, 5]],
+  ])("are %i or more, from the start of a round", async (keepRecentMessages, shown) => {
+    const { prompt } = await lastPrompt({ summaries: { keepRecentMessages } }, upTo(6));
+    expect(lines(prompt)).toEqual([summary(3), ...rounds(...shown), "human: question 6"]);
+  });
+
+  it("stay in the state of a bounded session, and nothing older", async () => {
+    const { prompt, graph, thread } = await lastPrompt({}, upTo(9), { session: "bounded" });
+    expect(lines(prompt)).toEqual([summary(6), ...rounds(6, 7, 8), "human: question 9"]);
+    const { values } = await graph.getState(thread);
+    expect(lines(values.messages as BaseMessage[])).toEqual(rounds(6, 7, 8, 9));
+  });
+
+  it("are as many in a long conversation as in a short one", async () => {
+    const { model } = await lastPrompt({}, upTo(30));
+    const lengths = model.calls.map(({ messages }) => messages.length);
+    // The memory block, three rounds, and the question.
+    expect(lengths.slice(4)).toEqual(Array<number>(26).fill(8));
+  });
+
+  it("are what the state says of them, where that was changed", async () => {
+    const { graph, thread, model } = await lastPrompt({}, upTo(6), {});
+    const state = (await graph.getState(thread)).values.messages as BaseMessage[];
+    const updates = graph as unknown as { updateState(config: object, values: object): Promise<unknown> };
+    const changed = new AIMessage({ id: state.at(-1)!.id!, content: "better answer" });
+    await updates.updateState(thread, { messages: [changed] });
+    await say(graph, "question 7", thread);
+    expect(lines(model.calls.at(-1)!.messages).slice(-3)).toEqual([
+      "human: question 6",
+      "ai: better answer",
+      "human: question 7",
+    ]);
+  });
+
+  it.each([{}, { session: "bounded" as const }])(
+    "of another branch are not shown after time travel, nor later: %j",
+    async (options) => {
+      const saver = new MemorySaver();
+      const { graph, thread, model } = await lastPrompt({}, upTo(6), { ...options, saver });
+      const history: { next: string[]; config: { configurable: object } }[] = [];
+      const past = graph as unknown as { getStateHistory(config: object): AsyncIterable<never> };
+      for await (const snapshot of past.getStateHistory(thread)) history.unshift(snapshot);
+      const ended = history.filter(({ next }) => next.length === 0);
+      const fork = { configurable: { ...thread.configurable, ...ended[1]!.config.configurable } };
+      await say(graph, "another way", fork);
+      for (const text of ["and on", "further", "and further"]) await say(graph, text, thread);
+      for (const { messages } of model.calls.slice(6)) {
+        expect(lines(messages).join()).not.toMatch(/question [3456]/);
+        expect(lines(messages).join()).toContain("another way");
+      }
+    },
+  );
+});
+
+describe("recent messages with tools", () => {
+  const look = tool(async ({ what }: { what: string }) => `found ${what} ${"x ".repeat(400)}`, {
+    name: "look",
+    description: "looks",
+    schema: z.object({ what: z.string() }),
+  });
+  const calls = (what: string): ScriptedReply => ({ toolCalls: [{ name: "look", args: { what } }] }) as never;
+
+  it("never part a call from its result, and stay within their tokens", async () => {
+    const memory = database.memory({
+      model: summarizing(),
+      config: { summaries: { keepRecentTokens: 700 } },
+    });
+    const replies = [1, 2, 3, 4].flatMap((round) => [
+      calls(`${round}a`),
+      calls(`${round}b`),
+      `answer ${round}`,
+    ]);
+    const { agent, model } = toolAgent([...replies, "last"], [look]);
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const thread = newThread();
+    for (const round of [1, 2, 3, 4]) await say(graph, `question ${round}`, thread);
+    await say(graph, "and now?", thread);
+    expect(lines(model.calls.at(-1)!.messages).map((line) => line.slice(0, 25).trim())).toEqual([
+      expect.stringContaining("system: <memory>"),
+      "human: question 4",
+      "ai: (look)",
+      "tool: found 4b x x x x x",
+      "ai: answer 4",
+      "human: and now?",
+    ]);
+  });
+});

@@ -1,0 +1,187 @@
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
+import { beforeAll, describe, expect, it } from "vitest";
+import { modelView, withMemory } from "../../src/index.js";
+import { answering, chatAgent, lines, newThread, say } from "../langgraph/conversation.js";
+import { planNodes, rowsOf } from "../support/query-plan.js";
+import { round } from "../support/spoken.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { watchedPool } from "../support/watched-pool.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+const rounds = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => round(`${from + index}`)).flat();
+const bounded = (conversation: object) => db.memory({ config: { conversation } });
+const idsOf = (messages: readonly BaseMessage[]) => messages.map(({ id }) => id);
+
+describe("without a summary, of a long thread", () => {
+  it("the newest messages are shown, from the start of a round, and the model is told how many are not", async () => {
+    const memory = bounded({ maxGapMessages: 13 });
+    const thread = { scope, threadId: "newest" };
+    await memory.record({ ...thread, messages: rounds(1, 1_000) });
+    const recalled = await memory.recall({ ...thread, query: "and now?" });
+    expect(idsOf(recalled.gap)).toEqual(idsOf(rounds(995, 1_000)));
+    expect(recalled.leftOut).toEqual({ messages: 1_988, endMessageId: "994-a" });
+    expect([recalled.lastSeq, recalled.lastMessageId]).toEqual([1_999, "1000-a"]);
+    for (const injectAs of ["system", "user"] as const) {
+      const view = modelView([new HumanMessage("and now?")], recalled, injectAs);
+      expect(lines(view).join("\n")).toContain("[1,988 earlier messages are not shown: ");
+      expect(view.filter((message) => message.getType() !== "system")).toHaveLength(13);
+    }
+  });
+
+  it("nothing is said where all is shown", async () => {
+    const memory = bounded({ maxGapMessages: 14 });
+    const thread = { scope, threadId: "all" };
+    await memory.record({ ...thread, messages: rounds(1, 7) });
+    const recalled = await memory.recall(thread);
+    expect([recalled.gap.length, recalled.leftOut]).toEqual([14, null]);
+    expect(lines(modelView([new HumanMessage("?")], recalled)).join()).not.toContain("not shown");
+  });
+
+  it("what is found in the transcript is what is not shown", async () => {
+    const memory = bounded({ maxGapMessages: 12 });
+    const thread = { scope: { userId: "bo" }, threadId: "searched" };
+    await memory.record({
+      ...thread,
+      messages: [new HumanMessage("My cat is called Zerberus."), ...rounds(1, 9)],
+    });
+    expect((await memory.recall(thread)).gap).toHaveLength(12);
+    const found = await memory.transcript.search({ scope: thread.scope, query: "What is my cat called?" });
+    expect(JSON.stringify(found)).toContain("Zerberus");
+  });
+
+  it("many words count as well as many messages", async () => {
+    const memory = db.memory({
+      config: { conversation: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } },
+    });
+    const thread = { scope, threadId: "words" };
+    const long = rounds(1, 10).map((message) => Object.assign(message, { content: "x".repeat(1_000) }));
+    await memory.record({ ...thread, messages: long });
+    expect(idsOf((await memory.recall(thread)).gap)).toEqual(["9-q", "9-a", "10-q", "10-a"]);
+    const longer = new HumanMessage({ id: "longer", content: "y".repeat(100_000) });
+    await memory.record({ ...thread, messages: [longer] });
+    expect(idsOf((await memory.recall(thread)).gap)).toEqual(["longer"]);
+  });
+
+  it("of a round that alone is too long its question is shown, and no result without its call", async () => {
+    const memory = bounded({ maxGapMessages: 12 });
+    const thread = { scope, threadId: "long round" };
+    const steps = Array.from({ length: 50 }, (_, n) => [
+      new AIMessage({
+        id: `c${n}`,
+        content: "",
+        tool_calls: [{ type: "tool_call", name: "look", args: {}, id: `${n}` }],
+      }),
+      new ToolMessage({ id: `r${n}`, tool_call_id: `${n}`, content: `seen ${n}` }),
+    ]).flat();
+    const said = [
+      ...rounds(1, 3),
+      new HumanMessage({ id: "q", content: "look everywhere" }),
+      ...steps,
+      new AIMessage({ id: "a", content: "done" }),
+    ];
+    await memory.record({ ...thread, messages: said });
+    const recalled = await memory.recall(thread);
+    expect(idsOf(recalled.gap)).toEqual(["q", ...idsOf(steps.slice(-10)), "a"]);
+    expect(recalled.leftOut).toEqual({ messages: 6 + 90, endMessageId: "r44" });
+    // A graph's state that holds all of it is shown in the same way.
+    const current = new HumanMessage({ id: "now", content: "and now?" });
+    const view = modelView([new SystemMessage("Be kind."), ...said, current], recalled);
+    expect(idsOf(view).slice(2)).toEqual(["q", ...idsOf(steps.slice(-10)), "a", "now"]);
+  });
+
+  it("waits for no fewer messages than a summary does", async () => {
+    const memory = db.memory({
+      config: { conversation: { maxGapMessages: 4 }, summaries: { everyMessages: 20 } },
+    });
+    const thread = { scope, threadId: "awaited" };
+    await memory.record({ ...thread, messages: rounds(1, 25) });
+    expect((await memory.recall(thread)).gap).toHaveLength(40);
+  });
+});
+
+describe.each(["full", "bounded"] as const)("a long %s session without a model", (session) => {
+  it("has a prompt that stays the same, and drops from a bounded state what is not shown", async () => {
+    const memory = bounded({ maxGapMessages: 12 });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory, { session }).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const thread = newThread();
+    for (let number = 1; number <= 12; number++) await say(graph, `question ${number}`, thread);
+    const last = lines(model.calls[11]!.messages);
+    expect(last[0]).toContain("[10 earlier messages are not shown: ");
+    expect(last.slice(1)).toEqual([
+      ...[6, 7, 8, 9, 10, 11].flatMap((n) => [`human: question ${n}`, `ai: answer ${n}`]),
+      "human: question 12",
+    ]);
+    const { messages } = (await graph.getState(thread)).values as { messages: BaseMessage[] };
+    expect(messages).toHaveLength(session === "full" ? 24 : 14);
+  });
+
+  it("shows the branch after time travel to what is not shown any more", async () => {
+    const memory = bounded({ maxGapMessages: 12 });
+    const model = answering();
+    const graph = withMemory(chatAgent(model), memory, { session }).compile({
+      checkpointer: new MemorySaver(),
+    });
+    const thread = newThread();
+    for (let number = 1; number <= 12; number++) await say(graph, `question ${number}`, thread);
+    const ended: { configurable?: object }[] = [];
+    for await (const { next, config } of graph.getStateHistory(thread))
+      if (next.length === 0) ended.unshift(config);
+    await say(graph, "another way", { configurable: { ...thread.configurable, ...ended[1]!.configurable } });
+    expect(lines(model.calls[12]!.messages)).toEqual([
+      ...[1, 2].flatMap((n) => [`human: question ${n}`, `ai: answer ${n}`]),
+      "human: another way",
+    ]);
+  });
+});
+
+describe("of a thread of 10,000 messages", () => {
+  const thread = { scope, threadId: "10,000" };
+  const many = 10_000;
+
+  beforeAll(async () => {
+    await db.memory().record({ ...thread, messages: rounds(1, 2) });
+    await db.pool.query(
+      `insert into "${db.schema}".message (thread_ref, seq, message_id, role, content, serialised)
+       select t.id, n, 'many-' || n, case when n % 2 = 0 then 'user' else 'assistant' end, repeat('word ', 40), '{}'
+       from "${db.schema}".thread t, generate_series(4, ${many - 1}) n where t.thread_id = '10,000'`,
+    );
+    await db.pool.query("analyze");
+  }, 120_000);
+
+  it.each([null, 1_000, many - 3])(
+    "recall reads what it shows, where a summary ends at %s",
+    async (endSeq) => {
+      await db.pool.query(`delete from "${db.schema}".summary`);
+      if (endSeq !== null) {
+        await db.pool.query(
+          `insert into "${db.schema}".summary (thread_ref, start_seq, end_seq, status, content, start_round, end_round)
+         select id, 0, $1, 'completed', 'They talked.', 1, 500 from "${db.schema}".thread where thread_id = '10,000'`,
+          [endSeq],
+        );
+      }
+      const { pool, statements } = watchedPool(db.pool);
+      const memory = db.memory({ database: pool, config: { conversation: { maxGapMessages: 100 } } });
+      const { gap, recent } = await memory.recall(thread);
+      expect(gap.length).toBeLessThanOrEqual(100);
+      expect(recent.length).toBeLessThanOrEqual(8);
+      const { text, values } = statements.at(-1)!;
+      const { rows } = await db.pool.query(`explain (analyze, format json) ${text}`, values);
+      const read = planNodes(rows)
+        .filter((node) => node["Relation Name"] === "message")
+        .map(rowsOf);
+      expect(read.reduce((sum, rows) => sum + rows, 0)).toBeLessThan(600);
+    },
+  );
+});
