@@ -9,7 +9,7 @@ import { sourceRank } from "../slot/slot-conflict.rule.js";
 import type { KnownMemory, Statement } from "./statement.js";
 
 /** What is about to be written, as its neighbours are looked for. */
-export interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
+interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
   /** The memory that is about to be given this text, which is none of its own neighbours. */
   readonly self?: string | undefined;
 }
