@@ -1,9 +1,15 @@
 import { createAgent, initChatModel } from "langchain";
-import { consentTool, createMemory, memoryMiddleware, memoryQueryTool } from "mnemograph";
+import {
+  consentTool,
+  createMemory,
+  memoryManageTool,
+  memoryMiddleware,
+  memoryQueryTool,
+} from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
 
-// An agent of `createAgent` with memory: the middleware recalls before it and remembers after it, one tool asks memory
-// for more, and one records what the user agrees to.
+// An agent of `createAgent` with memory: the middleware recalls before it and remembers after it. One tool asks memory
+// for more, one changes it when the user asks for that, and one records what the user agrees to.
 //
 // npx tsx examples/create-agent.ts
 // MODEL=openai:gpt-4.1-mini OPENAI_API_KEY=… npx tsx examples/create-agent.ts
@@ -16,7 +22,11 @@ await memory.setup();
 
 const agent = createAgent({
   model,
-  tools: [memoryQueryTool(memory, { agent: "assistant" }), consentTool(memory)],
+  tools: [
+    memoryQueryTool(memory, { agent: "assistant" }),
+    memoryManageTool(memory, { agent: "assistant" }),
+    consentTool(memory),
+  ],
   middleware: [memoryMiddleware(memory)],
   checkpointer: memory.checkpointer(),
   systemPrompt: "You are a friendly cook. Answer in one sentence.",

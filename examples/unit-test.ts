@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createAgent } from "langchain";
 import { createMemory, type Memory, memoryMiddleware } from "mnemograph";
@@ -12,18 +9,14 @@ import { OfflineChatModel, ScriptedChatModel } from "mnemograph/testing";
 //
 // npx tsx examples/unit-test.ts
 
-const folder = mkdtempSync(join(tmpdir(), "agent-test-"));
 let memory: Memory;
 
 before(async () => {
-  // An embedded database for this file. "inline": what background work makes is there when a turn returns.
-  memory = createMemory({ database: { dataDir: folder }, model: new OfflineChatModel(), jobs: "inline" });
+  // A database of this process alone. "inline": what background work makes is there when a turn returns.
+  memory = createMemory({ database: ":memory:", model: new OfflineChatModel(), jobs: "inline" });
   await memory.setup();
 });
-after(async () => {
-  await memory.close();
-  rmSync(folder, { recursive: true });
-});
+after(() => memory.close());
 
 /** The agent under test; the model is given, so that tests can say what it answers and see what it was shown. */
 function createCook(model: ScriptedChatModel | OfflineChatModel) {

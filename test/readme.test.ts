@@ -36,7 +36,7 @@ it.skipIf(onServer())(
           timeout: limitsMs.step,
         },
       );
-      expect(stdout).toContain("My name is Ana.");
+      expect(stdout).toContain("From memory: The user is allergic to peanuts.");
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMemory, createMemorySupervisor, type Logger } from "mnemograph";
 import { type Background, watchBackground } from "./background.js";
@@ -30,7 +29,8 @@ export async function openConversation(
   const memory = createMemory({
     database: env.DATABASE_URL || { dataDir },
     model: summaryModel,
-    ...(env.MNEMOGRAPH_CONFIG && { config: env.MNEMOGRAPH_CONFIG }),
+    // `/consents` answers what waits; a config of one's own says so itself.
+    config: env.MNEMOGRAPH_CONFIG || { consent: { ask: "queue" } },
     logger: problemsTo(terminal),
   });
   let told = async () => {};
@@ -43,8 +43,6 @@ export async function openConversation(
     await memory.close();
   };
   try {
-    if (!env.DATABASE_URL && !existsSync(dataDir))
-      terminal.note(`· Creating the embedded database in ./${dataDir} (once; some seconds)`);
     await memory.setup();
     const conversation: Conversation = {
       ...{ memory, terminal, scope: { userId: env.MNEMOGRAPH_USER || "me" } },
@@ -65,8 +63,8 @@ const patienceMs = 200;
 /** What goes wrong in the background, dim; all else that is logged is for operators. */
 function problemsTo(terminal: Terminal): Logger {
   const silent = () => {};
-  const note = (message: string) => terminal.note(`! ${message}`);
-  return { debug: silent, info: silent, warn: note, error: note };
+  const note = (mark: string) => (message: string) => terminal.note(`${mark} ${message}`);
+  return { debug: silent, info: silent, warn: note("·"), error: note("!") };
 }
 
 async function begin(

@@ -183,9 +183,10 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
       const env = { MODEL: "openai:chat-model", OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: stub.baseURL };
       const output = await printed("create-agent", env);
       expect(output).toContain("tuesday> What am I allergic to?\nPeanuts.\n");
-      const asked = stub.requests.filter(({ body }) => body.tools?.length === 2);
+      const asked = stub.requests.filter(({ body }) => body.tools?.length === 3);
       expect(asked[0]?.body.tools?.map((tool) => tool.function.name)).toEqual([
         "memory_query",
+        "memory_manage",
         "memory_consent",
       ]);
       expect(JSON.stringify(asked[1]?.body.messages)).toContain("The user is allergic to peanuts.");
