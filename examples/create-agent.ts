@@ -1,11 +1,5 @@
 import { createAgent, initChatModel } from "langchain";
-import {
-  consentTool,
-  createMemory,
-  memoryManageTool,
-  memoryMiddleware,
-  memoryQueryTool,
-} from "mnemograph";
+import { consentTool, createMemory, memoryManageTool, memoryMiddleware, memoryQueryTool } from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
 
 // An agent of `createAgent` with memory: the middleware recalls before it and remembers after it. One tool asks memory
