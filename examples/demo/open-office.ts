@@ -18,6 +18,8 @@ export type Office = Awaited<ReturnType<typeof openOffice>>;
 export async function openOffice(folder: string) {
   const memory = createMemory({
     database: { dataDir: join(folder, "database") },
+    // The demo says itself what it is doing.
+    logger: { ...console, debug() {}, info() {}, warn() {} },
     model: new OfflineChatModel(),
     config: fileURLToPath(new URL("./memory.yaml", import.meta.url)),
   });

@@ -22,6 +22,8 @@ export type Shop = Awaited<ReturnType<typeof openShop>>;
 export async function openShop(folder: string, summaries: Gate) {
   const memory = createMemory({
     database: { dataDir: join(folder, "database") },
+    // The demo says itself what it is doing.
+    logger: { ...console, debug() {}, info() {}, warn() {} },
     model: new OfflineChatModel({ gate: summaries }),
     // This part is about summaries alone.
     config: { memories: { extract: false, episodes: false } },

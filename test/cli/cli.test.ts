@@ -108,7 +108,7 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     expect(first).toEqual({
       code: 0,
       out: `Applied to "mnemograph" in ${place}: ${shipped.join(", ")}`,
-      err: "",
+      err: `mnemograph: creating an embedded PostgreSQL in ${place}; this takes some seconds, once`,
     });
 
     const database = { dataDir: place };

@@ -110,7 +110,7 @@ describe("one memory", () => {
 
   it.each<[string[], number, RegExp]>([
     [["show", "6f1c2d3e-0000-4000-8000-000000000000", ...flags], 1, /There is no memory/],
-    [["list"], 2, /scope/],
+    [["list"], 2, /Say whose memory: --user/],
     [["list", ...flags, "--state", "gone"], 2, /one of active/],
     [["list", ...flags, "--metadata", "crm"], 2, /--metadata must be a JSON object/],
     [["add", "Sings.", ...flags, "--expires", "2001-01-01"], 2, /is over/],

@@ -72,8 +72,6 @@ describe("a conversation of 100 turns", () => {
       "51-70",
       "71-90",
     ]);
-    const [city] = await memory.consents.list({ scope });
-    await memory.consents.decide({ scope, id: city!.id, decision: "approve", actor: scope.userId });
     const known = await memory.memories.list({ scope, kinds: ["fact"] });
     expect(known).toHaveLength(15);
     const { messages } = (await graph.getState(run)).values;

@@ -78,6 +78,8 @@ describe("spans", () => {
       "mnemograph.notes": 0,
       "mnemograph.rest": 0,
       "mnemograph.left_out": 0,
+      "mnemograph.left_out_messages": 0,
+      "mnemograph.recent_messages": 0,
       "mnemograph.changes": 1,
       "mnemograph.gap_messages": 2,
       "mnemograph.summarized": false,

@@ -32,11 +32,11 @@ it("the first-pass rate counts what met the writing constraints as it came", asy
               hike("The user hikes often.", { confidence: 0.1 }),
             ]
           : [
-              hike("The user is called Ana.", { category: "profile", key: "name", value: "Ana" }),
-              hike("The user is called Bo.", {
+              hike("The user works as a guide.", { category: "profile", key: "job", value: "guide" }),
+              hike("The user works as a baker.", {
                 category: "profile",
-                key: "full_name",
-                value: "Bo",
+                key: "job",
+                value: "baker",
                 confidence: 0.5,
               }),
             ]),

@@ -252,9 +252,9 @@ test("a missing package is named with the command that installs it", () => {
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
     writeFileSync(
       join(folder, "main.js"),
-      `import { createMemorySupervisor, MemoryError } from "./src/index.js";
+      `import { createMemory, createMemorySupervisor, MemoryError } from "./src/index.js";
       for (const mode of ["handoff", "tools"]) {
-        await createMemorySupervisor({ mode, model: {}, memory: { recall() {} }, planner: {}, executor: {} }).catch((error) =>
+        await createMemorySupervisor({ mode, model: {}, memory: createMemory(), planner: {}, executor: {} }).catch((error) =>
           console.log(MemoryError.is(error, "PEER_MISSING"), error.message));
       }`,
     );

@@ -95,6 +95,7 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
     { memory, model, planner: { prompt: "plan" }, executor: { prompt: "do" } },
   ],
   memoryMiddleware: (memory) => [memory, { injectAs: "user" }],
+  memoryManageTool: (memory) => [memory, { agent: "planner" }],
   procedureTool: (memory) => [memory, { agent: "planner" }],
   recallNode: (memory) => [memory, { agent: "planner" }],
   rememberNode: (memory) => [memory, { session: "bounded" }],

@@ -80,7 +80,7 @@ describe("export and import", () => {
     expect(lines.length).toBeGreaterThan(20);
     const renamed: Record<string, string> = { content: "text", rev: "revision" };
     const skipped: Record<string, string[]> = {
-      thread: ["id", "owner_ref", "turns"],
+      thread: ["id", "owner_ref", "turns", "asks_consent"],
       message: ["thread_ref", "role", "actor", "content"],
       summary: ["id", "thread_ref", "base_id", "lease_until", "retry_at"],
       memory: ["ref", "owner_ref", "thread_ref", "content_hash", "accessed_on", "revision"],
