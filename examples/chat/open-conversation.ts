@@ -29,8 +29,7 @@ export async function openConversation(
   const memory = createMemory({
     database: env.DATABASE_URL || { dataDir },
     model: summaryModel,
-    // `/consents` answers what waits; a config of one's own says so itself.
-    config: env.MNEMOGRAPH_CONFIG || { consent: { ask: "queue" } },
+    ...(env.MNEMOGRAPH_CONFIG && { config: env.MNEMOGRAPH_CONFIG }),
     logger: problemsTo(terminal),
   });
   let told = async () => {};
@@ -63,8 +62,8 @@ const patienceMs = 200;
 /** What goes wrong in the background, dim; all else that is logged is for operators. */
 function problemsTo(terminal: Terminal): Logger {
   const silent = () => {};
-  const note = (mark: string) => (message: string) => terminal.note(`${mark} ${message}`);
-  return { debug: silent, info: silent, warn: note("·"), error: note("!") };
+  const note = (message: string) => terminal.note(`${/^creating/.test(message) ? "·" : "!"} ${message}`);
+  return { debug: silent, info: silent, warn: note, error: note };
 }
 
 async function begin(

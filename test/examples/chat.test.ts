@@ -123,7 +123,10 @@ test.skipIf(onServer())(
 
 test.skipIf(onServer())("/consents lists what waits and decides it (embedded only)", async () => {
   copyEmbedded(join(folder, ".mnemograph"));
-  const program = chat();
+  // Without it, what users plainly say of themselves is their consent.
+  const config = join(folder, "memory.yaml");
+  writeFileSync(config, "consent: { ask: queue }");
+  const program = chat({ MNEMOGRAPH_CONFIG: config });
   program.write("I live in Porto.\n");
   await program.printed("one thing waits for /consents");
   program.write("/memories\n/consents\nperhaps\nlater\n/consents\nyes\n/consents\n/memories\n");

@@ -8,11 +8,11 @@ const root = join(import.meta.dirname, "../..");
 /** What examples take for granted. */
 const prelude = `
 import { MemorySaver, StateGraph, MessagesAnnotation } from "@langchain/langgraph";
-import { createAgent } from "langchain";
 import * as mnemograph from "../../src/index.js";
 const { createMemory, createMemorySupervisor, memoryManageTool, memoryQueryTool, withMemory } = mnemograph;
 declare const model: mnemograph.MemorySupervisorOptions["model"];
 declare const memory: mnemograph.Memory;
+declare const createAgent: (settings: object) => unknown;
 declare const agent: mnemograph.CreatedAgent<typeof MessagesAnnotation.State>;
 void [MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, memoryManageTool, memoryQueryTool, withMemory, memory, agent, model];
 `;
