@@ -5,7 +5,7 @@ import { wellFormed } from "./text/storable-text.js";
 /** What a log line is about, to be searched by: ids, numbers and names of steps, and never a word that was said. */
 export interface LogFields {
   readonly threadId?: string;
-  /** "summarize", "extract", "compress", "recall", "remember" or "consent". */
+  /** "summarize", "extract", "compress", "recall", "remember", "consent", "api" or "import". */
   readonly step?: string;
   readonly summaryId?: number;
   /** Of the messages that were worked on. */

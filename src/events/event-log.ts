@@ -78,6 +78,8 @@ export interface MemoryEvent extends EventPlace {
   readonly status: "ok" | "error" | "skipped";
   /** An error code or a reason; never content. */
   readonly detail?: string | undefined;
+  /** The memory that it is about, where it is one. */
+  readonly memoryId?: string | undefined;
   /** Of what was proposed or found, where it is known. */
   readonly category?: string | undefined;
   /** Of the best memory, where there is one. */
@@ -114,12 +116,13 @@ export async function insertEvents(
     sql`
     ${shown.length > 0 ? usedMemories(db, shown) : empty}
     insert into ${db.schema}.event
-      (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, detail, category, similarity,
-        created_at)
-    select "tenantId", "userId", "appId", "threadId", "agentId", "runId", node, step, op, status, detail, category, similarity, ${db.now()}
+      (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, detail, memory_id, category,
+        similarity, created_at)
+    select "tenantId", "userId", "appId", "threadId", "agentId", "runId", node, step, op, status, detail, "memoryId", category,
+      similarity, ${db.now()}
     from json_to_recordset(${rows}::json) as e (
       "tenantId" text, "userId" text, "appId" text, "threadId" text, "agentId" text, "runId" text, node text, step text, op text, status text, detail text,
-      category text, similarity real
+      "memoryId" uuid, category text, similarity real
     )`,
     { prepare: shown.length < 2, ...(timeoutMs !== undefined && { timeoutMs }) },
   );

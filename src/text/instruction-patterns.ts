@@ -81,7 +81,7 @@ export const openers =
 
 /** The prompt of a model, by name. */
 export const promptNames = `
-system_prompt* systemprompt* system_message system_instruction* prompt_del_sistema prompt_de_sistema prompt_do_sistema prompt_di_sistema prompt_systeme invite_systeme instructions_systeme systeemprompt* системн*_промпт* системн*_подсказк* sistem_istemi* sistem_komut* prompt_he_thong prompt_sistem promptul_de_sistem jarjestelmakehot* systemovy_prompt prompt_systemowy 系统提示 系統提示 システムプロンプト 시스템_프롬프트 سیستم_پرامپت موجه_النظام सिस्टम_प्रॉम्प्ट`;
+system_prompt* system-prompt* system-message* system-instruction* systemprompt* system_message system_instruction* prompt_del_sistema prompt_de_sistema prompt_do_sistema prompt_di_sistema prompt_systeme invite_systeme instructions_systeme systeemprompt* системн*_промпт* системн*_подсказк* sistem_istemi* sistem_komut* prompt_he_thong prompt_sistem promptul_de_sistem jarjestelmakehot* systemovy_prompt prompt_systemowy 系统提示 系統提示 システムプロンプト 시스템_프롬프트 سیستم_پرامپت موجه_النظام सिस्टम_प्रॉम्प्ट`;
 
 /** To show, to give away. */
 export const showWords = `
@@ -120,7 +120,7 @@ dung_noi khong_noi dung_cho | nguoi_dung`;
 const overrides: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|your|system)\b.{0,40}\b(?:instruction|prompt|rule|message|guideline|direction|restriction|training)s?\b/s,
   /\b(?:ignore|disregard|forget)\s(?:everything|all|anything|whatever)\b.{0,30}\b(?:above|before|previously|you\swere\stold|said\sso\sfar)\b/s,
-  /\b(?:do|does)\snot\sapply\sany\s?more\b|\b(?:instructions?|rules|guidelines|restrictions)\b.{0,30}\b(?:no\slonger\sapply|are\s(?:void|cancell?ed|lifted|revoked|suspended|obsolete))\b/s,
+  /\b(?:do|does)\snot\sapply\sany\s?more\b|\b(?:instructions?|rules|guidelines|restrictions|system\sprompt)\b.{0,30}\b(?:no\slonger\sappl(?:y|ies)|are\s(?:void|cancell?ed|lifted|revoked|suspended|obsolete))\b/s,
   /\b(?:instead\sof|rather\sthan)\s(?:following\s)?your\s(?:\w{1,20}\s)?(?:instructions|rules|guidelines|prompt)\b/s,
 ];
 
@@ -130,6 +130,7 @@ const takeovers: readonly RegExp[] = [
   /(?:^|[.!?:;\n"]\s?)the\s(?:system|developer)\sprompt\s(?:is|says|must|tells|states|has|was|allows|contains|reads)\b/,
   /\byou\s(?:must|should|are\snow|will|shall)\s(?:now\s|always\s|never\s)?(?:obey|reveal|comply|execute)\b/,
   /\byou\sare\snow\s(?:in|no\slonger|free|dan)\b/,
+  /\byou\s(?:now\s)?have\sno\s(?:more\s)?(?:restrictions|filters|guidelines|rules)\b/,
   /\b(?:pretend|imagine|act\sas\sif)\s(?:to\sbe|that\syou|you)\b.{0,40}\b(?:no|without|unrestricted|free|not\sbound)\b.{0,30}\b(?:rules?|restrictions?|limits?|filters?|guidelines?|ai|model)\b/s,
   /\b(?:enter|enable|activate|switch\sto|turn\son)\s(?:the\s)?(?:developer|debug|god|jailbreak|dan|admin|sudo|maintenance|root|unrestricted)\smode\b/,
   /\b(?:reveal|print|repeat|show|output|leak|disclose|recite)\b.{0,30}\byour\s(?:\w{1,20}\s)?(?:prompt|instructions?|rules|context|tools?|memory|configuration)\b/s,
@@ -171,6 +172,18 @@ const exfiltration: readonly RegExp[] = [
 /** In every text that a model is shown. */
 export const always: readonly RegExp[] = [...overrides, ...takeovers, ...markers, ...exfiltration];
 
+/** Other users, and what is known of them, where the language is not English. */
+const otherUsers =
+  "(?:(?:ander(?:e[nr]?)|aller?)\\s(?:be)?(?:nutzer|kunden|anwender)\\p{L}{0,5}|(?:autres|tous\\sles)\\s(?:utilisateur|client)\\p{L}{0,5}" +
+  "|(?:otros|demas|todos\\slos|outros|demais|todos\\sos)\\s(?:usuarios|clientes|utilizadores)|(?:altri|tutti\\sgli)\\s(?:utenti|clienti)" +
+  "|(?:andere|alle)\\s(?:gebruikers|klanten)|(?:других|всех|остальных)\\s(?:пользователеи|клиентов)|(?:其他|别的|所有)(?:用户|客户)|他のユーザー|다른\\s?(?:사용자|고객))";
+const theirData =
+  "(?:daten|nachrichten|gesprache|erinnerungen|passworter|gesagt|donnees|messages|conversations|souvenirs|mots\\sde\\spasse|ont\\sdit" +
+  "|datos|mensajes|conversaciones|recuerdos|contrasenas|dijeron|dicho|dados|mensagens|conversas|senhas|disseram|dati|messaggi|conversazioni|hanno\\sdetto" +
+  "|gegevens|berichten|gesprekken|gezegd|данные|сообщения|пароли|сказали|数据|消息|密码|说|データ|メッセージ|言った|데이터|메시지|말)";
+const passwordOf =
+  "(?:passwort|kennwort|contrasena|mot\\sde\\spasse|senha|password|wachtwoord|пароль)\\s(?:des|der|del|de\\sla|de|du|do|da|dell|van)?\\s?(?:l'|de\\s)?";
+
 /**
  * What no user's own rule may be about: other users' data, secrets, messages of the system and of developers, and what tools
  * do.
@@ -187,6 +200,8 @@ export const misuse: readonly RegExp[] = [
   /\b(?:run|execute)\s(?:the\s|this\s|these\s|any\s|every\s|all\s|my\s)?(?:shell\s)?(?:commands?|scripts?|sql|rm\b|sudo\b)/,
   /\b(?:delete|erase|wipe|drop|truncate)\s(?:all|any|every|the|my|our|this|these)\s(?:\w{1,20}\s){0,2}(?:files?|records?|tables?|databases?|accounts?|e-?mails?|messages?|backups?|repositor(?:y|ies)|logs?)\b/,
   /\bexfiltrat(?:e|es|ing)\b/,
+  new RegExp(`${otherUsers}.{0,40}${theirData}|${theirData}.{0,40}${otherUsers}`, "su"),
+  new RegExp(`${passwordOf}(?:admin|administ|system|sistem|root|beheerder|serv|админ)`, "su"),
   new RegExp(`(?<![\\p{L}\\p{N}])${send}\\b.{0,80}${elsewhere}`, "su"),
 ];
 

@@ -24,8 +24,8 @@ export type ImportCounts = Record<RecordName, number>;
 /** What became of the lines of one transaction. */
 export interface ImportedBatch {
   readonly written: ImportCounts;
-  /** Of those that were written: memories in quarantine, and requests that wait. */
-  readonly quarantined: number;
+  /** Of those that were written: ids of memories in quarantine, and how many requests wait. */
+  readonly quarantined: readonly string[];
   readonly awaitingConsent: number;
   /** Lines that were left out. */
   readonly skipped: { readonly relation: number; readonly consent: number };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
+import { tellOfQuarantined } from "../memories/write/quarantine-statements.js";
 import { asTenant } from "../postgres/isolation.js";
 import type { Runtime } from "../runtime.js";
 import { parseScope, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
@@ -102,7 +103,9 @@ export async function importLines(
       ownerRef = (await inTenant(owner, () => runtime.db.transaction((tx) => lockOwner(tx, owner)))).ref;
     }
     const into = { scope: scope as Scope, ownerRef, trust };
-    tally.add(batch, await inTenant(into.scope, () => importBatch(runtime.db, into, batch)));
+    const done = await inTenant(into.scope, () => importBatch(runtime.db, into, batch));
+    tellOfQuarantined(runtime.logger, { step: "import", memoryIds: done.quarantined });
+    tally.add(batch, done);
     lines += batch.length;
     onProgress?.({ lines });
   }

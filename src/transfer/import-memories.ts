@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { insertEvents } from "../events/event-log.js";
 import { memoryHash, memoryTerms } from "../memories/item/memory.js";
 import { memoryColumns } from "../memories/item/memory-row.js";
 import { findSlotIntervals, type SlotInterval } from "../memories/slot/slot-intervals.js";
@@ -23,8 +24,8 @@ export async function importMemories(
   tx: Connection,
   target: ImportTarget,
   lines: readonly NumberedLine<ExportLineOf<"memory">>[],
-): Promise<{ readonly added: number; readonly quarantined: number }> {
-  if (lines.length === 0) return { added: 0, quarantined: 0 };
+): Promise<{ readonly added: number; readonly quarantined: readonly string[] }> {
+  if (lines.length === 0) return { added: 0, quarantined: [] };
   const { ownerRef } = target;
   const known = await findOwn(tx, "memory", { ownerRef, lines });
   const fresh = lines
@@ -38,7 +39,7 @@ export async function importMemories(
     });
   let memories = await inFreeIntervals(tx, ownerRef, fresh);
   let added = 0;
-  let quarantined = 0;
+  const quarantined: string[] = [];
   while (memories.length > 0) {
     const inserted = await insertPlaced(tx, target, memories);
     const ids = new Set(inserted.map(({ id }) => id));
@@ -53,9 +54,18 @@ export async function importMemories(
       break;
     }
     added += ids.size;
-    quarantined += inserted.filter(({ state }) => state === "quarantined").length;
+    quarantined.push(...inserted.flatMap(({ id, state }) => (state === "quarantined" ? id : [])));
     memories = left;
   }
+  await insertEvents(
+    tx,
+    lines
+      .filter(({ line }) => quarantined.includes(line.id))
+      .map(({ line: { id, category } }) => ({
+        ...{ scope: target.scope, memoryId: id, category },
+        ...({ step: "import", op: "quarantine", status: "ok" } as const),
+      })),
+  );
   return { added, quarantined };
 }
 

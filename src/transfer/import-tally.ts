@@ -49,7 +49,7 @@ export function createTally(): ImportTally {
       }
       for (const [type, added] of Object.entries(done.written)) count(written, type, added);
       for (const [type, left] of Object.entries(done.skipped)) count(skipped, type, left);
-      quarantined += done.quarantined;
+      quarantined += done.quarantined.length;
       awaitingConsent += done.awaitingConsent;
     },
     result: () => {

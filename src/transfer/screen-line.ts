@@ -1,6 +1,7 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
+import { isApproved } from "../memories/item/memory.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import { decodeMessage, encodeMessage } from "../text/message-codec.js";
 import { readsAsInstruction } from "../text/reads-as-instruction.js";
@@ -61,7 +62,7 @@ export function screenLine(line: ExportLine): Screened {
   switch (line.type) {
     case "memory": {
       const shown = line.state === "active" || line.state === "soft_deleted";
-      const suspect = shown && line.trust !== "operator" && memoryInstructs(line);
+      const suspect = shown && !isApproved(line) && memoryInstructs(line);
       return suspect ? { line: { ...line, state: "quarantined" }, held: true } : { line, held: false };
     }
     case "change":

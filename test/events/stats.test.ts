@@ -42,7 +42,7 @@ it("the first-pass rate counts what met the writing constraints as it came", asy
             ]),
       ),
   });
-  const memory = db.memory({ model, config });
+  const memory = db.memory({ model, config: { ...config, consent: { sensitive: [] } } });
   const thread = newAddress();
   await say(memory, thread, "I hike.");
   // 4 proposed; 3 judged by their form, of which 1 came as it should.

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { personalKey, personalStatement } from "../../src/memories/item/personal-fields.rule.js";
 
@@ -27,6 +28,36 @@ const statements: Record<string, string[]> = {
     "用户目前居住在北京。",
     "ユーザーは京都に住んでいる。",
     "사용자는 부산에 거주한다.",
+    "The user moved to Porto.",
+    "The user lives in a flat in Porto.",
+    "The user lives in a small village near Graz.",
+    "The user lives in the city of Porto.",
+    "The user lives in New York.",
+    "The user has a house in Porto.",
+    "The user is located in Berlin.",
+    "The user moved from Porto to Lisbon.",
+    "The user is moving to Lisbon next month.",
+    "The user's home city is Porto.",
+    "The user's hometown is Graz.",
+    "The user's address is Main Street 5, Graz.",
+    "The user settled in Madrid in 2020.",
+    "the user lives in porto.",
+    "The user lives in the north of Portugal.",
+    "The user lives in The Hague.",
+    "The user recently relocated to San Francisco for work.",
+    "El usuario vive en el centro de Madrid.",
+    "Der Nutzer lebt seit 2020 in Wien.",
+    "L'utilisateur vit à Paris.",
+    "The user lives with her partner in Porto.",
+    "The user lives in a town called Graz.",
+    "The user lives in an apartment in downtown Porto.",
+    "The user moved to her parents' house in Graz.",
+    "The user lives alone in Porto.",
+    "The user moved back to Lisbon from Porto.",
+    "The user lives at Rua das Flores 5, Porto.",
+    "The user is living in Porto now.",
+    "Der Wohnort des Nutzers ist Wien.",
+    "La città dell'utente è Roma.",
   ],
   language: [
     "The user speaks Portuguese at home.",
@@ -43,6 +74,53 @@ const statements: Record<string, string[]> = {
     "用户的母语是中文。",
     "ユーザーの母語は日本語である。",
     "사용자는 한국어를 사용한다.",
+    "The user prefers Portuguese.",
+    "The user likes to chat in French.",
+    "The user prefers answers in English.",
+    "The user speaks German and English.",
+    "The user speaks fluent Japanese.",
+    "The user writes in Polish.",
+    "The user wants replies in Brazilian Portuguese.",
+    "The user prefers the German language.",
+    "The user understands a bit of Dutch.",
+    "The user is a native Spanish speaker.",
+    "The user speaks some Thai with her family.",
+    "The user is fluent in Turkish.",
+    "The user prefers English over German.",
+    "The user speaks English, German and Greek.",
+    "The user communicates in Spanish with family.",
+    "The user prefers to speak Swedish at work.",
+    "The user's first language is Korean.",
+    "The user wants everything in Italian.",
+    "The user's preferred language is Portuguese.",
+    "Der Nutzer bevorzugt Deutsch.",
+    "Der Nutzer möchte Antworten auf Englisch.",
+    "Die Nutzerin spricht fließend Spanisch und Deutsch.",
+    "Die Muttersprache des Nutzers ist Polnisch.",
+    "L'utilisateur parle couramment anglais.",
+    "L'utilisateur préfère l'anglais.",
+    "La langue maternelle de l'utilisateur est le français.",
+    "El usuario prefiere el inglés.",
+    "El usuario prefiere respuestas en español.",
+    "O usuário fala inglês e português.",
+    "O usuário prefere respostas em português.",
+    "L'utente preferisce l'inglese.",
+    "De gebruiker wil antwoorden in het Engels.",
+    "De gebruiker verkiest Engels.",
+    "Пользователь предпочитает русский язык.",
+    "Пользователь пишет на русском.",
+    "用户喜欢用英语交流。",
+    "ユーザーは英語で話す。",
+    "사용자는 영어로 대화한다.",
+    "The user would like responses in Spanish.",
+    "The user speaks Portuguese with his kids.",
+    "The user speaks English (native).",
+    "The user speaks Hindi/Urdu.",
+    "The user prefers Portuguese for replies.",
+    "The user wants English.",
+    "The user prefers German, not English.",
+    "The user's preferred language: Portuguese.",
+    "De moedertaal van de gebruiker is Fries.",
   ],
   pronouns: [
     "The user uses they/them pronouns.",
@@ -53,6 +131,9 @@ const statements: Record<string, string[]> = {
     "El usuario usa los pronombres elle.",
     "O usuário usa os pronomes ela/dela.",
     "用户的代词是她。",
+    "The user's pronouns are they/them.",
+    "The user uses she/her pronouns.",
+    "The user prefers they/them.",
   ],
   preferred_name: [
     "The user goes by Al.",
@@ -68,6 +149,33 @@ const statements: Record<string, string[]> = {
     "用户希望被称为小明。",
     "ユーザーはケンと呼ばれたい。",
     "사용자는 민이라고 불리길 원한다.",
+    "The user's name is Rex.",
+    "The user is called Ana.",
+    "The user is named Ana Silva.",
+    "The user goes by Bo.",
+    "The user wants to be called Bo.",
+    "The user is known as Big Al.",
+    "The user prefers being called Dr. Silva.",
+    "The user answers to Bo.",
+    "The user asked to be called Bo.",
+    "The user's preferred name is Bo.",
+    "The user's full name is Ana Silva.",
+    "the user's name is bo.",
+    "The name of the user is Ana.",
+    "The user's first name is Ana.",
+    "The user would like to be called Bo.",
+    "The user prefers the name Bo.",
+    "The user wants people to call her Bo.",
+    "The user is called The Captain.",
+    "The user is known as Bo.",
+    "The user's name is Annabel.",
+    "The user's name is Ahmed.",
+    "The user's name is Tova.",
+    "Der Name des Nutzers ist Bo.",
+    "Le prénom de l'utilisateur est Luc.",
+    "El nombre del usuario es Paco.",
+    "O nome do usuário é Zé.",
+    "Имя пользователя — Саша.",
   ],
 };
 
@@ -91,6 +199,114 @@ const others = [
   "Сестра пользователя живёт в Казани.",
   "用户的姐姐喜欢茶。",
   "Porto is a city in Portugal.",
+  "The user prefers Portuguese food.",
+  "The user likes French cinema.",
+  "The user studies English literature.",
+  "The user works with the city council.",
+  "The user has a German shepherd.",
+  "The user is called by her bank every month.",
+  "The name of the user's dog is Rex.",
+  "The user wants to visit a Spanish restaurant.",
+  "The user likes Italian opera and wine.",
+  "The user speaks with a Polish colleague every Monday.",
+  "The user writes about Russian history.",
+  "The user understands Greek mythology well.",
+  "The user prefers Turkish coffee.",
+  "The user likes Thai curry.",
+  "The user wants a Swiss or German car.",
+  "The user answers to a Danish manager.",
+  "The user writes a blog on Japanese gardens.",
+  "The user's dog's name is Rex.",
+  "The user's company name is Acme.",
+  "The user's first name choice for the baby is Emma.",
+  "The user moved to a new team.",
+  "The user moved to the marketing department.",
+  "The user is moving to Python 3.",
+  "The user has moved to a vegan diet.",
+  "The user lives in fear of spiders.",
+  "The user is based in the sales team.",
+  "The user lives in a shared flat.",
+  "The user lives in a small house with a garden.",
+  "The user has a house in need of repair.",
+  "The user calls her mother from home.",
+  "The user moved the meeting to Friday.",
+  "The user settled in quickly.",
+  "The user is located in the UTC+1 time zone.",
+  "The user is named in a lawsuit.",
+  "The user is called to jury duty.",
+  "The user was called up for service.",
+  "The user is known as a punctual person.",
+  "The user goes by train to work.",
+  "The user goes by bike.",
+  "The user answers to the head of sales.",
+  "The user wants to be called before noon.",
+  "The user prefers to be called by phone.",
+  "The user would like to be called back tomorrow.",
+  "The user asked to be called at 5 pm.",
+  "The user should be called on Mondays.",
+  "The user wants to call the dentist.",
+  "The user likes to be referred to specialists early.",
+  "The user's language teacher is Ana.",
+  "The user's language course is on Mondays.",
+  "The user's programming language is Rust.",
+  "The user's city council meets on Mondays.",
+  "The user's hometown team is Benfica.",
+  "The user's home is full of plants.",
+  "The user's home is a boat.",
+  "The user's address is on file.",
+  "The user's base is strong.",
+  "The user's pronouns homework is due.",
+  "The user teaches English pronouns to children.",
+  "Der Nutzer mag portugiesisches Essen.",
+  "Der Nutzer bevorzugt italienische Küche.",
+  "Der Nutzer spricht mit einem deutschen Kollegen.",
+  "Der Nutzer hat einen deutschen Schäferhund.",
+  "Der Nutzer lebt vegan.",
+  "Der Nutzer lebt allein.",
+  "Der Name des Hundes des Nutzers ist Rex.",
+  "Der Nutzer möchte spanischen Wein kaufen.",
+  "Der Nutzer will zurückgerufen werden.",
+  "Der Sprachkurs des Nutzers ist montags.",
+  "L'utilisateur préfère la cuisine italienne.",
+  "L'utilisateur aime le cinéma français.",
+  "L'utilisateur vit à crédit.",
+  "L'utilisateur vit en couple.",
+  "L'utilisateur veut un vin portugais.",
+  "El usuario prefiere la comida portuguesa.",
+  "El usuario prefiere el cine francés.",
+  "El usuario vive en pareja.",
+  "El usuario quiere un perro pastor alemán.",
+  "O usuário prefere comida japonesa.",
+  "O usuário prefere vinho português.",
+  "O usuário vive em paz.",
+  "L'utente preferisce il cinema francese.",
+  "L'utente vuole un caffè turco.",
+  "De gebruiker wil een Duitse herder.",
+  "De gebruiker leeft in stilte.",
+  "De gebruiker verkiest Frans brood.",
+  "Пользователь предпочитает русскую кухню.",
+  "Пользователь понимает немецкую философию.",
+  "用户喜欢法国电影。",
+  "用户喜欢葡萄牙菜。",
+  "ユーザーはフランス映画が好きだ。",
+  "사용자는 프랑스 영화를 좋아한다.",
+  "The user's language exam is in May.",
+  "The user prefers English breakfast tea.",
+  "The user writes Arabic calligraphy.",
+  "The user likes Welsh rugby.",
+  "The user wants to learn Chinese cooking.",
+  "The user speaks at a German conference.",
+  "The user communicates with the Spanish office.",
+  "The user is a fluent reader of Russian novels.",
+  "The user is native to Welsh valleys.",
+  "The user has been called a genius.",
+  "The user's flight was called off.",
+  "The user prefers Spanish-style tapas.",
+  "The user is moving to a bigger office.",
+  "The user lives on rice in winter.",
+  "The user likes French films and German cars.",
+  "Der Name der Katze des Nutzers ist Mia.",
+  "El nombre del perro del usuario es Rex.",
 ];
 
 describe("a sentence about the user", () => {
@@ -108,6 +324,49 @@ describe("a sentence about the user", () => {
     expect(personalStatement("Ana lives in Porto.", "Ana")).toBe("city");
     expect(personalStatement("Ana lives in Porto.")).toBeNull();
     expect(personalStatement("Anabel lives in Porto.", "Ana")).toBeNull();
+  });
+});
+
+describe("a language", () => {
+  const names = fc.constantFrom("German", "French", "Portuguese", "Japanese", "Greek", "Turkish", "Welsh");
+  const wish = fc.constantFrom("prefers", "likes", "wants", "writes about", "understands", "would like");
+  const thing = fc.constantFrom("food", "cinema", "shepherds", "literature", "wine", "cars", "breakfast tea");
+  const use = fc.constantFrom("prefers", "speaks", "speaks fluent", "wants answers in", "likes to chat in");
+  const rest = fc.constantFrom(
+    "",
+    " and English",
+    ", not English",
+    " with her family",
+    " at work",
+    " fluently",
+  );
+
+  it("is what a thing is like where the thing follows", () => {
+    fc.assert(
+      fc.property(wish, names, names, thing, fc.boolean(), (verb, one, other, what, both) => {
+        const likeness = both ? `${one} or ${other}` : one;
+        expect(personalStatement(`The user ${verb} ${likeness} ${what}.`)).toBeNull();
+      }),
+    );
+  });
+
+  it("is the user's where none does", () => {
+    fc.assert(
+      fc.property(use, names, rest, (verb, name, more) => {
+        expect(personalStatement(`The user ${verb} ${name}${more}.`)).toBe("language");
+      }),
+    );
+  });
+
+  it("and what is no sentence at all takes no time", () => {
+    const parts = ["in a ", "english and ", "has been ", "el ", "a b ", "the user lives ", "home is "];
+    for (const part of parts) {
+      const started = performance.now();
+      for (const who of ["the user lives ", "el usuario prefiere ", "der nutzer wohnt ", "the user calls "]) {
+        personalStatement(who + part.repeat(1_000));
+      }
+      expect(performance.now() - started).toBeLessThan(500);
+    }
   });
 });
 
@@ -129,6 +388,10 @@ describe("a key", () => {
     ["first_name", "preferred_name"],
     ["nombre", "preferred_name"],
     ["home_town", null],
+    ["company_name", null],
+    ["dog_name", null],
+    ["city_of_birth", null],
+    ["programming_language", null],
   ])("%s means %s", (key, field) => {
     expect(personalKey(key)).toBe(field);
   });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { parseInput } from "../../text/parse-input.js";
 import { visibleText } from "../../text/storable-text.js";
-import { type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
+import { isApproved, type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
 import { expiryField, type MemoryMetadata, metadataField } from "../item/memory-metadata.rule.js";
 import { deactivateMemories } from "../write/memory-states.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
@@ -43,7 +43,7 @@ export async function updateMemory(
     const { before } = editing;
     requireExpired(editing);
     const next = { ...before, ...patch };
-    const vouched = !words || before.trust === "operator";
+    const vouched = !words || isApproved(before);
     const also = await rewriteContent(deps, editing, next, { embedded, vouched });
     if (before.state !== "active") {
       return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(next), also };

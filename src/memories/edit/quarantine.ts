@@ -105,7 +105,9 @@ async function approve(deps: WriteRuntime, decision: ChangeInput): Promise<Memor
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
   return editMemory(deps, { ...decision, step, states: ["quarantined"] }, async (editing) => {
     const before = unexpiredFrom(editing, editing.before);
-    const how = { embedded, vouched: true, trust: "operator" } as const;
+    // What nobody's name stands under is the operator's from here on.
+    const origin = before.origin === "unknown" ? "operator" : before.origin;
+    const how = { embedded, vouched: true, origin, trust: "operator" } as const;
     const also = await rewriteContent(deps, editing, before, how);
     const { state, trust } = before;
     const next = { ...versionOf(before), state: "active", trust: "operator" };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { parseScope } from "../../scope/scope.js";
 import { listHistory } from "../changes/changes-api.js";
-import { type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
+import { isApproved, type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
 import { expiryField } from "../item/memory-metadata.rule.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
@@ -82,7 +82,7 @@ export async function revertMemory(
     const { before } = editing;
     const next = unexpiredFrom(editing, { ...before, ...version });
     // Only what is reverted to is known to have been vouched for, and that by the trust it still has.
-    const vouched = before.trust === "operator" || sameWords(before, next);
+    const vouched = isApproved(before) || sameWords(before, next);
     const also = await rewriteContent(deps, editing, next, { embedded, vouched });
     return {
       event: "UPDATE",

@@ -5,7 +5,7 @@ import type { LockedOwner } from "../../scope/scope-predicates.js";
 import { searchName } from "../../text/search-text.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
-import type { MemoryItem, MemoryTrust } from "../item/memory.js";
+import type { MemoryItem, MemoryOrigin, MemoryTrust } from "../item/memory.js";
 import { findSlotIntervals } from "../slot/slot-intervals.js";
 import { freeSince } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks } from "../write/apply-plan.js";
@@ -21,6 +21,7 @@ import type { WriteRuntime } from "../write/write-runtime.js";
  * @param how.embedded the text's vector; null keeps the one there is.
  * @param how.vouched whether instructions to a model may stand in it: a person approved it, or it was active with these
  *   very words before.
+ * @param how.origin whose words they are. @default whose they were
  * @param how.trust who vouches for it. @default who did
  * @returns the further entries that the audit trail needs.
  * @throws MemoryError `INVALID_INPUT` when the text breaks the writing constraints.
@@ -32,6 +33,7 @@ export async function rewriteContent(
   how: {
     readonly embedded: Embedded | null;
     readonly vouched: boolean;
+    readonly origin?: MemoryOrigin | undefined;
     readonly trust?: MemoryTrust | undefined;
   },
 ): Promise<MemoryChange[]> {
@@ -50,7 +52,7 @@ export async function rewriteContent(
   await rewriteMemory(tx, {
     ...place,
     rewrite: {
-      ...{ ...memory, id, vector, links, heldSince, state: "active", trust: how.trust },
+      ...{ ...memory, id, vector, links, heldSince, state: "active", origin: how.origin, trust: how.trust },
       value: memory.value ?? null,
       expiresAt: memory.expiresAt?.toISOString() ?? null,
       actorTerms: searchName(actorId ?? "", tx.language),

@@ -19,8 +19,8 @@ export const memoryOrigins = [
 export type MemoryOrigin = (typeof memoryOrigins)[number];
 
 /**
- * How far a memory's words may be relied on: an operator vouches for them, the user said them, an agent wrote them
- * down, or nobody knows what stands in them.
+ * How far a memory's words may be relied on: an operator vouches for them, as for what the operator's code adds; the user
+ * said them; an agent wrote them down; or nobody knows what stands in them.
  */
 export type MemoryTrust = "operator" | "user" | "agent" | "untrusted";
 
@@ -32,12 +32,20 @@ const trustByOrigin: Readonly<Record<MemoryOrigin, MemoryTrust>> = {
   tool: "untrusted",
   document: "untrusted",
   import: "untrusted",
-  unknown: "untrusted",
+  unknown: "operator",
 };
 
-/** The trust that words of `origin` begin with. */
-export function trustOf(origin: MemoryOrigin): MemoryTrust {
-  return trustByOrigin[origin];
+/**
+ * The trust that words of `origin` begin with. What code adds is the word of whoever runs it; with the role of some other
+ * speaker it is nobody's.
+ */
+export function trustOf(origin: MemoryOrigin, role?: string | null): MemoryTrust {
+  return origin === "unknown" && role != null ? "untrusted" : trustByOrigin[origin];
+}
+
+/** Whether a person in charge wrote or approved these very words. Code may hand on what somebody else wrote. */
+export function isApproved({ origin, trust }: Pick<MemoryItem, "origin" | "trust">): boolean {
+  return trust === "operator" && origin !== "unknown";
 }
 
 const sources: Readonly<Record<Exclude<MemoryOrigin, "unknown">, string>> = {
@@ -176,7 +184,8 @@ export interface MemoryDraft {
    * Whose words it is made of. Where two memories of a slot contradict each other, the user's own word (or an
    * operator's) counts more than what code, a tool or a document gave ("unknown", "tool", "document"), and that more than
    * what was inferred or imported; only then do confidence and time decide. What reads as instructions to a model is put in quarantine, unless an operator wrote
-   * it. @default by `role`: "user", "assistant" and "tool" are meant as such, anything else is "unknown"
+   * it. @default by `role`: "user", "assistant" and "tool" are meant as such, anything else is "unknown". Without either it
+   * is the word of your code, of trust "operator"
    */
   readonly origin?: MemoryOrigin | undefined;
   readonly source?: MemorySource | undefined;

@@ -1,4 +1,4 @@
-import type { MemoryKind, MemoryOrigin, MemoryTrust } from "../item/memory.js";
+import { isApproved, type MemoryKind, type MemoryOrigin, type MemoryTrust } from "../item/memory.js";
 
 /** Whose word a memory is, as a conflict needs it. */
 export interface WordOf {
@@ -15,12 +15,12 @@ const given: ReadonlySet<MemoryOrigin> = new Set(["unknown", "tool", "document"]
  * document gave, 1 for what was inferred (by an assistant, by background work, as an insight) and for what was imported
  * without trust.
  *
- * What an operator vouches for ranks as the user's word and not above it: what a user says next of themselves must still
+ * What an operator wrote or approved ranks as the user's word and not above it: what a user says next of themselves must still
  * count. So does what the user agreed to, whoever proposed it.
  */
 export function sourceRank({ kind, origin, trust }: WordOf): 1 | 2 | 3 {
-  if (trust === "operator" || trust === "user") return 3;
-  return trust === "untrusted" && given.has(origin) && kind !== "insight" ? 2 : 1;
+  if (trust === "user" || isApproved({ origin, trust })) return 3;
+  return trust !== "agent" && given.has(origin) && kind !== "insight" ? 2 : 1;
 }
 
 const confidenceByOrigin: Readonly<Record<MemoryOrigin, number>> = {

@@ -94,7 +94,8 @@ export async function touchMemories(
     with input as (
       select id, sum(times) as times, max(confidence) as confidence, max(importance) as importance,
         max("assertedTurn") as "assertedTurn", max("assertedAt") as "assertedAt",
-        (array_agg(origin order by rank desc))[1] as origin, (array_agg(trust order by rank desc))[1] as trust,
+        (array_agg(origin order by rank desc, trust))[1] as origin,
+        (array_agg(trust order by rank desc, trust))[1] as trust,
         (array_agg(metadata))[1] as metadata, max("expiresAt") as "expiresAt"
       from json_to_recordset(${JSON.stringify(notedTogether(input.sightings))}::json) as s (
         id uuid, times integer, confidence real, importance real, "assertedTurn" bigint,

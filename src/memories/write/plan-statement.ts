@@ -213,13 +213,14 @@ function movesTo(moves: readonly IntervalMove[] = [], successor: string | null):
 function sightingOf({ memory, said }: ToldStatement, known: KnownMemory): Sighting {
   const { importance, confidence, origin, trust, rank, turn } = memory;
   const assertedAt = heldSince(memory, known).toISOString();
+  const vouchesNow = rank === known.rank && trust === "operator" && known.trust === "untrusted";
   return {
     ...{ id: known.id, times: said.length, importance, rank },
     ...notedOf(memory, known),
     ...(rank < known.rank
       ? { confidence: known.confidence, assertedTurn: known.turn, assertedAt: null }
       : { confidence, assertedTurn: turn, assertedAt }),
-    ...(rank > known.rank ? { origin, trust } : { origin: null, trust: null }),
+    ...(rank > known.rank || vouchesNow ? { origin, trust } : { origin: null, trust: null }),
   };
 }
 

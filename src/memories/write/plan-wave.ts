@@ -2,6 +2,7 @@ import { common, commonOrigin } from "../../conversation/find-messages.js";
 import type { EventPlace } from "../../events/event-log.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { consentChange } from "../guard/consent-request.rule.js";
+import { isApproved } from "../item/memory.js";
 import { joinPlans, type WritePlan } from "./apply-plan.js";
 import { decideWrite, mergeThresholds, type SettledDecision, settleAsk } from "./decide-write.rule.js";
 import { guardStatement } from "./guard-statement.js";
@@ -106,6 +107,6 @@ function decide({ config, answers }: WriteContext, { statement, known }: MetStat
 /** What the user agreed to is the user's own word, whoever proposed it, and believed whatever the confidences. */
 function vouchedFor(statement: Statement): Statement {
   const { memory } = statement;
-  const trust = memory.trust === "operator" ? "operator" : "user";
+  const trust = isApproved(memory) ? "operator" : "user";
   return { ...statement, memory: { ...memory, trust, correction: true } };
 }

@@ -107,15 +107,17 @@ export function prepareMemory(
   const problems = writingProblems(fields.kind, trimmed);
   if (problems.length > 0) return { problems };
   const origin = fields.origin ?? originOfRole(fields.role);
+  const believed = trustOf(origin, fields.role);
+  const quarantined = origin !== "operator" && memoryInstructs({ ...fields, text: trimmed, trust: believed });
   const whose = memoryScope(fields.kind, category.level, scope);
   return {
     ...fields,
     // What a user's conversation taught an app is told to all of its users: not whose it was, nor in which words.
     ...(isSharedBy(scope, whose) && { source: undefined, actorId: undefined }),
-    ...{ text: trimmed, key, origin, trust: trustOf(origin) },
+    ...{ text: trimmed, key, origin, quarantined },
+    // Nobody vouches for what a person has yet to look at.
+    trust: quarantined && believed === "operator" ? "untrusted" : believed,
     confidence: fields.confidence ?? defaultConfidence(origin, fields.kind),
-    quarantined:
-      origin !== "operator" && memoryInstructs({ ...fields, text: trimmed, trust: trustOf(origin) }),
     category: category.name,
     scope: whose,
     contentHash: memoryHash({

@@ -1,4 +1,6 @@
 import sql from "sql-template-tag";
+import type { EventStep } from "../../events/event-log.js";
+import type { Logger } from "../../logger.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
 import type { MemoryKind } from "../item/memory.js";
@@ -76,6 +78,25 @@ export function planQuarantined(
   const content = { ...contentOf(memory), state };
   const added = { ...silent, memoryId: id, event: "ADD", new: content, category } as const;
   return { outcome: quarantined(id), plan: { created: [memory], changes: [added] } };
+}
+
+/** Tells whoever runs this that memories wait for a decision; the same words again are no news. */
+export function tellOfQuarantined(
+  logger: Logger,
+  told: {
+    readonly step: EventStep;
+    readonly threadId?: string | undefined;
+    readonly memoryIds: readonly string[];
+  },
+): void {
+  const { step, threadId, memoryIds } = told;
+  if (memoryIds.length === 0) return;
+  const [one, several] = ["1 text reads", `${memoryIds.length} texts read`];
+  logger.warn(
+    `${memoryIds.length === 1 ? one : several} as instructions to a model, kept for you to look at: ` +
+      "memory.quarantine.list(), or mnemograph quarantine",
+    { ...(threadId !== undefined && { threadId }), step, memoryIds },
+  );
 }
 
 function quarantined(id: string) {

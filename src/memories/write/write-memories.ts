@@ -7,7 +7,7 @@ import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
 import { applyPlan, type PlanTarget } from "./apply-plan.js";
 import { type GatheredDrafts, gatherDrafts, gatherWave, type OwnerStatements } from "./gather.js";
 import { commonPlace, joinWrites, planWave } from "./plan-wave.js";
-import { planQuarantined, sightQuarantined } from "./quarantine-statements.js";
+import { planQuarantined, sightQuarantined, tellOfQuarantined } from "./quarantine-statements.js";
 import type { Answer, Statement, WriteContext } from "./statement.js";
 import { inWaves, nearDoubles } from "./waves.js";
 import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
@@ -41,24 +41,27 @@ export async function writeMemories(
  * @param input.answers what a model says of the pairs of `findOpenPairs`. @default all are different
  */
 export async function writeGathered(
-  { db, config }: Pick<WriteRuntime, "db" | "config">,
+  { db, config, logger }: Pick<WriteRuntime, "db" | "config" | "logger">,
   input: Writing & { readonly gathered: GatheredDrafts; readonly answers?: readonly Answer[] | undefined },
 ): Promise<WriteOutcome[]> {
   const { gathered, origin, alongside, answers = [] } = input;
   const { owners, space } = gathered;
   const outcomes = [...gathered.outcomes];
   if (owners.length === 0 && !alongside) return outcomes;
-  await db.transaction(async (tx) => {
+  const held = await db.transaction(async (tx) => {
+    const held: string[] = [];
     for (const told of owners) {
       const owner = await lockOwner(tx, told.scope);
       const context = { owner, config, origin, answers, language: tx.language, newId: randomUUID };
       const target = { owner, scope: told.scope, space, origin, config };
-      for (const [draft, outcome] of await writeForOwner(tx, { context, target }, told)) {
-        outcomes[draft] = outcome;
-      }
+      const written = await writeForOwner(tx, { context, target }, told);
+      for (const [draft, outcome] of written.outcomes) outcomes[draft] = outcome;
+      held.push(...written.held);
     }
     await alongside?.(tx, outcomes);
+    return held;
   });
+  tellOfQuarantined(logger, { ...origin, memoryIds: held });
   return outcomes;
 }
 
@@ -70,7 +73,7 @@ async function writeForOwner(
   tx: Connection,
   { context, target }: { context: Omit<WriteContext, "fresh">; target: PlanTarget },
   { batches, quarantined }: OwnerStatements,
-): Promise<[draft: number, outcome: WriteOutcome][]> {
+): Promise<WrittenForOwner> {
   const { origin, answers, config } = context;
   const { consent } = config;
   const fresh = new Set<string>();
@@ -86,9 +89,16 @@ async function writeForOwner(
     for (const { id } of plan.created) fresh.add(id);
     outcomes.push(...ofWave);
   }
-  if (quarantined.length > 0)
-    outcomes.push(...(await quarantine(tx, { ...context, fresh }, target, quarantined)));
-  return outcomes;
+  if (quarantined.length === 0) return { outcomes, held: [] };
+  const last = await quarantine(tx, { ...context, fresh }, target, quarantined);
+  return { outcomes: [...outcomes, ...last.outcomes], held: last.held };
+}
+
+/** What became of what one owner was told. */
+interface WrittenForOwner {
+  readonly outcomes: Iterable<[draft: number, outcome: WriteOutcome]>;
+  /** Ids of what is in quarantine since then. */
+  readonly held: readonly string[];
 }
 
 async function quarantine(
@@ -96,7 +106,7 @@ async function quarantine(
   context: WriteContext,
   target: PlanTarget,
   statements: readonly Statement[],
-): Promise<ReadonlyMap<number, WriteOutcome>> {
+): Promise<WrittenForOwner> {
   const found = await sightQuarantined(tx, context, statements);
   const writes = found.map(({ statement, sighted }) => ({
     statement,
@@ -104,7 +114,7 @@ async function quarantine(
   }));
   const { plan, outcomes } = joinWrites(writes, context.origin);
   await applyPlan(tx, { ...target, space: null }, plan);
-  return outcomes;
+  return { outcomes, held: plan.created.map(({ id }) => id) };
 }
 
 /** What the event of a model's proposal says about its outcome. */
