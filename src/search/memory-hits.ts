@@ -114,7 +114,9 @@ export function memoryHits(
   const { vector, limit, scope } = selection;
   const search: MemorySearch = { db, owners: asked.owners, selection };
   const sizes = searchSizes(limit);
-  const messages = messageScores(db, asked, { appId: scope.appId ?? "", most: sizes.matches });
+  const messages = messageScores(db, asked, {
+    ...{ appId: scope.appId ?? "", sources: true, most: sizes.matches },
+  });
   const memories = memoryScores(db, asked);
   const words = { top: cte("word_top"), visible: cte("word_best") } as const;
   const near = vector && nearest(search, vector, sizes);

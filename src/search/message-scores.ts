@@ -13,6 +13,8 @@ export interface MessageSelection {
   readonly inThread?: Sql | undefined;
   /** The terms as they weigh among memories: then the words of facts learned from a message are taken for its own as well. */
   readonly factWeights?: WeightedTerms;
+  /** Only for what was learned from messages: nothing is scored where nothing was learned from any. @default false */
+  readonly sources?: boolean;
   /** Messages looked at with their neighbours, as an expression. */
   readonly most: Sql;
 }
@@ -50,7 +52,7 @@ export function messageScores(
   selection: MessageSelection,
 ): MessageScores {
   const { schema } = db;
-  const { appId, inThread, factWeights, most } = selection;
+  const { appId, inThread, factWeights, sources = false, most } = selection;
   const { k1, b } = weights.message;
   const inApp = appId === "" ? sql`true` : sql`h.app_id = ${appId}`;
   const everywhere = appId === "" && inThread === undefined;
@@ -77,11 +79,12 @@ export function messageScores(
       join ${schema}.message_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
       where ${searched(sql`t.thread_ref`)}
     ),
+    ${threadScores(db, asked.owners, appId)},
     -- The same with what their message scores by its own words.
     message_word as materialized (
       select m.*, sum(gain * ${saturated(sql`normed`, k1)}) over same_message as total,
         row_number() over same_message as nth
-      from message_match m window same_message as (partition by thread_ref, seq)
+      from message_match m ${sources ? whereLearned(db) : empty} window same_message as (partition by thread_ref, seq)
     ),
     -- Words of the best messages, lent to the messages around them.
     message_field as (
@@ -109,9 +112,16 @@ export function messageScores(
         sum(t.gain * ${saturated(sql`t.own`, k1)}) / (select gain from message_ideal) as own
       from message_term_score t
       group by t.thread_ref, t.seq
-    ),
-    ${threadScores(db, asked.owners, appId)}`,
+    )`,
   };
+}
+
+/** Whether a memory was learned from any of the threads: asked thread by thread, until one is found. */
+function whereLearned({ schema }: Connection): Sql {
+  return sql`where (select exists (
+        select from (select distinct thread_ref from thread_match) t
+        cross join lateral (select from ${schema}.memory_source s where s.thread_ref = t.thread_ref limit 1) learned
+      ))`;
 }
 
 /** CTE `thread_score`, from the messages that have the question's words. */
