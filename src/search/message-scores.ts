@@ -91,11 +91,7 @@ export function messageScores(
       select m.thread_ref, m.seq + near.seqs as seq, m.n, m.gain, m.normed * near.weight as frequency,
         case near.seqs when 0 then m.normed else 0 end as own
       from message_word m
-      cross join (values
-        (0, 1::float8),
-        (1, ${float(weights.previousTurn)}), (-1, ${float(weights.nextTurn)}),
-        (2, ${float(weights.secondPreviousTurn)}), (-2, ${float(weights.secondNextTurn)})
-      ) as near (seqs, weight)
+      cross join ${sources ? learnedNear(db) : near}
       where m.total >= (
         select min(total) from (select total from message_word where nth = 1 order by total desc limit ${most}) best
       )
@@ -114,6 +110,28 @@ export function messageScores(
       group by t.thread_ref, t.seq
     )`,
   };
+}
+
+/** Each message around one, how many places further on it stands, and what words count that are lent to it. */
+const near = sql`(values
+        (0, 1::float8),
+        (1, ${float(weights.previousTurn)}), (-1, ${float(weights.nextTurn)}),
+        (2, ${float(weights.secondPreviousTurn)}), (-2, ${float(weights.secondNextTurn)})
+      ) as near (seqs, weight)`;
+
+/** The same of the message `m`, of those that a memory was learned from. */
+function learnedNear({ schema }: Connection): Sql {
+  return sql`lateral (
+        select seq - m.seq as seqs, case seq - m.seq
+            when 0 then 1::float8
+            when 1 then ${float(weights.previousTurn)} when -1 then ${float(weights.nextTurn)}
+            when 2 then ${float(weights.secondPreviousTurn)} else ${float(weights.secondNextTurn)}
+          end as weight
+        from (
+          select distinct s.seq from ${schema}.memory_source s
+          where s.thread_ref = m.thread_ref and s.seq between m.seq - 2 and m.seq + 2 offset 0
+        ) learned
+      ) as near`;
 }
 
 /** Whether a memory was learned from any of the threads: asked thread by thread, until one is found. */
