@@ -71,7 +71,7 @@ export async function findRecall(
   const [row] = await db.query<Row>(recallStatement(db, input), { prepare: true, timeoutMs });
   const found = row as Row;
   const written = found.memories.filter(isWritten);
-  const memories = new Map(written.map(({ ref, memory }) => [ref, memory]));
+  const memories = new Map(written.map(({ ref, memory }) => [ref, memoryOf(memory)]));
   const listOf = (name: string) => listed(found.memories, name, memories);
   return {
     conversation: conversationOf(found.conversation),
@@ -86,7 +86,7 @@ export async function findRecall(
     knownCount: found.known_count,
     knownCut: found.known_cut,
     notes: listOf("note"),
-    candidates: candidatesOf(written),
+    candidates: candidatesOf(written, memories),
     consents: found.consents,
   };
 }
@@ -99,13 +99,10 @@ function isWritten(row: ListedMemory): row is FoundMemory {
 function listed(
   rows: readonly ListedMemory[],
   name: string,
-  memories: ReadonlyMap<number, MemoryJson>,
+  memories: ReadonlyMap<number, MemoryItem>,
 ): MemoryItem[] {
   return rows
     .filter(({ list }) => list === name)
     .toSorted((first, second) => Number(first.signals) - Number(second.signals))
-    .flatMap(({ ref }) => {
-      const memory = memories.get(ref);
-      return memory ? [memoryOf(memory)] : [];
-    });
+    .flatMap(({ ref }) => memories.get(ref) ?? []);
 }

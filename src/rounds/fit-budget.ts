@@ -13,7 +13,7 @@ import { memoryParts, noMemories, partOf, type Recalled, type RecalledMemories }
  * question is cut instead. What is left out is counted.
  */
 export function fitBudget(found: Recalled, budgetTokens: number): Recalled {
-  if (blockTokens(found) <= budgetTokens) return found;
+  if (!exceeds(found.memories, budgetTokens) && blockTokens(found) <= budgetTokens) return found;
   const steps = [
     ...found.changes.top.map((_, index) => ({
       changes: { ...found.changes, top: found.changes.top.slice(0, index + 1) },
@@ -36,6 +36,24 @@ export function fitBudget(found: Recalled, budgetTokens: number): Recalled {
   return { ...shown, memories: fittingMemories(shown, found.memories, budgetTokens) };
 }
 
+/** Whether the lines of `memories` alone surely exceed `mostTokens`: then the block need not be written to know it. */
+function exceeds(memories: RecalledMemories, mostTokens: number): boolean {
+  let tokens = 0;
+  return memoryParts.some((part) =>
+    partOf(memories, part).some((memory, place) => {
+      tokens += lineTokens(memoryLine(part, memory, place).line);
+      // Sums of the same numbers in another order differ by less.
+      return tokens > mostTokens + 1;
+    }),
+  );
+}
+
+/** Tokens that a line adds to a block; of more than `most` it is only told that they are more. */
+function lineTokens(line: string, most = Number.POSITIVE_INFINITY): number {
+  const { tokens, end } = readTokens(`\n${line}`, 0, most);
+  return end > line.length ? tokens : most + 1;
+}
+
 /** A memory that there is room for. */
 interface Pick {
   readonly part: ShownPart;
@@ -56,10 +74,12 @@ function fittingMemories(shown: Recalled, found: RecalledMemories, budgetTokens:
   let used = 0;
   /** Takes `pick` where there is room for it. */
   const takes = (pick: Pick): boolean => {
-    const place = picks.filter(({ part }) => part === pick.part).length;
+    const place = pick.part === "notes" ? picks.filter(({ part }) => part === pick.part).length : 0;
     const { section, line } = memoryLine(pick.part, memoryOf(pick.shown), place);
     // A section brings its heading; then each line is a line more, and the whole need not be written again.
-    const tokens = sections.has(section) ? used + readTokens(`\n${line}`).tokens : tokensOf([...picks, pick]);
+    const tokens = sections.has(section)
+      ? used + lineTokens(line, budgetTokens + 1 - used)
+      : tokensOf([...picks, pick]);
     if (Math.ceil(tokens) > budgetTokens) return false;
     picks.push(pick);
     sections.add(section);

@@ -273,38 +273,6 @@ message_match as materialized (
   join "memory".message_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
   where exists (select from "memory".thread h where h.id = t.thread_ref and h.app_id = :app and true)
 ),
--- The same with what their message scores by its own words.
-message_word as materialized (
-  select m.*, sum(gain * normed / (normed + 0.6::float8)) over same_message as total,
-  row_number() over same_message as nth
-  from message_match m window same_message as (partition by thread_ref, seq)
-),
--- Words of the best messages, lent to the messages around them.
-message_field as (
-  select m.thread_ref, m.seq + near.seqs as seq, m.n, m.gain, m.normed * near.weight as frequency,
-  case near.seqs when 0 then m.normed else 0 end as own
-  from message_word m
-  cross join (values
-    (0, 1::float8),
-    (1, 0.4::float8), (-1, 0.2::float8),
-    (2, 0.2::float8), (-2, 0.1::float8)
-  ) as near (seqs, weight)
-  where m.total >= (
-    select min(total) from (select total from message_word where nth = 1 order by total desc limit :candidates::int * 8) best
-  )
-),
--- Each word once for a message, whoever said it.
-message_term_score as (
-  select thread_ref, seq, max(gain) as gain, sum(frequency) as frequency, sum(own) as own
-  from message_field group by thread_ref, seq, n
-),
--- How well each message fits: with those around it, and alone.
-message_score as materialized (
-  select t.thread_ref, t.seq, sum(t.gain * t.frequency / (t.frequency + 0.6::float8)) / (select gain from message_ideal) as score,
-  sum(t.gain * t.own / (t.own + 0.6::float8)) / (select gain from message_ideal) as own
-  from message_term_score t
-  group by t.thread_ref, t.seq
-),
 -- How often each thread says each term, and how many threads do.
 thread_match as materialized (
   select thread_ref, n, max(weight) as weight, sum(frequency)::float8 as frequency, count(*) over (partition by n)::float8 as threads
@@ -346,6 +314,47 @@ thread_word as (
 thread_score as materialized (
   select thread_ref, sum(gain * normed / (normed + 0.6::float8)) / (select gain from thread_ideal) as score
   from thread_word group by thread_ref
+),
+-- The same with what their message scores by its own words.
+message_word as materialized (
+  select m.*, sum(gain * normed / (normed + 0.6::float8)) over same_message as total,
+  row_number() over same_message as nth
+  from message_match m where (select exists (
+      select from (select distinct thread_ref from thread_match) t
+      cross join lateral (select from "memory".memory_source s where s.thread_ref = t.thread_ref limit 1) learned
+  )) window same_message as (partition by thread_ref, seq)
+),
+-- Words of the best messages, lent to the messages around them.
+message_field as (
+  select m.thread_ref, m.seq + near.seqs as seq, m.n, m.gain, m.normed * near.weight as frequency,
+  case near.seqs when 0 then m.normed else 0 end as own
+  from message_word m
+  cross join lateral (
+    select seq - m.seq as seqs, case seq - m.seq
+    when 0 then 1::float8
+    when 1 then 0.4::float8 when -1 then 0.2::float8
+    when 2 then 0.2::float8 else 0.1::float8
+    end as weight
+    from (
+      select distinct s.seq from "memory".memory_source s
+      where s.thread_ref = m.thread_ref and s.seq between m.seq - 2 and m.seq + 2 offset 0
+    ) learned
+  ) as near
+  where m.total >= (
+    select min(total) from (select total from message_word where nth = 1 order by total desc limit :candidates::int * 8) best
+  )
+),
+-- Each word once for a message, whoever said it.
+message_term_score as (
+  select thread_ref, seq, max(gain) as gain, sum(frequency) as frequency, sum(own) as own
+  from message_field group by thread_ref, seq, n
+),
+-- How well each message fits: with those around it, and alone.
+message_score as materialized (
+  select t.thread_ref, t.seq, sum(t.gain * t.frequency / (t.frequency + 0.6::float8)) / (select gain from message_ideal) as score,
+  sum(t.gain * t.own / (t.own + 0.6::float8)) / (select gain from message_ideal) as own
+  from message_term_score t
+  group by t.thread_ref, t.seq
 ),
 -- What each term is worth among memories.
 memory_weight as materialized (
@@ -599,7 +608,7 @@ candidate as materialized (
 ),
 -- With their memories.
 hit as materialized (
-  select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision) as memory
+  select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, json_build_array(m.id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision, m.tenant_id, m.user_id, m.app_id, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end) as memory
   from candidate s cross join lateral (select * from "memory".memory where ref = s.ref limit 1) m
 ),
 -- The strength of each one's strongest link to another, and what it is most strongly linked to.
@@ -648,7 +657,7 @@ found as (
   left join thread_score h on h.thread_ref = c.thread_ref
   left join hit_link b on b.ref = c.ref
   union all
-  select 'link', m.ref, null, json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision)
+  select 'link', m.ref, null, json_build_array(m.id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision, m.tenant_id, m.user_id, m.app_id, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end)
   from (select distinct unnest(linked) as ref from hit_link) b
   join "memory".memory m on m.ref = b.ref
   where b.ref not in (select ref from hit)
@@ -696,10 +705,10 @@ listed_known as materialized (
 -- All memories of this recall; those of a list with their places in it. What is a hit as well is written once.
 listed as (
   select l.list, l.ref::float8 as ref, to_json(l.place) as signals,
-  case when l.ref not in (select ref from hit) then json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision) end as memory
+  case when l.ref not in (select ref from hit) then json_build_array(m.id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision, m.tenant_id, m.user_id, m.app_id, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end) end as memory
   from listed_known l cross join lateral (select * from "memory".memory where ref = l.ref limit 1) m
   union all
-  select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc, m.ref)), json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision)
+  select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc, m.ref)), json_build_array(m.id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision, m.tenant_id, m.user_id, m.app_id, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end)
   from (
     select m.* from "memory".memory m
     where m.owner_ref = (select id from seen_owner where not is_user) and m.kind = 'note' and m.state = 'active'

@@ -52,8 +52,9 @@ export async function searchMemories(
     { prepare: true },
   );
   const important = rows.filter(({ list }) => list === "important");
+  const found = rows.filter(({ list }) => list === "hit" || list === "link");
   return {
-    candidates: candidatesOf(rows),
+    candidates: candidatesOf(found, new Map(found.map(({ ref, memory }) => [ref, memoryOf(memory)]))),
     important: important
       .toSorted((first, second) => Number(first.signals) - Number(second.signals))
       .map(({ memory }) => memoryOf(memory)),
@@ -113,7 +114,9 @@ export function memoryHits(
   const { vector, limit, scope } = selection;
   const search: MemorySearch = { db, owners: asked.owners, selection };
   const sizes = searchSizes(limit);
-  const messages = messageScores(db, asked, { appId: scope.appId ?? "", most: sizes.matches });
+  const messages = messageScores(db, asked, {
+    ...{ appId: scope.appId ?? "", sources: true, most: sizes.matches },
+  });
   const memories = memoryScores(db, asked);
   const words = { top: cte("word_top"), visible: cte("word_best") } as const;
   const near = vector && nearest(search, vector, sizes);
@@ -231,11 +234,12 @@ export interface FoundMemory {
   readonly memory: MemoryJson;
 }
 
-/** The candidates among `rows`, in no order. */
-export function candidatesOf(rows: readonly FoundMemory[]): MemoryCandidate[] {
-  const found = rows.filter(({ list }) => list === "hit" || list === "link");
-  const memories = new Map(found.map(({ ref, memory }) => [ref, memoryOf(memory)]));
-  return found
+/** The candidates among `rows`, in no order, with their `memories` by ref. */
+export function candidatesOf(
+  rows: readonly FoundMemory[],
+  memories: ReadonlyMap<number, MemoryItem>,
+): MemoryCandidate[] {
+  return rows
     .filter(({ list }) => list === "hit")
     .map((row) => {
       const [lexical, source, thread, similarity, relation, linked, leastSimilarity] = row.signals as Signals;

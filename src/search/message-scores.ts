@@ -13,6 +13,8 @@ export interface MessageSelection {
   readonly inThread?: Sql | undefined;
   /** The terms as they weigh among memories: then the words of facts learned from a message are taken for its own as well. */
   readonly factWeights?: WeightedTerms;
+  /** Only for what was learned from messages: nothing is scored where nothing was learned from any. @default false */
+  readonly sources?: boolean;
   /** Messages looked at with their neighbours, as an expression. */
   readonly most: Sql;
 }
@@ -50,7 +52,7 @@ export function messageScores(
   selection: MessageSelection,
 ): MessageScores {
   const { schema } = db;
-  const { appId, inThread, factWeights, most } = selection;
+  const { appId, inThread, factWeights, sources = false, most } = selection;
   const { k1, b } = weights.message;
   const inApp = appId === "" ? sql`true` : sql`h.app_id = ${appId}`;
   const everywhere = appId === "" && inThread === undefined;
@@ -77,22 +79,19 @@ export function messageScores(
       join ${schema}.message_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
       where ${searched(sql`t.thread_ref`)}
     ),
+    ${threadScores(db, asked.owners, appId)},
     -- The same with what their message scores by its own words.
     message_word as materialized (
       select m.*, sum(gain * ${saturated(sql`normed`, k1)}) over same_message as total,
         row_number() over same_message as nth
-      from message_match m window same_message as (partition by thread_ref, seq)
+      from message_match m ${sources ? whereLearned(db) : empty} window same_message as (partition by thread_ref, seq)
     ),
     -- Words of the best messages, lent to the messages around them.
     message_field as (
       select m.thread_ref, m.seq + near.seqs as seq, m.n, m.gain, m.normed * near.weight as frequency,
         case near.seqs when 0 then m.normed else 0 end as own
       from message_word m
-      cross join (values
-        (0, 1::float8),
-        (1, ${float(weights.previousTurn)}), (-1, ${float(weights.nextTurn)}),
-        (2, ${float(weights.secondPreviousTurn)}), (-2, ${float(weights.secondNextTurn)})
-      ) as near (seqs, weight)
+      cross join ${sources ? learnedNear(db) : near}
       where m.total >= (
         select min(total) from (select total from message_word where nth = 1 order by total desc limit ${most}) best
       )
@@ -109,9 +108,38 @@ export function messageScores(
         sum(t.gain * ${saturated(sql`t.own`, k1)}) / (select gain from message_ideal) as own
       from message_term_score t
       group by t.thread_ref, t.seq
-    ),
-    ${threadScores(db, asked.owners, appId)}`,
+    )`,
   };
+}
+
+/** Each message around one, how many places further on it stands, and what words count that are lent to it. */
+const near = sql`(values
+        (0, 1::float8),
+        (1, ${float(weights.previousTurn)}), (-1, ${float(weights.nextTurn)}),
+        (2, ${float(weights.secondPreviousTurn)}), (-2, ${float(weights.secondNextTurn)})
+      ) as near (seqs, weight)`;
+
+/** The same of the message `m`, of those that a memory was learned from. */
+function learnedNear({ schema }: Connection): Sql {
+  return sql`lateral (
+        select seq - m.seq as seqs, case seq - m.seq
+            when 0 then 1::float8
+            when 1 then ${float(weights.previousTurn)} when -1 then ${float(weights.nextTurn)}
+            when 2 then ${float(weights.secondPreviousTurn)} else ${float(weights.secondNextTurn)}
+          end as weight
+        from (
+          select distinct s.seq from ${schema}.memory_source s
+          where s.thread_ref = m.thread_ref and s.seq between m.seq - 2 and m.seq + 2 offset 0
+        ) learned
+      ) as near`;
+}
+
+/** Whether a memory was learned from any of the threads: asked thread by thread, until one is found. */
+function whereLearned({ schema }: Connection): Sql {
+  return sql`where (select exists (
+        select from (select distinct thread_ref from thread_match) t
+        cross join lateral (select from ${schema}.memory_source s where s.thread_ref = t.thread_ref limit 1) learned
+      ))`;
 }
 
 /** CTE `thread_score`, from the messages that have the question's words. */

@@ -1,15 +1,20 @@
 import { plainLetters } from "./plain-words.js";
 import { visibleText } from "./storable-text.js";
 
+const noBracket = /^[^<\u0080-\uFFFF]*$/;
+
 /**
  * `text` as it may stand in the memory block: nothing in it can pass for a tag of the block, in whatever letters,
  * spacing and signs. Its bracket is written "&lt;" then.
  */
 export function contained(text: string): string {
   const visible = visibleText(text);
+  // Nearly all text has no bracket, and what has none has no tag.
+  if (noBracket.test(visible)) return visible;
+  const plain = plainLetters(visible);
+  if (!plain.includes("<")) return visible;
   let letters = "";
   const places: number[] = [];
-  const plain = plainLetters(visible);
   for (let index = 0; index < plain.length; index++) {
     const one = plain[index] ?? "";
     // What stands between a bracket and the name makes no difference to a reader.

@@ -238,13 +238,21 @@ export async function storedMessage(stored: Omit<TranscriptMessage, "seq">): Pro
   }
 }
 
+/** Characters of a text that no bound of a reader cuts off. */
+const shortText = 1_000;
+
 /** Each short text is read on its own, so that nothing long can cut it off. */
 function fieldsOf(holder: object): PlainMessage["fields"] {
   const shared = jsonReader();
   const names = Object.keys(forms) as FieldName[];
   const entries = names.flatMap((name) => {
-    const read = forms[name] === text ? jsonReader() : shared;
-    const value = forms[name](read(propertyOf(holder, name)));
+    const given = propertyOf(holder, name);
+    // Most fields are not there, and ids are short: neither needs to be read.
+    if (given === undefined && name !== "content") return [];
+    const form: Form = forms[name];
+    if (form === text && typeof given === "string" && given.length < shortText)
+      return [[name, given] as const];
+    const value = form((form === text ? jsonReader() : shared)(given));
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(entries);

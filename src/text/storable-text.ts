@@ -61,9 +61,13 @@ export function visibleText(text: string): string {
   return hideable.test(whole) ? whole.replace(hidden, (_, kept: string | undefined) => kept ?? "") : whole;
 }
 
+/** White space that is no single blank between words. */
+const otherSpace = /[^\S ]|^ | $| {2}/;
+
 /** `text`, visible, as one line without white space around it. */
 export function onOneLine(text: string): string {
-  return visibleText(text).replace(/\s+/g, " ").trim();
+  const visible = visibleText(text);
+  return otherSpace.test(visible) ? visible.replace(/\s+/g, " ").trim() : visible;
 }
 
 /** The first `mostCharacters` of `text`, one fewer where the last would be half a character. */

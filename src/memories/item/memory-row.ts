@@ -1,6 +1,6 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { MemoryError } from "../../errors.js";
-import { column, jsonRow, readRow, type Time, without } from "../../postgres/columns.js";
+import { column, jsonRow, only, readRow, type Time, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import {
@@ -72,8 +72,28 @@ export const memoryColumns = {
   revision: column.bigint("revision"),
 };
 
-/** What a `MemoryItem` is made of. */
-const itemColumns = without(memoryColumns, "contentHash", "assertedTurn", "assertedAt", "accessCount");
+/** Columns that a `MemoryItem` has in another form. */
+const madeOf = [
+  "tenantId",
+  "userId",
+  "appId",
+  "threadId",
+  "sourceSeqs",
+  "evidence",
+  "turnStart",
+  "turnEnd",
+] as const;
+const madeColumns = only(memoryColumns, ...madeOf);
+/** Those that it has as they are. */
+const ownColumns = without(
+  memoryColumns,
+  ...madeOf,
+  "contentHash",
+  "assertedTurn",
+  "assertedAt",
+  "accessCount",
+);
+const ownCount = Object.keys(ownColumns).length;
 
 /** A row of `memory` as a JSON array, for `memoryOf`. */
 export type MemoryJson = readonly unknown[];
@@ -82,8 +102,8 @@ export type MemoryJson = readonly unknown[];
 export const memoryJson = (db: Connection): Sql => {
   const threadId = sql`(select t.thread_id from ${db.schema}.thread t where t.id = m.thread_ref)`;
   const state = sql`case when m.state = 'active' and not ${unexpired(db)} then 'soft_deleted' else m.state end`;
-  // json_build_array(m.id, m.tenant_id, …, date_part('epoch', m.updated_at) * 1000, m.revision)
-  return jsonRow(itemColumns, "m", { threadId, state });
+  // json_build_array(m.id, m.kind, …, date_part('epoch', m.updated_at) * 1000, m.revision, m.tenant_id, …, m.turn_end)
+  return jsonRow({ ...ownColumns, ...madeColumns }, "m", { threadId, state });
 };
 
 /**
@@ -94,19 +114,19 @@ export const unexpired = (db: Connection): Sql => sql`(m.expires_at is null or m
 
 /** A row as a memory. */
 export function memoryOf(row: MemoryJson): MemoryItem {
-  const { tenantId, userId, appId, threadId, sourceSeqs, evidence, turnStart, turnEnd, ...own } = readRow(
-    itemColumns,
-    row,
+  const { tenantId, userId, appId, threadId, sourceSeqs, evidence, turnStart, turnEnd } = readRow(
+    madeColumns,
+    row.slice(ownCount),
   );
-  return {
-    ...own,
+  // Copying the row would take several times as long as reading it, and a recall reads a hundred.
+  return Object.assign(readRow(ownColumns, row), {
     scope: scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId }),
     source:
       threadId === null
         ? null
         : { threadId, seqs: sourceSeqs, ...(evidence !== null && { quote: evidence }) },
     turns: turnStart === null || turnEnd === null ? null : { start: turnStart, end: turnEnd },
-  };
+  });
 }
 
 /** Which memories to list. */
