@@ -21,17 +21,14 @@ export async function tableSizes(db: Database): Promise<TableSize[]> {
     order by bytes desc, c.relname`);
 }
 
-/** Work that is due, and for how long. */
-interface DueWork {
-  readonly work: "summarize" | "extract" | "compress";
-  readonly count: number;
-  /** Since when the oldest of it waits. */
-  readonly since: Date;
-}
-
 /** What waits: for workers, for vectors, and for people. */
 export interface Backlog {
-  readonly due: readonly DueWork[];
+  /** Work that is due, and since when the oldest of it waits. */
+  readonly due: readonly {
+    readonly work: "summarize" | "extract" | "compress";
+    readonly count: number;
+    readonly since: Date;
+  }[];
   /** Of each space, the active memories that have no vector in it; null where there is no table of vectors. */
   readonly missingVectors: readonly { readonly space: string; readonly count: number }[] | null;
   /** The version of pgvector; null where it is not installed. */
@@ -44,7 +41,7 @@ export interface Backlog {
 /** Reads what waits, over all scopes. */
 export async function readBacklog(db: Connection): Promise<Backlog> {
   const { schema } = db;
-  const due = await db.query<DueWork & Record<string, unknown>>(sql`
+  const due = await db.query<Backlog["due"][number] & Record<string, unknown>>(sql`
     select work, count(*)::int as count, min(since) as since
     from (
       select 'summarize' as work, coalesce(lease_until, retry_at) as since from ${schema}.summary
