@@ -68,7 +68,7 @@ async function findMet(tx: Connection, config: WriteConfig, move: Move, now: Dat
   const rows = await tx.query<{ memory: MemoryJson; hash: string; turn: number }>(sql`
     select ${memoryJson(tx)} as memory, m.content_hash as hash, m.asserted_turn::float8 as turn
     from ${tx.schema}.memory m where m.ref = any (${move.memories}::bigint[]) and m.state = 'active'
-    order by m.valid_from, m.ref`);
+    order by m.ref`);
   const told = rows.map(({ memory, hash, turn }): MetMemory["told"] & { id: string; seenCount: number } => {
     const { id, seenCount, scope: _, purgeAt: __, state: ___, ...item } = memoryOf(memory);
     const stays = from.userId !== "" || move.appCategories.includes(item.category);

@@ -40,11 +40,6 @@ export function waitedTooLong(): Error {
   return new Error(noClientInTime);
 }
 
-/** Whether the database or the way to it has failed, and not the caller's own code. */
-export function isDatabaseError(error: unknown): boolean {
-  return /^[0-9A-Z]{5}$/.test(errorCodeOf(error)) || isConnectionError(error) || isConnectTimeout(error);
-}
-
 /** SQLSTATEs whose messages quote names of tables, roles and settings; all others may quote what was stored. */
 const quotesNames = /^(08|23|28|3D|3F|53|54|55|57|42P01|42P07|42501|42703|42704|42883|MN)/;
 

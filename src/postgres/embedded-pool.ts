@@ -5,7 +5,7 @@ import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { MemoryError } from "../errors.js";
 import { closeContents, openDataDirectory } from "./data-directory.js";
-import { emptyDatabase } from "./empty-database.js";
+import { emptyDatabase, sharedEmptyDatabase, shareEmptyDatabase } from "./empty-database.js";
 import { prepareSession } from "./session-settings.js";
 
 /** How to open the embedded database. */
@@ -85,14 +85,18 @@ function engineHost(
     const unlock = dataDir === undefined ? () => {} : openDataDirectory(dataDir);
     const isNew = dataDir === undefined || !existsSync(join(dataDir, "PG_VERSION"));
     if (isNew && dataDir !== undefined) onCreate?.(dataDir);
-    const load = loadDataDir ?? (isNew ? emptyDatabase(version) : undefined);
+    const load = loadDataDir ?? (isNew ? emptyFor(dataDir, version) : undefined);
     const engine = new Engine({
       ...(vector && { extensions: { vector } }),
       // It does not start in a folder that is a symbolic link.
       ...(dataDir !== undefined && { dataDir: realpathSync(dataDir) }),
       ...(load !== undefined && { loadDataDir: load }),
     });
-    running = { engine, ready: engine.waitReady.then(closed), unlock };
+    const isShared = dataDir === undefined && load === undefined;
+    const ready = engine.waitReady
+      .then(closed)
+      .then(() => (isShared ? shareEmpty(engine, version) : undefined));
+    running = { engine, ready, unlock };
     return running;
   };
   return {
@@ -123,6 +127,16 @@ function engineHost(
       }
     },
   };
+}
+
+/** What a new database starts from. */
+function emptyFor(dataDir: string | undefined, version: string | undefined): Blob | undefined {
+  return dataDir === undefined ? sharedEmptyDatabase(version) : emptyDatabase(version);
+}
+
+/** Lets the next databases in memory start from this one, to which nothing was written yet. */
+async function shareEmpty(engine: PGlite, version: string | undefined): Promise<void> {
+  shareEmptyDatabase(version, await engine.dumpDataDir("none"));
 }
 
 /**

@@ -15,6 +15,8 @@ import { HumanMessage } from "@langchain/core/messages";
 import { afterAll, describe, expect, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
+import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
+import { emptyDatabase, sharedEmptyDatabase, shareEmptyDatabase } from "../../src/postgres/empty-database.js";
 import { useChildScripts } from "../support/child-scripts.js";
 import { useDataDirectories } from "../support/data-directories.js";
 import { recordingLogger } from "../support/recording-logger.js";
@@ -138,6 +140,31 @@ describe("a new embedded database", () => {
       expect(logger.lines).toEqual([]);
     },
   );
+});
+
+describe.skipIf(onServer())("what an embedded database in memory starts from (embedded only)", () => {
+  const { engineVersion } = openEmbeddedPool({});
+
+  it("is read once in a process, in a clone as well", () => {
+    const shared = sharedEmptyDatabase(engineVersion);
+    expect(shared).toBeInstanceOf(Blob);
+    expect(sharedEmptyDatabase(engineVersion)).toBe(shared);
+    expect(emptyDatabase(engineVersion)?.size).toBe(shared?.size);
+  });
+
+  it("is what the first one was when it began, where nothing was built", async () => {
+    expect(sharedEmptyDatabase("0.0.1")).toBeUndefined();
+    const { pool, engine, close } = openEmbeddedPool({});
+    await pool.query("select");
+    const dump = await engine().dumpDataDir("none");
+    await pool.query("create table later ()");
+    await close();
+    shareEmptyDatabase("0.0.1", dump as Blob);
+    const next = openEmbeddedPool({ loadDataDir: sharedEmptyDatabase("0.0.1") as Blob });
+    const { rows } = await next.pool.query("select tablename from pg_tables where schemaname = 'public'");
+    expect(rows).toEqual([]);
+    await next.close();
+  });
 });
 
 describe("a dataDir that cannot be one", () => {

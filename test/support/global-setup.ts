@@ -1,19 +1,12 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { makeEmptyDatabase } from "../../scripts/make-empty-database.js";
 import { createMemory } from "../../src/create-memory.js";
 import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
+import { emptyDatabase } from "../../src/postgres/empty-database.js";
 import { compileSources } from "./compile-sources.js";
 
 declare module "vitest" {
@@ -51,9 +44,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
 async function embeddedIn(folder: string) {
   console.log("DATABASE_URL is not set: tests of several processes and of server restarts are skipped.");
   const embedded = { dump: join(folder, "dump.tar"), dataDir: join(folder, "data") };
-  const kept = keptFolder();
-  if (!existsSync(kept)) await makeEmpty(kept);
-  cpSync(kept, embedded.dataDir, { recursive: true });
+  await keepEmptyDatabase();
   const { pool, engine, close } = openEmbeddedPool({ dataDir: embedded.dataDir });
   await createMemory({ database: pool }).setup();
   const dump = await engine().dumpDataDir("none");
@@ -62,28 +53,13 @@ async function embeddedIn(folder: string) {
   return embedded;
 }
 
-/** Where an embedded database without any tables is kept from run to run, since making one takes seconds. */
-function keptFolder(): string {
+/** Keeps an embedded database without any tables from run to run, since making one takes seconds. */
+async function keepEmptyDatabase(): Promise<void> {
   const packages = resolve(import.meta.dirname, "../../node_modules");
   const { version } = JSON.parse(
     readFileSync(join(packages, "@electric-sql/pglite/package.json"), "utf8"),
   ) as { version: string };
-  return join(packages, ".cache/mnemograph", `pglite-${version}`);
-}
-
-async function makeEmpty(folder: string): Promise<void> {
-  const unfinished = `${folder}.${process.pid}`;
-  mkdirSync(dirname(folder), { recursive: true });
-  const { pool, close } = openEmbeddedPool({ dataDir: unfinished });
-  await pool.query("select");
-  await close();
-  try {
-    renameSync(unfinished, folder);
-  } catch (error) {
-    // Another run was faster.
-    rmSync(unfinished, { recursive: true, force: true });
-    if (!existsSync(folder)) throw error;
-  }
+  if (!emptyDatabase(version)) await makeEmptyDatabase(join(packages, ".cache/mnemograph"));
 }
 
 async function checkServer(connectionString: string): Promise<void> {

@@ -11,7 +11,6 @@ import type {
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { ClientBase, Pool } from "pg";
 import type { Database } from "../../postgres/database.js";
-import { isDatabaseError, toMemoryError } from "../../postgres/database-error.js";
 import { parseScope, parseThreadId, type Scope, threadForbidden } from "../../scope/scope.js";
 import { findRunScope, identityKeys } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
@@ -71,7 +70,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     if (config?.configurable?.thread_id === undefined) return yield* this.#listUnowned(config, options);
     const place = await this.#placeOf(config, findPlace);
     if (!place) return;
-    for await (const tuple of this.#listed(at(config, place), options)) yield seenFrom(place, tuple);
+    for await (const tuple of super.list(at(config, place), options)) yield seenFrom(place, tuple);
   }
 
   override async put(
@@ -82,13 +81,13 @@ export class OwnedPostgresSaver extends PostgresSaver {
   ): Promise<RunnableConfig> {
     const place = await this.#requirePlace(config);
     const held = this.#holding(place);
-    const next = await this.#asking(held.put(at(config, place), checkpoint, metadata, newVersions));
+    const next = await held.put(at(config, place), checkpoint, metadata, newVersions);
     return { ...next, configurable: configurableFrom(place, next) };
   }
 
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     const place = await this.#requirePlace(config);
-    await this.#asking(this.#holding(place).putWrites(at(config, place), writes, taskId));
+    await this.#holding(place).putWrites(at(config, place), writes, taskId);
   }
 
   /**
@@ -99,12 +98,12 @@ export class OwnedPostgresSaver extends PostgresSaver {
   override async deleteThread(threadId: string, scope?: Scope): Promise<void> {
     const id = parseThreadId(threadId);
     const place = await findPlace(this.#db, { scope: scope ? parseScope(scope) : null, threadId: id });
-    if (place) await this.#asking(super.deleteThread(place.name));
+    if (place) await super.deleteThread(place.name);
   }
 
-  #get(config: RunnableConfig, place: CheckpointPlace): Promise<CheckpointTuple | undefined> {
-    const asked = this.#asking(super.getTuple(at(config, place)));
-    return asked.then((tuple) => tuple && seenFrom(place, tuple));
+  async #get(config: RunnableConfig, place: CheckpointPlace): Promise<CheckpointTuple | undefined> {
+    const tuple = await super.getTuple(at(config, place));
+    return tuple && seenFrom(place, tuple);
   }
 
   /** A subgraph's state, which LangGraph reads within a read that said who asks; the namespace tells whose it is. */
@@ -122,7 +121,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     options?: CheckpointListOptions,
   ): AsyncGenerator<CheckpointTuple> {
     const unowned = new Map<string, boolean>();
-    for await (const tuple of this.#listed(config, options)) {
+    for await (const tuple of super.list(config, options)) {
       const threadId = String(tuple.config.configurable?.thread_id);
       if (!unowned.has(threadId)) {
         const place = await findPlace(this.#db, { scope: null, threadId }).catch(() => null);
@@ -162,24 +161,6 @@ export class OwnedPostgresSaver extends PostgresSaver {
     places.set(key, sought);
     sought.catch(() => places.delete(key));
     return sought;
-  }
-
-  /** What LangGraph's saver answers; where the database has failed, it says what to do as every other call does. */
-  async #asking<Answer>(answer: Promise<Answer>): Promise<Answer> {
-    try {
-      return await answer;
-    } catch (error) {
-      throw isDatabaseError(error) ? toMemoryError(error, this.#db.schemaName) : error;
-    }
-  }
-
-  async *#listed(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
-    const tuples = super.list(config, options);
-    for (;;) {
-      const { done, value } = await this.#asking(tuples.next());
-      if (done) return;
-      yield value;
-    }
   }
 
   /** A saver whose transactions begin by holding the thread, so that it cannot be forgotten meanwhile. */
