@@ -8,17 +8,28 @@ const db = useTestDatabase();
 const facts = 400;
 const question = "Whose garden was visited?";
 
-/** The most rows that any step of the statement compared in vain, by the plan that is kept for all values. */
-async function mostCompared({ text, values }: WatchedStatement): Promise<number> {
+/** The steps of the statement, by the plan that is kept for all values. */
+async function stepsOf({ text, values }: WatchedStatement): Promise<PlanNode[]> {
   const client = await db.pool.connect();
   try {
     await client.query("set plan_cache_mode = force_generic_plan");
     const { rows } = await client.query(`explain (analyze, format json) ${text}`, values);
-    return Math.max(0, ...planNodes(rows).map(compared));
+    return planNodes(rows);
   } finally {
     await client.query("reset plan_cache_mode");
     client.release();
   }
+}
+
+/** The most rows that any step of the statement compared in vain. */
+async function mostCompared(statement: WatchedStatement): Promise<number> {
+  return Math.max(0, ...(await stepsOf(statement)).map(compared));
+}
+
+/** How many rows the CTE `name` of the statement gave. */
+async function rowsGiven(statement: WatchedStatement, name: string): Promise<number | undefined> {
+  const steps = await stepsOf(statement);
+  return steps.find((step) => step["Subplan Name"] === `CTE ${name}`)?.["Actual Rows"];
 }
 
 function compared(node: PlanNode): number {
@@ -58,6 +69,10 @@ beforeAll(async () => {
   await talk("one thread", 1);
   await talk("many threads", 100);
   await talk("one thread without facts", 1, "nowhere");
+  await talk("one thread with a fact", 1, "nowhere");
+  const learned = { threadId: "one thread with a fact 0", seqs: [0] };
+  const scope = { userId: "one thread with a fact" };
+  await db.memory().memories.add({ text: "Likes the gardens of friends", source: learned }, { scope });
   // To the planner, no word is said more than once or twice.
   const rare = Array.from({ length: 500 }, (_, index) => ({
     text: `word${index} term${index} lexeme${index}`,
@@ -79,4 +94,12 @@ describe.each(["without", "with"])("%s statistics of the tables", (statistics) =
       for (const statement of statements) expect(await mostCompared(statement)).toBeLessThan(facts * 20);
     },
   );
+});
+
+it("a recall scores no messages where nothing was learned from them, and else those alone", async () => {
+  const recallOf = async (userId: string) => (await statementsOf(userId))[1] as WatchedStatement;
+
+  expect(await rowsGiven(await recallOf("one thread without facts"), "message_word")).toBe(0);
+  expect(await rowsGiven(await recallOf("one thread"), "message_word")).toBeGreaterThan(0);
+  expect(await rowsGiven(await recallOf("one thread with a fact"), "message_score")).toBe(1);
 });

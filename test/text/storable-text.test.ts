@@ -48,4 +48,15 @@ describe("visible text", () => {
       { numRuns: 500 },
     );
   });
+
+  it("is on one line with one blank between words, whatever stood there", () => {
+    const space = fc.constantFrom(" ", "  ", "\n", "\t", "\u00A0", "\u3000", "\u200B", "a", "b", "ä");
+    fc.assert(
+      fc.property(fc.array(space, { maxLength: 8 }), (parts) => {
+        const text = parts.join("");
+        expect(onOneLine(text)).toBe(visibleText(text).split(/\s+/).filter(Boolean).join(" "));
+      }),
+      { numRuns: 500 },
+    );
+  });
 });
