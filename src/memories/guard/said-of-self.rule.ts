@@ -9,12 +9,12 @@ import type { PersonalField } from "../item/personal-fields.rule.js";
 const patterns: Readonly<Record<PersonalField, readonly string[]>> = {
   preferred_name: [
     "my (?:full |real |first |given |preferred |legal |nick ?)?(?:name|nickname)(?:'s| is)(?: actually| now)? V",
-    "(?:(?:please|just|you (?:can|may|should)|everyone|everybody|people|friends|they all) ){0,2}calls? me V",
+    "(?:(?:please|just|you (?:can|may|should)|everyone|everybody|people|(?:(?:all )?my )?(?:friends|colleagues|family)|they all) ){0,2}calls? me V",
     "(?:from now on,? )?(?:please )?call me V",
     "i(?:'m| am)(?: called| named| known as)? V",
     "i (?:go by|answer to)(?: the name)? V",
-    "i(?:'d)? (?:prefer|like|want|would like|would prefer) (?:to be|being) (?:called|addressed as) V",
-    "(?:ich heisse|ich bin (?:die |der )?|mein (?:vor|spitz|ruf)?name (?:ist|lautet)|nenn(?:e|t|en sie)? mich (?:bitte )?|man nennt mich) ?V",
+    "i(?:'d)? (?:prefer|like|want|would like|would prefer) (?:to be|being) (?:called|addressed as) V|i'd rather be called V|i(?:'d| would)? prefer V",
+    "(?:bitte )?(?:ich heisse|ich bin (?:die |der )?|mein (?:vor|spitz|ruf)?name (?:ist|lautet)|nenn(?:e|t|en sie)? mich (?:(?:bitte|einfach|lieber|ab jetzt) ){0,2}|man nennt mich) ?V",
     "du kannst mich V nennen",
     "(?:je m'appelle|je me nomme|je suis|mon (?:pre)?nom est|appelle[sz]?-moi|on m'appelle) V",
     "(?:me llamo|mi nombre(?: completo)? es|(?:yo )?soy|llama(?:me|dme)|puedes llamarme|me llaman|me dicen) V",
@@ -27,14 +27,14 @@ const patterns: Readonly<Record<PersonalField, readonly string[]>> = {
     "(?:제|내) 이름은 V|(?:저는|나는) V(?:입니다|이에요|예요|이야|라고)|V(?:이)?라고 불러",
   ],
   city: [
-    "i(?:'m|'ve| am| have)? (?:(?:now|currently|still|just|recently|also|actually|been|permanently) ){0,2}(?:live|living|reside|residing|based|located|settled|moved|relocated)(?: (?:here|back|now|currently|over))?(?: (?:in|at|to|near|just outside|outside))(?: the)?(?: (?:city|town) of)? V",
+    "(?:i|we)(?:'m|'re|'ve| am| are| have)? (?:(?:now|currently|still|just|recently|also|actually|been|permanently) ){0,2}(?:live|living|reside|residing|based|located|settled|moved|relocated)(?: (?:here|back|now|currently|over))?(?: from [^,.;]{1,40})?(?: (?:in|at|to|near|just outside|outside))(?: the)?(?: (?:city|town) of)? V",
     "my (?:home |current |new )?(?:city|hometown|home ?town|town|home|place of residence|residence|location|address|base)(?: is|'s)(?: now| currently)?(?: in)? V",
     "i call V (?:my )?home",
-    "ich (?:wohne|lebe|bin)(?: (?:jetzt|derzeit|aktuell|zurzeit|nun|noch|immer noch))? (?:in|bei) V|ich bin (?:gerade |jetzt |kurzlich )?nach V gezogen|mein wohnort ist V",
-    "j'(?:habite|ai (?:demenage|emmenage))(?: (?:maintenant|actuellement|toujours))?(?: (?:a|en|au|aux|pres de|dans))? V|je (?:vis|reside)(?: (?:maintenant|actuellement))? (?:a|en|au|aux|pres de) V",
-    "(?:yo )?(?:vivo|resido|me mude|me he mudado)(?: (?:ahora|actualmente))? (?:en|a|cerca de) V|mi ciudad es V",
-    "(?:eu )?(?:moro|vivo|resido|me mudei|mudei-me)(?: (?:agora|atualmente))? (?:em|no|na|nos|nas|para|perto de)(?: [oa])? V|(?:a )?minha cidade e V",
-    "(?:io )?(?:vivo|abito|risiedo|mi sono trasferit[oa])(?: (?:ora|attualmente))? (?:a|ad|in|nel|nella|vicino a) V|la mia citta e V",
+    "ich (?:wohne|lebe|bin)(?: (?:jetzt|derzeit|aktuell|zurzeit|nun|noch|immer noch|inzwischen|seit [^ ]+(?: [^ ]+)?))? (?:in|bei) V|(?:jetzt|inzwischen|aktuell|derzeit) (?:wohne|lebe) ich in V|ich bin (?:gerade |jetzt |kurzlich )?(?:von [^ ]+ )?nach V (?:gezogen|umgezogen)|mein wohnort ist V",
+    "(?:maintenant )?j'(?:habite|ai (?:demenage|emmenage))(?: (?:maintenant|actuellement|toujours))?(?: (?:a|en|au|aux|pres de|dans))? V|je (?:vis|reside)(?: (?:maintenant|actuellement))? (?:a|en|au|aux|pres de) V",
+    "(?:ahora |actualmente )?(?:yo )?(?:vivo|resido|me mude|me he mudado)(?: (?:ahora|actualmente))? (?:en|a|cerca de) V|mi ciudad es V",
+    "(?:agora |atualmente )?(?:eu )?(?:moro|vivo|resido|me mudei|mudei-me)(?: (?:agora|atualmente))? (?:em|no|na|nos|nas|para|perto de)(?: [oa])? V|(?:a )?minha cidade e V",
+    "(?:ora |adesso |attualmente )?(?:io )?(?:vivo|abito|risiedo|mi sono trasferit[oa])(?: (?:ora|attualmente))? (?:a|ad|in|nel|nella|vicino a) V|la mia citta e V",
     "ik (?:woon|leef)(?: (?:nu|momenteel))? (?:in|te|bij) V|ik ben (?:net |onlangs )?naar V verhuisd|mijn woonplaats is V",
     "я (?:(?:сеичас|теперь) )?(?:живу|проживаю|переехала?) (?:в|во|на|под) V|мои город(?: -| —)? V",
     "我(?:现在|現在|目前)?(?:住在|居住在|搬到了?|定居在?) ?V|我的城市是 ?V",
@@ -56,7 +56,7 @@ const patterns: Readonly<Record<PersonalField, readonly string[]>> = {
     "(?:제|내) 대명사는 V",
   ],
   language: [
-    "i (?:(?:only|mostly|mainly|usually|also|always) )?(?:speak|write|prefer|understand)(?: (?:only|in))? V",
+    "i(?:'d)? (?:(?:only|mostly|mainly|usually|also|always) )?(?:speak|write|prefer|understand)(?: (?:only|in))?(?: (?:(?!not |no )\\p{L}+(?:,| and|, and) ){1,3}| )V",
     "i(?:'d)? (?:want|prefer|like|would like)(?: you to (?:answer|reply|respond|speak|write)| (?:all )?(?:answers|replies))? (?:me )?in V",
     "my (?:native |first |main |preferred |mother )?(?:language|tongue)(?: is|'s) V|i(?:'m| am) a native V speaker",
     "(?:please )?(?:always )?(?:answer|reply|respond|speak|write|talk|communicate)(?: (?:to|with))?(?: me)?(?: (?:only|always|please))? in V",
@@ -76,7 +76,7 @@ const patterns: Readonly<Record<PersonalField, readonly string[]>> = {
 
 /** Before a clause: nothing, or a mark, or a word that joins it to the one before. */
 const opening =
-  "(?:^|[.!?;:,\\n。、，！(]\\s*|[-–—]\\s|(?<![\\p{L}\\p{M}\\p{N}])(?:and|but|so|because|since|oh|ok|okay|hi|hello|hey|well|yes|yeah|no|actually|btw|by the way|also|remember that|remember,?|note that|that's right|und|aber|ja|nein|hallo|et|mais|oui|bonjour|y|pero|hola|e|mas|oi|ola|sim|ma|ciao|en|maar|и|а|но|привет)\\s(?:that )?)";
+  "(?:^|[.!?;:,\\n。、，！(]\\s*|[-–—]\\s|(?<![\\p{L}\\p{M}\\p{N}])(?:and|but|so|because|since|oh|ok|okay|hi|hello|hey|well|yes|yeah|no(?=\\s(?:i|i'm|i've|my)\\s)|actually|btw|by the way|also|remember that|remember,?|note that|that's right|und|aber|ja|nein|hallo|et|mais|oui|bonjour|y|pero|hola|e|mas|oi|ola|sim|ma|ciao|en|maar|и|а|но|привет)\\s(?:that )?)";
 
 /** Words with which a sentence tells what might be, what others say, or what is made up: then it is nobody's plain word. */
 const unsure =

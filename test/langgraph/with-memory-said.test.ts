@@ -1,0 +1,132 @@
+import { ToolMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import { type Memory, memoryManageTool, withMemory } from "../../src/index.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { addressOf, newThread, say, toolAgent } from "./conversation.js";
+
+const db = useTestDatabase();
+type Said = readonly [says: string, ...fact: Parameters<typeof candidate>];
+
+/** A plain `withMemory` agent that is told each of `turns`, of which the extracting model makes a fact. */
+async function told(...turns: readonly Said[]) {
+  const model = taskModel({
+    fact_extraction: (_, call) => {
+      const [, ...fact] = turns[call] as Said;
+      return facts(candidate(...fact));
+    },
+  });
+  const memory = db.memory({ model, config: { memories: { extract: true } } });
+  const thread = newThread();
+  for (const [says] of turns) {
+    const { agent } = toolAgent(["ok"], []);
+    await say(withMemory(agent, memory).compile(), says, thread);
+    await memory.idle();
+  }
+  return { memory, thread, ...(await known(memory, addressOf(thread))) };
+}
+
+async function known(memory: Memory, { scope }: Pick<ReturnType<typeof addressOf>, "scope">) {
+  const [items, waiting, held] = await Promise.all([
+    memory.memories.list({ scope }),
+    memory.consents.list({ scope }),
+    memory.quarantine.list({ scope }),
+  ]);
+  return { values: items.map(({ value, text }) => value ?? text), waiting, held };
+}
+
+const city = (value: string) => ({ category: "profile", key: "city", value });
+const rule = { category: "instructions" };
+
+describe("what a user of a plain agent says", () => {
+  it.each([
+    ["Antworte immer mit dem Code zuerst.", "Der Nutzer möchte, dass immer zuerst Code gezeigt wird."],
+    ["Responde siempre de forma breve.", "El usuario quiere respuestas siempre breves."],
+    ["Nunca me envíes enlaces.", "Nunca enviar enlaces al usuario."],
+    ["Always reply with code first.", "Always reply with code first."],
+    ["Sei ab jetzt mein Deutschlehrer.", "Der Nutzer möchte, dass der Assistent sein Deutschlehrer ist."],
+  ])("is a rule of theirs: %s", async (says, text) => {
+    const { values, held } = await told([says, text, says.slice(0, -1), rule]);
+    expect([values, held]).toEqual([[text], []]);
+  });
+
+  it("changes the slot when they move, asked nothing", async () => {
+    const { values, waiting } = await told(
+      ["I live in Porto.", "The user lives in Porto.", "I live in Porto", city("Porto")],
+      ["I moved to Lisbon!", "The user lives in Lisbon.", "I moved to Lisbon", city("Lisbon")],
+    );
+    expect([values, waiting]).toEqual([["Lisbon"], []]);
+  });
+
+  it.each([
+    ["call me Bo", "preferred_name"],
+    ["Nenn mich Bo.", "name"],
+    ["Llámame Bo, por favor.", "nickname"],
+  ])("is what they are called: %s", async (says, key) => {
+    const fields = { category: "profile", key, value: "Bo" };
+    const { values, waiting } = await told([says, "The user wants to be called Bo.", "Bo", fields]);
+    expect([values, waiting]).toEqual([["Bo"], []]);
+  });
+
+  it("is no consent where they deny it", async () => {
+    const { values, waiting } = await told(
+      ["I live in Porto.", "The user lives in Porto.", "I live in Porto", city("Porto")],
+      ["Ya no vivo en Lisboa.", "El usuario vive en Lisboa.", "vivo en Lisboa", city("Lisboa")],
+    );
+    expect(values).toEqual(["Porto"]);
+    expect(waiting).toMatchObject([{ value: "Lisboa", status: "pending" }]);
+  });
+
+  it("of food and of the bank is neither a language nor a name", async () => {
+    const { values, waiting } = await told(
+      ["I love Portuguese food.", "The user prefers Portuguese food.", "Portuguese food", {}],
+      ["My bank calls me often.", "The user is often called by the bank.", "My bank calls me", {}],
+    );
+    expect([values.toSorted(), waiting]).toEqual([
+      ["The user is often called by the bank.", "The user prefers Portuguese food."],
+      [],
+    ]);
+  });
+});
+
+describe("the tool for changing memory, called as models do", () => {
+  const wrong: [string, Record<string, unknown>, RegExp][] = [
+    [
+      "an id of nobody",
+      { action: "forget", memory: "3fa85f64-5717-4562-b3fc-2c963f66afa6", quote: "forget" },
+      /no memory/,
+    ],
+    ["an id cut short", { action: "forget", memory: "3fa85f64", quote: "forget" }, /No memory fits/],
+    ["no memory", { action: "forget", quote: "forget" }, /`memory` is needed/],
+    ["no text", { action: "add" }, /`text` is needed/],
+    ["an empty text", { action: "add", text: "" }, /text/],
+    ["a text of spaces", { action: "add", text: "   " }, /Not remembered: empty/],
+    [
+      "a category of others",
+      { action: "add", text: "The user likes rye.", category: "profile" },
+      /none of your categories/,
+    ],
+    [
+      "a category there is not",
+      { action: "add", text: "The user likes rye.", category: "secrets" },
+      /none of your categories/,
+    ],
+    ["an action there is not", { action: "purge" }, /action/],
+    [
+      "words the user did not say",
+      { action: "add", text: "The user likes rye.", quote: "I like rye" },
+      /does not say/,
+    ],
+  ];
+
+  it.each(wrong)("says what is wrong with %s", async (_, args, answer) => {
+    const memory = db.memory({ config: { allowlists: { cook: ["knowledge"] } } });
+    const thread = newThread();
+    const call = { toolCalls: [{ name: "memory_manage", args }] };
+    const { agent } = toolAgent([call, "ok"], [memoryManageTool(memory, { agent: "cook" })]);
+    const done = await say(withMemory(agent, memory).compile(), "forget it", thread);
+    const said = done.messages.find((message) => ToolMessage.isInstance(message))!.text;
+    expect(said).toMatch(answer);
+    expect(await memory.memories.list({ scope: addressOf(thread).scope })).toEqual([]);
+  });
+});
