@@ -9,7 +9,7 @@ import { MemoryError } from "./errors.js";
 import { insertEvent, type MemoryEvent } from "./events/event-log.js";
 import { createEventsApi } from "./events/events.js";
 import { memoryStats } from "./events/memory-stats.js";
-import { forget, removeThread } from "./forgetting/forget.js";
+import { deleteThread, forget } from "./forgetting/forget.js";
 import { isolatedMemory } from "./isolated-memory.js";
 import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/checkpointer/owned-postgres-saver.js";
 import { defaultLogger, errorLine, errorWords, type Logger, lineLogger } from "./logger.js";
@@ -96,7 +96,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     threads: {
       list: (page) => listThreads(db, page),
       claim: (input) => claimConversation(db, input),
-      remove: (input) => removeThread(db.patient, input),
+      delete: (input) => deleteThread(db.patient, input),
       shown: (input) => listShown(db, input),
     },
     checkpointer() {

@@ -23,7 +23,7 @@ export type { EventNode, EventOp, EventStep } from "./events/event-log.js";
 export type { EventCount, EventField, EventSelection, EventsApi, RecordedEvent } from "./events/events.js";
 export type { MemoryStats } from "./events/memory-stats.js";
 export type { ForgetOptions, ForgetProgress, Forgotten } from "./forgetting/erase-scope.js";
-export type { RemoveThread } from "./forgetting/forget.js";
+export type { DeleteThread } from "./forgetting/forget.js";
 export type { JobsConfig, UpkeepConfig } from "./jobs/jobs-options.js";
 export type { Lease } from "./jobs/lease.js";
 export {

@@ -29,7 +29,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   consents: { list: "itself", decide: "0.scope", acknowledge: "0.scope", postpone: "0.scope" },
   query: "0.scope",
   transcript: { search: "0.scope" },
-  threads: { list: "0.scope", claim: "0.scope", remove: "0.scope", shown: "0.scope" },
+  threads: { list: "0.scope", claim: "0.scope", delete: "0.scope", shown: "0.scope" },
   checkpointer: "itself",
   checkpoints: { prune: "0.scope or all" },
   summarizationGraph: "itself",

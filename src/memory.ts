@@ -13,7 +13,7 @@ import type { EventsApi } from "./events/events.js";
 import type { MemoryStats } from "./events/memory-stats.js";
 import type { createExtractionGraph } from "./facts/extraction-graph.js";
 import type { ForgetOptions, Forgotten } from "./forgetting/erase-scope.js";
-import type { RemoveThread } from "./forgetting/forget.js";
+import type { DeleteThread } from "./forgetting/forget.js";
 import type { LifecycleApi } from "./lifecycle/lifecycle.js";
 import type { Logger } from "./logger.js";
 import type { ChangesApi } from "./memories/changes/changes-api.js";
@@ -143,7 +143,7 @@ export interface Memory {
     /** What was said that fits a question, best first. @throws MemoryError `INVALID_INPUT` */
     search(input: TranscriptQuery): Promise<TranscriptHit[]>;
   };
-  /** Conversations: list, claim and remove them, and see what their turns were shown. */
+  /** Conversations: list, claim and delete them, and see what their turns were shown. */
   readonly threads: {
     /** A user's or an app's threads, most recently active first. @throws MemoryError `INVALID_INPUT` */
     list(input: ListThreads): Promise<Thread[]>;
@@ -160,7 +160,7 @@ export interface Memory {
      *
      * @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT`
      */
-    remove(input: RemoveThread): Promise<Forgotten>;
+    delete(input: DeleteThread): Promise<Forgotten>;
     /**
      * What each turn of a thread was shown of memory, latest first: which memories stood in which part of the block, and
      * how many were left out.

@@ -46,7 +46,7 @@ export async function forget(flags: ForgetFlags): Promise<void> {
     const erase = (options: ForgetOptions) =>
       threadId === undefined
         ? memory.forget(scope, options)
-        : memory.threads.remove({ ...options, scope, threadId, memories: withMemories ? "remove" : "keep" });
+        : memory.threads.delete({ ...options, scope, threadId, memories: withMemories ? "remove" : "keep" });
     const preview = await erase({ dryRun: true });
     if (flags.dryRun) return print(flags, preview, () => describe(preview, "Would forget"));
     if (!flags.yes && !(await agreed(preview, flags)))

@@ -47,8 +47,8 @@ async function previewForget(db: Database, scope: Scope, thread: ErasedThread | 
   return { removed, total, sharedThreads: names.shared.toSorted(), complete: total === 0 };
 }
 
-/** Which thread to remove, and how. */
-export interface RemoveThread extends ForgetOptions {
+/** Which thread to delete, and how. */
+export interface DeleteThread extends ForgetOptions {
   readonly scope: Scope;
   readonly threadId: string;
   /**
@@ -65,7 +65,7 @@ const optionsSchema = z.strictObject({
   signal: abortSignal.optional(),
 });
 
-const removeThreadSchema = optionsSchema.extend({
+const deleteThreadSchema = optionsSchema.extend({
   ...{ scope: scopeField, threadId: z.unknown() },
   memories: z.enum(["keep", "remove"]).default("keep"),
 });
@@ -100,8 +100,8 @@ export async function forget(
  *
  * @throws MemoryError `NOT_FOUND` when the scope has no such thread; `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
-export async function removeThread(db: Database, input: RemoveThread): Promise<Forgotten> {
-  const asked = parseScoped(removeThreadSchema, input, "thread to remove");
+export async function deleteThread(db: Database, input: DeleteThread): Promise<Forgotten> {
+  const asked = parseScoped(deleteThreadSchema, input, "thread to delete");
   const { scope, threadId, memories, ...options } = asked;
   const thread: ErasedThread = {
     threadId: parseThreadId(threadId),

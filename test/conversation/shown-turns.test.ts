@@ -162,7 +162,7 @@ describe("what each turn was shown", () => {
       code: "THREAD_FORBIDDEN",
     });
     expect(await memory.threads.shown({ ...one!, scope: { ...scope, tenantId: "other" } })).toEqual([]);
-    await memory.threads.remove(one!);
+    await memory.threads.delete(one!);
     expect(await memory.threads.shown(one!)).toEqual([]);
     expect(await memory.threads.shown(two!)).toHaveLength(1);
     await memory.forget(scope);
@@ -181,7 +181,7 @@ describe("what each turn was shown", () => {
     );
     const shown = shownBy(await memory.recall({ scope, threadId }));
     await memory.remember({ scope, threadId, shown, messages: [new HumanMessage("Hi.")] });
-    await memory.threads.remove({ ...learned, memories: "remove" });
+    await memory.threads.delete({ ...learned, memories: "remove" });
     const [turn] = await memory.threads.shown({ scope, threadId });
     expect(turn).toMatchObject({ block: null, memories: [{ text: null }] });
     expect(await findEverywhere(db, word)).toEqual({});

@@ -66,7 +66,7 @@ const calls: Readonly<Record<string, Arguments>> = {
   "consents.postpone": [{ scope, ids: [id] }],
   "transcript.search": [{ scope, query: "tea" }],
   "threads.list": [{ scope }],
-  "threads.remove": [{ scope, threadId: "removed" }],
+  "threads.delete": [{ scope, threadId: "removed" }],
   "threads.claim": [{ scope, threadId, said }],
   "threads.shown": [{ scope, threadId }],
   "checkpoints.prune": [{ scope, keepLast: 1 }],

@@ -53,15 +53,15 @@ async function twoThreads(said: readonly [string, string]) {
 const threadIds = async (memory: Memory, scope: object) =>
   (await memory.threads.list({ scope })).map(({ threadId }) => threadId);
 
-describe("threads.remove", () => {
+describe("threads.delete", () => {
   it("deletes the conversation in every table and keeps what was learned, without its words", async () => {
     const [sailing, chess] = [word(), word()];
     const { memory, first, second } = await twoThreads([sailing, chess]);
     const untouched = await findEverywhere(db, chess);
-    const preview = await memory.threads.remove({ ...first, dryRun: true });
+    const preview = await memory.threads.delete({ ...first, dryRun: true });
     expect(await threadIds(memory, first.scope)).toHaveLength(2);
 
-    const removed = await memory.threads.remove({ ...first, batchSize: 2 });
+    const removed = await memory.threads.delete({ ...first, batchSize: 2 });
     expect(removed).toEqual({ ...preview, complete: true });
     expect(Object.keys(removed.removed)).toEqual(
       expect.arrayContaining(["message", "message_term", "summary", "thread", "memory", "event"]),
@@ -87,7 +87,7 @@ describe("threads.remove", () => {
   it("takes what was learned there along when it is told to, and the other threads are told", async () => {
     const [sailing, chess] = [word(), word()];
     const { memory, first, second } = await twoThreads([sailing, chess]);
-    await memory.threads.remove({ ...first, memories: "remove" });
+    await memory.threads.delete({ ...first, memories: "remove" });
     expect(await findEverywhere(db, sailing)).toEqual({});
     expect(await textsOf(memory, first)).toEqual(expect.arrayContaining([`The user likes ${chess}.`]));
     const { changes } = await memory.recall({ ...second, query: "hello" });
@@ -101,7 +101,7 @@ describe("threads.remove", () => {
     const scope = { tenantId: ana, userId: ana };
     const threadId = `thread ${ana}`;
     const memory = await fillScope(db, scope, ana, threadId);
-    const { removed } = await memory.threads.remove({ scope, threadId, memories: "remove" });
+    const { removed } = await memory.threads.delete({ scope, threadId, memories: "remove" });
     expect(Object.keys(removed)).toEqual(
       expect.arrayContaining(["checkpoints", "checkpoint_blobs", "memory_embedding", "thread"]),
     );
@@ -115,13 +115,13 @@ describe("threads.remove", () => {
     const { memory, first } = await twoThreads([word(), word()]);
     const before = await countEverything(db);
     for (const scope of [{ userId: "mallory" }, { ...first.scope, tenantId: "other" }, { appId: "app" }]) {
-      await expect(memory.threads.remove({ ...first, scope })).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(memory.threads.delete({ ...first, scope })).rejects.toMatchObject({ code: "NOT_FOUND" });
     }
-    await expect(memory.threads.remove({ ...first, threadId: "none" })).rejects.toMatchObject({
+    await expect(memory.threads.delete({ ...first, threadId: "none" })).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
     const misspelt = { ...first, memory: "remove" };
-    await expect(memory.threads.remove(misspelt)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    await expect(memory.threads.delete(misspelt)).rejects.toMatchObject({ code: "INVALID_INPUT" });
     expect(await countEverything(db)).toEqual(before);
   });
 
@@ -138,7 +138,7 @@ describe("threads.remove", () => {
     await memory.memories.add({ text: "Lives in Porto." }, { scope: thread.scope });
     await say(memory, thread, "I like tea.");
     while (gate.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await memory.threads.remove(thread)).toMatchObject({ complete: true });
+    expect(await memory.threads.delete(thread)).toMatchObject({ complete: true });
     gate.open();
     await memory.idle();
     expect(await textsOf(memory, thread)).toEqual(["Lives in Porto."]);
