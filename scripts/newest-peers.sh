@@ -21,7 +21,7 @@ $has_files || set -- "$@" "${tests[@]/#/test/langgraph/}"
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-cp -R src test migrations examples graphs langgraph.json tsconfig*.json vitest.config.ts package.json "$copy"
+cp -R src test scripts migrations examples graphs langgraph.json tsconfig*.json vitest.config.ts package.json "$copy"
 cd "$copy"
 
 # Without the lock file and the overrides; of the development tools only what these tests need.

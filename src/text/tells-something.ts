@@ -51,6 +51,9 @@ const unspaced = new RegExp(
 /** "hahaha", "lolol", "jajaja", "хаха", "kkkk", "www". */
 const laughter = /^(?:(?:h[aeio]){2,}h?|(?:j[aei]){2,}j?|l(?:ol)+|(?:ха|хе)+|k+|w+|[ᄏᄒ]+|笑)$/u;
 
+/** Longer ones are none, however letters are drawn out. Thanks without spaces between its words is as long. */
+const longestCourtesy = 100;
+
 /** Words beyond which nothing is looked at: a long message is no mere courtesy. */
 const mostWords = 12;
 
@@ -59,8 +62,11 @@ const mostWords = 12;
  * ("ok", "thanks a lot!", "好的，谢谢", "👍").
  */
 export function tellsSomething(text: string): boolean {
-  const words = text.slice(0, 1_000).match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? [];
-  return words.length > mostWords || words.map(plainWord).some((word) => !isCourtesy(word));
+  let read = 0;
+  for (const [word] of text.matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu)) {
+    if (++read > mostWords || word.length > longestCourtesy || !isCourtesy(plainWord(word))) return true;
+  }
+  return false;
 }
 
 function isCourtesy(word: string): boolean {

@@ -76,4 +76,13 @@ describe("tellsSomething", () => {
     expect(tellsSomething("ab".repeat(5_000_000))).toBe(true);
     expect(tellsSomething("好".repeat(5_000_000))).toBe(false);
   });
+
+  it.each([
+    ["line breaks", `${"\n".repeat(1_000_000)} My name is Ana.`],
+    ["signs", `${"👍".repeat(5_000)} I moved to Porto.`],
+    ["thanks", `${"thanks! ".repeat(8)} My cat is Momo.`],
+    ["one word without an end", "x".repeat(1_000_000)],
+  ])("finds what is said behind many %s", (_, text) => {
+    expect(tellsSomething(text)).toBe(true);
+  });
 });
