@@ -74,7 +74,7 @@ describe("tellsSomething", () => {
 
   it("takes no longer for a long text than for its beginning", () => {
     expect(tellsSomething("ab".repeat(5_000_000))).toBe(true);
-    expect(tellsSomething("好".repeat(5_000_000))).toBe(false);
+    expect(tellsSomething("好".repeat(5_000_000))).toBe(true);
   });
 
   it.each([
