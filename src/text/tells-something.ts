@@ -63,7 +63,8 @@ const mostWords = 12;
  */
 export function tellsSomething(text: string): boolean {
   let read = 0;
-  for (const [word] of text.matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu)) {
+  // Of a word without an end only its beginning is read: a pattern for all of it would exhaust the stack.
+  for (const [word] of text.matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]{0,200}/gu)) {
     if (++read > mostWords || word.length > longestCourtesy || !isCourtesy(plainWord(word))) return true;
   }
   return false;
