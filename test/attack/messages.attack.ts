@@ -74,15 +74,9 @@ describe("a message", () => {
     const large = new HumanMessage({ id: "large", ...fields } as never);
     await memory.remember({ ...thread, messages: [new HumanMessage("My cat is Momo."), large] });
     const { gap, leftOut } = await memory.recall({ ...thread, query: large.text });
-    // Shown whole where there is room for it; where there is none, it is said that something is not shown.
-    if (gap.length > 0) expect(gap.map(({ id }) => id)[1]).toBe("large");
+    // The last round is shown whole; of what is before it, it is said that it is not shown.
+    expect(gap.at(-1)?.id).toBe("large");
     expect(gap.length + (leftOut?.messages ?? 0)).toBe(2);
-    const { rows } = await db.pool.query(
-      `select m.message_id as id from "${db.schema}".message m join "${db.schema}".thread t on t.id = m.thread_ref
-       where t.thread_id = $1`,
-      [thread.threadId],
-    );
-    expect(rows).toContainEqual({ id: "large" });
     expect(await memory.transcript.search({ ...thread, query: "Momo" })).not.toEqual([]);
   });
 
