@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
 import { eventNode } from "../events/event-log.js";
 import type { ConsentRule } from "../memories/guard/consent-policy.rule.js";
 import type { ConsentRequest, ConsentStatus } from "../memories/guard/consent-request.rule.js";
@@ -6,6 +6,7 @@ import { consentColumns } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { jsonRow, readRow, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
+import { isAfter, type PageBookmark, requireEnd } from "../scope/page-bookmark.js";
 import { isSharedBy, type Scope } from "../scope/scope.js";
 import { type AllListing, belongsTo, isId, ofTenant, scopeOf, uuidOf } from "../scope/scope-predicates.js";
 
@@ -116,18 +117,20 @@ export async function findConsent(db: Connection, scope: Scope, id: string): Pro
 
 /** Requests of the scope's user or app, or of everybody, newest first. */
 export async function listConsents(db: Connection, listing: ConsentListing): Promise<ConsentRequest[]> {
-  const { scope, status, rule, due, limit, after = null } = listing;
+  const { scope, status, rule, due, limit, after } = listing;
+  const seen = scope ? belongsTo(db, scope, "c") : ofTenant(sql`c.tenant_id`, listing.tenantId);
+  const bookmark: PageBookmark = {
+    ...{ table: sql`${db.schema}.consent_request`, alias: raw("c"), after, what: "a request" },
+  };
   const rows = await db.query<ConsentRow>(sql`
     select ${selected(db)} from ${db.schema}.consent_request c
-    where ${scope ? belongsTo(db, scope, "c") : ofTenant(sql`c.tenant_id`, listing.tenantId)}
-      and (${after}::text is null or c.ref < (
-        select b.ref from ${db.schema}.consent_request b where b.id = ${after && uuidOf(after)}::uuid
-      ))
+    where ${seen} and ${isAfter(bookmark)}
       and ${consentStatus(db)} = any (${status ?? ["pending"]}::text[])
       and (${rule ?? null}::text is null or c.rule = ${rule ?? null})
       and (not ${due ?? false}::boolean or (c.rule = 'consent' and c.ask_at <= ${db.now()}))
     order by c.ref desc
     limit ${limit ?? 100}`);
+  if (rows.length === 0) await requireEnd(db, bookmark, seen);
   return rows.map((row) => {
     const { request } = consentOf(row);
     return scope ? shownTo(scope, request) : request;

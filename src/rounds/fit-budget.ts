@@ -1,7 +1,7 @@
 import type { ShownPart } from "../conversation/shown-turns.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { estimateTokens, readTokens } from "../text/estimate-tokens.js";
-import { clipped } from "../text/storable-text.js";
+import { clipped, mostThatFit } from "../text/storable-text.js";
 import { memoryBlock, memoryLine } from "./memory-block.js";
 import { memoryParts, noMemories, partOf, type Recalled, type RecalledMemories } from "./recalled.js";
 
@@ -113,15 +113,9 @@ function cutToFit(pick: Pick, fits: (pick: Pick) => boolean): Pick | null {
       shown: "memory" in shown ? { ...shown, memory: shorter(shown.memory) } : shorter(shown),
     };
   };
-  // The most characters that fit are at least `low` and fewer than `high`.
-  let [low, high] = [shortestCut, text.length];
-  if (high <= low || !fits(cut(low))) return null;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (fits(cut(middle))) low = middle;
-    else high = middle;
-  }
-  return cut(low);
+  if (text.length <= shortestCut) return null;
+  const characters = mostThatFit(shortestCut, text.length - 1, (count) => fits(cut(count)));
+  return characters === null ? null : cut(characters);
 }
 
 function memoryOf(shown: Pick["shown"]): MemoryItem {

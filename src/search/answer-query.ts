@@ -1,7 +1,7 @@
 import { type MemoryItem, unverified } from "../memories/item/memory.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { readsAsInstruction } from "../text/reads-as-instruction.js";
-import { clipped, visibleText } from "../text/storable-text.js";
+import { clipped, mostThatFit, visibleText } from "../text/storable-text.js";
 import type { MemoryHit } from "./rank-memories.rule.js";
 
 /** "bullets": a line each. "full": with metadata. */
@@ -51,6 +51,9 @@ function tokensOfHit({ memory, related = [] }: MemoryHit): number {
     .reduce((tokens, text) => tokens + estimateTokens(text), 0);
 }
 
+/** Characters beyond which no text need be tried: a token is at most eight. */
+const longestOf = (budgetTokens: number) => budgetTokens * 8;
+
 /** `hit` with as much of its text and value as fits; without its value where even that is too much. */
 function cutHit(hit: MemoryHit, most: number, fits: (hit: MemoryHit) => boolean): MemoryHit | null {
   const cut = (characters: number, value: string | null) => ({
@@ -62,35 +65,15 @@ function cutHit(hit: MemoryHit, most: number, fits: (hit: MemoryHit) => boolean)
     },
   });
   for (const value of [hit.memory.value, null]) {
-    const characters = mostThatFit(1, most, (count) => fits(cut(count, value)));
+    const characters = mostThatFit(1, longestOf(most), (count) => fits(cut(count, value)));
     if (characters !== null) return cut(characters, value);
   }
   const bare = (characters: number) => {
     const shorter = cut(characters, null);
     return { ...shorter, memory: { ...shorter.memory, key: null } };
   };
-  const characters = mostThatFit(1, most, (count) => fits(bare(count)));
+  const characters = mostThatFit(1, longestOf(most), (count) => fits(bare(count)));
   return characters === null ? null : bare(characters);
-}
-
-/**
- * The most characters, from `least`, that fit into `budgetTokens`; null where not even those do. A token is at most eight
- * characters: longer texts need not be tried.
- */
-function mostThatFit(
-  least: number,
-  budgetTokens: number,
-  fits: (characters: number) => boolean,
-): number | null {
-  if (!fits(least)) return null;
-  // They are at least `low` and fewer than `high`.
-  let [low, high] = [least, Math.max(least, budgetTokens * 8) + 1];
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (fits(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
 }
 
 /** `hits` in the form of models, as JSON within the budget: the first is cut to fit, others are left out. */
@@ -170,7 +153,7 @@ function cutToFit(
   ];
   for (const { shape, least } of shapes) {
     const cut = (characters: number) => [withStrings(shape, (text) => clipped(text, characters))];
-    const characters = mostThatFit(least, budgetTokens, (count) => fits(cut(count)));
+    const characters = mostThatFit(least, longestOf(budgetTokens), (count) => fits(cut(count)));
     if (characters !== null) return cut(characters)[0] as MemoryBullet;
   }
   return { text: "" };

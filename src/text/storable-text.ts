@@ -88,6 +88,23 @@ export function tailOf(text: string, mostCharacters: number): string {
   return text.length <= mostCharacters ? text : text.slice(-mostCharacters).replace(/^[\uDC00-\uDFFF]/, "");
 }
 
+/** The most characters, from `least` to `longest`, of which `fits` holds; null where it does not even of the least. */
+export function mostThatFit(
+  least: number,
+  longest: number,
+  fits: (characters: number) => boolean,
+): number | null {
+  if (!fits(least)) return null;
+  // They are at least `low` and fewer than `high`.
+  let [low, high] = [least, Math.max(least, longest) + 1];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
 /** `text` in at most `mostCharacters`; "…" stands for what is left out. */
 export function clipped(text: string, mostCharacters: number): string {
   return text.length <= mostCharacters ? text : `${headOf(text, mostCharacters - 1)}…`;

@@ -4,7 +4,7 @@ import { UntrackedValueChannel } from "@langchain/langgraph/web";
 import { z } from "zod";
 import type { ZodType as ZodTypeV3 } from "zod/v3";
 import { MemoryError } from "../../errors.js";
-import type { Recalled } from "../../rounds/recalled.js";
+import { memoryParts, partOf, type Recalled } from "../../rounds/recalled.js";
 
 /** The state key that the memory nodes use. */
 export const memoryKey = "mnemograph";
@@ -50,8 +50,7 @@ function fieldOfBothVersions<Value>(): FieldOfBothVersions<Value> {
  */
 export function toState(recalled: Recalled): Recalled {
   const { summary, memories } = recalled;
-  const hits = [...memories.relevant, ...memories.episodes].map(({ memory }) => memory);
-  const shown = [...memories.profile, ...hits, ...memories.related, ...memories.notes];
+  const shown = memoryParts.flatMap((part) => partOf(memories, part));
   const inJson = { summaryId: summary?.id ?? null, memoryIds: shown.map(({ id }) => id) };
   return Object.defineProperty({ ...recalled }, "toJSON", { value: () => inJson });
 }

@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { MemoryError } from "../../errors.js";
 import { column, jsonRow, only, readRow, type Time, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
+import { isAfter, type PageBookmark, requireEnd } from "../../scope/page-bookmark.js";
 import type { Scope } from "../../scope/scope.js";
 import {
   type AllListing,
@@ -164,40 +164,27 @@ export async function listMemories(db: Connection, listing: MemoryListing): Prom
       order by m.ref desc limit ${limit}
     ) m
     order by m.ref desc limit ${limit}`);
-  // An empty page ends a list: one after a memory that is gone, or another's, would end it too early.
-  if (rows.length === 0) await requireBookmark(db, listing);
+  if (rows.length === 0) await requireEnd(db, bookmark(db, listing.after), belongsTo(db, scope, "m"));
   return rows.map((row) => memoryOf(row.memory));
 }
 
-async function requireBookmark(db: Connection, { scope, after }: Partial<MemoryListing>): Promise<void> {
-  if (after === undefined) return;
-  const seen = scope === undefined ? sql`true` : belongsTo(db, scope, "m");
-  const [row] = await db.query(
-    sql`select from ${db.schema}.memory m where m.id = ${uuidOf(after)}::uuid and ${seen}`,
-  );
-  if (row) return;
-  throw new MemoryError(
-    "INVALID_INPUT",
-    "`after` must be the id of a memory that was listed, and that one is not there (any more): list from the beginning.",
-  );
-}
+/** Where a page of memories `m` begins. */
+const bookmark = ({ schema }: Connection, after: string | undefined): PageBookmark => ({
+  ...{ table: sql`${schema}.memory`, alias: raw("m"), after, what: "a memory" },
+});
 
 /** What is in quarantine of everybody, or of a tenant, latest first. */
 export async function listQuarantined(
   db: Connection,
   { tenantId, limit = 100, after }: AllListing & Pick<MemoryListing, "limit" | "after">,
 ): Promise<MemoryItem[]> {
+  const seen = ofTenant(sql`m.tenant_id`, tenantId);
   const rows = await db.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(db)} as memory from ${db.schema}.memory m
-    where m.state = 'quarantined' and ${ofTenant(sql`m.tenant_id`, tenantId)} and ${isAfter(db, after)}
+    where m.state = 'quarantined' and ${seen} and ${isAfter(bookmark(db, after))}
     order by m.ref desc limit ${limit}`);
-  if (rows.length === 0) await requireBookmark(db, { after });
+  if (rows.length === 0) await requireEnd(db, bookmark(db, after), seen);
   return rows.map((row) => memoryOf(row.memory));
-}
-
-function isAfter({ schema }: Connection, after: string | undefined): Sql {
-  if (after === undefined) return sql`true`;
-  return sql`m.ref < (select b.ref from ${schema}.memory b where b.id = ${uuidOf(after)}::uuid)`;
 }
 
 function listed(db: Connection, listing: MemoryListing): Sql {
@@ -212,7 +199,7 @@ function listed(db: Connection, listing: MemoryListing): Sql {
       ...(kinds === undefined ? [] : [sql`m.kind = any (${kinds}::text[])`]),
       ...(categories === undefined ? [] : [sql`m.category = any (${categories}::text[])`]),
       ...(metadata === undefined ? [] : [sql`m.metadata @> ${JSON.stringify(metadata)}::jsonb`]),
-      isAfter(db, after),
+      isAfter(bookmark(db, after)),
     ],
     " and ",
   );

@@ -52,8 +52,9 @@ describe("memory.checkpointer()", () => {
     const listed = async () => {
       for await (const _ of saver.list(wrong));
     };
-    for (const call of [saver.getTuple(wrong), listed(), saver.putWrites(wrong, [["messages", 1]], "task")]) {
-      await expect(call).rejects.toThrow(
+    const written = () => saver.putWrites(wrong, [["messages", 1]], "task");
+    for (const call of [() => saver.getTuple(wrong), listed, written]) {
+      await expect(call()).rejects.toThrow(
         expect.objectContaining({ name: "MemoryError", code: "DATABASE_ERROR" }),
       );
     }
