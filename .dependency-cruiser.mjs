@@ -10,6 +10,7 @@ const mayImport = {
   postgres: ["text"],
   scope: ["text", "postgres"],
   models: ["text", "postgres"],
+  usage: ["text", "postgres", "scope", "models"],
   events: ["text", "postgres", "scope"],
   conversation: ["text", "postgres", "scope"],
   jobs: ["text", "postgres", "scope", "models", "events", "conversation"],
@@ -42,13 +43,29 @@ const mayImport = {
   checkpoints: ["text", "postgres", "scope", "conversation"],
   summaries: ["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
   search: ["text", "postgres", "scope", "models", "memories/item"],
+  "search/held": ["text", "postgres", "scope", "models", "memories/item", "search"],
+  store: ["text", "postgres", "scope", "models", "jobs", "search"],
   facts: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
     ...["memories/item", "memories/compare", "memories/write"],
   ],
+  consolidation: [
+    ...["text", "postgres", "scope", "models", "events", "jobs", "usage"],
+    ...["memories/item", "memories/compare", "memories/slot", "memories/changes", "memories/guard"],
+    "memories/write",
+  ],
   episodes: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
     ...["memories/item", "memories/write"],
+  ],
+  notes: [
+    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
+    ...["memories/item", "memories/changes", "memories/write", "memories/edit"],
+    ...["forgetting", "search"],
+  ],
+  insights: [
+    ...["text", "postgres", "scope", "models", "events", "jobs"],
+    ...["memories/item", "memories/changes", "memories/write"],
   ],
   procedures: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
@@ -60,23 +77,25 @@ const mayImport = {
   ],
   forgetting: [
     ...["text", "postgres", "scope", "events", "conversation", "checkpoints"],
-    ...["memories/changes", "memories/write"],
+    ...["memories/item", "memories/changes", "memories/write"],
   ],
   lifecycle: [
-    ...["text", "postgres", "scope", "jobs", "forgetting"],
+    ...["text", "postgres", "scope", "jobs", "forgetting", "usage"],
     ...["memories/item", "memories/changes", "memories/write"],
   ],
   transfer: [
     ...["text", "postgres", "scope", "events", "conversation"],
     ...["memories/item", "memories/slot", "memories/changes", "memories/guard", "memories/write"],
+    "store",
   ],
   owners: [
-    ...["text", "postgres", "scope", "models", "events", "memories/item", "memories/compare"],
-    ...["memories/slot", "memories/changes", "memories/write"],
+    ...["text", "postgres", "scope", "models", "events", "conversation", "forgetting"],
+    ...["memories/item", "memories/compare", "memories/slot", "memories/changes", "memories/write"],
   ],
   rounds: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
+    ...["memories/item", "memories/changes", "consents", "search", "search/held", "summaries", "episodes"],
+    ...["models", "notes"],
   ],
   // Ways in: they know what `Memory` says, and the types and pure rules that it speaks of.
   "langgraph/run": ["text", "scope", "events", "search", "rounds"],
@@ -94,7 +113,16 @@ const mayImport = {
     ...["langgraph/run", "langgraph/checkpointer", "langgraph/nodes"],
   ],
   "langgraph/supervisor": ["text", "langgraph/run", "langgraph/tools", "langgraph/wrap"],
+  "http/answers": ["text", "conversation", "memories/item", "search", "rounds"],
+  "http/route": ["text", "scope", "forgetting", "http/answers"],
+  "http/routes": [
+    ...["text", "scope", "events", "conversation", "memories/item", "memories/guard", "search", "notes"],
+    ...["transfer", "http/answers", "http/route"],
+  ],
+  http: ["scope", "http/answers", "http/route", "http/routes"],
+  mcp: ["text", "scope", "memories/item", "search"],
   cli: [
+    ...["http", "mcp"],
     ...["postgres", "scope", "conversation", "jobs", "checkpoints", "consents", "forgetting", "search"],
     ...[
       "memories/changes",
@@ -103,9 +131,13 @@ const mayImport = {
       "memories/item",
       "memories/write",
       "memories",
+      "notes",
       "owners",
+      "search/held",
+      "store",
       "summaries",
       "transfer",
+      "usage",
     ],
     "langgraph/checkpointer",
   ],
@@ -117,7 +149,7 @@ const mayImport = {
 const everywhere = "^src/(errors|clock|logger|runtime)\\.ts$";
 
 /** Folders that know the contract `memory.ts`. */
-const waysIn = "^src/(langgraph|cli)/";
+const waysIn = "^src/(langgraph|http|mcp|cli)/";
 
 const escaped = (folder) => `^src/${folder.replaceAll("/", "\\/")}/[^/]+\\.ts$`;
 
@@ -179,7 +211,7 @@ export default {
     {
       name: "contract-only",
       severity: "error",
-      from: { path: "^src/langgraph/" },
+      from: { path: "^src/(langgraph|http|mcp)/" },
       to: { path: "^src/[^/]+\\.ts$", pathNot: [everywhere, "^src/(memory|way-in)\\.ts$"] },
     },
     {

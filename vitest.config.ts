@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: "test/support/global-setup.ts",
+    setupFiles: "test/support/property-seed.ts",
     testTimeout: limitsMs.test,
     hookTimeout: limitsMs.test,
     expect: { poll: { timeout: limitsMs.step, interval: 10 } },

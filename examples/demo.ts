@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { heading, tell } from "./demo/story.js";
 
-// A supervisor with planner and executor over ten rounds, then another process on the same database.
+// A supervisor with planner and executor over ten rounds, then another process on the same database, and an app.
 // Nothing but this repository is needed: no key, no server. `npm run chat` talks to a real model.
 
 heading("Mnemograph: a supervisor, a planner and an executor that remember");

@@ -1,6 +1,6 @@
 import { studioMemory } from "./studio-memory.js";
 
-// The graphs of background work. There they run on their own; here each does its work for one thread at once.
+// The graphs of background work. There they run on their own; here each does its work for one thread, or one user, at once.
 
 /** Summarises the thread. */
 export const summarization = studioMemory.summarizationGraph();
@@ -8,5 +8,17 @@ export const summarization = studioMemory.summarizationGraph();
 /** Reads what the thread's user said since, for facts. */
 export const extraction = studioMemory.extractionGraph();
 
+/** Compares what is known of a user or an app, and merges what says the same: give it a scope. */
+export const consolidation = studioMemory.consolidationGraph();
+
 /** Compresses the thread's older turns into an episode. */
 export const compression = studioMemory.compressionGraph();
+
+/** The memory sub-agent: notes what the app should know of the thread's conversation, once that has ended. */
+export const note = studioMemory.noteGraph();
+
+/** Makes the app's notes one fewer, where there are too many. */
+export const compaction = studioMemory.compactionGraph();
+
+/** Concludes what the user did not say in so many words. */
+export const insights = studioMemory.insightsGraph();

@@ -1,7 +1,9 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import { createConsentsApi } from "./consents/consents-api.js";
+import { consolidate } from "./consolidation/consolidate.js";
 import { claimConversation, refuseInConversation } from "./conversation/claim-conversation.js";
+import { endThread } from "./conversation/end-thread.js";
 import { listThreads } from "./conversation/list-threads.js";
 import { record } from "./conversation/record.js";
 import { listShown } from "./conversation/shown-turns.js";
@@ -21,8 +23,10 @@ import type { Memory, MemoryOptions } from "./memory.js";
 import { eventSchema, failureSchema, memoryOptionsSchema, statsSchema } from "./memory-input.js";
 import { createEmbedder } from "./models/embedder.js";
 import { reembed } from "./models/reembed.js";
+import { type AppStatsOf, appStats } from "./notes/app-stats.js";
+import { createNotesApi, type NotesApi } from "./notes/notes-api.js";
 import { type ResolvedConfig, resolveConfig } from "./options.js";
-import { createAppsApi, createUsersApi } from "./owners/users-api.js";
+import { type AppsApi, createAppsApi, createUsersApi, type UsersApi } from "./owners/users-api.js";
 import type { Outage } from "./postgres/circuit-breaker.js";
 import type { Database } from "./postgres/database.js";
 import { isConnectionError } from "./postgres/database-error.js";
@@ -43,14 +47,20 @@ import { remember } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
 import { nobody, parseScope, parseScopeIn, type Scope } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
+import { createHolding, type Holding } from "./search/held/holding.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
+import { importStore } from "./store/import-store.js";
+import { createStore } from "./store/langgraph-store.js";
 import { createSummariesApi } from "./summaries/summaries-api.js";
 import { parseInput } from "./text/parse-input.js";
 import { createRedactor } from "./text/redactor.js";
 import { exportScope } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
 import { createUpkeep, type Upkeep } from "./upkeep.js";
+import { createEnergyApi } from "./usage/energy-api.js";
+import { findEnergyToday } from "./usage/energy-statements.js";
+import { createUsage, type ProcessUsage } from "./usage/usage.js";
 import { type MemoryWithWayIn, type WayIn, wayInKey } from "./way-in.js";
 
 /**
@@ -66,7 +76,9 @@ import { type MemoryWithWayIn, type WayIn, wayInKey } from "./way-in.js";
 export function createMemory(options: MemoryOptions = {}): Memory {
   parseInput(memoryOptionsSchema, options, "options of createMemory");
   const defaultScope = parseDefaultScope(options);
-  const runtime = createRuntime(options, (delayMs) => upkeep.background.wakeIn(delayMs));
+  const base = createRuntime(options, (delayMs) => upkeep.background.wakeIn(delayMs));
+  const holding = createHolding(base);
+  const runtime = { ...base, neighbours: holding.neighbours };
   const { db, config } = runtime;
   /** For work in bulk, whose statements have no deadline. */
   const patient = { ...runtime, db: db.patient };
@@ -83,49 +95,58 @@ export function createMemory(options: MemoryOptions = {}): Memory {
         isolation: options.isolation === "rls",
         also: (client) => setUpCheckpointer(client, db.schemaName),
       }),
-    ...createRounds(runtime, observe, upkeep),
+    ...createRounds(runtime, observe, upkeep, holding),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
     procedures: createProceduresApi(runtime),
+    notes: purgingNone(createNotesApi(runtime), holding),
     quarantine: createQuarantineApi(runtime),
     changes: createChangesApi(db),
     events: createEventsApi(db),
     lifecycle: lifecycle.api,
     consents: createConsentsApi(runtime),
     transcript: { search: (input) => searchTranscript(runtime, input) },
-    threads: {
-      list: (page) => listThreads(db, page),
-      claim: (input) => claimConversation(db, input),
-      delete: (input) => deleteThread(db.patient, input),
-      shown: (input) => listShown(db, input),
-    },
+    threads: createThreads(runtime, upkeep, holding),
     checkpointer() {
       saver ??= new OwnedPostgresSaver(db, defaultScope);
       return saver;
     },
     checkpoints: createCheckpointsApi(db.patient),
+    store: (input) =>
+      createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
+    importStore: (input = {}) => importStore(patient, input, options.isolation === "rls"),
     // A copy: LangGraph's server sets its own checkpointer on the graphs it is given.
     summarizationGraph: () => graphs.summarization.withConfig({}),
     extractionGraph: () => graphs.extraction.withConfig({}),
     compressionGraph: () => graphs.compression.withConfig({}),
-    users: createUsersApi(runtime),
-    apps: createAppsApi(runtime),
-    stats: async (of) => {
-      if (of !== undefined) parseInput(statsSchema, of, "statistics");
-      return memoryStats(db.patient, parseScopeIn(of) ?? null, writingProblemNames);
-    },
+    noteGraph: () => graphs.note.withConfig({}),
+    compactionGraph: () => graphs.compaction.withConfig({}),
+    insightsGraph: () => graphs.insights.withConfig({}),
+    consolidationGraph: () => graphs.consolidation.withConfig({}),
+    consolidate: (input) => consolidate(runtime, graphs.consolidation, input),
+    users: holdingNone(createUsersApi(runtime), holding),
+    apps: createApps(runtime, upkeep, holding),
+    stats: statsOn(db.patient),
+    energy: createEnergyApi(db, config.energy),
+    energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
     upkeep: background.upkeep,
+    work: background.work,
     reembed: (how) => reembed(patient, how),
-    forget: (scope, how) => forget(db.patient, scope, how),
+    forget: (scope, how) => holding.without(how, [scope], () => forget(db.patient, scope, how)),
     export: (scope) => exportScope(db.patient, scope, runtime.clock),
     import: (lines, how) => importLines(patient, lines, how),
     policy: config.policy,
     databaseStatus: db.status,
     [wayInKey]: createWayIn(runtime, defaultScope),
-    idle: background.idle,
+    held: holding.owners.status,
+    async idle() {
+      await background.idle();
+      await holding.idle();
+    },
     close() {
       closing ??= (async () => {
         await background.stop();
+        await holding.close();
         await db.close();
       })();
       return closing;
@@ -145,7 +166,10 @@ function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | 
 }
 
 /** What `options` say, checked and with defaults. Nothing is opened. */
-function createRuntime(options: MemoryOptions, onRetry: (delayMs: number) => void): Runtime<ResolvedConfig> {
+function createRuntime(
+  options: MemoryOptions,
+  onRetry: (delayMs: number) => void,
+): Runtime<ResolvedConfig> & { readonly usage: ProcessUsage } {
   const config = resolveConfig(options.config);
   const logger = lineLogger(options.logger ?? defaultLogger);
   const { schema = "mnemograph", clock, isolation, embeddings } = options;
@@ -158,6 +182,7 @@ function createRuntime(options: MemoryOptions, onRetry: (delayMs: number) => voi
     embedder: embeddings ? createEmbedder(db, embeddings, options.embeddingSpace) : null,
     redactor: createRedactor(options.redact),
     clock: clock ?? (() => new Date()),
+    usage: createUsage({ db, options: config.energy, logger }),
     hasModel: options.model !== undefined,
     model() {
       if (options.model) return options.model;
@@ -180,6 +205,7 @@ function createRounds(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
   { background, start }: Upkeep,
+  holding: Holding,
 ): Pick<Memory, "record" | "recall" | "remember" | "query"> {
   return {
     record: async (input) => {
@@ -187,7 +213,11 @@ function createRounds(
       return { recorded, lastSeq };
     },
     recall: (input) =>
-      observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled(input?.query)),
+      observe(
+        spans.recall,
+        (seen) => recall({ ...runtime, holding, db: seen }, input),
+        reportRecalled(input?.query),
+      ),
     async remember(input) {
       const { remembered, due } = await observe(
         spans.remember,
@@ -208,6 +238,67 @@ function createRounds(
       return form === null ? fittingHits(hits, budgetTokens) : bulletsOf(hits, form, budgetTokens);
     }) as Memory["query"],
   };
+}
+
+/** Conversations: their list, and what becomes of one. */
+function createThreads(
+  runtime: Runtime<ResolvedConfig>,
+  upkeep: Upkeep,
+  holding: Holding,
+): Memory["threads"] {
+  const { db, config, hasModel } = runtime;
+  return {
+    list: (page) => listThreads(db, page),
+    claim: (input) => claimConversation(db, input),
+    async end(input) {
+      const { threadRef, noteDue, ...ended } = await endThread(
+        runtime,
+        input,
+        hasModel && config.notes.enabled,
+      );
+      if (noteDue) await upkeep.startNote(threadRef);
+      return ended;
+    },
+    delete: (input) => holding.without(input, [input?.scope], () => deleteThread(db.patient, input)),
+    shown: (input) => listShown(db, input),
+  };
+}
+
+/** `users`, of whom none is held that was merged. */
+function holdingNone(users: UsersApi, holding: Holding): UsersApi {
+  return {
+    ...users,
+    merge: (merge) => holding.without(merge, [merge?.from, merge?.to], () => users.merge(merge)),
+  };
+}
+
+/** The statistics of `db`, of all or by app. */
+function statsOn(db: Database): Memory["stats"] {
+  return (async (of?: { readonly scope?: Scope } | AppStatsOf) => {
+    if (typeof of === "object" && of !== null && "by" in of) return appStats(db, of);
+    if (of !== undefined) parseInput(statsSchema, of, "statistics");
+    const scope = parseScopeIn(of) ?? null;
+    const worked = await memoryStats(db, scope, writingProblemNames);
+    return { ...worked, energy: await findEnergyToday(db, scope) };
+  }) as Memory["stats"];
+}
+
+/** What there is of apps, of which none is held that was uninstalled. */
+function createApps(
+  { db, config, hasModel }: Runtime<ResolvedConfig>,
+  { startNote }: Upkeep,
+  holding: Holding,
+): AppsApi {
+  const apps = createAppsApi({ db, startNote: hasModel && config.notes.enabled ? startNote : null });
+  return {
+    ...apps,
+    uninstall: (app, how) => holding.without(undefined, [app], () => apps.uninstall(app, how)),
+  };
+}
+
+/** `notes`, of whose app nothing is held that was purged. */
+function purgingNone(notes: NotesApi, holding: Holding): NotesApi {
+  return { ...notes, purge: (what) => holding.without(what, [what?.scope], () => notes.purge(what)) };
 }
 
 /** How ways in tell of what happened to them. */

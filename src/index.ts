@@ -5,8 +5,18 @@ export type { PendingConsent } from "./consents/consent-lines.rule.js";
 export type { ConsentListing } from "./consents/consent-rows.js";
 export type { ConsentsApi } from "./consents/consents-api.js";
 export type { ConsentDecision } from "./consents/decide-consent.js";
+export type {
+  Consolidated,
+  ConsolidatedPair,
+  ConsolidateInput,
+  PairedMemory,
+} from "./consolidation/consolidate.js";
+export type { ConsolidationConfig } from "./consolidation/consolidation-options.js";
+export type { PairVerdict } from "./consolidation/pair-votes.rule.js";
+export type { PairRefusal } from "./consolidation/settle-pairs.rule.js";
 export type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversation.js";
 export type { ConversationConfig } from "./conversation/conversation-options.js";
+export type { EndedThread, EndThread } from "./conversation/end-thread.js";
 export type { Conversation, ConversationSummary, LeftOut } from "./conversation/find-conversation.js";
 export type { ListThreads, Thread } from "./conversation/list-threads.js";
 export type { RecordInput } from "./conversation/record.js";
@@ -22,10 +32,17 @@ export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./er
 export type { EventNode, EventOp, EventStep } from "./events/event-log.js";
 export type { EventCount, EventField, EventSelection, EventsApi, RecordedEvent } from "./events/events.js";
 export type { MemoryStats } from "./events/memory-stats.js";
+export type { Purged } from "./forgetting/erase-app-memories.js";
 export type { ForgetOptions, ForgetProgress, Forgotten } from "./forgetting/erase-scope.js";
 export type { DeleteThread } from "./forgetting/forget.js";
+export type { InsightsConfig } from "./insights/insights-options.js";
+export type { JobKind, WorkName } from "./jobs/job-kinds.rule.js";
+export type { PgBossInstance, PgBossOptions, QueueOption } from "./jobs/job-queue.js";
 export type { JobsConfig, UpkeepConfig } from "./jobs/jobs-options.js";
 export type { Lease } from "./jobs/lease.js";
+export type { JobWorker, WorkInput } from "./jobs/queue-work.js";
+export type { JobStatus } from "./jobs/settle-failure.js";
+export type { WorkerStatus } from "./jobs/worker-status.js";
 export {
   type CopiedCheckpoints,
   type CopyCheckpointsOptions,
@@ -79,6 +96,10 @@ export type {
 } from "./langgraph/supervisor/subagent.js";
 export type { Delegations } from "./langgraph/supervisor/supervisor-tools.js";
 export { type ConsentToolOptions, consentTool } from "./langgraph/tools/consent-tool.js";
+export {
+  type EndConversationToolOptions,
+  endConversationTool,
+} from "./langgraph/tools/end-conversation-tool.js";
 export { type MemoryManageToolOptions, memoryManageTool } from "./langgraph/tools/memory-manage-tool.js";
 export { type MemoryQueryToolOptions, memoryQueryTool } from "./langgraph/tools/memory-query-tool.js";
 export { type ProcedureToolOptions, procedureTool } from "./langgraph/tools/procedure-tool.js";
@@ -136,27 +157,46 @@ export type { WriteOutcome } from "./memories/write/write-runtime.js";
 export type { WritingProblem } from "./memories/write/writing-constraints.rule.js";
 export type { Memory, MemoryOptions } from "./memory.js";
 export type { Reembedded, ReembedOptions, ReembedProgress } from "./models/reembed.js";
+export type { AppCounts, AppStats, AppStatsOf, AppsStats } from "./notes/app-stats.js";
+export type {
+  ExportedNote,
+  ExportedNotes,
+  ListNotes,
+  NotesApi,
+  NotesContext,
+  NotesOf,
+  PurgeNotes,
+  RemoveNote,
+  SearchNotes,
+} from "./notes/notes-api.js";
+export type { NotesConfig } from "./notes/notes-options.js";
 export type { ConfigPreset, MemoryConfig } from "./options.js";
 export type { ListedOwner, ListOwners } from "./owners/list-owners.js";
 export type { Merged, MergeUsers } from "./owners/merge-users.js";
+export type { UninstallApp, Uninstalled } from "./owners/uninstall-app.js";
 export type { AppsApi, UsersApi } from "./owners/users-api.js";
 export type { DatabaseStatus } from "./postgres/circuit-breaker.js";
 export type { DatabaseConfig, DatabaseOption, PostgresPool } from "./postgres/open-database.js";
 export type { ProcedureInput, ProceduresApi } from "./procedures/procedures-api.js";
-export type { RecalledChange } from "./rounds/find-recall.js";
 export { shownBy } from "./rounds/memory-block.js";
 export type { TelemetryConfig } from "./rounds/observe.js";
 export type { RecallInput } from "./rounds/recall.js";
 export type { Recalled, RecalledMemories } from "./rounds/recalled.js";
 export type { Remembered } from "./rounds/remember.js";
-export type { SaidMessage, Scope, ThreadAddress } from "./scope/scope.js";
+export type { RecalledChange } from "./rounds/told-news.js";
+export type { AppScope, SaidMessage, Scope, ThreadAddress } from "./scope/scope.js";
 export type { AllListing } from "./scope/scope-predicates.js";
 export type { AnswerForm, MemoryBullet } from "./search/answer-query.js";
+export type { HeldLetGo, HeldOwner, HeldStatus } from "./search/held/held-status.js";
+export type { HeldConfig } from "./search/held-options.js";
 export type { MemoryFilter } from "./search/memory-filter.rule.js";
 export type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 export type { MemoryHit } from "./search/rank-memories.rule.js";
 export type { RecallMode, RetrievalConfig } from "./search/retrieval-options.js";
 export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
+export type { ImportedStore, ImportStore } from "./store/import-store.js";
+export type { LangGraphStore, ScopeOfNamespace, StoreInput } from "./store/langgraph-store.js";
+export type { StoreConfig } from "./store/store-options.js";
 export type { SummaryClaim } from "./summaries/claim-summary.js";
 export type { Summary, SummaryProgress, SummaryStats } from "./summaries/list-summaries.js";
 export type { SummariesApi } from "./summaries/summaries-api.js";
@@ -167,3 +207,7 @@ export type { ExportLine } from "./transfer/export-line.js";
 export type { Imported, ImportOptions, ImportProgress } from "./transfer/import-lines.js";
 export type { ImportCounted } from "./transfer/import-tally.js";
 export type { ImportTrust } from "./transfer/lower-line.js";
+export type { EnergyApi, EnergyConsumed, EnergyField, EnergySelection } from "./usage/energy-api.js";
+export type { EnergyLevel } from "./usage/energy-level.rule.js";
+export type { EnergyConfig } from "./usage/energy-options.js";
+export type { EnergyToday } from "./usage/energy-statements.js";

@@ -5,7 +5,8 @@ import { wellFormed } from "./text/storable-text.js";
 /** What a log line is about, to be searched by: ids, numbers and names of steps, and never a word that was said. */
 export interface LogFields {
   readonly threadId?: string;
-  /** "summarize", "extract", "compress", "recall", "remember", "consent", "api" or "import". */
+  readonly appId?: string;
+  /** "summarize", "extract", "compress", "note", "compact", "recall", "remember", "consent", "api" or "import". */
   readonly step?: string;
   readonly summaryId?: number;
   /** Of the messages that were worked on. */
@@ -20,6 +21,8 @@ export interface LogFields {
   readonly code?: string;
   /** How many facts came to what: `{ created: 2, merged: 1 }`. */
   readonly outcomes?: Readonly<Record<string, number>>;
+  /** How many notes of an app were shown. */
+  readonly notes?: number;
   /** What was learned. */
   readonly memoryIds?: readonly string[];
 }

@@ -5,6 +5,12 @@ import { storableText } from "./text/parse-input.js";
 const isObject = (value: unknown) => typeof value === "object" && value !== null;
 const isFunction = (value: unknown) => typeof value === "function";
 
+const isPgBoss = (value: unknown) =>
+  isObject(value) &&
+  ["getQueues", "createQueue", "insert", "fetch", "complete", "fail"].every((name) =>
+    isFunction((value as Record<string, unknown>)[name]),
+  );
+
 /** What JavaScript may have passed. Settings have a schema of their own, `openDatabase` looks at the database. */
 export const memoryOptionsSchema = z.strictObject({
   database: z.unknown().optional(),
@@ -13,7 +19,16 @@ export const memoryOptionsSchema = z.strictObject({
   embeddings: z.custom(isObject, "must be embeddings").optional(),
   embeddingSpace: z.string().optional(),
   config: z.unknown().optional(),
-  jobs: z.enum(["background", "inline"]).optional(),
+  jobs: z
+    .union(
+      [
+        z.enum(["background", "inline"]),
+        z.strictObject({ pgBoss: z.record(z.string(), z.unknown()) }),
+        z.custom(isPgBoss),
+      ],
+      'must be "background", "inline", a started pg-boss, or { pgBoss: options }',
+    )
+    .optional(),
   isolation: z.literal("rls").optional(),
   defaultScope: z.unknown().optional(),
   logger: z

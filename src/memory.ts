@@ -4,7 +4,10 @@ import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { CheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import type { Clock } from "./clock.js";
 import type { ConsentsApi } from "./consents/consents-api.js";
+import type { Consolidated, ConsolidateInput } from "./consolidation/consolidate.js";
+import type { createConsolidationGraph } from "./consolidation/consolidation-graph.js";
 import type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversation.js";
+import type { EndedThread, EndThread } from "./conversation/end-thread.js";
 import type { ListThreads, Thread } from "./conversation/list-threads.js";
 import type { RecordInput } from "./conversation/record.js";
 import type { ListShown, ShownTurn } from "./conversation/shown-turns.js";
@@ -14,6 +17,9 @@ import type { MemoryStats } from "./events/memory-stats.js";
 import type { createExtractionGraph } from "./facts/extraction-graph.js";
 import type { ForgetOptions, Forgotten } from "./forgetting/erase-scope.js";
 import type { DeleteThread } from "./forgetting/forget.js";
+import type { createInsightsGraph } from "./insights/insights-graph.js";
+import type { QueueOption } from "./jobs/job-queue.js";
+import type { JobWorker, WorkInput } from "./jobs/queue-work.js";
 import type { LifecycleApi } from "./lifecycle/lifecycle.js";
 import type { Logger } from "./logger.js";
 import type { ChangesApi } from "./memories/changes/changes-api.js";
@@ -21,6 +27,10 @@ import type { QuarantineApi } from "./memories/edit/quarantine.js";
 import type { CategoryPolicy } from "./memories/item/category.rule.js";
 import type { MemoriesApi } from "./memories/memories-api.js";
 import type { Reembedded, ReembedOptions } from "./models/reembed.js";
+import type { AppStatsOf, AppsStats } from "./notes/app-stats.js";
+import type { createCompactionGraph } from "./notes/compaction-graph.js";
+import type { createNoteGraph } from "./notes/note-graph.js";
+import type { NotesApi } from "./notes/notes-api.js";
 import type { MemoryConfig } from "./options.js";
 import type { AppsApi, UsersApi } from "./owners/users-api.js";
 import type { DatabaseStatus } from "./postgres/circuit-breaker.js";
@@ -31,14 +41,19 @@ import type { Recalled } from "./rounds/recalled.js";
 import type { Remembered } from "./rounds/remember.js";
 import type { Scope } from "./scope/scope.js";
 import type { MemoryBullet } from "./search/answer-query.js";
+import type { HeldStatus } from "./search/held/held-status.js";
 import type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 import type { MemoryHit } from "./search/rank-memories.rule.js";
 import type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
+import type { ImportedStore, ImportStore } from "./store/import-store.js";
+import type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 import type { SummariesApi } from "./summaries/summaries-api.js";
 import type { createSummarizationGraph } from "./summaries/summarization-graph.js";
 import type { Redact } from "./text/redactor.js";
 import type { ExportLine } from "./transfer/export-line.js";
 import type { Imported, ImportOptions } from "./transfer/import-lines.js";
+import type { EnergyApi } from "./usage/energy-api.js";
+import type { EnergyToday } from "./usage/energy-statements.js";
 
 /** How to create a memory. */
 export interface MemoryOptions {
@@ -54,8 +69,14 @@ export interface MemoryOptions {
   readonly embeddingSpace?: string;
   /** Settings, or the path of a YAML file with them. */
   readonly config?: MemoryConfig | string;
-  /** "background": in this process, after the answer. "inline": before `remember` returns. @default "background" */
-  readonly jobs?: "background" | "inline";
+  /**
+   * "background": in this process, after the answer. "inline": before `remember` returns. A started pg-boss 10.4, or the
+   * options of one that is made here: this process puts jobs in its queues, and those that call `work` do them, on as many
+   * machines as there are; they need the same `model` and `config`.
+   *
+   * @default "background"
+   */
+  readonly jobs?: "background" | "inline" | QueueOption;
   /**
    * "rls": PostgreSQL itself keeps tenants apart, so that even a wrong statement sees only the rows of the tenant it was
    * made for. Needs a server, `setup` with this option by the role that will own the tables, and from then on a role
@@ -115,6 +136,8 @@ export interface Memory {
   readonly memories: MemoriesApi;
   /** Steps that led to a result, written down from a conversation. */
   readonly procedures: ProceduresApi;
+  /** What an app remembers of conversations that ended: list, search, show and delete its notes. */
+  readonly notes: NotesApi;
   /** Memories that read as instructions to a model: an operator approves or rejects them. */
   readonly quarantine: QuarantineApi;
   /** What changed in the memories of a user or an app since a revision. */
@@ -143,7 +166,7 @@ export interface Memory {
     /** What was said that fits a question, best first. @throws MemoryError `INVALID_INPUT` */
     search(input: TranscriptQuery): Promise<TranscriptHit[]>;
   };
-  /** Conversations: list, claim and delete them, and see what their turns were shown. */
+  /** Conversations: list, claim, end and delete them, and see what their turns were shown. */
   readonly threads: {
     /** A user's or an app's threads, most recently active first. @throws MemoryError `INVALID_INPUT` */
     list(input: ListThreads): Promise<Thread[]>;
@@ -154,6 +177,17 @@ export interface Memory {
      * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another's, or that state is.
      */
     claim(input: ThreadClaim): Promise<ClaimedThread>;
+    /**
+     * Ends a conversation. One with an app leaves a note of what was said since its last one, made in the background; see
+     * `config.notes`. Ending it again changes nothing; a message opens it again.
+     *
+     * @example
+     * ```ts
+     * await memory.threads.end({ scope: { userId: "ana", appId: "shop" }, threadId: "t1", reason: "resolved" });
+     * ```
+     * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
+     */
+    end(input: EndThread): Promise<EndedThread>;
     /**
      * Deletes a thread with its messages, summaries, episodes, checkpoints and events. What was learned there stays
      * without its source, or goes as well.
@@ -181,23 +215,108 @@ export interface Memory {
   checkpointer(): PostgresSaver;
   /** LangGraph's checkpoints: delete those that are superseded. */
   readonly checkpoints: CheckpointsApi;
+  /**
+   * A store for LangGraph (`BaseStore`) on the same tables: for `compile({ store })`, `createAgent({ store })`, and whatever
+   * uses `getStore()` or takes a store. Items are found by words and, with embeddings, by meaning; `forget`, `export` and
+   * row-level security reach those of a scope. The operations of a batch are done in their order, in one round trip for each
+   * scope.
+   *
+   * @example
+   * ```ts
+   * const store = memory.store({ scope: ([, userId = ""]) => ({ userId }) });
+   * await store.put(["memories", "ana"], "tea", { text: "Likes green tea." });
+   * const found = await store.search(["memories", "ana"], { query: "What does she drink?" });
+   * ```
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  store(input?: StoreInput): LangGraphStore;
+  /**
+   * Takes over what LangGraph's `PostgresStore` holds, which stays as it is; what is here stays too. Interrupted, it goes on
+   * where it was.
+   *
+   * @example
+   * ```ts
+   * const { imported } = await memory.importStore({ scope: ([, userId = ""]) => ({ userId }) });
+   * ```
+   * @throws MemoryError `NOT_FOUND`, `DIMENSION_MISMATCH`, `EMBEDDING_FAILED`, `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  importStore(input?: ImportStore): Promise<ImportedStore>;
   /** The graph that makes summaries, to look at in Studio or to run by hand on `{ scope, threadId }`. */
   summarizationGraph(): ReturnType<typeof createSummarizationGraph>;
   /** The graph that extracts facts from what the user said, likewise. */
   extractionGraph(): ReturnType<typeof createExtractionGraph>;
   /** The graph that compresses older turns into an episode, likewise. */
   compressionGraph(): ReturnType<typeof createCompressionGraph>;
+  /** The memory sub-agent: the graph that writes the note of a conversation that ended, likewise. */
+  noteGraph(): ReturnType<typeof createNoteGraph>;
+  /** The graph that makes an app's notes one fewer where there are too many, by hand on `{ scope: { appId } }`. */
+  compactionGraph(): ReturnType<typeof createCompactionGraph>;
+  /**
+   * The graph that concludes what the user of `{ scope }` did not say in so many words, likewise; at most once in
+   * `insights.everyMs`, and only since something new was said or learned.
+   */
+  insightsGraph(): ReturnType<typeof createInsightsGraph>;
+  /** The graph that consolidates what is known of a user or an app, to run on `{ scope }`. */
+  consolidationGraph(): ReturnType<typeof createConsolidationGraph>;
+  /**
+   * Merges what says the same in other words, closes what no longer holds, and links what belongs together, of a scope's
+   * user or app: now, whether it is due or not. A model compares the pairs that are alike; code refuses what it can see to be
+   * wrong. Background work does the same once a day for whoever changed.
+   *
+   * @example
+   * ```ts
+   * const { pairs } = await memory.consolidate({ scope: { userId: "ana" }, dryRun: true });
+   * for (const { verdict, reason, action, gone } of pairs) console.log(verdict, reason, action, gone);
+   * ```
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`, `MODEL_REQUIRED`
+   */
+  consolidate(input: ConsolidateInput): Promise<Consolidated>;
   /** The users that something is kept of: list them, and merge two into one. */
   readonly users: UsersApi;
-  /** The apps that something is kept of. */
+  /** The apps that something is kept of: list them, and take one out of use. */
   readonly apps: AppsApi;
-  /** How memory has worked over the last 30 days, for a scope's user or app, or for all. */
-  stats(of?: { readonly scope?: Scope }): Promise<MemoryStats>;
+  /** How memory has worked over the last 30 days, and the energy it used today, for a scope's user or app, or for all. */
+  stats(of?: { readonly scope?: Scope }): Promise<MemoryStats & { readonly energy: EnergyToday }>;
   /**
-   * Does the work that is due now, summaries, facts and episodes: what is to be tried again, and what a dead
-   * worker left. Returns how many pieces were due.
+   * How apps remember their conversations: notes written an hour, compactions an app and day, the share of apps that have
+   * notes, and of conversations that were shown some, and what notes took of their energy. For an app, for those of a tenant, or for all.
+   *
+   * @example
+   * ```ts
+   * const { appsWithNotesShare, apps } = await memory.stats({ by: "app" });
+   * ```
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  stats(of: AppStatsOf): Promise<AppsStats>;
+  /** What models took in the background, and what is left to each tenant. */
+  readonly energy: EnergyApi;
+  /**
+   * Units of energy that background calls of this process took since this was called last, of all tenants; for a loop
+   * that keeps a budget of its own. It asks nothing.
+   *
+   * @example
+   * ```ts
+   * setInterval(() => console.log(`${memory.energyConsumedSinceLastPoll()} units for memory`), 60_000);
+   * ```
+   */
+  energyConsumedSinceLastPoll(): number;
+  /**
+   * Does the work that is due now, summaries, facts, episodes, notes and insights: what is to be tried again, what a dead
+   * worker left, and conversations of apps that have gone silent. Returns how many pieces were due.
    */
   upkeep(): Promise<number>;
+  /**
+   * Does the jobs that processes with `jobs: boss` put in queues, until it is stopped, and looks for what the tables say is
+   * due: what a dead worker left, or a queue lost. Where tenants are isolated, only the role may that owns the tables.
+   *
+   * @example
+   * ```ts
+   * const worker = await memory.work({ kinds: ["facts", "summaries"] });
+   * process.once("SIGTERM", () => worker.stop().then(() => memory.close()));
+   * ```
+   * @throws MemoryError `INVALID_INPUT`, `PERMISSION_DENIED`, `PEER_MISSING`
+   */
+  work(input?: WorkInput): Promise<JobWorker>;
   /**
    * Gives every active memory of all scopes that lacks one a vector of the configured embeddings, after they were
    * added or changed. What is done stays done when it is interrupted.
@@ -251,7 +370,18 @@ export interface Memory {
    * ```
    */
   databaseStatus(): DatabaseStatus;
-  /** Resolves when no background work of this process is running or waiting. */
+  /**
+   * Which users and apps this process holds in memory, of all tenants, and how recalls were answered; it asks nothing.
+   * An owner is taken in at its second recall within ten minutes: see `retrieval.held`. For those who run the process.
+   *
+   * @example
+   * ```ts
+   * const { owners, bytes, served } = memory.held();
+   * console.log(`${owners} owners in ${bytes} bytes; ${served.held} recalls from them, ${served.statement} not`);
+   * ```
+   */
+  held(): HeldStatus;
+  /** Resolves when no background work of this process is running or waiting, and no owner is being taken in. */
   idle(): Promise<void>;
   /** Waits for background work, then ends the pool if it was made here. */
   close(): Promise<void>;

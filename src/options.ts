@@ -1,8 +1,13 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
+import {
+  type ConsolidationConfig,
+  consolidationOptionsSchema,
+} from "./consolidation/consolidation-options.js";
 import { type ConversationConfig, conversationOptionsSchema } from "./conversation/conversation-options.js";
 import { MemoryError, messageOf } from "./errors.js";
+import { type InsightsConfig, insightsOptionsSchema } from "./insights/insights-options.js";
 import {
   type JobsConfig,
   jobsOptionsSchema,
@@ -23,11 +28,14 @@ import {
   categoryPolicy,
 } from "./memories/item/category.rule.js";
 import { type MemoriesConfig, memoryOptionsSchema } from "./memories/item/memory-options.js";
+import { type NotesConfig, notesOptionsSchema } from "./notes/notes-options.js";
 import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-database.js";
 import { type TelemetryConfig, telemetryOptionsSchema } from "./rounds/observe.js";
 import { type RetrievalConfig, retrievalOptionsSchema } from "./search/retrieval-options.js";
+import { type StoreConfig, storeOptionsSchema } from "./store/store-options.js";
 import { type SummaryConfig, summaryOptionsSchema } from "./summaries/summary-window.rule.js";
 import { namesKeys } from "./text/parse-input.js";
+import { type EnergyConfig, energyOption } from "./usage/energy-options.js";
 
 /** Settings that go together. */
 const presets = {
@@ -50,14 +58,19 @@ const configSchema = z.strictObject({
   conversation: conversationOptionsSchema.prefault({}),
   summaries: summaryOptionsSchema.prefault({}),
   memories: memoryOptionsSchema.prefault({}),
+  insights: insightsOptionsSchema.prefault({}),
   upkeep: taskOptionsSchema.prefault({}),
+  notes: notesOptionsSchema.prefault({}),
   lifecycle: lifecycleOptionsSchema.prefault({}),
+  consolidation: consolidationOptionsSchema.prefault({}),
   telemetry: telemetryOptionsSchema.prefault({}),
   retrieval: retrievalOptionsSchema.prefault({}),
   consent: consentConfigSchema.prefault({}),
   categories: categoryConfigSchema.optional(),
   allowlists: z.record(z.string().min(1), z.array(z.string())).optional(),
   jobs: jobsOptionsSchema.prefault({}),
+  energy: energyOption.prefault({}),
+  store: storeOptionsSchema.prefault({}),
 });
 
 /** Everything tunable. Each setting says its default. */
@@ -78,10 +91,16 @@ export interface MemoryConfig {
   readonly summaries?: SummaryConfig | undefined;
   /** Which facts and episodes are made and kept, and when two are the same. */
   readonly memories?: MemoriesConfig | undefined;
-  /** How facts, episodes and procedures are made in the background. */
+  /** Whether, how often and how many insights into a user are made. */
+  readonly insights?: InsightsConfig | undefined;
+  /** How facts, episodes, insights and procedures are made in the background. */
   readonly upkeep?: UpkeepConfig | undefined;
+  /** How apps remember conversations that ended. */
+  readonly notes?: NotesConfig | undefined;
   /** When memories are forgotten by age, and for good. */
   readonly lifecycle?: LifecycleConfig | undefined;
+  /** How memories that say the same are merged in the background. */
+  readonly consolidation?: ConsolidationConfig | undefined;
   /** What spans and log lines may say. */
   readonly telemetry?: TelemetryConfig | undefined;
   /** How memories are found, and how many are shown. */
@@ -94,6 +113,10 @@ export interface MemoryConfig {
   readonly allowlists?: Record<string, string[]> | undefined;
   /** How background work runs in this process. */
   readonly jobs?: JobsConfig | undefined;
+  /** How much a tenant's background calls of models may take before work that can wait does so. */
+  readonly energy?: EnergyConfig | boolean | undefined;
+  /** How `memory.store()`, a store for LangGraph, keeps and finds items. */
+  readonly store?: StoreConfig | undefined;
 }
 
 type ParsedConfig = z.output<typeof configSchema>;

@@ -4,6 +4,7 @@ import type { Logger } from "./logger.js";
 import type { Embedder } from "./models/embedder.js";
 import type { Database } from "./postgres/database.js";
 import type { Redactor } from "./text/redactor.js";
+import type { Usage } from "./usage/usage.js";
 
 /** What one memory runs on. Each capability names the settings that it reads as `Config`, and takes what it needs. */
 export interface Runtime<Config = unknown> {
@@ -19,6 +20,8 @@ export interface Runtime<Config = unknown> {
   readonly hasModel: boolean;
   /** The model of background work. @throws MemoryError `MODEL_REQUIRED` */
   readonly model: () => BaseChatModel;
+  /** What background calls cost. */
+  readonly usage: Usage;
   /** Told when work that failed may be tried again. */
   readonly onRetry: (delayMs: number) => void;
 }

@@ -1,31 +1,50 @@
 import { createConsentExpiryWork } from "./consents/consents-api.js";
+import { createConsolidationGraph } from "./consolidation/consolidation-graph.js";
+import { createConsolidationWork } from "./consolidation/consolidation-work.js";
 import { createCompressionGraph } from "./episodes/compression-graph.js";
+import { MemoryError } from "./errors.js";
 import { createExtractionGraph } from "./facts/extraction-graph.js";
+import { createInsightsGraph } from "./insights/insights-graph.js";
 import {
   acrossAllTenants,
-  type BackgroundWork,
   createBackgroundWork,
   keepTenant,
+  sweepWork,
   type Worker,
 } from "./jobs/background-work.js";
+import { createJobQueue, type QueueOption } from "./jobs/job-queue.js";
+import { createOwnerTaskWorker } from "./jobs/owner-task.js";
+import { createQueuedWork, parseWork, type QueuedWork, type WorkInput } from "./jobs/queue-work.js";
 import { createTaskWorker } from "./jobs/thread-task.js";
 import { createLifecycle } from "./lifecycle/lifecycle.js";
+import { compactNotes, createCompactionGraph } from "./notes/compaction-graph.js";
+import { createNoteGraph } from "./notes/note-graph.js";
 import type { ResolvedConfig } from "./options.js";
-import { type Observe, reportWork, spans } from "./rounds/observe.js";
+import type { Database } from "./postgres/database.js";
+import { type Observe, type Observed, reportWork, spans } from "./rounds/observe.js";
 import type { DueTask, Remembered } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
+import type { ThreadRef } from "./scope/scope.js";
+import { sweepHeldProcesses } from "./search/held/held-processes.js";
+import { createStoreSweep } from "./store/sweep-items.js";
 import { createSummaryWorker } from "./summaries/claim-summary.js";
 import { createSummarizationGraph } from "./summaries/summarization-graph.js";
 
 /** The work that one memory does in the background. */
 export interface Upkeep {
-  readonly background: BackgroundWork;
+  readonly background: QueuedWork;
   readonly lifecycle: ReturnType<typeof createLifecycle>;
   readonly graphs: {
     readonly summarization: ReturnType<typeof createSummarizationGraph>;
     readonly extraction: ReturnType<typeof createExtractionGraph>;
     readonly compression: ReturnType<typeof createCompressionGraph>;
+    readonly note: ReturnType<typeof createNoteGraph>;
+    readonly compaction: ReturnType<typeof createCompactionGraph>;
+    readonly insights: ReturnType<typeof createInsightsGraph>;
+    readonly consolidation: ReturnType<typeof createConsolidationGraph>;
   };
+  /** Starts the note of a conversation that ended. */
+  startNote(threadRef: ThreadRef): Promise<void>;
   /** Starts what a round made due. */
   start(summary: Remembered["summary"], due: readonly DueTask[]): Promise<void>;
 }
@@ -39,40 +58,32 @@ export function createUpkeep(
   runtime: Runtime<ResolvedConfig>,
   patient: Runtime<ResolvedConfig>,
   observe: Observe,
-  jobs: "background" | "inline",
+  jobs: "background" | "inline" | QueueOption,
 ): Upkeep {
-  const { db, config, logger, hasModel } = runtime;
+  const { db, hasModel } = runtime;
   const lifecycle = createLifecycle(patient);
+  const compaction = createCompactionGraph(runtime);
   const graphs = {
     summarization: createSummarizationGraph(runtime),
     extraction: createExtractionGraph(runtime),
     compression: createCompressionGraph(runtime),
+    note: createNoteGraph(runtime, (owner) => compactNotes(compaction, owner)),
+    compaction,
+    insights: createInsightsGraph(runtime),
+    consolidation: createConsolidationGraph(runtime),
   };
-  const summaries = createSummaryWorker(db, config.summaries, (claim) =>
-    observe(spans.summarize, () => graphs.summarization.invoke({ claim }), reportWork),
-  );
-  const { leaseMs } = config.upkeep;
-  const tasks = {
-    extract: createTaskWorker(db, {
-      ...{ task: "extract", leaseMs },
-      step: (claim) => observe(spans.extract, () => graphs.extraction.invoke({ claim }), reportWork),
-    }),
-    compress: createTaskWorker(db, {
-      ...{ task: "compress", leaseMs },
-      step: (claim) => observe(spans.compress, () => graphs.compression.invoke({ claim }), reportWork),
-    }),
-  };
-  const withModel: Worker[] = [
-    summaries,
-    ...(config.memories.extract ? [tasks.extract] : []),
-    ...(config.memories.episodes ? [tasks.compress] : []),
+  const workers = createWorkers(runtime, graphs, observe);
+  const { summaries, tasks } = workers;
+  const withoutModel: Worker[] = [
+    createConsentExpiryWork(db),
+    ...[lifecycle.work, lifecycle.trimming, heldProcessWork(db), createStoreSweep(patient.db)],
   ];
-  const withoutModel: Worker[] = [createConsentExpiryWork(db), lifecycle.work, lifecycle.trimming];
   // Made once: a sweep remembers when it last looked for each.
-  const workers = [...(hasModel ? withModel : []), ...withoutModel].map((worker) =>
-    acrossAllTenants(db, worker),
+  const background = createWork(
+    runtime,
+    jobs,
+    [...(hasModel ? workers.enabled : []), ...withoutModel].map((worker) => acrossAllTenants(db, worker)),
   );
-  const background = createBackgroundWork({ ...config.jobs, ...{ logger, jobs }, workers });
   let wakesAt = Number.NEGATIVE_INFINITY;
   /** One timer for all threads that wait; those that come due after it are for the sweeps. */
   const wakeOnce = (delayMs: number) => {
@@ -84,6 +95,7 @@ export function createUpkeep(
     background,
     lifecycle,
     graphs,
+    startNote: (threadRef) => background.start(keepTenant(tasks.note.of(threadRef))),
     async start(summary, due) {
       if (summary.started) await background.start(keepTenant(summaries.of(summary.claim)));
       for (const { task, threadRef, inMs = 0 } of due) {
@@ -92,4 +104,81 @@ export function createUpkeep(
       }
     },
   };
+}
+
+/** How `workers` are put to work: in this process, or by queues. */
+function createWork(
+  { db, config, logger }: Runtime<ResolvedConfig>,
+  jobs: "background" | "inline" | QueueOption,
+  workers: readonly Worker[],
+): QueuedWork {
+  const { concurrency, concurrencyByKind, sweepIntervalMs, pollIntervalMs } = config.jobs;
+  const inProcess = (how: "background" | "inline") =>
+    createBackgroundWork({ jobs: how, concurrency, sweepIntervalMs, logger, workers });
+  if (typeof jobs === "string") return { ...inProcess(jobs), work: refuseToWork };
+  return createQueuedWork({
+    ...{ queue: createJobQueue(db, jobs, logger), local: inProcess("background") },
+    ...{ workers, logger, pollIntervalMs, sweepIntervalMs, mayWork: db.mayCrossTenants },
+    concurrencyOf: (kind) => concurrencyByKind[kind] ?? concurrency,
+  });
+}
+
+async function refuseToWork(input?: WorkInput): Promise<never> {
+  parseWork(input);
+  throw new MemoryError(
+    "INVALID_INPUT",
+    "This memory has no queues, and does its work in this process by itself: createMemory({ jobs: { pgBoss: {} } }).",
+  );
+}
+
+/** The workers that need a model, each of which does claimed work by its graph, within a span. */
+function createWorkers({ db, config }: Runtime<ResolvedConfig>, graphs: Upkeep["graphs"], observe: Observe) {
+  const { leaseMs } = config.upkeep;
+  const stepOf =
+    <Claim>(span: Observed, graph: { invoke(input: { claim: Claim }): Promise<{ status?: string }> }) =>
+    (claim: Claim) =>
+      observe(span, () => graph.invoke({ claim }), reportWork);
+  const summaries = createSummaryWorker(db, config.summaries, stepOf(spans.summarize, graphs.summarization));
+  const tasks = {
+    extract: createTaskWorker(db, {
+      ...{ task: "extract", leaseMs },
+      step: stepOf(spans.extract, graphs.extraction),
+    }),
+    compress: createTaskWorker(db, {
+      ...{ task: "compress", leaseMs },
+      step: stepOf(spans.compress, graphs.compression),
+    }),
+    note: createTaskWorker(db, { ...{ task: "note", leaseMs }, step: stepOf(spans.note, graphs.note) }),
+  };
+  const compactions = createOwnerTaskWorker(db, {
+    ...{ task: "compact", leaseMs },
+    step: stepOf(spans.compact, graphs.compaction),
+  });
+  const insights = createOwnerTaskWorker(db, {
+    ...{ task: "insights", leaseMs },
+    step: stepOf(spans.insights, graphs.insights),
+  });
+  const consolidation = createConsolidationWork(
+    { db, config },
+    stepOf(spans.consolidate, graphs.consolidation),
+  );
+  const enabled: Worker[] = [
+    summaries,
+    ...(config.memories.extract ? [tasks.extract] : []),
+    ...(config.memories.episodes ? [tasks.compress] : []),
+    ...(config.notes.enabled ? [tasks.note, compactions] : []),
+    ...(config.insights.enabled ? [insights] : []),
+    ...(config.consolidation.enabled ? consolidation : []),
+  ];
+  return { summaries, tasks, enabled };
+}
+
+/** Every hour is often enough: what is old is shown to nobody. */
+const heldSweepMs = 3_600_000;
+
+/** Upkeep that removes what killed processes said of themselves. */
+function heldProcessWork(db: Database): Worker {
+  return sweepWork("processes", {
+    ...{ intervalMs: heldSweepMs, name: "Processes that are gone", run: () => sweepHeldProcesses(db) },
+  });
 }

@@ -5,7 +5,7 @@ import { printResult, printTable } from "../report.js";
 import { loadObservations, loadSummaries, loadTurns, type Written } from "./load-locomo.js";
 import { type LocomoConversation, readLocomo } from "./locomo-data.js";
 import { type Answered, askAll, type Recall, recallOf, timesOf, totalled } from "./measure-recall.js";
-import { type CitedByLoad, type Load, scopeOf, searchesOf } from "./searches.js";
+import { type CitedByLoad, type Load, scopeOf, searchesOf, showEverything } from "./searches.js";
 
 /**
  * Evidence recall of transcript and memory search on the conversations of `file`, loaded and asked through the
@@ -15,15 +15,20 @@ export async function runLocomo(database: BenchDatabase, file: string): Promise<
   const { conversations } = readLocomo(file);
   const options = { database: database.source, schema: database.schema };
   const lexical = createMemory(options);
-  const hybrid = createMemory({ ...options, embeddings: new HashingEmbeddings({ dimensions: 384 }) });
+  const withVectors = { ...options, embeddings: new HashingEmbeddings({ dimensions: 384 }) };
+  const hybrid = createMemory(withVectors);
+  const showing = (held: boolean) =>
+    createMemory({ ...withVectors, config: { retrieval: { ...showEverything, held } } });
+  const [cold, holding] = [showing(false), showing(true)];
   try {
     await hybrid.setup();
     const cited = await load(lexical, hybrid, conversations);
     await vacuumSchema(database.pool, database.schema);
-    const searches = searchesOf(lexical, hybrid, cited);
-    report(searches, await askAll(conversations, searches));
+    const searches = searchesOf({ lexical, hybrid, cold, holding }, cited);
+    const answers = await askAll(conversations, searches);
+    report(searches, answers);
   } finally {
-    await hybrid.close();
+    for (const memory of [holding, cold, hybrid]) await memory.close();
     await lexical.close();
   }
 }
@@ -63,6 +68,16 @@ async function load(
     ),
   );
   return cited;
+}
+
+/** Of how many questions the two ways of a recall find the evidence in different places. */
+function countDiffering({
+  recallCold = [],
+  recallHeld = [],
+}: Readonly<Record<string, readonly Answered[]>>): number {
+  const places = ({ evidence, found }: Answered) =>
+    evidence.map((turn) => found.findIndex((hit) => hit.includes(turn))).join();
+  return recallCold.filter((cold, index) => places(cold) !== places(recallHeld[index] as Answered)).length;
 }
 
 function report(
@@ -128,5 +143,5 @@ function report(
     Object.fromEntries(Object.entries(recall).map(([key, value]) => [key, Math.round(value * 10) / 10]));
   const json = Object.fromEntries(names.map((name) => [name, rounded(total(name))]));
   const cat5 = rounded(recallOf(select("turns", ({ category }) => category === 5)));
-  printResult({ ...json, cat5 });
+  printResult({ ...json, cat5, heldDiffers: countDiffering(answers) });
 }

@@ -15,6 +15,12 @@ export interface Sizes {
   /** Messages of the threads whose rounds are compared. */
   readonly threads: readonly [short: number, long: number, longest: number];
   readonly recalls: Rounds;
+  /** Recalls of each kind and size, fifty at once. */
+  readonly throughput: number;
+  /** Memories in the embedded database. */
+  readonly embeddedRows: number;
+  /** Recalls that are watched for how long they block the process. */
+  readonly embeddedBlocks: Rounds;
   /** A p95 needs more of them. */
   readonly growthRecalls: Rounds;
   /** Rounds in threads of thousands of messages, each of which may take a second. */
@@ -36,6 +42,9 @@ export const fullSizes: Sizes = {
   writers: [1_100, 5_000],
   threads: [100, 5_000, 10_000],
   recalls: { rounds: 100, warmUps: 20 },
+  throughput: 1_000,
+  embeddedRows: 10_000,
+  embeddedBlocks: { rounds: 30, warmUps: 5 },
   growthRecalls: { rounds: 300, warmUps: 40 },
   longRounds: { rounds: 20, warmUps: 5 },
   adds: { rounds: 100, warmUps: 20 },
@@ -52,6 +61,9 @@ export const smallSizes: Sizes = {
   writers: [110, 500],
   threads: [100, 500, 1_000],
   recalls: { rounds: 10, warmUps: 6 },
+  throughput: 100,
+  embeddedRows: 2_000,
+  embeddedBlocks: { rounds: 5, warmUps: 2 },
   growthRecalls: { rounds: 20, warmUps: 6 },
   longRounds: { rounds: 5, warmUps: 2 },
   adds: { rounds: 10, warmUps: 5 },

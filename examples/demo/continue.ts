@@ -3,6 +3,7 @@ import { address, openShop } from "./open-shop.js";
 import { nextRound, playRound, rounds } from "./play-round.js";
 import { playSecondPart } from "./second-part.js";
 import { tell } from "./story.js";
+import { playThirdPart } from "./third-part.js";
 
 // The demo's second process: node … continue.ts <folder of the first one>.
 
@@ -23,3 +24,4 @@ try {
   await shop.memory.close();
 }
 await playSecondPart(folder);
+await playThirdPart(folder);

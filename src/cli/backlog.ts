@@ -1,4 +1,6 @@
 import sql from "sql-template-tag";
+import type { OwnerTask } from "../jobs/owner-task.js";
+import type { ThreadTask } from "../jobs/thread-task.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import { isExpired } from "../memories/write/expire-memories.js";
 import type { Connection } from "../postgres/connection.js";
@@ -25,7 +27,7 @@ export async function tableSizes(db: Database): Promise<TableSize[]> {
 export interface Backlog {
   /** Work that is due, and since when the oldest of it waits. */
   readonly due: readonly {
-    readonly work: "summarize" | "extract" | "compress";
+    readonly work: "summarize" | ThreadTask | OwnerTask;
     readonly count: number;
     readonly since: Date;
   }[];
@@ -48,6 +50,8 @@ export async function readBacklog(db: Connection): Promise<Backlog> {
       where status in ('processing', 'failed')
       union all
       select task, coalesce(lease_until, retry_at) from ${schema}.thread_task
+      union all
+      select task, coalesce(lease_until, retry_at) from ${schema}.owner_task
     ) d
     where since <= ${db.now()} group by work order by since`);
   const [row] = await db.query<{

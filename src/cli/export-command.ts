@@ -27,16 +27,25 @@ async function exportLines(flags: MemoryFlags & { readonly out?: string }): Prom
       await write(lines, process.stdout, false);
       return;
     }
-    // Under its name only when it is whole.
-    const part = `${out}.part`;
-    try {
-      const count = await write(lines, privateFile(part), !flags.json && process.stderr.isTTY === true);
-      renameSync(part, out);
-      print(flags, { file: out, lines: count }, () => `Exported ${count} lines to ${out}.`);
-    } finally {
-      rmSync(part, { force: true });
-    }
+    const visible = !flags.json && process.stderr.isTTY === true;
+    const count = await writePrivately(out, (file) => write(lines, file, visible));
+    print(flags, { file: out, lines: count }, () => `Exported ${count} lines to ${out}.`);
   });
+}
+
+/** Has `write` fill a file that only its owner may read, and that is under its name only when it is whole. */
+export async function writePrivately<Result>(
+  out: string,
+  write: (file: WriteStream) => Promise<Result>,
+): Promise<Result> {
+  const part = `${out}.part`;
+  try {
+    const result = await write(privateFile(part));
+    renameSync(part, out);
+    return result;
+  } finally {
+    rmSync(part, { force: true });
+  }
 }
 
 /** A new file that only its owner may read, whatever the umask; what a killed run left there goes. */

@@ -49,7 +49,8 @@ export async function forget(flags: ForgetFlags): Promise<void> {
         : memory.threads.delete({ ...options, scope, threadId, memories: withMemories ? "remove" : "keep" });
     const preview = await erase({ dryRun: true });
     if (flags.dryRun) return print(flags, preview, () => describe(preview, "Would forget"));
-    if (!flags.yes && !(await agreed(preview, flags)))
+    const hint = "forget deletes for good: add --yes, or --dry-run to see what would go.";
+    if (!flags.yes && !(await agreed(question(preview, flags), hint)))
       throw new MemoryError("INVALID_INPUT", "Nothing was forgotten.");
     const bar = progressBar(flags);
     const forgotten = await erase({ onProgress: bar.update }).finally(bar.stop);
@@ -59,18 +60,23 @@ export async function forget(flags: ForgetFlags): Promise<void> {
   });
 }
 
-async function agreed({ total }: Forgotten, { user, app, thread }: ForgetFlags): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      "forget deletes for good: add --yes, or --dry-run to see what would go.",
-    );
-  }
+function question({ total }: Forgotten, { user, app, thread }: ForgetFlags): string {
   const who = Object.entries({ user, app, thread })
     .flatMap(([what, id]) => (id === undefined ? [] : [`${what} ${id}`]))
     .join(", ");
+  return `Delete ${total} rows of ${oneLine(who)} for good?`;
+}
+
+/**
+ * Whether the one at the terminal agrees to `question`.
+ *
+ * @param hint what to do where nobody can be asked.
+ * @throws MemoryError `INVALID_INPUT` when nobody can be asked
+ */
+export async function agreed(question: string, hint: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) throw new MemoryError("INVALID_INPUT", hint);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`Delete ${total} rows of ${oneLine(who)} for good? [y/N] `);
+  const answer = await terminal.question(`${question} [y/N] `);
   terminal.close();
   return /^y(es)?$/i.test(answer.trim());
 }

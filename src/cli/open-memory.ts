@@ -6,6 +6,8 @@ import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createMemory } from "../create-memory.js";
 import { MemoryError } from "../errors.js";
+import type { Authenticate } from "../http/authenticate.js";
+import type { QueueOption } from "../jobs/job-queue.js";
 import { defaultLogger } from "../logger.js";
 import type { Memory } from "../memory.js";
 import { toMemoryError } from "../postgres/database-error.js";
@@ -14,13 +16,14 @@ import { type DatabaseOption, defaultDataDir, openDatabase } from "../postgres/o
 import { parseScope, type Scope } from "../scope/scope.js";
 import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 
-/** The memory that flags and environment name. @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT` */
-export async function openMemory(flags: MemoryFlags): Promise<Memory> {
+/** The memory that flags and environment name, with `jobs` in queues where they are given. @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT` */
+export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promise<Memory> {
   const { option: database } = existingDatabase(flags, process.env);
   const { schema, config, embeddings, embeddingSpace, model } = flags;
   return createMemory({
     database,
     schema,
+    ...(jobs && { jobs }),
     ...(await isolationOf(database, schema)),
     ...(config !== undefined && { config }),
     ...(embeddings !== undefined && { embeddings: await loadEmbeddings(embeddings) }),
@@ -136,8 +139,18 @@ async function loadModel(name: string): Promise<BaseChatModel> {
   );
 }
 
+/** The function that a module exports as default or as `authenticate`. @throws MemoryError `INVALID_INPUT` */
+export async function loadAuthenticate(name: string): Promise<Authenticate> {
+  const found = (await exportsOf(name, "authenticate")).find((value) => typeof value === "function");
+  if (found) return found as Authenticate;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `${name} exports no function: export one as default or as \`authenticate\` that says who sends a request.`,
+  );
+}
+
 /** What a module exports as default and as `what`. */
-async function exportsOf(name: string, what: "embeddings" | "model"): Promise<unknown[]> {
+async function exportsOf(name: string, what: "embeddings" | "model" | "authenticate"): Promise<unknown[]> {
   const exports = await importModule(name, what);
   // A CommonJS module arrives as the default export.
   const inner = (exports.default ?? {}) as { readonly [name: string]: unknown };

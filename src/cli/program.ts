@@ -1,22 +1,28 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { appsCommand } from "./apps-command.js";
 import { pinCommand, removeCommand, restoreCommand, revertCommand, unpinCommand } from "./change-commands.js";
 import { consentsCommand } from "./consents-command.js";
 import { exportCommand } from "./export-command.js";
 import { forgetCommand } from "./forget-command.js";
 import { historyCommand } from "./history-command.js";
 import { importCommand } from "./import-command.js";
+import { importStoreCommand } from "./import-store-command.js";
 import { addCommand, listCommand, showCommand } from "./memories-commands.js";
 import { migrateCommand } from "./migrate-command.js";
+import { notesCommand } from "./notes-command.js";
 import { oneLine } from "./output.js";
-import { appsCommand, mergeCommand, usersCommand } from "./owners-commands.js";
+import { mergeCommand, usersCommand } from "./owners-commands.js";
 import { pruneCommand } from "./prune-command.js";
 import { quarantineCommand } from "./quarantine-command.js";
 import { reembedCommand } from "./reembed-command.js";
 import { searchCommand } from "./search-command.js";
+import { mcpCommand, serveCommand } from "./serve-commands.js";
+import { statsCommand } from "./stats-command.js";
 import { statusCommand } from "./status-command.js";
 import { threadsCommand } from "./threads-command.js";
-import { statsCommand, summariesCommand, upkeepCommand } from "./work-commands.js";
+import { summariesCommand, upkeepCommand } from "./work-commands.js";
+import { workerCommand } from "./worker-command.js";
 
 /** In the order of the help. */
 const commands = [
@@ -37,9 +43,19 @@ const commands = [
     consentsCommand,
     quarantineCommand,
     mergeCommand,
+    notesCommand,
     forgetCommand,
   ],
-  ...[exportCommand, importCommand, upkeepCommand, pruneCommand, reembedCommand],
+  ...[
+    exportCommand,
+    importCommand,
+    importStoreCommand,
+    upkeepCommand,
+    workerCommand,
+    pruneCommand,
+    reembedCommand,
+  ],
+  ...[serveCommand, mcpCommand],
 ];
 
 /** The command line. Its actions throw; what to do with errors is up to the caller. */

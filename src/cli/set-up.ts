@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { countTranscripts } from "../conversation/list-threads.js";
+import type { OwnerTask } from "../jobs/owner-task.js";
 import type { ThreadTask } from "../jobs/thread-task.js";
 import { setUpCheckpointer } from "../langgraph/checkpointer/owned-postgres-saver.js";
 import { defaultLogger } from "../logger.js";
@@ -10,7 +11,9 @@ import { acrossTenants } from "../postgres/isolation.js";
 import { migrate } from "../postgres/migrate.js";
 import { migrationStatus } from "../postgres/migration-set.js";
 import { openDatabase } from "../postgres/open-database.js";
+import { listHeldProcesses } from "../search/held/held-processes.js";
 import { listStuckSummaries, summaryStats } from "../summaries/list-summaries.js";
+import { findEnergyToday } from "../usage/energy-statements.js";
 import { readBacklog, tableSizes } from "./backlog.js";
 import type { DatabaseFlags } from "./flags.js";
 import { chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
@@ -59,13 +62,22 @@ async function readContents(database: Database) {
   const stuck = await listStuckSummaries(database, stuckAfterMs);
   const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
   const state = { tables: await tableSizes(database), ...(await readBacklog(database)) };
-  return { ...counts, summaries: { completed, processing, failed }, stuck: stuck.length, ...state };
+  const held = await listHeldProcesses(database);
+  const energy = await findEnergyToday(database, null);
+  return {
+    ...counts,
+    summaries: { completed, processing, failed },
+    stuck: stuck.length,
+    ...state,
+    held,
+    energy,
+  };
 }
 
 /** How much was learned, and how much of the work on it was given up, over all scopes. */
 interface MemoryCounts {
   readonly memories: readonly { kind: MemoryKind; state: MemoryLifecycle; count: number }[];
-  readonly deadLetters: readonly { task: ThreadTask; count: number }[];
+  readonly deadLetters: readonly { task: ThreadTask | OwnerTask; count: number }[];
 }
 
 /** Counts memories by kind and state, and dead letters by task. Reads every memory: for people, not for every turn. */

@@ -1,12 +1,5 @@
 import type { Summary, SummaryProgress } from "../summaries/list-summaries.js";
-import {
-  type CliCommand,
-  type MemoryFlags,
-  wholeNumber,
-  withDatabase,
-  withMemory,
-  withScope,
-} from "./flags.js";
+import { type CliCommand, type MemoryFlags, wholeNumber, withDatabase, withMemory } from "./flags.js";
 import { aligned, print } from "./output.js";
 import { useMemory, useScope } from "./use-memory.js";
 
@@ -60,34 +53,11 @@ function progressRow({
   return [summaryId, createdAt.toISOString(), `messages ${startSeq}-${endSeq}`, took, threadId];
 }
 
-/** `mnemograph stats`: how memory has worked over the last 30 days. */
-export const statsCommand: CliCommand = {
-  name: "stats",
-  description: "show how memory has worked over the last 30 days",
-  examples: [["stats --json", "for everybody; --user or --app for one"]],
-  flags: (command) => withDatabase(withScope(command)),
-  run: stats,
-};
-
-async function stats(flags: MemoryFlags): Promise<void> {
-  const found = await useMemory(flags, (memory, scope) => memory.stats(scope && { scope }));
-  const share = (value: number | null) => (value === null ? "-" : `${(value * 100).toFixed(1)} %`);
-  print(flags, found, () =>
-    aligned([
-      ["First pass rate", share(found.firstPassRate), "of what models proposed; healthy from 95 %"],
-      ["Written", found.written, "proposals that became, changed or confirmed a memory"],
-      ["Rejected", found.rejected, "proposals that were not written"],
-      ["Given up", found.deadLetters, "pieces of background work"],
-      ["Turns with the tool", share(found.recallToolShare), "searched by an agent; healthy below 10 %"],
-    ]).join("\n"),
-  );
-}
-
 /** `mnemograph upkeep`: the work that is due, once, for cron and for what runs no processes of its own. */
 export const upkeepCommand: CliCommand = {
   name: "upkeep",
   description:
-    "do the work that is due now, and end: ageing and expiry; with a model also summaries and facts",
+    "do the work that is due now, and end: ageing and expiry; with a model also summaries, facts and notes",
   examples: [["upkeep --model ./model.js", "from cron, where no process lives long"]],
   flags: (command) =>
     withMemory(command, "give what is learned vectors, with the embeddings a file or package exports").option(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Worker } from "../jobs/background-work.js";
+import type { Job, Worker } from "../jobs/background-work.js";
 import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.rule.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Database } from "../postgres/database.js";
@@ -21,14 +21,15 @@ const batchSize = 500;
 
 /** Marking requests whose time is over, as background work. They count as expired before that already. */
 export function createConsentExpiryWork(db: Database): Worker {
-  return {
-    async due() {
-      if (!(await hasExpiredConsents(db))) return [];
-      const run = async () => {
-        while ((await expireConsents(db, batchSize)) === batchSize);
-      };
-      return [{ name: "Consent requests whose time is over", run }];
+  const job: Job = {
+    ...{ name: "Consent requests whose time is over", ticket: { work: "consents" } },
+    async run() {
+      while ((await expireConsents(db, batchSize)) === batchSize);
     },
+  };
+  return {
+    ...{ works: ["consents"], at: () => job },
+    due: async () => ((await hasExpiredConsents(db)) ? [job] : []),
   };
 }
 

@@ -1,7 +1,7 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
-import { idDigest, isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
+import { idDigest, isSeenFrom, raisedTick, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import { threadAndOwner } from "./claim-thread.js";
 import { type ShownRound, shownTurn } from "./shown-turns.js";
@@ -28,6 +28,8 @@ export interface AppendedRound {
   readonly shown?: ShownRound | undefined;
   /** When new user messages make the extraction of facts due. @default they do not */
   readonly extract?: ExtractAfter | undefined;
+  /** When a conversation that goes silent counts as over, and leaves a note. @default it leaves none */
+  readonly note?: NoteAfter | undefined;
   /** Whether the user can be asked for consent. @default as the thread has it */
   readonly asksConsent?: boolean | undefined;
 }
@@ -35,6 +37,11 @@ export interface AppendedRound {
 /** The extraction of facts is due with so many user messages, or once the thread is silent so long. */
 export interface ExtractAfter {
   readonly messages: number;
+  readonly idleMs: number;
+}
+
+/** A conversation is over once it was silent so long. */
+export interface NoteAfter {
   readonly idleMs: number;
 }
 
@@ -59,8 +66,8 @@ export function inputMessages(db: Connection, { messages }: AppendedRound): Sql 
 /**
  * The CTEs of `threadAndOwner`, and three more:
  *
- * `owned (id, owner_ref, turns)`: the thread's row, locked, made where it is new, with the new rounds counted; no row
- * when the thread is another scope's. `before (last_seq)`: its last message. `fresh`: the messages of `input` that the
+ * `owned (id, owner_ref, turns, ended)`: the thread's row, locked, made where it is new, with the new rounds counted and, where
+ * it had ended, opened by what is new but for the round that ended it; no row when the thread is another scope's. `before (last_seq)`: its last message. `fresh`: the messages of `input` that the
  * thread does not have, with their places in it (`thread_ref`, `owner_ref`, `seq`).
  */
 export function lockedThread(db: Connection, round: AppendedRound): Sql {
@@ -71,6 +78,7 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
   // With an offset each is looked up by its key; as a join, the planner may read all messages there are.
   const sameMessage = (threadRef: Sql) => sql`
         select from ${schema}.message m where m.thread_ref = ${threadRef} and m.message_id = i.message_id offset 0`;
+  const isNew = sql`exists (select from input i where not exists (${sameMessage(sql`t.id`)}))`;
   return sql`${threadAndOwner(db, round, {
     turns: sql`(select count(*) from input where role = 'user')`,
     messages: sql`(select count(distinct position) from term)`,
@@ -88,10 +96,15 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
           asks_consent = coalesce(${asksConsent}::boolean, t.asks_consent),
           turns = t.turns + (
             select count(*) from input i where i.role = 'user' and not exists (${sameMessage(sql`t.id`)})
-          )
+          ),
+          ended_at = case
+            when t.ended_at is null then null
+            when t.closing_until > ${db.now()} or not ${isNew} then t.ended_at
+          end,
+          closing_until = case when t.closing_until is not null and not ${isNew} then t.closing_until end
         where t.tenant_id = excluded.tenant_id and t.thread_id = excluded.thread_id
           and t.user_id = excluded.user_id and t.app_id = excluded.app_id
-      returning id, owner_ref, turns
+      returning id, owner_ref, turns, ended_at is not null as ended
     ),
     before as (
       select coalesce(
@@ -108,17 +121,33 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
 }
 
 /**
- * CTEs that write `fresh` down: `added`, the messages; `indexed`, their words and the speakers' names; `counted`, what
- * an owner that was there before counts.
+ * CTEs that write `fresh` down: `counted (id, tick)`, what an owner that was there before counts, and that more was said in
+ * this thread; `added`, the messages, which carry the owner's tick; `indexed`, their words and the speakers' names.
+ *
+ * An owner that is made in this statement has its first tick, 1, and so have its messages.
  */
 export function writtenMessages(db: Connection, { saidAt, agentId, runId }: AppendedRound): Sql {
   const { schema } = db;
   return sql`
+    counted as (
+      update ${schema}.owner o
+      set turns = o.turns + (select count(*) from fresh where role = 'user'),
+        message_count = o.message_count
+          + (select count(distinct position) from term join fresh using (position)),
+        message_length = o.message_length
+          + (select coalesce(sum(frequency), 0) from term join fresh using (position)),
+        ${raisedTick}, said_tick = o.tick + 1, said_in = (select id from owned),
+        said_elsewhere_tick = case when o.said_in = (select id from owned) then o.said_elsewhere_tick
+          else greatest(o.said_elsewhere_tick, o.said_tick) end
+      from known_owner where o.id = known_owner.id and exists (select from fresh)
+      returning o.id, o.tick
+    ),
     added as (
       insert into ${schema}.message
-        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at)
+        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at, tick)
       select thread_ref, seq, message_id, role, actor, content, serialised, ${agentId ?? null}::text,
-        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${db.now()}
+        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${db.now()},
+        coalesce((select tick from counted), 1)
       from fresh
     ),
     indexed as (
@@ -129,28 +158,19 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
       select f.owner_ref, '@' || word, f.thread_ref, f.seq, 1, 1
       from fresh f cross join lateral regexp_split_to_table(f.actor_terms, '\\s+') word
       where f.role in ('user', 'assistant') and word <> ''
-    ),
-    counted as (
-      update ${schema}.owner o
-      set turns = o.turns + (select count(*) from fresh where role = 'user'),
-        message_count = o.message_count
-          + (select count(distinct position) from term join fresh using (position)),
-        message_length = o.message_length
-          + (select coalesce(sum(frequency), 0) from term join fresh using (position))
-      from known_owner where o.id = known_owner.id and exists (select from fresh)
-      returning o.id
     )`;
 }
 
 /**
- * CTEs for what a recorded round means elsewhere: the extraction of facts is due (`due (retry_at)` says when), its search
- * counts as an event, and what it was shown is kept, and counts as used.
+ * CTEs for what a recorded round means elsewhere: the extraction of facts is due (`due (task, retry_at)` says when), and its
+ * conversation's note, now or once it goes silent; its search counts as an event, and what it was shown is kept, and counts
+ * as used.
  *
  * Reading `counted` locks the owner before the rows below, in the order in which writers of memories do.
  */
 export function notedRound(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
-  const { scope, threadId, agentId, runId, shown, extract } = round;
+  const { scope, threadId, agentId, runId, shown, extract, note } = round;
   const { similarity: found, memoryIds: shownIds = [], leftOut } = shown ?? {};
   const { tenantId, userId, appId } = scopeColumns(scope);
   const { messages = 1, idleMs = 0 } = extract && extract.messages > 1 ? extract : {};
@@ -171,12 +191,14 @@ export function notedRound(db: Connection, round: AppendedRound): Sql {
       insert into ${schema}.thread_task as k (thread_ref, task, done_until, retry_at)
       select distinct f.thread_ref, 'extract', -1, ${db.now()} + ${waitMs} * interval '1 millisecond' from fresh f
       where ${extract !== undefined} and f.role = 'user' and (select count(*) from counted) >= 0
+      ${note ? noteAfter(db, note) : empty}
       on conflict (thread_ref, task) do update set retry_at = case
+        when k.task = 'note' and not (k.attempts > 0 and k.lease_until is null) then excluded.retry_at
         -- Waits for its next try, or for another day.
         when (k.attempts > 0 and k.lease_until is null) or k.retry_at > ${db.now()} + ${idleMs} * interval '1 millisecond'
         then coalesce(k.retry_at, excluded.retry_at) else excluded.retry_at
       end
-      returning retry_at
+      returning task, retry_at
     ),
     searched as (
       insert into ${schema}.event
@@ -194,4 +216,12 @@ export function notedRound(db: Connection, round: AppendedRound): Sql {
         and (select count(*) from counted) >= 0
     ),
     ${shownTurn(db, shown)}`;
+}
+
+/** Rows of `due` for the note of a conversation that goes on, once it is silent, or that this round ended. */
+function noteAfter(db: Connection, { idleMs }: NoteAfter): Sql {
+  return sql`union all
+      select owned.id, 'note', -1,
+        ${db.now()} + case when owned.ended then 0 else ${idleMs}::float8 end * interval '1 millisecond'
+      from owned where exists (select from fresh) and (select count(*) from counted) >= 0`;
 }

@@ -14,6 +14,9 @@ export interface Thread {
   readonly messages: number;
   readonly createdAt: Date;
   readonly lastActivityAt: Date;
+  /** When the conversation ended, and why where that was said; null while it goes on. A message opens it again. */
+  readonly endedAt: Date | null;
+  readonly endedReason: string | null;
   /** Where the next page begins when this thread is the last of a page. */
   readonly cursor: string;
 }
@@ -35,6 +38,8 @@ interface Row {
   messages: number;
   created_at: Date;
   last_activity_at: Date;
+  ended_at: Date | null;
+  ended_reason: string | null;
   cursor: string;
 }
 
@@ -47,7 +52,8 @@ interface Row {
 export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
   const { scope, limit, after } = parsePage(input);
   const rows = await db.query<Row>(sql`
-    select t.thread_id, t.tenant_id, t.user_id, t.app_id, t.created_at, t.last_activity_at,
+    select t.thread_id, t.tenant_id, t.user_id, t.app_id, t.created_at, t.last_activity_at, t.ended_at,
+      case when t.ended_at is not null then t.ended_reason end as ended_reason,
       (
         select coalesce(max(m.seq) + 1, 0) from ${db.schema}.message m where m.thread_ref = t.id
       ) as messages,
@@ -63,6 +69,8 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
     messages: row.messages,
     createdAt: row.created_at,
     lastActivityAt: row.last_activity_at,
+    endedAt: row.ended_at,
+    endedReason: row.ended_reason,
     cursor: row.cursor,
   }));
 }

@@ -124,6 +124,8 @@ export interface RecordedThread {
   readonly compressedTurns: number;
   /** In how many ms the extraction of facts is due that these messages ask for; null when they ask for none. */
   readonly extractInMs: number | null;
+  /** Whether these messages ended their conversation: it had ended within their round. */
+  readonly closed: boolean;
 }
 
 /** The waits between the tries grow to some 250 ms, so that even hundreds of writers at once find their turn. */
@@ -209,7 +211,10 @@ async function tryRecord(
       coalesce((
         select k.done_until from ${schema}.thread_task k where k.thread_ref = owned.id and k.task = 'compress'
       ), 0) as "compressedTurns",
-      (select extract(epoch from due.retry_at - ${db.now()})::float8 * 1000 from due limit 1) as "extractInMs"
+      (
+        select extract(epoch from due.retry_at - ${db.now()})::float8 * 1000 from due where due.task = 'extract' limit 1
+      ) as "extractInMs",
+      coalesce(owned.ended, false) and exists (select from fresh) as closed
     from (values (1)) one left join owned on true`,
     { prepare: true },
   );

@@ -12,7 +12,7 @@ import type { Redactor } from "../text/redactor.js";
 import { searchName, searchText } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
 import { tellsSomething } from "../text/tells-something.js";
-import type { ExtractAfter, NewMessage } from "./append-messages.js";
+import type { ExtractAfter, NewMessage, NoteAfter } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
 import { type RecordedThread, recordMessages } from "./record-messages.js";
 import { type ShownRound, shownRoundSchema } from "./shown-turns.js";
@@ -84,7 +84,10 @@ const storable = (text: string) => text.replaceAll("\u0000", "");
 export interface RecordInput {
   readonly scope: Scope;
   readonly threadId: string;
-  /** In any form that LangGraph takes: LangChain's messages, `{ role, content }`, … */
+  /**
+   * In any form that LangGraph takes: LangChain's messages, `{ role, content }`, … A message is recorded once by its id.
+   * Without one the same object is the same message, and two objects are two: give ids to what may be sent again.
+   */
   readonly messages: readonly BaseMessageLike[];
   /** The agent that was talked with, and the run: what is learned from the messages carries both. @default none */
   readonly agentId?: string | undefined;
@@ -157,13 +160,14 @@ export async function newMessages(
  * the last one counts. What was recalled is left out, and so is what memory put in front of a user's words.
  *
  * @param due.extract when new user messages that say more than "ok" make the extraction of facts due. @default they do not
+ * @param due.note when a conversation with an app leaves a note. @default it leaves none
  * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT` for an unusable message id, or
  *   `THREAD_FORBIDDEN` when the thread belongs to another scope; `REDACTION_FAILED`.
  */
 export async function record(
   { db, config, redactor }: Pick<Runtime<RecordConfig>, "db" | "config" | "redactor">,
   input: RecordInput,
-  due: { readonly extract?: ExtractAfter | undefined } = {},
+  due: { readonly extract?: ExtractAfter | undefined; readonly note?: NoteAfter | undefined } = {},
 ): Promise<RecordedRound> {
   const { scope, messages: given, saidAt, shown, ...round } = parseScoped(roundSchema, input, "round");
   const threadId = parseThreadId(round.threadId);
@@ -179,6 +183,7 @@ export async function record(
     ...{ saidAt, agentId: round.agentId, runId: round.runId },
     shown,
     extract: messages.some(tellsAnything) ? due.extract : undefined,
+    note: scope.appId === undefined ? undefined : due.note,
     asksConsent: round.asksConsent,
   });
   if (!thread) throw threadForbidden(threadId);

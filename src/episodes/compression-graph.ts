@@ -1,6 +1,7 @@
 import { commonOrigin } from "../conversation/find-messages.js";
 import { insertEvents } from "../events/event-log.js";
 import { backgroundGraph } from "../jobs/background-graph.js";
+import { markInsights } from "../jobs/owner-task.js";
 import { completeTask, type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import { type EpisodesRuntime, episodeText, tellsPresent } from "./episode-text.rule.js";
@@ -34,6 +35,7 @@ async function saveEpisode(
     origin: { actor: compressor, step: "compress" },
     alongside: async (tx, [outcome]) => {
       await completeTask(tx, claim, work);
+      if (outcome?.outcome === "created") await markInsights(tx, deps.config.insights, work);
       await insertEvents(tx, [
         {
           ...{ scope, threadId, ...commonOrigin(messages), step: "compress", op: "classify" },

@@ -1,6 +1,7 @@
 import type { TurnRange } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
+import type { InsightsDue } from "../jobs/owner-task.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
@@ -58,4 +59,4 @@ export function tellsPresent(text: string): boolean {
 }
 
 /** What making episodes needs. */
-export type EpisodesRuntime = Runtime<WriteConfig> & TaskRuntime;
+export type EpisodesRuntime = Runtime<WriteConfig & { readonly insights: InsightsDue }> & TaskRuntime;

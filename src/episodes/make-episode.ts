@@ -9,6 +9,7 @@ import type { JobStatus } from "../jobs/settle-failure.js";
 import { skipTask, type TaskClaim, type TaskWork, threadTasks } from "../jobs/thread-task.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { callStructured } from "../models/call-structured.js";
+import type { Charge } from "../models/token-usage.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ThreadAddress } from "../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
@@ -22,19 +23,23 @@ import { type EpisodesRuntime, episodeRange, episodeText } from "./episode-text.
 interface CompressionWork extends ThreadAddress {
   /** Turns it has. */
   readonly turns: number;
+  readonly ownerRef: number;
 }
 
 /** The work behind `claim`; null when the claim was lost. */
 async function findCompressionWork(db: Connection, claim: TaskClaim): Promise<CompressionWork | null> {
-  const [row] = await db.query<ScopeRow & { thread_id: string; turns: number }>(sql`
-    select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.turns
+  const [row] = await db.query<ScopeRow & { thread_id: string; turns: number; owner_ref: string }>(sql`
+    select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.turns, t.owner_ref
     from ${db.schema}.thread_task k join ${db.schema}.thread t on t.id = k.thread_ref
     where ${isHeld(threadTasks, claim)}`);
-  return row ? { scope: scopeOf(row), threadId: row.thread_id, turns: row.turns } : null;
+  if (!row) return null;
+  const { thread_id: threadId, turns, owner_ref: ownerRef } = row;
+  return { scope: scopeOf(row), threadId, turns, ownerRef: Number(ownerRef) };
 }
 
 /** A stretch of turns to become an episode. */
 export interface EpisodeWork extends TaskWork {
+  readonly ownerRef: number;
   readonly turns: TurnRange;
   /** What users and assistants said in them, in order. */
   readonly messages: TurnMessage[];
@@ -58,7 +63,8 @@ export async function loadCompression(
   const address = { scope: thread.scope, threadId: thread.threadId };
   const of = { ...address, step: "compress" } as const;
   const { messages: limited } = await limitMaterial(deps, of, said, deps.config.upkeep);
-  return { ...address, turns, messages: limited, doneUntil: turns.end, more };
+  const { ownerRef } = thread;
+  return { ...address, ownerRef, turns, messages: limited, doneUntil: turns.end, more };
 }
 
 /** What one call of the compressing model gets to see. */
@@ -98,6 +104,7 @@ export async function compressTurns(
   model: BaseChatModel,
   input: CompressInput,
   timeoutMs: number,
+  charge?: Charge,
 ): Promise<string> {
   const { summary } = await callStructured({
     model,
@@ -106,6 +113,7 @@ export async function compressTurns(
     instructions: instructions(input),
     input: [previousBlock(input), messagesBlock(input)].filter(Boolean).join("\n"),
     timeoutMs,
+    charge,
   });
   return summary;
 }
@@ -132,16 +140,17 @@ function messagesBlock({ messages }: CompressInput): string {
  */
 export async function makeEpisode(
   deps: EpisodesRuntime,
-  { turns, messages }: EpisodeWork,
+  { scope, threadId, turns, messages }: EpisodeWork,
   betweenPieces: () => Promise<void>,
 ): Promise<string> {
   const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;
+  const charge = deps.usage.charging({ scope, threadId, kind: "episode" });
   return foldPieces(
     { items: messages, budgetTokens: inputBudgetTokens, start: "", between: betweenPieces },
     async (before, piece, { isFirst }) => {
       const previous = isFirst ? null : episodeText(before);
       const input = { turns, previous, messages: piece, maxCharacters: maxCharacters.episode };
-      return compressTurns(deps.model(), input, timeoutMs);
+      return compressTurns(deps.model(), input, timeoutMs, charge);
     },
   );
 }

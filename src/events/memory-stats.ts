@@ -34,7 +34,7 @@ export async function memoryStats(
 ): Promise<MemoryStats> {
   const { schema } = db;
   const since = sql`(${db.now()} - interval '30 days')`;
-  const within = (row: "e" | "t") => (scope ? withinScope(scopeColumns(scope), row) : sql`true`);
+  const within = (row: "e" | "t" | "o") => (scope ? withinScope(scopeColumns(scope), row) : sql`true`);
   const [row] = await db.query<{
     accepted: number;
     untouched: number;
@@ -72,8 +72,9 @@ export async function memoryStats(
         as written,
       count(*) filter (where status = 'skipped')::int as rejected,
       (
-        select count(*) from ${schema}.dead_letter d join ${schema}.thread t on t.id = d.thread_ref
-        where ${within("t")} and d.created_at >= ${since}
+        select count(*) from ${schema}.dead_letter d left join ${schema}.thread t on t.id = d.thread_ref
+        left join ${schema}.owner o on o.id = d.owner_ref
+        where (${within("t")} or ${within("o")}) and d.created_at >= ${since}
       )::int as dead_letters,
       (
         select count(*) from spoken s join ${schema}.message m on m.thread_ref = s.id and m.role = 'user'

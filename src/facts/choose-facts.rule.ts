@@ -1,4 +1,5 @@
 import type { TaskRuntime } from "../jobs/jobs-options.js";
+import type { InsightsDue } from "../jobs/owner-task.js";
 import { type CategoryPolicy, categoryOfKind, findCategory } from "../memories/item/category.rule.js";
 import { slotKey } from "../memories/item/slot-key.rule.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
@@ -8,8 +9,9 @@ import {
   writingProblems,
 } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
+import { comesBesides } from "../text/comes-besides.js";
 import { findQuote } from "../text/find-quote.js";
-import { contentHash } from "../text/normal-value.js";
+import { contentHash, normalValue } from "../text/normal-value.js";
 import { visibleText } from "../text/storable-text.js";
 import { type ChosenRemoval, restsOnRemoval } from "./choose-removals.rule.js";
 
@@ -74,7 +76,7 @@ export interface RejectedFact {
 export const extractor = "worker:extract";
 
 /** What making facts needs. */
-export type FactsRuntime = Runtime<WriteConfig> & TaskRuntime;
+export type FactsRuntime = Runtime<WriteConfig & { readonly insights: InsightsDue }> & TaskRuntime;
 
 /** Scripts that stand for languages. Scripts of one way of writing stand together. */
 const scripts: readonly (readonly [name: string, letters: RegExp])[] = [
@@ -147,7 +149,8 @@ export function factCategories(policy: CategoryPolicy): string[] {
  * The candidates that may be written, in the order of their messages, and why the others may not.
  *
  * A candidate's own category and key say which slot it fills, and nothing else: models take unlike things for the same
- * (graphiti #1728), so the number of a known fact takes no slot from another, and none is a statement of its own.
+ * (graphiti #1728), so the number of a known fact takes no slot from another, and none is a statement of its own. What
+ * comes besides the value that a slot has ("also a volunteer firefighter") is a statement too, and ends nothing.
  * Of each message the best are kept (importance × confidence); a message gives a slot one value.
  */
 export function chooseFacts(
@@ -165,7 +168,9 @@ export function chooseFacts(
         category: findCategory(rules.policy, candidate.category)?.name ?? null,
       });
   }
-  const best = checked.toSorted((first, second) => worth(second) - worth(first));
+  const best = checked
+    .map((fact) => (endsAnother(fact, checked, rules.known) ? { ...fact, key: null, value: null } : fact))
+    .toSorted((first, second) => worth(second) - worth(first));
   const chosen: ChosenFact[] = [];
   for (const fact of best) {
     const problem = crowdedOut(fact, chosen, rules);
@@ -194,6 +199,16 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   const { importance, confidence, correction } = candidate;
   const trimmed = text.length < said.length;
   return { category, key: slot, value, text, importance, confidence, correction, message, quote, trimmed };
+}
+
+/** Whether `fact` says of itself that it comes besides another value of its slot, which it would end. */
+function endsAnother(fact: ChosenFact, told: readonly ChosenFact[], known: readonly KnownSlot[]): boolean {
+  const { key, category, text, quote, correction } = fact;
+  if (key === null || correction || !(comesBesides(text) || comesBesides(quote))) return false;
+  const saidBy = (slot: Pick<KnownSlot, "value" | "text">) => normalValue(slot.value ?? slot.text);
+  return [...told, ...known].some(
+    (other) => other.key === key && other.category === category && saidBy(other) !== saidBy(fact),
+  );
 }
 
 function slotProblem(key: string | null, value: string | null): CandidateProblem | null {

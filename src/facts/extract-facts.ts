@@ -2,6 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { z } from "zod";
 import { isoDay } from "../clock.js";
 import { callStructured } from "../models/call-structured.js";
+import type { Charge } from "../models/token-usage.js";
 import { findQuote } from "../text/find-quote.js";
 import { block, element } from "../text/prompt-text.js";
 import { hasWords, headOf, tailOf } from "../text/storable-text.js";
@@ -37,6 +38,7 @@ export async function proposeFacts(
     { items: material, budgetTokens: upkeep.inputBudgetTokens, start, between: betweenPieces },
     async (before, piece) => {
       const { candidatesPerTurn } = memories;
+      const { scope, threadId } = work;
       const input = {
         messages: piece,
         known: work.known,
@@ -44,7 +46,12 @@ export async function proposeFacts(
         categories: factCategories(policy),
         candidatesPerTurn,
       };
-      const proposed = await extractFacts(deps.model(), input, upkeep.timeoutMs);
+      const proposed = await extractFacts(
+        deps.model(),
+        input,
+        upkeep.timeoutMs,
+        deps.usage.charging({ scope, threadId, kind: "facts" }),
+      );
       // 0 is no message: a number out of range is no evidence.
       const inPiece = <Candidate extends Pick<FactCandidate, "evidence">>(
         candidate: Candidate,
@@ -189,6 +196,7 @@ export async function extractFacts(
   model: BaseChatModel,
   input: ExtractInput,
   timeoutMs: number,
+  charge?: Charge,
 ): Promise<ProposedFacts> {
   let unreadable = 0;
   const mayForget = (input.memories ?? []).length > 0;
@@ -201,6 +209,7 @@ export async function extractFacts(
     instructions: instructions(input.candidatesPerTurn, mayForget),
     input: [knownBlock(input), memoriesBlock(input), messagesBlock(input)].filter(Boolean).join("\n"),
     timeoutMs,
+    charge,
     onDropped: (items) => {
       unreadable = items;
     },

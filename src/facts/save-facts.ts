@@ -2,6 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
+import { markInsights } from "../jobs/owner-task.js";
 import { completeTask, type TaskClaim } from "../jobs/thread-task.js";
 import { errorLine } from "../logger.js";
 import type { SameFact } from "../memories/compare/merge-band.js";
@@ -12,6 +13,7 @@ import type { Answer } from "../memories/write/statement.js";
 import { classified, writeGathered } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import { callStructured } from "../models/call-structured.js";
+import type { Charge } from "../models/token-usage.js";
 import { sentencesAround } from "../text/find-quote.js";
 import { block, element } from "../text/prompt-text.js";
 import { type ChosenFact, extractor, type FactsRuntime, type RejectedFact } from "./choose-facts.rule.js";
@@ -51,6 +53,7 @@ export async function judgeSameFact(
   model: BaseChatModel,
   pairs: readonly FactPair[],
   timeoutMs: number,
+  charge?: Charge,
 ): Promise<SameFact[]> {
   const { verdicts } = await callStructured({
     model,
@@ -59,6 +62,7 @@ export async function judgeSameFact(
     instructions,
     input: block("pairs", pairs.map(pairBlock)),
     timeoutMs,
+    charge,
   });
   return pairs.map((_, index) => {
     const given = new Set(verdicts.filter(({ pair }) => pair === index + 1).map(({ verdict }) => verdict));
@@ -101,7 +105,7 @@ export async function saveFacts(
   if (pairs.length > 0) await beforeCall();
   const outcomes = await writeGathered(deps, {
     gathered,
-    answers: await answersTo(deps, pairs),
+    answers: await answersTo(deps, work, pairs),
     origin: {
       ...{ actor: extractor, step: "extract", asks: work.asksConsent },
       words: new Map(chosen.map((fact, draft) => [draft, sentencesWith(fact, work)])),
@@ -114,6 +118,7 @@ export async function saveFacts(
         purgeAfterMs: deps.config.lifecycle.purgeAfterMs,
       });
       await completeTask(tx, claim, work);
+      if (outcomes.some(isNews)) await markInsights(tx, deps.config.insights, work);
       await insertEvents(tx, [
         ...chosen.map((fact, index) => acceptedEvent(work, fact, outcomes[index] as WriteOutcome)),
         ...rejected.map((fact) => rejectedEvent(work, fact)),
@@ -123,6 +128,11 @@ export async function saveFacts(
   });
   tellOfLearned(deps, work, outcomes);
   return outcomes;
+}
+
+/** Whether it changed what is known of the user. */
+function isNews({ outcome }: WriteOutcome): boolean {
+  return outcome === "created" || outcome === "updated" || outcome === "replaced";
 }
 
 /** Which facts came of it, by their ids: what they say is in the tables alone. */
@@ -146,11 +156,16 @@ function tellOfLearned(
  * A model's answers on drafts that nearly say what is known, or what an earlier one says: one call for all, before the
  * transaction. When the model fails there are none, and nothing is the same.
  */
-async function answersTo(deps: FactsRuntime, pairs: readonly OpenPair[]): Promise<Answer[]> {
+async function answersTo(
+  deps: FactsRuntime,
+  { scope, threadId }: ExtractionWork,
+  pairs: readonly OpenPair[],
+): Promise<Answer[]> {
   if (pairs.length === 0) return [];
   try {
     const asked = pairs.map(({ said, known }) => ({ said, known: known.text }));
-    const verdicts = await judgeSameFact(deps.model(), asked, deps.config.upkeep.timeoutMs);
+    const charge = deps.usage.charging({ scope, threadId, kind: "facts" });
+    const verdicts = await judgeSameFact(deps.model(), asked, deps.config.upkeep.timeoutMs, charge);
     return pairs.map((pair, at) => ({ ...pair, verdict: verdicts[at] ?? "different" }));
   } catch (error) {
     if (!MemoryError.is(error)) throw error;

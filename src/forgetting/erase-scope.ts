@@ -2,38 +2,41 @@ import sql from "sql-template-tag";
 import { existingTables } from "../checkpoints/checkpoint-statements.js";
 import { checkpointNamesOf } from "../checkpoints/prune-checkpoints.js";
 import { eraseThreads, lockErasableThreads } from "../conversation/list-threads.js";
-import { forgetShownWords } from "../conversation/shown-turns.js";
 import { insertEvent, type MemoryEvent } from "../events/event-log.js";
-import { changeLine } from "../memories/changes/change-line.js";
-import { recordChanges } from "../memories/changes/record-changes.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { retryOn } from "../postgres/retry.js";
-import { type ErasedThread, type ErasureScope, findErasureScope } from "../scope/erasure-scope.js";
+import {
+  type ErasedThread,
+  type ErasureScope,
+  findErasureScope,
+  takesNotes,
+} from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeOf } from "../scope/scope-predicates.js";
+import { eraseFound, forgetting } from "./erase-memories.js";
+import { eraseNotes } from "./erase-notes.js";
 import {
-  discountMemories,
-  type ErasableMemory,
   eraseMessages,
   eraseOwner,
+  findErasableItems,
   findErasableMemories,
   forgetAuditedWords,
   forgetConsentSources,
-  forgetNews,
   forgetSources,
   isErased,
   lockOwnerRow,
 } from "./erase-statements.js";
 import {
   checkpointTables,
-  type ErasureKeys,
   eraseRows,
   eventTables,
-  memoryRecordTables,
   memoryTables,
+  noKeys,
+  noteSourceTables,
   type RowCounts,
   recordTables,
+  storeTables,
   threadTables,
 } from "./erasure-tables.js";
 
@@ -51,11 +54,6 @@ export interface Eraser {
 const threadsAtOnce = 20;
 
 const everyRow = 2 ** 31 - 1;
-const noRefs = sql`'{}'::bigint[]`;
-const noKeys: ErasureKeys = {
-  ...{ memories: noRefs, memoryIds: sql`'{}'::uuid[]` },
-  ...{ threads: noRefs, checkpointThreads: sql`'{}'::text[]` },
-};
 
 /** A forgetting under way: what it was asked, and what it has deleted so far. */
 interface Run extends Pick<ForgetOptions, "onProgress" | "signal"> {
@@ -80,6 +78,7 @@ export function createEraser(
       const exhausted = [
         await eraseMemories(run, scope),
         await eraseConversations(run, scope),
+        await eraseItems(run, scope),
         await eraseRecords(run, scope),
       ];
       return exhausted.every(Boolean) && finish(run, requested, scope);
@@ -116,23 +115,18 @@ async function eraseMemories(run: Run, scope: ErasureScope): Promise<boolean> {
     await lockOwnerRow(tx, ownerRef);
     const found = await findErasableMemories(tx, scope, run.limit);
     if (found.length === 0) return {};
-    const refs = found.map(({ ref }) => ref);
-    const memoryIds = sql`${found.map(({ id }) => id)}::uuid[]`;
-    const all = { keys: { ...noKeys, memories: sql`${refs}::bigint[]`, memoryIds }, scope, limit: everyRow };
-    const records = scope.thread ? await eraseRows(tx, memoryRecordTables, all) : {};
-    if (scope.thread) await tellOfErased(tx, { scope, ownerRef, found });
-    await forgetShownWords(
-      tx,
-      found.map(({ id }) => id),
-    );
-    await discountMemories(tx, { ownerRef, memories: refs });
-    return { ...records, ...(await eraseRows(tx, tables, all)) };
+    const { tenantId, userId, appId } = scope;
+    const whose = scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId });
+    // The owner of a thread stays, and so does what it was told.
+    const told = scope.thread ? forgetting : null;
+    return eraseFound(tx, { scope, whose, ownerRef, found, tables, told });
   });
 }
 
 async function eraseConversations(run: Run, scope: ErasureScope): Promise<boolean> {
   const { limit } = run;
   const tables = [...(await existingTables(run.db, checkpointTables)), ...threadTables];
+  const ofNotes = await existingTables(run.db, memoryTables);
   return exhaust(run, async (tx) => {
     const group = await lockErasableThreads(tx, scope, threadsAtOnce);
     if (group.length === 0) return {};
@@ -146,9 +140,26 @@ async function eraseConversations(run: Run, scope: ErasureScope): Promise<boolea
       ...(await eraseMessages(tx, { threads: refs, limit })),
     };
     if (Object.values(counts).some((count) => count > 0)) return counts;
+    // Memories learned there lose their thread: whoever writes memories locks their owner before them.
+    if (scope.ownerRef !== null) await lockOwnerRow(tx, scope.ownerRef);
     if (scope.thread) await forgetWords(tx, scope, scope.thread.threadId);
+    // Whoever was at a note of these threads has lost its task by now: what there is of notes is all.
+    const notes = takesNotes(scope) ? await eraseNotes(tx, { threads: refs, scope, tables: ofNotes }) : {};
+    const sources = await eraseRows(tx, noteSourceTables, { keys, scope, limit: everyRow });
     // By the thread all the rest is found: it goes when nothing else is left of it.
-    return { thread: await eraseThreads(tx, group) };
+    return { ...notes, ...sources, thread: await eraseThreads(tx, group) };
+  });
+}
+
+/** Items are of a scope as a whole: none belongs to a thread. */
+async function eraseItems(run: Run, scope: ErasureScope): Promise<boolean> {
+  if (scope.thread) return true;
+  const tables = await existingTables(run.db, storeTables);
+  return exhaust(run, async (tx) => {
+    const found = await findErasableItems(tx, scope, run.limit);
+    if (found.length === 0) return {};
+    const keys = { ...noKeys, items: sql`${found}::bigint[]` };
+    return eraseRows(tx, tables, { keys, scope, limit: everyRow });
   });
 }
 
@@ -166,30 +177,6 @@ async function finish(run: Run, requested: Scope, scope: ErasureScope): Promise<
     if (owners > 0) countErased(run, "owner", owners);
     if (run.done > 0) await insertEvent(tx, tombstone(requested, run.removed));
     return true;
-  });
-}
-
-/** The owner stays, and so do the threads that were told of the memories: they are told that these are gone. */
-async function tellOfErased(
-  tx: Connection,
-  { scope, ownerRef, found }: { scope: ErasureScope; ownerRef: string; found: readonly ErasableMemory[] },
-): Promise<void> {
-  const { tenantId, userId, appId } = scope;
-  await forgetNews(tx, { ownerRef, ids: found.map(({ id }) => id) });
-  await recordChanges(tx, {
-    ownerRef: Number(ownerRef),
-    scope: scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId }),
-    ...{ actor: "forget", step: "forget" },
-    changes: found.map(({ id, category, importance, active }) => ({
-      ...{ memoryId: id, category, event: "DELETE", old: null, new: { state: "purged" }, similarity: null },
-      news: active
-        ? {
-            event: "deleted",
-            line: changeLine("deleted", { category, importance, text: "", seenCount: 1 }),
-            importance,
-          }
-        : null,
-    })),
   });
 }
 

@@ -1,7 +1,10 @@
 import sql from "sql-template-tag";
-import { wordlessLine } from "../memories/changes/change-line.js";
+import { changeLine, wordlessLine } from "../memories/changes/change-line.js";
+import { recordChanges } from "../memories/changes/record-changes.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasMemory, hasScope, threadsOf } from "../scope/erasure-scope.js";
+import type { Scope } from "../scope/scope.js";
+import { raisedTick } from "../scope/scope-predicates.js";
 
 /** A memory that is about to go. */
 export interface ErasableMemory {
@@ -23,14 +26,64 @@ export async function findErasableMemories(
     from ${tx.schema}.memory x where ${hasMemory(tx, scope)} order by x.ref limit ${limit}`);
 }
 
+/** Up to `limit` refs of the scope's items in LangGraph's store, locked: nobody writes them, or their vectors, any more. */
+export async function findErasableItems(
+  tx: Connection,
+  scope: ErasureScope,
+  limit: number,
+): Promise<string[]> {
+  const rows = await tx.query<{ ref: string }>(sql`
+    select x.ref::text as ref from ${tx.schema}.store_item x where ${hasScope(scope)}
+    order by x.item limit ${limit} for update`);
+  return rows.map(({ ref }) => ref);
+}
+
 /** Takes the words of memories that are about to go out of the news. */
-export async function forgetNews(
+async function forgetNews(
   tx: Connection,
   { ownerRef, ids }: { ownerRef: string; ids: readonly string[] },
 ): Promise<void> {
   await tx.query(sql`
     update ${tx.schema}.change_log c set line = ${wordlessLine}
     where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
+}
+
+/** Who deletes memories for good, and why, for the audit trail. */
+export interface Erasing {
+  readonly actor: string;
+  readonly reason?: string | undefined;
+}
+
+/** The owner stays, and so do the threads that were told of the memories: they are told that these are gone. */
+export async function tellOfErased(
+  tx: Connection,
+  input: {
+    readonly scope: Scope;
+    readonly ownerRef: string;
+    /** Of all whose words go out of the news. */
+    readonly ids: readonly string[];
+    readonly found: readonly ErasableMemory[];
+    readonly told: Erasing;
+  },
+): Promise<void> {
+  const { scope, ownerRef, ids, found } = input;
+  const { actor, reason } = input.told;
+  const gone = { state: "purged", ...(reason !== undefined && { reason }) };
+  await forgetNews(tx, { ownerRef, ids });
+  if (found.length === 0) return;
+  await recordChanges(tx, {
+    ...{ ownerRef: Number(ownerRef), scope, actor, step: "forget" },
+    changes: found.map(({ id, category, importance, active }) => ({
+      ...{ memoryId: id, category, event: "DELETE", old: null, new: gone, similarity: null },
+      news: active
+        ? {
+            event: "deleted",
+            line: changeLine("deleted", { category, importance, text: "", seenCount: 1 }),
+            importance,
+          }
+        : null,
+    })),
+  });
 }
 
 /** Takes from the owner's memories that stay what says where they were learned, and in which words. */
@@ -123,9 +176,17 @@ export async function eraseMessages(
   return { message: row?.message ?? 0, message_term: row?.message_term ?? 0 };
 }
 
-/** Locks an owner's row, so that no memory of it is written until the transaction ends. False when there is none. */
+/**
+ * Locks an owner's row, so that no memory of it is written until the transaction ends, and raises its tick as `lockOwner`
+ * does. False when there is none.
+ */
 export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<boolean> {
-  const rows = await tx.query(sql`select from ${tx.schema}.owner where id = ${ownerRef} for update`);
+  const rows = await tx.query(sql`
+    with locked as (
+      select id from ${tx.schema}.owner where id = ${ownerRef} for update
+    )
+    update ${tx.schema}.owner o set ${raisedTick} from locked where o.id = locked.id
+    returning o.id`);
   return rows.length > 0;
 }
 

@@ -13,7 +13,20 @@ export interface ErasureKeys {
   readonly threads: Sql;
   /** Ids of threads in LangGraph's checkpoints, text[]. */
   readonly checkpointThreads: Sql;
+  /** `memory.id` of notes that apps made of the threads, uuid[]. */
+  readonly noteIds: Sql;
+  /** `store_item.ref`, bigint[]. */
+  readonly items: Sql;
 }
+
+const noRefs = sql`'{}'::bigint[]`;
+const noIds = sql`'{}'::uuid[]`;
+
+/** The keys of nothing. */
+export const noKeys: ErasureKeys = {
+  ...{ memories: noRefs, memoryIds: noIds, threads: noRefs, noteIds: noIds, items: noRefs },
+  checkpointThreads: sql`'{}'::text[]`,
+};
 
 /** A table and which of its rows, called `x`, are erased. */
 export interface ErasureTable {
@@ -70,14 +83,48 @@ export const threadTables: readonly ErasureTable[] = [
   ofThread("dead_letter"),
 ];
 
+/** By it the notes that were made of a thread are found: it goes with them, or with the thread. */
+export const noteSourceTables: readonly ErasureTable[] = [
+  {
+    table: "note_source",
+    rows: ({ threads }, { thread, ownerRef }) =>
+      thread
+        ? sql`x.thread_ref = any (${threads})`
+        : sql`(x.thread_ref = any (${threads}) or x.owner_ref = ${ownerRef}::bigint)`,
+  },
+];
+
+/** What the audit trail says of notes that apps made of the threads. */
+export const noteRecordTables: readonly ErasureTable[] = [
+  {
+    table: "history",
+    rows: ({ noteIds }, { ownerRef }) =>
+      sql`x.memory_id = any (${noteIds}) and x.owner_ref is distinct from ${ownerRef}::bigint`,
+  },
+];
+
+/** What agents kept in LangGraph's store. */
+export const storeTables: readonly ErasureTable[] = [
+  { table: "store_embedding", rows: ({ items }) => sql`x.item_ref = any (${items})` },
+  { table: "store_item", rows: ({ items }) => sql`x.ref = any (${items})` },
+];
+
 /** What is counted of the scope. */
-export const eventTables: readonly ErasureTable[] = [{ table: "event", rows: (_, scope) => hasScope(scope) }];
+export const eventTables: readonly ErasureTable[] = [
+  { table: "event", rows: (_, scope) => hasScope(scope) },
+  { table: "usage", rows: (_, scope) => hasScope(scope) },
+];
 
 /** What is kept about the scope's memories, and about the scope itself. */
 export const recordTables: readonly ErasureTable[] = [
   ofOwner("history"),
   ofOwner("change_log"),
   ofOwner("consent_request"),
+  // All of it, where the scope is a part of the owner's: what a model was told holds words of every part.
+  { table: "compared_pair", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },
+  { table: "owner_task", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },
+  { table: "dead_letter", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },
+  ...noteSourceTables,
   ...eventTables,
 ];
 
@@ -100,7 +147,7 @@ export async function eraseRows(
         returning 1
       )
       select count(*)::int as erased from erased`);
-    counts[table] = row?.erased ?? 0;
+    counts[table] = (counts[table] ?? 0) + (row?.erased ?? 0);
   }
   return counts;
 }
@@ -117,5 +164,7 @@ export async function countRows(
         (select count(*) from ${db.schema}.${raw(table)} x where ${rows(keys, scope)})::int as count`,
   );
   const found = await db.query<{ name: string; count: number }>(join(counts, " union all "));
-  return Object.fromEntries(found.map(({ name, count }) => [name, count]));
+  const rows: RowCounts = {};
+  for (const { name, count } of found) rows[name] = (rows[name] ?? 0) + count;
+  return rows;
 }

@@ -5,7 +5,14 @@ import { checkpointNamesOf } from "../checkpoints/prune-checkpoints.js";
 import { findErasableThreads } from "../conversation/list-threads.js";
 import { MemoryError } from "../errors.js";
 import type { Database } from "../postgres/database.js";
-import { type ErasedThread, findErasureScope, hasMemory, threadsOf } from "../scope/erasure-scope.js";
+import {
+  type ErasedThread,
+  findErasureScope,
+  hasMemory,
+  hasScope,
+  notesOf,
+  threadsOf,
+} from "../scope/erasure-scope.js";
 import { parseScope, parseScoped, parseThreadId, type Scope, scopeField } from "../scope/scope.js";
 import { abortSignal, listener, parseInput } from "../text/parse-input.js";
 import { createEraser, type ForgetOptions, type ForgetProgress, type Forgotten } from "./erase-scope.js";
@@ -16,7 +23,10 @@ import {
   memoryRecordTables,
   memoryTables,
   messageTables,
+  noteRecordTables,
+  noteSourceTables,
   recordTables,
+  storeTables,
   threadTables,
 } from "./erasure-tables.js";
 
@@ -26,17 +36,26 @@ async function previewForget(db: Database, scope: Scope, thread: ErasedThread | 
   const threads = await findErasableThreads(db, erasure);
   const names = await checkpointNamesOf(db, { tenantId: erasure.tenantId, threads });
   const keys = {
-    memories: sql`array(select x.ref from ${db.schema}.memory x where ${hasMemory(db, erasure)})`,
+    memories: sql`array(
+      select x.ref from ${db.schema}.memory x where ${hasMemory(db, erasure)}
+      union
+      select x.ref from ${db.schema}.memory x where x.id in (${notesOf(db, erasure)})
+    )`,
     memoryIds: sql`array(select x.id from ${db.schema}.memory x where ${hasMemory(db, erasure)})`,
     threads: sql`array(${threadsOf(db, erasure)})`,
     checkpointThreads: sql`${names.own}::text[]`,
+    noteIds: sql`array(${notesOf(db, erasure)})`,
+    items: sql`array(select x.ref from ${db.schema}.store_item x where ${hasScope(erasure)})`,
   };
   const tables = await existingTables(db, [
     ...memoryTables,
     ...checkpointTables,
     ...messageTables,
     ...threadTables,
-    ...(thread ? [...memoryRecordTables, ...eventTables] : recordTables),
+    ...noteRecordTables,
+    ...(thread
+      ? [...memoryRecordTables, ...noteSourceTables, ...eventTables]
+      : [...storeTables, ...recordTables]),
   ]);
   const counts = await countRows(db, tables, { keys, scope: erasure });
   const owner = erasure.ownerRef !== null && erasure.whole ? 1 : 0;
@@ -76,7 +95,7 @@ const mostPasses = 3;
 /**
  * Deletes everything that belongs to `scope`, in every table, and the checkpoints of its threads.
  *
- * Of `{ userId }` all of the user, in every app; of `{ userId, appId }` the user's memories and threads in that app;
+ * Of `{ userId }` all of the user, in every app, and the notes that apps made of the user's conversations; of `{ userId, appId }` the user's memories and threads in that app;
  * of `{ appId }` what the app has of its own. In transactions of bounded size; what makes the rest findable goes last,
  * so that a run that was interrupted is finished by the next. One event without content or user is left, in the
  * tenant. What others write to the scope after the last transaction is new and stays. A graph's run that is under way

@@ -2,12 +2,14 @@ import {
   Annotation,
   type CompiledStateGraph,
   END,
+  isGraphBubbleUp,
   type LastValue,
   START,
   StateGraph,
   type StateType,
   type UpdateType,
 } from "@langchain/langgraph";
+import { errorLine } from "../logger.js";
 import type { ThreadAddress } from "../scope/scope.js";
 import type { JobRuntime } from "./jobs-options.js";
 import { type Lease, renewLease } from "./lease.js";
@@ -16,8 +18,10 @@ import {
   attempted,
   type FailedTry,
   type Failure,
+  type JobAddress,
   type JobStatus,
   ownFailure,
+  putOff,
   settleFailure,
   toFailure,
 } from "./settle-failure.js";
@@ -35,8 +39,8 @@ interface JobState<Claim, Work> extends ThreadAddress {
 /** What the steps after the first are given: the claim, its work, and what the steps before have made. */
 type Taken<Claim, Work, Made> = Made & { readonly claim: Claim; readonly work: Work };
 
-/** One kind of background work: what it is called, and its four steps. What a step returns is put into the state. */
-export interface JobSteps<Claim extends Lease, Work extends ThreadAddress, Made extends object>
+/** One kind of background work: what it is called, and its steps. What a step returns is put into the state. */
+export interface JobSteps<Claim extends Lease, Work extends JobAddress, Made extends object>
   extends Attempts<Claim, Work> {
   readonly name: string;
   /** What the steps make, before they have made it. */
@@ -51,6 +55,8 @@ export interface JobSteps<Claim extends Lease, Work extends ThreadAddress, Made 
   validate(taken: Taken<Claim, Work, Made>): Partial<Made> | Promise<Partial<Made>>;
   /** Writes it and gives the claim back, together or not at all. @throws MemoryError `LEASE_LOST` */
   save(taken: Taken<Claim, Work, Made>, renew: () => Promise<void>): Promise<Partial<Made>>;
+  /** What is done once it was saved, and changes nothing of that: its error is logged. @default nothing */
+  readonly follow?: { readonly name: string; run(taken: Taken<Claim, Work, Made>): Promise<void> };
 }
 
 type Channels<Fields> = { [Field in keyof Fields]: LastValue<Fields[Field]> };
@@ -66,12 +72,13 @@ export type BackgroundGraph<Claim, Work, Made> = CompiledStateGraph<
 >;
 
 /**
- * The graph that does one piece of background work: load → make, under the name of its step → validate → save.
+ * The graph that does one piece of background work: load → make, under the name of its step → validate → save, and then what
+ * follows from it.
  *
  * It keeps no checkpoints, since the row of its claim is its record, and holds no connection while the model works. A
  * try that fails is recorded by the last node, and what was there before stays as it is.
  */
-export function backgroundGraph<Claim extends Lease, Work extends ThreadAddress, Made extends object>(
+export function backgroundGraph<Claim extends Lease, Work extends JobAddress, Made extends object>(
   deps: JobRuntime,
   steps: JobSteps<Claim, Work, Made>,
 ): BackgroundGraph<Claim, Work, Made> {
@@ -89,6 +96,7 @@ export function backgroundGraph<Claim extends Lease, Work extends ThreadAddress,
     try {
       const work = await steps.load(claim);
       if (typeof work === "string") return { ...fresh, status: work };
+      if (await putOff(deps, steps, claim, work)) return { ...fresh, status: "deferred" };
       return { ...fresh, work, error: isSpent(steps, claim) ? workerStopped : null };
     } catch (cause) {
       return { ...fresh, ...(await settle({ claim, work: null, failure: toFailure(cause) })) };
@@ -114,6 +122,18 @@ export function backgroundGraph<Claim extends Lease, Work extends ThreadAddress,
       return attempted(async () => (await step({ ...state, claim, work }, renewing(claim))) as Update);
     };
 
+  const follow = async (state: State): Promise<Update> => {
+    const { claim, work } = state;
+    if (!claim || !work) return {};
+    try {
+      await steps.follow?.run({ ...state, claim, work });
+    } catch (error) {
+      if (isGraphBubbleUp(error)) throw error;
+      deps.logger.error(`${steps.follow?.name} after ${steps.name} failed: ${errorLine(error)}`);
+    }
+    return {};
+  };
+
   const fields = ["claim", "threadId", "scope", "work", ...Object.keys(steps.fresh), "error", "status"];
   const channels = Object.fromEntries(fields.map((field) => [field, Annotation<unknown>()]));
   const node = (run: (state: State) => Promise<Update>) => (state: unknown) => run(state as State);
@@ -125,15 +145,18 @@ export function backgroundGraph<Claim extends Lease, Work extends ThreadAddress,
     .addEdge(START, "load")
     .addConditionalEdges("load", ({ work }) => (work ? steps.step : END), [steps.step, END])
     .addEdge(steps.step, "validate")
-    .addEdge("validate", "save")
-    .addEdge("save", END)
+    .addEdge("validate", "save");
+  const next = steps.follow?.name ?? END;
+  if (steps.follow) graph.addNode(next, node(follow)).addEdge(next as never, END);
+  const compiled = graph
+    .addConditionalEdges("save", ({ status }) => (status === "completed" ? next : END), [next, END] as never)
     .compile({ checkpointer: false, name: steps.name });
-  return graph as unknown as BackgroundGraph<Claim, Work, Made>;
+  return compiled as unknown as BackgroundGraph<Claim, Work, Made>;
 }
 
 /** A try that ended with the worker; found when one more would be too many. */
 const workerStopped = ownFailure("The worker stopped before it was done.");
 
-function isSpent({ tries }: Pick<Attempts<Lease, ThreadAddress>, "tries">, { attempt }: Lease): boolean {
+function isSpent({ tries }: Pick<Attempts<Lease, JobAddress>, "tries">, { attempt }: Lease): boolean {
   return attempt > (tries.maxFailures ?? tries.maxAttempts);
 }

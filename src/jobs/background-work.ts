@@ -4,6 +4,7 @@ import { longestTimerMs } from "../clock.js";
 import { errorLine, type Logger } from "../logger.js";
 import type { Database } from "../postgres/database.js";
 import { acrossTenants, currentTenancy, keepTenancy } from "../postgres/isolation.js";
+import type { JobTicket, WorkName } from "./job-kinds.rule.js";
 
 /** Runs background work. A job's error is logged and goes no further: the tables say what is still due. */
 export interface JobRunner {
@@ -39,7 +40,8 @@ function outsideAnyRun(): AsyncResource {
   return new AsyncResource("mnemograph.jobs");
 }
 
-async function guarded(name: string, job: () => Promise<void>, logger: Logger): Promise<void> {
+/** Does `job`; its error is logged. */
+export async function guarded(name: string, job: () => Promise<void>, logger: Logger): Promise<void> {
   try {
     await job();
   } catch (error) {
@@ -52,6 +54,8 @@ export interface Job {
   /** For the log. */
   readonly name: string;
   readonly run: () => Promise<void>;
+  /** What a queue keeps of it. @default it is done in this process */
+  readonly ticket?: JobTicket;
 }
 
 /** Who does one kind of work, which it finds in the tables. */
@@ -62,6 +66,10 @@ export interface Worker {
   readonly counted?: boolean;
   /** At most `limit` jobs that are due now. */
   due(limit: number): Promise<Job[]>;
+  /** The work that it knows by name, and can do from a ticket. @default none */
+  readonly works?: readonly WorkName[];
+  /** The job of a ticket of `works`. */
+  at?(ticket: JobTicket): Job;
 }
 
 /** The background work of one process. */
@@ -147,9 +155,18 @@ export function createBackgroundWork(options: {
 }
 
 /** `job`, which later sees what the call that starts it sees. */
-export function keepTenant({ name, run }: Job): Job {
+export function keepTenant(job: Job): Job {
   const keep = keepTenancy();
-  return { name, run: () => keep(run) };
+  return { ...job, run: () => keep(job.run) };
+}
+
+/** The worker of one job that tidies up from time to time, whether or not there is anything to do. */
+export function sweepWork(
+  work: WorkName,
+  { intervalMs, name, run }: Pick<Job, "name" | "run"> & { readonly intervalMs: number },
+): Worker {
+  const job: Job = { name, run, ticket: { work } };
+  return { ...{ intervalMs, counted: false, works: [work] }, at: () => job, due: async () => [job] };
 }
 
 /**
@@ -157,12 +174,15 @@ export function keepTenant({ name, run }: Job): Job {
  * process may not see them all.
  */
 export function acrossAllTenants(db: Database, worker: Worker): Worker {
+  const forAll = (job: Job): Job => ({ ...job, run: () => acrossTenants(job.run) });
+  const { at } = worker;
   return {
     ...worker,
     async due(limit) {
       if (currentTenancy() === undefined && !(await db.mayCrossTenants())) return [];
       const due = await acrossTenants(() => worker.due(limit));
-      return due.map(({ name, run }) => ({ name, run: () => acrossTenants(run) }));
+      return due.map(forAll);
     },
+    ...(at && { at: (ticket: JobTicket) => forAll(at(ticket)) }),
   };
 }

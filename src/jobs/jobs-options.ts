@@ -1,12 +1,17 @@
 import { z } from "zod";
 import type { Runtime } from "../runtime.js";
 import { spanOption, timerOption } from "../text/parse-input.js";
+import { type JobKind, jobKinds } from "./job-kinds.rule.js";
 
 export const jobsOptionsSchema = z.strictObject({
   /** Background jobs at the same time in this process. @default 4 */
   concurrency: z.int().min(1).default(4),
   /** How often this process looks for work that another one left behind. Half a lease. @default 60_000 */
   sweepIntervalMs: timerOption.min(10).default(60_000),
+  /** Jobs of one kind at the same time, where `memory.work()` does them and it is to be another number than `concurrency`. @default {} */
+  concurrencyByKind: z.partialRecord(z.enum(jobKinds as [JobKind, ...JobKind[]]), z.int().min(1)).default({}),
+  /** How often `memory.work()` asks an empty queue, each kind of work having one: as often as pg-boss does. @default 2_000 */
+  pollIntervalMs: timerOption.min(10).default(2_000),
 });
 
 /** How background work runs in this process. */

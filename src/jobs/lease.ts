@@ -98,7 +98,8 @@ export async function failLease<Claim extends Lease>(
   await endLease(db, table, claim, set);
 }
 
-async function setHeld<Claim extends Lease>(
+/** Writes `set` to the row of `claim`, which stays taken. @throws MemoryError `LEASE_LOST` */
+export async function setHeld<Claim extends Lease>(
   db: Connection,
   table: LeaseTable<Claim>,
   claim: Claim,

@@ -4,7 +4,7 @@ import { type EventStep, insertEvent } from "../events/event-log.js";
 import { errorLine, errorWords, type LogFields } from "../logger.js";
 import { malformedOutput } from "../models/model-answer.js";
 import type { Connection } from "../postgres/connection.js";
-import type { ThreadAddress } from "../scope/scope.js";
+import type { Scope } from "../scope/scope.js";
 import { storable } from "../text/storable-text.js";
 import type { JobRuntime, Tries } from "./jobs-options.js";
 import { failLease, type Lease, type LeaseTable } from "./lease.js";
@@ -82,16 +82,22 @@ export interface SeqRange {
   readonly endSeq: number;
 }
 
+/** Whose work it is: a thread's, or all of what a user or an app has. */
+export interface JobAddress {
+  readonly scope: Scope;
+  readonly threadId?: string;
+}
+
 /** What there is to know of a kind of work when it fails. */
-export interface Attempts<Claim extends Lease, Work extends ThreadAddress> {
+export interface Attempts<Claim extends Lease, Work extends JobAddress> {
   readonly table: LeaseTable<Claim>;
   /** What its events are counted under. */
   readonly step: EventStep;
   readonly tries: Tries;
   /** What is done to messages, for log lines: "Extracting facts from". */
   readonly doing: string;
-  /** The messages that `work` is about. */
-  range(work: Work): SeqRange;
+  /** The messages that `work` is about. @default it is about an owner, and not about a thread */
+  range?(work: Work): SeqRange;
   /** What holds until the next try, for log lines. @default "Nothing was written" */
   readonly meanwhile?: string;
   /**
@@ -100,6 +106,13 @@ export interface Attempts<Claim extends Lease, Work extends ThreadAddress> {
    * @default it is left failed
    */
   giveUp?(tx: Connection, claim: Claim, work: Work, failure: Failure): Promise<void>;
+  /**
+   * Gives a claim back until then: work that can wait does so while its tenant's energy is low. That was no try.
+   *
+   * @default it waits for nothing
+   * @throws MemoryError `LEASE_LOST`
+   */
+  defer?(claim: Claim, until: Date): Promise<unknown>;
 }
 
 /** A try that did not succeed. */
@@ -113,7 +126,7 @@ export interface FailedTry<Claim, Work> {
 /**
  * Records a try that failed: the work is due again later, or is given up after the last try. An event tells of either.
  */
-export async function settleFailure<Claim extends Lease, Work extends ThreadAddress>(
+export async function settleFailure<Claim extends Lease, Work extends JobAddress>(
   deps: JobRuntime,
   of: Attempts<Claim, Work>,
   failed: FailedTry<Claim, Work>,
@@ -131,10 +144,33 @@ export async function settleFailure<Claim extends Lease, Work extends ThreadAddr
   }
 }
 
+/**
+ * Puts `work` off where it can wait and its tenant's energy is low; false where it goes on. A log line and an event tell of it.
+ *
+ * @throws MemoryError `LEASE_LOST`
+ */
+export async function putOff<Claim extends Lease, Work extends JobAddress>(
+  { db, logger, usage }: JobRuntime,
+  of: Attempts<Claim, Work>,
+  claim: Claim,
+  work: Work,
+): Promise<boolean> {
+  const until = of.defer ? await usage.pausedUntil(work.scope) : null;
+  if (until === null) return false;
+  await of.defer?.(claim, until);
+  const { step } = of;
+  logger.debug(`${lineOf(of, claim, work)} waits for energy until ${until.toISOString()}`, {
+    ...{ step, ...placeOf(work) },
+  });
+  const { scope, threadId } = work;
+  await insertEvent(db, { scope, threadId, step, op: "create", status: "skipped", detail: "LOW_ENERGY" });
+  return true;
+}
+
 /** Shortest wait after the work could not be read: of some work nothing counts such tries to an end. */
 const shortestWaitMs = 1_000;
 
-async function tryAgain<Claim extends Lease, Work extends ThreadAddress>(
+async function tryAgain<Claim extends Lease, Work extends JobAddress>(
   deps: JobRuntime,
   of: Attempts<Claim, Work>,
   { claim, work, failure }: FailedTry<Claim, Work>,
@@ -146,7 +182,7 @@ async function tryAgain<Claim extends Lease, Work extends ThreadAddress>(
   await failLease(deps.db, table, claim, { error: failure.message, retryDelayMs: delayMs });
   const fields = { ...fieldsOf(of, claim, failure, work), retryMs: delayMs };
   deps.logger.debug(`${(table.statusLabel ?? table.label)(claim)} status updated to failed`, fields);
-  const what = work ? lineOf(of, work) : table.label(claim);
+  const what = lineOf(of, claim, work);
   deps.logger.warn(
     `${what} failed: ${failureLine(failure, deps.config.telemetry)} ` +
       `${meanwhile}; ${delayMs === null ? "no further try" : `next try in ${delayMs} ms`}.`,
@@ -158,7 +194,7 @@ async function tryAgain<Claim extends Lease, Work extends ThreadAddress>(
   return "failed";
 }
 
-async function giveUp<Claim extends Lease, Work extends ThreadAddress>(
+async function giveUp<Claim extends Lease, Work extends JobAddress>(
   deps: JobRuntime,
   of: Attempts<Claim, Work>,
   { claim, work, failure }: FailedTry<Claim, Work> & { readonly work: Work },
@@ -171,32 +207,42 @@ async function giveUp<Claim extends Lease, Work extends ThreadAddress>(
   });
   const reason = failureLine(failure, deps.config.telemetry);
   const fields = fieldsOf(of, claim, failure, work);
-  deps.logger.error(`${lineOf(of, work)} was given up after ${claim.attempt} tries: ${reason}`, fields);
+  deps.logger.error(
+    `${lineOf(of, claim, work)} was given up after ${claim.attempt} tries: ${reason}`,
+    fields,
+  );
   return "dead_letter";
 }
 
 /** What a line about a failed try is about. */
-function fieldsOf<Claim extends Lease, Work extends ThreadAddress>(
+function fieldsOf<Claim extends Lease, Work extends JobAddress>(
   { step, range }: Pick<Attempts<Claim, Work>, "step" | "range">,
   { attempt }: Lease,
   { code }: Failure,
   work: Work | null | undefined,
 ): LogFields {
-  return { step, attempt, code, ...(work && { threadId: work.threadId, ...range(work) }) };
+  return { step, attempt, code, ...(work && { ...placeOf(work), ...range?.(work) }) };
 }
 
-function lineOf<Work extends ThreadAddress>(
-  { doing, range }: Pick<Attempts<Lease, Work>, "doing" | "range">,
-  work: Work,
+function placeOf({ threadId }: JobAddress): Pick<LogFields, "threadId"> {
+  return threadId === undefined ? {} : { threadId };
+}
+
+function lineOf<Claim extends Lease, Work extends JobAddress>(
+  { doing, range, table }: Pick<Attempts<Claim, Work>, "doing" | "range" | "table">,
+  claim: Claim,
+  work: Work | null,
 ): string {
-  const { startSeq, endSeq } = range(work);
-  return `${doing} messages ${startSeq}-${endSeq} for ${work.threadId}`;
+  const { startSeq, endSeq } = (work && range?.(work)) ?? {};
+  return startSeq === undefined
+    ? table.label(claim)
+    : `${doing} messages ${startSeq}-${endSeq} for ${work?.threadId}`;
 }
 
 async function insertFailure(
   db: Connection,
   step: EventStep,
-  { scope, threadId }: ThreadAddress,
+  { scope, threadId }: JobAddress,
   detail: string,
 ): Promise<void> {
   await insertEvent(db, { scope, threadId, step, op: "create", status: "error", detail });

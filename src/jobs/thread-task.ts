@@ -7,14 +7,17 @@ import type { TaskRuntime } from "./jobs-options.js";
 import { endLease, isDue, type Lease, type LeaseTable, takeLeases } from "./lease.js";
 import type { Failure, SeqRange } from "./settle-failure.js";
 
-/** What is due of a thread: extracting facts from what its user says, or compressing its older turns. */
-export type ThreadTask = "extract" | "compress";
+/**
+ * What is due of a thread: extracting facts from what its user says, compressing its older turns, or the note that its
+ * conversation leaves with its app.
+ */
+export type ThreadTask = "extract" | "compress" | "note";
 
 /** The right to do a thread's task. */
 export interface TaskClaim extends Lease {
   readonly threadRef: number;
   readonly task: ThreadTask;
-  /** extract: last seq whose facts were extracted. compress: last turn that was compressed. */
+  /** extract: last seq whose facts were extracted. compress: last turn that was compressed. note: last seq of a note. */
   readonly doneUntil: number;
 }
 
@@ -33,7 +36,7 @@ export async function markTask(
 ): Promise<void> {
   await db.query(sql`
     insert into ${db.schema}.thread_task as k (thread_ref, task, done_until, retry_at)
-    values (${threadRef}, ${task}, ${task === "extract" ? -1 : 0}, ${db.now()})
+    values (${threadRef}, ${task}, ${task === "compress" ? 0 : -1}, ${db.now()})
     on conflict (thread_ref, task) do update set retry_at = case
       when k.attempts > 0 then coalesce(k.retry_at, excluded.retry_at) else excluded.retry_at
     end`);
@@ -65,9 +68,10 @@ export async function skipTask(db: Connection, claim: TaskClaim, progress: TaskP
   return "skipped";
 }
 
-/** Gives a claimed task back until `until`; that was no try. @throws MemoryError `LEASE_LOST` */
-export async function deferTask(db: Connection, claim: TaskClaim, until: Date): Promise<void> {
-  await endLease(db, threadTasks, claim, sql`attempts = attempts - 1, retry_at = ${until}`);
+/** Gives a claimed task back until `until`, or what was marked meanwhile; that was no try. @throws MemoryError `LEASE_LOST` */
+export async function deferTask(db: Connection, claim: TaskClaim, until: Date): Promise<"deferred"> {
+  await endLease(db, threadTasks, claim, sql`attempts = attempts - 1, retry_at = least(retry_at, ${until})`);
+  return "deferred";
 }
 
 /** What a claimed task is about. */
@@ -146,6 +150,7 @@ export function createTaskWorker(
   }: { task: ThreadTask; leaseMs: number; step: (claim: TaskClaim) => Promise<unknown> },
 ): TaskWorker {
   const of = (threadRef: number): Job => ({
+    ticket: { work: task, ref: threadRef },
     name: `Task "${task}" of thread ${threadRef}`,
     async run() {
       for (;;) {
@@ -155,7 +160,12 @@ export function createTaskWorker(
       }
     },
   });
-  return { of, due: async (limit) => (await findDueThreads(db, { task, limit })).map(of) };
+  return {
+    of,
+    works: [task],
+    at: ({ ref = 0 }) => of(ref),
+    due: async (limit) => (await findDueThreads(db, { task, limit })).map(of),
+  };
 }
 
 async function claimTask(

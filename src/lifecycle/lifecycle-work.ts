@@ -8,8 +8,9 @@ import type { WriteConfig } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
-import { ownerColumns, ownerIs, scopeOf } from "../scope/scope-predicates.js";
+import { ownerColumns, ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { spanOption } from "../text/parse-input.js";
+import type { EnergyOptions } from "../usage/energy-options.js";
 
 export const lifecycleOptionsSchema = z.strictObject({
   /**
@@ -60,7 +61,7 @@ export type LifecycleOptions = z.output<typeof lifecycleOptionsSchema>;
 
 /** What ageing memories takes. */
 export type LifecycleRuntime = Pick<
-  Runtime<WriteConfig & { readonly lifecycle: LifecycleOptions }>,
+  Runtime<WriteConfig & { readonly lifecycle: LifecycleOptions; readonly energy: EnergyOptions }>,
   "db" | "config" | "embedder"
 >;
 
@@ -100,6 +101,14 @@ export async function findLifecycleOwners(
     from (select distinct owner_ref from due limit ${input.limit}) d
     cross join lateral (select * from ${schema}.owner where id = d.owner_ref limit 1) o`);
   return rows.map((row) => ({ ref: row.ref, scope: scopeOf(row) }));
+}
+
+/** The owner of a number; null when there is none any more. */
+export async function findLifecycleOwner(db: Connection, ref: OwnerRef): Promise<LifecycleOwner | null> {
+  const [row] = await db.query<ScopeRow>(
+    sql`select o.tenant_id, o.user_id, o.app_id from ${db.schema}.owner o where o.id = ${ref}`,
+  );
+  return row ? { ref, scope: scopeOf(row) } : null;
 }
 
 /**

@@ -9,8 +9,10 @@ import { deactivateMemories, purgeMemories } from "../memories/write/memory-stat
 import type { Connection } from "../postgres/connection.js";
 import { type OwnerRef, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { parseInput } from "../text/parse-input.js";
+import { trimUsage } from "../usage/energy-statements.js";
 import {
   findDueMemories,
+  findLifecycleOwner,
   findLifecycleOwners,
   findOwnersToTrim,
   type LifecycleOwner,
@@ -30,7 +32,8 @@ export interface LifecycleResult {
 export interface LifecycleApi {
   /**
    * Hides what has expired, and what was not used for long and is not important, and deletes what was hidden or removed long ago, now:
-   * of the scope's user or app, or of all; old news goes with it. Background work does the same from time to time.
+   * of the scope's user or app, or of all; old news goes with it, and what is kept of old calls of models. Background
+   * work does the same from time to time.
    *
    * Superseded values stay: they are the trail of what was true when.
    */
@@ -46,10 +49,15 @@ const ownersAtOnce = 20;
 export function createLifecycle(deps: LifecycleRuntime): {
   readonly api: LifecycleApi;
   readonly work: Worker;
-  /** Deletes news that is older than anybody needs. */
+  /** Deletes news, and what calls of models took, that is older than anybody needs. */
   readonly trimming: Worker;
 } {
   const options = deps.config.lifecycle;
+  const { keepUsageDays: keepDays } = deps.config.energy;
+  const usage: Job = {
+    ...{ name: "Old usage", ticket: { work: "usage" } },
+    run: () => trimUsage(deps.db, { keepDays }),
+  };
   return {
     api: {
       async run(requested = {}) {
@@ -69,6 +77,7 @@ export function createLifecycle(deps: LifecycleRuntime): {
           if (changed === 0) break;
         }
         await trimAll(deps, of);
+        await trimUsage(deps.db, { keepDays, scope: of });
         return total;
       },
     },
@@ -76,27 +85,38 @@ export function createLifecycle(deps: LifecycleRuntime): {
       intervalMs: options.intervalMs,
       async due(limit) {
         const owners = await findLifecycleOwners(deps.db, { options, limit });
-        return owners.map(
-          (owner): Job => ({
-            name: `Lifecycle of owner ${owner.ref}`,
-            run: async () => void (await ageOwner(deps, owner)),
-          }),
-        );
+        return owners.map(({ ref }) => agingOf(deps, ref));
       },
+      works: ["lifecycle"],
+      at: ({ ref = 0 }) => agingOf(deps, ref),
     },
     trimming: {
       intervalMs: options.intervalMs,
       counted: false,
       async due(limit) {
         const owners = await findOwnersToTrim(deps.db, { keepMs: options.keepChangesMs, limit });
-        return owners.map(
-          (ownerRef): Job => ({
-            name: `Old changes of owner ${ownerRef}`,
-            run: async () => void (await inBatches(deps, ownerRef, trim)),
-          }),
-        );
+        return [...owners.map((ref) => trimmingOf(deps, ref)), usage];
       },
+      works: ["changes", "usage"],
+      at: ({ work, ref = 0 }) => (work === "usage" ? usage : trimmingOf(deps, ref)),
     },
+  };
+}
+
+function agingOf(deps: LifecycleRuntime, ref: OwnerRef): Job {
+  return {
+    ...{ name: `Lifecycle of owner ${ref}`, ticket: { work: "lifecycle", ref } },
+    async run() {
+      const owner = await findLifecycleOwner(deps.db, ref);
+      if (owner) await ageOwner(deps, owner);
+    },
+  };
+}
+
+function trimmingOf(deps: LifecycleRuntime, ref: OwnerRef): Job {
+  return {
+    ...{ name: `Old changes of owner ${ref}`, ticket: { work: "changes", ref } },
+    run: async () => void (await inBatches(deps, ref, trim)),
   };
 }
 

@@ -3,6 +3,7 @@ import { AIMessage, BaseMessage, HumanMessage, SystemMessage } from "@langchain/
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { errorKind } from "../logger.js";
+import { jsonReader } from "../text/plain-json.js";
 import { type FittedAnswer, fitAnswer } from "./fit-answer.js";
 import {
   answersIn,
@@ -13,6 +14,7 @@ import {
   stopError,
   withDeadline,
 } from "./model-answer.js";
+import { type Charge, type CountedCall, tokensUntilCut, tokenUsage } from "./token-usage.js";
 
 /** A question to the model whose answer must fit a schema. */
 export interface StructuredCall<Output extends Record<string, unknown>> {
@@ -26,6 +28,8 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly timeoutMs: number;
   /** Told how many items of the answer's lists could not be read, where there are any. */
   readonly onDropped?: (items: number) => void;
+  /** Told what each call took that was answered, a malformed answer's and a cut one's too. */
+  readonly charge?: Charge | undefined;
 }
 
 /**
@@ -79,8 +83,13 @@ async function ask<Output extends Record<string, unknown>>(
   messages: BaseMessage[],
 ): Promise<Answer<Output>> {
   let reply: { raw: BaseMessage; parsed: unknown };
+  const wire = wireSchema(call.schema);
+  const charge = async (message: BaseMessage | null, answered: CountedCall["answered"]) => {
+    const asked = () => [...messages.map(({ text }) => text), JSON.stringify(wire)].join("\n");
+    await call.charge?.(tokenUsage(message, { asked, answered }));
+  };
   try {
-    const structured = call.model.withStructuredOutput(wireSchema(call.schema), {
+    const structured = call.model.withStructuredOutput(wire, {
       name: call.name,
       includeRaw: true,
       ...(isOpenAI(call.model) && { strict: true }),
@@ -91,16 +100,23 @@ async function ask<Output extends Record<string, unknown>>(
   } catch (cause) {
     if (MemoryError.is(cause)) throw cause;
     const stopped = stopError(cause);
-    if (stopped) throw stopped;
+    if (stopped) {
+      await charge(null, () => (stopped.code === "MODEL_FAILED" ? tokensUntilCut(call.model) : ""));
+      throw stopped;
+    }
     if (isParserError(cause)) {
-      const problem = "it is not valid JSON";
-      return { valid: false, raw: "(unreadable)", output: unparsed(cause), problem, fault: problem };
+      const [problem, output] = ["it is not valid JSON", unparsed(cause)];
+      await charge(null, () => output);
+      return { valid: false, raw: "(unreadable)", output, problem, fault: problem };
     }
     throw new MemoryError("MODEL_FAILED", `The model call failed: ${errorKind(cause)}.`, { cause });
   }
   const { raw, parsed } = reply;
-  if (!BaseMessage.isInstance(raw))
+  if (!BaseMessage.isInstance(raw)) {
+    await charge(null, () => JSON.stringify(jsonReader()(parsed)) ?? "");
     return readAnswers(call, { values: [parsed], broken: false }, "(unreadable)");
+  }
+  await charge(raw, () => rawText(raw));
   requireWhole(raw);
   return readAnswers(call, answersIn(raw, call.name), rawText(raw));
 }

@@ -8,7 +8,7 @@ import {
   halfvec,
   saveUnrelatedSimilarity,
 } from "./embedding-space.js";
-import { withDeadline } from "./model-answer.js";
+import { inTime } from "./model-answer.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
 /** Questions as users ask them. None has to do with any of the statements, which are worded as memories are. */
@@ -64,11 +64,19 @@ interface EmbeddedText {
 export interface Embedder {
   documents(texts: readonly string[]): Promise<Embedded>;
   /**
+   * Vectors that the same model made before, as vectors of its space; undefined for none.
+   *
+   * @throws MemoryError `EMBEDDING_FAILED` for what is no vector, `DIMENSION_MISMATCH`
+   */
+  given(vectors: readonly number[][]): Promise<Embedded | undefined>;
+  /**
    * The first question to a space has it measured (see `measureSpace`), as far as that is done within `timeoutMs`.
    *
    * @throws MemoryError `EMBEDDING_FAILED`, also when it takes longer than `timeoutMs`.
    */
   query(text: string, timeoutMs: number): Promise<EmbeddedText>;
+  /** The space of the last vectors; null before the first. */
+  lastSpace(): EmbeddingSpace | null;
 }
 
 /** Between two tries to measure a space: where one failed, the next question may fail as well. */
@@ -80,10 +88,13 @@ interface KnownSpace {
   of(vectors: readonly number[][]): Promise<EmbeddingSpace>;
   /** `space` with what unrelated texts have in it, as far as that is known within `timeoutMs`. */
   measured(space: EmbeddingSpace, timeoutMs: number): Promise<EmbeddingSpace>;
+  /** The space of the last vectors; null before the first. */
+  last(): EmbeddingSpace | null;
 }
 
 function knownSpace(db: Connection, embeddings: EmbeddingsInterface, name: string): KnownSpace {
   let known: Promise<EmbeddingSpace> | undefined;
+  let last: EmbeddingSpace | null = null;
   let measuring: Promise<void> | undefined;
   let measuredAtMs = Number.NEGATIVE_INFINITY;
 
@@ -93,7 +104,10 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, name: strin
       throw error;
     });
     const space = await known;
-    if (space.dimensions === dimensions) return space;
+    if (space.dimensions === dimensions) {
+      last = space;
+      return space;
+    }
     throw new MemoryError(
       "DIMENSION_MISMATCH",
       `The embeddings gave a vector of ${dimensions} dimensions; space "${name}" has ${space.dimensions}.`,
@@ -104,7 +118,8 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, name: strin
     try {
       const unrelated = await measureSpace(embeddings);
       if (unrelated === null) return;
-      known = Promise.resolve({ ...space, unrelated });
+      last = { ...space, unrelated };
+      known = Promise.resolve(last);
       await saveUnrelatedSimilarity(db, space, unrelated);
     } catch {
       measuring = undefined;
@@ -115,8 +130,10 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, name: strin
       const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
       if (wrong)
         throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
-      const spaces = await Promise.all(vectors.map((vector) => spaceFor(vector.length)));
-      return spaces[0] as EmbeddingSpace;
+      const [first, ...others] = new Set(vectors.map((vector) => vector.length));
+      const space = await spaceFor(first as number);
+      for (const dimensions of others) await spaceFor(dimensions);
+      return space;
     },
     async measured(space, timeoutMs) {
       if (space.unrelated !== null) return space;
@@ -124,9 +141,10 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, name: strin
         measuredAtMs = performance.now();
         measuring = measure(space);
       }
-      await withDeadline(timeoutMs, async () => measuring).catch(() => {});
+      await inTime(timeoutMs, measuring ?? Promise.resolve()).catch(() => {});
       return (await known) ?? space;
     },
+    last: () => last,
   };
 }
 
@@ -158,26 +176,42 @@ export function createEmbedder(
       }
       throw new MemoryError("EMBEDDING_FAILED", `The embeddings did not give ${texts.length} vectors.`);
     },
+    async given(vectors) {
+      if (vectors.length === 0) return undefined;
+      // The space's dimensions are the model's, and not those of whatever is given first.
+      const { space: known } = await this.documents(["dimensions"]);
+      await space.of(vectors);
+      return { space: known, vectors: vectors.map((vector) => halfvec(unit(vector))) };
+    },
     async query(text, timeoutMs) {
       const endMs = performance.now() + timeoutMs;
       try {
-        const vector = await withDeadline(timeoutMs, () => embeddings.embedQuery(text));
+        const vector = await inTime(timeoutMs, embeddings.embedQuery(text));
         const found = await space.of([vector]);
-        return {
-          space: await space.measured(found, Math.max(0, endMs - performance.now())),
-          vector: halfvec(unit(vector)),
-        };
+        const measured =
+          found.unrelated === null
+            ? await space.measured(found, Math.max(0, endMs - performance.now()))
+            : found;
+        return { space: measured, vector: halfvec(unit(vector)) };
       } catch (cause) {
         throw failed(cause);
       }
     },
+    lastSpace: space.last,
   };
 }
 
 /** At length 1, as the store compares them; a vector of zeros, which is like nothing, stays. */
 function unit(vector: readonly number[]): number[] {
-  const length = Math.hypot(...vector) || 1;
+  const length = lengthOf(vector) || 1;
   return vector.map((value) => value / length);
+}
+
+/** Squares of the numbers that models give fit into one; of others the length is found without. */
+function lengthOf(vector: readonly number[]): number {
+  let squares = 0;
+  for (const value of vector) squares += value * value;
+  return squares > 1e-200 && squares < 1e200 ? Math.sqrt(squares) : Math.hypot(...vector);
 }
 
 function modelName(embeddings: EmbeddingsInterface): string {

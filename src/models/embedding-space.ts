@@ -15,7 +15,11 @@ export function halfvec(vector: readonly number[]): Buffer {
   const bytes = Buffer.allocUnsafe(headBytes + 2 * vector.length);
   bytes.writeUInt16BE(vector.length, 0);
   bytes.writeUInt16BE(0, 2);
-  for (const [index, value] of vector.entries()) bytes.writeUInt16BE(half(value), headBytes + 2 * index);
+  for (let index = 0, at = headBytes; index < vector.length; index++) {
+    const bits = half(vector[index] as number);
+    bytes[at++] = bits >>> 8;
+    bytes[at++] = bits;
+  }
   return bytes;
 }
 
@@ -41,18 +45,26 @@ export function halfvecs({ type, oid }: EmbeddingSpace, vectors: readonly (Buffe
 }
 
 /** Numbers below this have no leading 1 in half precision: they are multiples of its smallest number. */
-const leastNormal = 2 ** -14;
+const leastNormalBits = (127 - 14) << 23;
+/** What the bits of an exponent are more in single precision. */
+const exponentsApart = (127 - 15) << 23;
 const smallest = 2 ** -24;
+
+/** A number of single precision, and its bits. */
+const singles = new Float32Array(1);
+const singleBits = new Uint32Array(singles.buffer);
 
 /** `value`, −1 to 1, as the bits of a number of half precision: a sign, 5 bits of exponent, 10 of fraction. */
 function half(value: number): number {
-  const single = Math.fround(value);
+  singles[0] = value;
+  const bits = singleBits[0] as number;
   const sign = value < 0 ? 0x8000 : 0;
-  const size = Math.abs(single);
-  // Rounded up to the next power of two, fraction and exponent carry over as they should.
-  if (size < leastNormal) return sign + toEven(size / smallest);
-  const exponent = Math.min(0, Math.floor(Math.log2(size)));
-  return sign + ((exponent + 15) << 10) + toEven((size / 2 ** exponent - 1) * 1024);
+  const size = bits & 0x7fff_ffff;
+  if (size < leastNormalBits) return sign + toEven(Math.abs(singles[0]) / smallest);
+  // The exponent counts from another number, and 13 bits of the fraction are rounded away: up to the next exponent, too.
+  const kept = (size - exponentsApart) >>> 13;
+  const left = size & 0x1fff;
+  return sign + kept + (left > 0x1000 || (left === 0x1000 && (kept & 1) === 1) ? 1 : 0);
 }
 
 /** The nearest whole number; of two that are as near, the even one. */

@@ -25,26 +25,33 @@ export async function withDeadline<Result>(
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => {
-        reject(new MemoryError("MODEL_TIMEOUT", `The model did not answer within ${timeoutMs} ms.`));
-        controller.abort();
+  return inTime(timeoutMs, call(controller.signal), () => controller.abort());
+}
+
+/** The same of an answer that is under way, and that nothing stops. @param late is called when it takes too long. */
+export function inTime<Result>(timeoutMs: number, answer: Promise<Result>, late = () => {}): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const refuse = () => {
+      reject(new MemoryError("MODEL_TIMEOUT", `The model did not answer within ${timeoutMs} ms.`));
+      late();
+    };
+    const timer = setTimeout(refuse, Math.min(timeoutMs, longestTimerMs));
+    answer.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
       },
-      Math.min(timeoutMs, longestTimerMs),
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
     );
   });
-  try {
-    return await Promise.race([call(controller.signal), deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Why a model stopped before it was done, by the words of the clients and providers there are. */
 const cutShort =
-  /^(?:length|(?:model_)?length|max_?(?:output_|completion_|new_)?tokens?|token_?limit|model_context_window_exceeded)+$/i;
+  /(?:^|_)(?:length)+(?:$|_)|context_?(?:window|length)|max_?(?:\w{1,20}_)?tokens?|tokens?_?limit|(?:max|token)_?length|insufficient_system_resource/i;
 const withheld =
   /content_?filter|refusal|safety|recitation|blocklist|prohibited|spii|guardrail|toxic|blocked|moderation/i;
 
@@ -95,9 +102,11 @@ function refusal(reason: string, options: { cause: unknown }): MemoryError {
 /** Reasons are words: nothing that a conversation could say gets into an error. */
 function reasonsIn(metadata: unknown, depth: number): string[] {
   if (typeof metadata !== "object" || metadata === null) return [];
-  return Object.entries(metadata).flatMap(([name, value]) => {
+  // Of a list the first will do: answers to choose from, where a client hands them on as they are.
+  const entries = Array.isArray(metadata) ? [["", metadata[0]] as const] : Object.entries(metadata);
+  return entries.flatMap(([name, value]) => {
     if (typeof value === "string") return reasonName.test(name) && /^\w{1,60}$/.test(value) ? [value] : [];
-    return depth > 0 && !Array.isArray(value) ? reasonsIn(value, depth - 1) : [];
+    return depth > 0 ? reasonsIn(value, depth - 1) : [];
   });
 }
 

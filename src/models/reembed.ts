@@ -40,10 +40,11 @@ function lacking(db: Connection, space: EmbeddingSpace): Sql {
 }
 
 /**
- * Stores vectors of memories that still say what was embedded, and returns how many. One statement.
+ * Stores vectors of memories that still say what was embedded, and returns how many. Copies of their owners are read
+ * anew. One statement.
  *
- * A memory that is being changed is passed over rather than waited for: a writer that holds several memories must
- * never wait for this one while this one waits for it.
+ * A memory that is being changed, and one whose owner is being written to, is passed over rather than waited for: a
+ * writer that holds several must never wait for this one while this one waits for it.
  */
 async function insertReembedded(
   db: Connection,
@@ -53,24 +54,33 @@ async function insertReembedded(
     vectors,
   }: { space: EmbeddingSpace; work: readonly ReembedWork[]; vectors: readonly Buffer[] },
 ): Promise<number> {
+  const { schema } = db;
   const refs = work.map(({ ref }) => ref);
   const texts = work.map(({ text }) => text);
-  const rows = await db.query(sql`
+  const [row] = await db.query<{ stored: number }>(sql`
     with input as (
       select * from unnest(${refs}::bigint[], ${texts}::text[], ${halfvecs(space, vectors)}) as i (ref, text, embedding)
     ),
+    free as materialized (
+      select o.id from ${schema}.owner o
+      where o.id in (select m.owner_ref from input i join ${schema}.memory m on m.ref = i.ref)
+      for no key update skip locked
+    ),
     unchanged as (
       select m.ref, m.owner_ref, i.embedding
-      from input i join ${db.schema}.memory m on m.ref = i.ref and m.content = i.text
-      where m.state = 'active'
+      from input i join ${schema}.memory m on m.ref = i.ref and m.content = i.text
+      where m.state = 'active' and m.owner_ref in (select id from free)
       for share of m skip locked
+    ),
+    stored as (
+      insert into ${schema}.memory_embedding as e (space_ref, memory_ref, owner_ref, embedding)
+      select ${space.ref}, ref, owner_ref, embedding from unchanged
+      on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
+        where not e.active
+      returning owner_ref
     )
-    insert into ${db.schema}.memory_embedding as e (space_ref, memory_ref, owner_ref, embedding)
-    select ${space.ref}, ref, owner_ref, embedding from unchanged
-    on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
-      where not e.active
-    returning memory_ref`);
-  return rows.length;
+    select (select count(*) from stored)::int as stored, ${schema}.reload_owners(array(select owner_ref from stored), 0)`);
+  return row?.stored ?? 0;
 }
 
 /** How far a re-embedding has come, counted in memories of this run. */

@@ -44,6 +44,8 @@ export interface Merged {
   readonly closed: number;
   /** Entries of the audit trail, news, requests for consent and events that moved. */
   readonly records: number;
+  /** Items of LangGraph's store that moved; of two of one name the one written last stays. */
+  readonly items: number;
 }
 
 const mergeSchema = z.strictObject({
@@ -179,9 +181,10 @@ function countsOf(moved: MovedRows, { merged, closed }: { merged: number; closed
     change_log = 0,
     consent_request = 0,
     event = 0,
+    store_item: items = 0,
   } = moved;
   const records = history + change_log + consent_request + event;
-  return { threads: thread, messages: message, memories: memory, merged, closed, records };
+  return { threads: thread, messages: message, memories: memory, merged, closed, records, items };
 }
 
 /** Both owners, locked: the older row first, in whichever direction they are merged. */

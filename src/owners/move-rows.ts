@@ -53,6 +53,7 @@ export async function moveRows(tx: Connection, move: Move): Promise<MovedRows> {
     ...(await moveMemories(tx, move)),
     ...(await moveRecords(tx, move)),
     ...(await moveThreads(tx, move)),
+    ...(await moveItems(tx, move)),
   };
 }
 
@@ -180,16 +181,37 @@ async function moveThreads(tx: Connection, move: Move): Promise<MovedRows> {
     ),
     event as (
       update ${schema}.event e set user_id = ${to.userId} where ${ofSource(move)} returning 1
+    ),
+    usage as (
+      update ${schema}.usage e set user_id = ${to.userId} where ${ofSource(move)}
     )
     select (select count(*) from moved)::int as thread, (select count(*) from event)::int as event,
       (select count(*) from ${schema}.message m where m.thread_ref = any (${refs}))::int as message`);
   return { ...row };
 }
 
-/** Whether the event `e` is of what moves. */
+/** Whether the event, or the call of a model, `e` is of what moves. */
 function ofSource({ from, threadIds }: Move): Sql {
   const ids = { tenantId: from.tenantId, userId: from.userId, appId: from.appId };
   if (from.userId !== "") return withinScope({ ...ids, appId: "" }, "e");
   return sql`${isId(sql`e.tenant_id`, from.tenantId)} and ${isId(sql`e.user_id`, "")}
     and e.app_id = ${from.appId} and e.thread_id = any (${threadIds}::text[])`;
+}
+
+/** A user's items in LangGraph's store. Of two of one name the one that was written last stays; those of an app stay with it. */
+async function moveItems(tx: Connection, { from, to }: Move): Promise<MovedRows> {
+  if (from.userId === "") return {};
+  const { schema } = tx;
+  const ofUser = ({ tenantId, userId }: ScopeColumns) =>
+    sql`${isId(sql`i.tenant_id`, tenantId)} and ${isId(sql`i.user_id`, userId)}`;
+  // What has moved is looked for by its user: in a statement of its own, since one sees nothing of what it changes itself.
+  await tx.query(sql`
+    with item as (
+      select i.ref, row_number() over (partition by i.app_id, i.item order by i.updated_at desc, i.ref desc) as place
+      from ${schema}.store_item i where (${ofUser(from)}) or (${ofUser(to)})
+    )
+    delete from ${schema}.store_item d using item where item.place > 1 and d.ref = item.ref`);
+  const rows = await tx.query(sql`
+    update ${schema}.store_item i set user_id = ${to.userId} where ${ofUser(from)} returning 1`);
+  return { store_item: rows.length };
 }

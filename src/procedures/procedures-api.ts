@@ -139,7 +139,7 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
   const event = { ...address, step: "procedure", op: "classify" } as const;
   const { messages: material } = await limitMaterial(deps, event, messages, deps.config.upkeep);
   let isTrimmed = false;
-  const steps = await makeSteps(deps, material, title, () => {
+  const steps = await makeSteps(deps, address, material, title, () => {
     isTrimmed = true;
   });
   const text = procedureText(steps);
@@ -195,15 +195,17 @@ async function recorded(
 /** More than the model's budget is folded in piece by piece, each into the steps of those before. */
 async function makeSteps(
   deps: ProceduresRuntime,
+  address: ThreadAddress,
   messages: readonly StepMaterial[],
   title: string | null,
   onDropped: () => void,
 ): Promise<ProcedureSteps> {
   const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;
+  const charge = deps.usage.charging({ ...address, kind: "procedure" });
   const steps = await foldPieces<StepMaterial, ProcedureSteps | null>(
     { items: messages, budgetTokens: inputBudgetTokens, start: null },
     (previous, piece) =>
-      writeProcedure(deps.model(), { title, previous, messages: piece, onDropped }, timeoutMs),
+      writeProcedure(deps.model(), { title, previous, messages: piece, onDropped }, timeoutMs, charge),
   );
   return steps ?? { title: title ?? "", steps: [] };
 }

@@ -8,6 +8,7 @@ import { slotKey } from "../memories/item/slot-key.rule.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import { writingProblems } from "../memories/write/writing-constraints.rule.js";
 import { callStructured } from "../models/call-structured.js";
+import type { Charge } from "../models/token-usage.js";
 import type { Runtime } from "../runtime.js";
 import { block, element } from "../text/prompt-text.js";
 import { clipped, hasWords, onOneLine } from "../text/storable-text.js";
@@ -106,6 +107,7 @@ export async function writeProcedure(
   model: BaseChatModel,
   input: ProcedureInput,
   timeoutMs: number,
+  charge?: Charge,
 ): Promise<ProcedureSteps> {
   const { title, steps } = await callStructured({
     model,
@@ -114,6 +116,7 @@ export async function writeProcedure(
     instructions,
     input: [goalBlock(input), previousBlock(input), messagesBlock(input)].filter(Boolean).join("\n"),
     timeoutMs,
+    charge,
     ...(input.onDropped && { onDropped: input.onDropped }),
   });
   return { title: input.title ?? title, steps };

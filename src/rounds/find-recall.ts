@@ -1,34 +1,12 @@
-import type { PendingConsent } from "../consents/consent-lines.rule.js";
-import {
-  type Conversation,
-  type ConversationRow,
-  conversationOf,
-} from "../conversation/find-conversation.js";
-import type { ChangeEvent } from "../memories/changes/change-line.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryOf } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { candidatesOf, type FoundMemory, type MemoryCandidate } from "../search/memory-hits.js";
 import { type RecallStatement, recallStatement } from "./recall-statement.js";
-
-/** A line of the delta header. */
-export interface RecalledChange {
-  readonly rev: number;
-  readonly event: ChangeEvent;
-  readonly line: string;
-}
+import { type NewsRow, newsOf, type ToldNews } from "./told-news.js";
 
 /** All that one recall found. */
-export interface RecallResult {
-  /** Undefined for a thread not seen before, null for another scope's: then nothing else was read. */
-  readonly conversation: Conversation | null | undefined;
-  /** Revision of the owner's memories. */
-  readonly revision: number;
-  /** The revision the thread was last told of. */
-  readonly revSeen: number;
-  readonly changeCount: number;
-  /** The most important changes since, most important first. */
-  readonly changes: readonly RecalledChange[];
+export interface RecallResult extends ToldNews {
   /** Whether the question asks for no memory in particular. */
   readonly broad: boolean;
   /** What is always shown: pinned memories first, then most important first. */
@@ -42,24 +20,16 @@ export interface RecallResult {
   /** The app's notes, latest first. */
   readonly notes: readonly MemoryItem[];
   readonly candidates: readonly MemoryCandidate[];
-  /** What waits for the user's consent, newest first. */
-  readonly consents: readonly PendingConsent[];
 }
 
 /** A row of a list; without its memory where a hit has that. */
 type ListedMemory = Omit<FoundMemory, "memory"> & { readonly memory: MemoryJson | null };
 
-interface Row {
-  conversation: ConversationRow | null;
-  revision: number | null;
-  trimmed_to: number | null;
-  change_count: number;
-  changes: RecalledChange[];
+interface Row extends NewsRow {
   broad: boolean;
   known_count: number;
   known_cut: boolean;
   memories: ListedMemory[];
-  consents: PendingConsent[];
 }
 
 /** Everything the prompt of a turn needs, in one round trip. @throws MemoryError `DATABASE_TIMEOUT` after `timeoutMs` */
@@ -74,12 +44,7 @@ export async function findRecall(
   const memories = new Map(written.map(({ ref, memory }) => [ref, memoryOf(memory)]));
   const listOf = (name: string) => listed(found.memories, name, memories);
   return {
-    conversation: conversationOf(found.conversation),
-    revision: found.revision ?? 0,
-    // A new thread is told of no changes: all that is known is news to it.
-    revSeen: Math.max(found.conversation?.rev_seen ?? found.revision ?? 0, found.trimmed_to ?? 0),
-    changeCount: found.change_count,
-    changes: found.changes,
+    ...newsOf(found),
     broad: found.broad,
     profile: listOf("profile"),
     rest: listOf("rest"),
@@ -87,7 +52,6 @@ export async function findRecall(
     knownCut: found.known_cut,
     notes: listOf("note"),
     candidates: candidatesOf(written, memories),
-    consents: found.consents,
   };
 }
 

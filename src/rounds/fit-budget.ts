@@ -1,19 +1,19 @@
 import type { ShownPart } from "../conversation/shown-turns.js";
-import type { MemoryItem } from "../memories/item/memory.js";
-import { estimateTokens, readTokens } from "../text/estimate-tokens.js";
+import { givesWay, type MemoryItem } from "../memories/item/memory.js";
 import { clipped, mostThatFit } from "../text/storable-text.js";
-import { memoryBlock, memoryLine } from "./memory-block.js";
+import { blockTokens, headingTokens } from "./memory-block.js";
+import { lineOf, type MemorySection, sectionOf } from "./memory-lines.js";
 import { memoryParts, noMemories, partOf, type Recalled, type RecalledMemories } from "./recalled.js";
 
 /**
  * `found` cut to what its memory block holds within `budgetTokens`, headings and all, the conversation's summary apart.
  *
  * What changed and what waits for consent go first, then the profile, what fits the question, episodes, notes, links and
- * the rest, each in its order, as long as there is room. What is too long is passed over, but the first that fits the
+ * the rest, each in its order, as long as there is room; of all of them insights come last. What is too long is passed over, but the first that fits the
  * question is cut instead. What is left out is counted.
  */
 export function fitBudget(found: Recalled, budgetTokens: number): Recalled {
-  if (!exceeds(found.memories, budgetTokens) && blockTokens(found) <= budgetTokens) return found;
+  if (wholeTokens(blockTokens(found, budgetTokens + 1)) <= budgetTokens) return found;
   const steps = [
     ...found.changes.top.map((_, index) => ({
       changes: { ...found.changes, top: found.changes.top.slice(0, index + 1) },
@@ -31,27 +31,14 @@ export function fitBudget(found: Recalled, budgetTokens: number): Recalled {
   };
   for (const step of steps) {
     const next = { ...shown, ...step };
-    if (blockTokens(next) <= budgetTokens) shown = next;
+    if (wholeTokens(blockTokens(next)) <= budgetTokens) shown = next;
   }
   return { ...shown, memories: fittingMemories(shown, found.memories, budgetTokens) };
 }
 
-/** Whether the lines of `memories` alone surely exceed `mostTokens`: then the block need not be written to know it. */
-function exceeds(memories: RecalledMemories, mostTokens: number): boolean {
-  let tokens = 0;
-  return memoryParts.some((part) =>
-    partOf(memories, part).some((memory, place) => {
-      tokens += lineTokens(memoryLine(part, memory, place).line);
-      // Sums of the same numbers in another order differ by less.
-      return tokens > mostTokens + 1;
-    }),
-  );
-}
-
-/** Tokens that a line adds to a block; of more than `most` it is only told that they are more. */
-function lineTokens(line: string, most = Number.POSITIVE_INFINITY): number {
-  const { tokens, end } = readTokens(`\n${line}`, 0, most);
-  return end > line.length ? tokens : most + 1;
+/** Sums of the same numbers in another order differ by less than what is taken off. */
+function wholeTokens(tokens: number): number {
+  return Math.ceil(tokens - 1e-6);
 }
 
 /** A memory that there is room for. */
@@ -63,40 +50,61 @@ interface Pick {
 function fittingMemories(shown: Recalled, found: RecalledMemories, budgetTokens: number): RecalledMemories {
   const withPicks = (picks: readonly Pick[]): RecalledMemories => ({
     ...shown.memories,
-    ...Object.fromEntries(
-      memoryParts.map((part) => [part, picks.filter((pick) => pick.part === part).map((pick) => pick.shown)]),
-    ),
+    ...partsWith(picks),
     leftOut: shown.memories.leftOut - picks.length,
   });
-  const tokensOf = (picks: readonly Pick[]) => blockTokens({ ...shown, memories: withPicks(picks) });
+  const tokensOf = (picks: readonly Pick[]) =>
+    wholeTokens(blockTokens({ ...shown, memories: withPicks(picks) }));
   const picks: Pick[] = [];
-  const sections = new Set<string>();
+  const sections = new Set<MemorySection>();
   let used = 0;
   /** Takes `pick` where there is room for it. */
   const takes = (pick: Pick): boolean => {
-    const place = pick.part === "notes" ? picks.filter(({ part }) => part === pick.part).length : 0;
-    const { section, line } = memoryLine(pick.part, memoryOf(pick.shown), place);
-    // A section brings its heading; then each line is a line more, and the whole need not be written again.
-    const tokens = sections.has(section)
-      ? used + lineTokens(line, budgetTokens + 1 - used)
-      : tokensOf([...picks, pick]);
-    if (Math.ceil(tokens) > budgetTokens) return false;
+    const { part } = pick;
+    const place = part === "notes" ? picks.filter((other) => other.part === part).length : 0;
+    const memory = memoryOf(pick.shown);
+    const section = sectionOf(part, memory);
+    const isNew = !sections.has(section);
+    // A section brings its heading, and each line is a line more: the whole need not be counted again.
+    const tokens =
+      picks.length === 0 || (isNew && section === "notes")
+        ? tokensOf([...picks, pick])
+        : used + lineOf(part, memory, place).tokens + (isNew ? headingTokens(section) : 0);
+    if (wholeTokens(tokens) > budgetTokens) return false;
     picks.push(pick);
     sections.add(section);
     used = tokens;
     return true;
   };
-  for (const part of memoryParts) {
-    for (const [index, item] of found[part].entries()) {
-      const pick = { part, shown: item };
-      if (takes(pick) || part !== "relevant" || index > 0) continue;
-      const cut = cutToFit(pick, (shorter) => tokensOf([...picks, shorter]) <= budgetTokens);
-      if (cut) takes(cut);
-    }
+  for (const pick of inOrder(found)) {
+    if (takes(pick) || pick.part !== "relevant" || pick.shown !== found.relevant[0]) continue;
+    const cut = cutToFit(pick, (shorter) => tokensOf([...picks, shorter]) <= budgetTokens);
+    if (cut) takes(cut);
   }
-  // Lines are added up as they are written alone.
+  // What is said of how much is left out grows shorter with each that is taken, or longer.
   while (picks.length > 0 && tokensOf(picks) > budgetTokens) picks.pop();
   return withPicks(picks);
+}
+
+/** `picks` in their parts. */
+function partsWith(picks: readonly Pick[]): Record<ShownPart, never[]> {
+  const parts = emptyParts();
+  for (const { part, shown } of picks) parts[part].push(shown as never);
+  return parts;
+}
+
+const emptyParts = (): Record<ShownPart, never[]> => ({
+  ...{ profile: [], relevant: [], episodes: [], notes: [], related: [], rest: [] },
+});
+
+/** All that was found, in the order in which there is room for it: see `givesWay`. */
+function inOrder(found: RecalledMemories): Pick[] {
+  const [first, last]: [Pick[], Pick[]] = [[], []];
+  for (const part of memoryParts) {
+    for (const shown of found[part]) (givesWay(memoryOf(shown)) ? last : first).push({ part, shown });
+  }
+  first.push(...last);
+  return first;
 }
 
 /** Fewer characters of a memory say nothing. */
@@ -124,8 +132,4 @@ function memoryOf(shown: Pick["shown"]): MemoryItem {
 
 function countOf(memories: RecalledMemories): number {
   return memoryParts.reduce((count, part) => count + partOf(memories, part).length, 0);
-}
-
-function blockTokens(recalled: Recalled): number {
-  return estimateTokens(memoryBlock({ ...recalled, summary: null, leftOut: null }) ?? "");
 }

@@ -1,20 +1,18 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { isoDay } from "../clock.js";
 import { consentLines } from "../consents/consent-lines.rule.js";
 import { bearsMark, memoryPreface, saidMessage } from "../conversation/recalled-mark.js";
-import { type ShownPart, type ShownRound, shownParts } from "../conversation/shown-turns.js";
+import { type ShownRound, shownParts } from "../conversation/shown-turns.js";
 import { deltaHeader } from "../memories/changes/change-line.js";
-import { bestSimilarity, type MemoryItem, unverified } from "../memories/item/memory.js";
-import { contained, withoutHeadings } from "../text/contained-text.js";
+import { bestSimilarity } from "../memories/item/memory.js";
+import { noteBlock } from "../notes/note-block.rule.js";
+import { contained, containedLine, withoutHeadings } from "../text/contained-text.js";
+import { readTokens } from "../text/estimate-tokens.js";
 import { messageText } from "../text/message-text.js";
-import { headAtWord, onOneLine } from "../text/storable-text.js";
-import { partOf, type Recalled } from "./recalled.js";
+import { lineOf, type MemoryLine, type MemorySection, sectionHeadings, sectionOf } from "./memory-lines.js";
+import { partOf, type Recalled, type RecalledMemories } from "./recalled.js";
 
 /** What the memory block ends with. */
 const memoryRequest = "Answer consistently using the memory and conversation above.";
-
-/** Characters of an episode that are shown; all of it is found by `memory.query`. */
-const episodeCharacters = 150;
 
 /**
  * What recall found as text for the prompt, or null when there is nothing to say: how to use it, delta header, profile,
@@ -22,30 +20,114 @@ const episodeCharacters = 150;
  * conversation, of which the summary stands here and the messages follow.
  *
  * The block is delimited, and nothing remembered can close it or look like a part of it.
- *
- * @param appName what the app's notes are headed with.
  */
-export function memoryBlock(recalled: Recalled, appName?: string): string | null {
-  const sections = [
-    delta(recalled),
-    profile(recalled),
-    unvouched(recalled),
-    context(recalled),
-    others(recalled),
-    notes(recalled, appName),
-    consents(recalled),
-  ].filter((section) => section !== null);
+export function memoryBlock(recalled: Recalled): string | null {
+  const { said, listed } = partsOf(recalled);
+  const [news, after] = said;
+  const lists = listed.map(({ section, lines }) =>
+    [sectionHeadings[section], ...lines.map(({ line }) => line)].join("\n"),
+  );
+  const sections = [...news, ...lists, ...after];
   if (sections.length === 0 && !recalled.summary && !recalled.leftOut) return null;
   if (sections.length > 0) sections.push(...notShown(recalled));
   const told = [recalled.summary && summary(recalled.summary), recalled.leftOut && leftOut(recalled.leftOut)];
   const conversation = [
-    "# Recent Conversation",
+    conversationHeading,
     ...told.flatMap((part) => (part ? [part, ""] : [])),
     memoryRequest,
   ];
-  const parts = [`# Long-term Memory\n${memoryPreface}`, ...sections, conversation.join("\n")];
-  return `<memory>\n${parts.join("\n\n")}\n</memory>`;
+  return `${opening}\n\n${[...sections, conversation.join("\n")].join("\n\n")}${closing}`;
 }
+
+/**
+ * Tokens of the block of `recalled` without its conversation, not rounded. The block is not written for that: what it is
+ * made of is added up, and lines of memories are counted once.
+ *
+ * @param most nothing more is added up beyond it.
+ */
+export function blockTokens(recalled: Recalled, most = Number.POSITIVE_INFINITY): number {
+  const { said, listed } = partsOf(recalled);
+  const texts = said.flat();
+  if (texts.length === 0 && listed.length === 0) return 0;
+  let tokens = frameTokens;
+  for (const text of texts) tokens += sectionTokens(text);
+  for (const notice of notShown(recalled)) tokens += noticeTokens(notice);
+  for (const { section, lines } of listed) {
+    tokens += headingTokens(section);
+    for (const line of lines) tokens += line.tokens;
+    if (tokens > most) return tokens;
+  }
+  return tokens;
+}
+
+/** Tokens that a section adds. */
+function sectionTokens(text: string): number {
+  return readTokens(`\n\n${text}`).tokens;
+}
+
+/** What is said of memories that are left out, in tokens: it is counted several times before a block is known to fit. */
+const countedNotices = new Map<string, number>();
+const mostNotices = 500;
+
+function noticeTokens(notice: string): number {
+  const known = countedNotices.get(notice);
+  if (known !== undefined) return known;
+  if (countedNotices.size === mostNotices) countedNotices.clear();
+  const tokens = sectionTokens(notice);
+  countedNotices.set(notice, tokens);
+  return tokens;
+}
+
+const conversationHeading = "# Recent Conversation";
+const opening = `<memory>\n# Long-term Memory\n${memoryPreface}`;
+const closing = "\n</memory>";
+const frameTokens =
+  readTokens(opening).tokens + sectionTokens(`${conversationHeading}\n${memoryRequest}${closing}`);
+const tokensOfHeadings = new Map(
+  Object.values(sectionHeadings).map((heading) => [heading, sectionTokens(heading)]),
+);
+
+/** What the heading of a section adds; nothing of notes, which have more than that in front. */
+export function headingTokens(section: MemorySection): number {
+  return section === "notes" ? 0 : (tokensOfHeadings.get(sectionHeadings[section]) as number);
+}
+
+/** Memories under a heading. */
+interface ListedSection {
+  readonly section: keyof typeof sectionHeadings;
+  readonly lines: readonly MemoryLine[];
+}
+
+/** What the block has above the conversation: sections of memories, and those before and after them. */
+function partsOf(recalled: Recalled): {
+  readonly said: readonly [before: readonly string[], after: readonly string[]];
+  readonly listed: readonly ListedSection[];
+} {
+  const told = (section: string | null) => (section === null ? [] : [section]);
+  return {
+    said: [told(delta(recalled)), [...told(notes(recalled)), ...told(consents(recalled))]],
+    listed: listedSections(recalled.memories),
+  };
+}
+
+/** The memories that stand under a heading: the profile, what nobody vouches for, what fits, what else is known. */
+function listedSections({ profile, relevant, related, episodes, rest }: RecalledMemories): ListedSection[] {
+  const lines: Record<keyof typeof sectionHeadings, MemoryLine[]> = {
+    ...{ profile: [], unverified: [], context: [], rest: [] },
+  };
+  for (const memory of profile) {
+    lines[sectionOf("profile", memory) as "profile" | "unverified"].push(lineOf("profile", memory, 0));
+  }
+  for (const { memory } of relevant) lines.context.push(lineOf("relevant", memory, 0));
+  for (const memory of related) lines.context.push(lineOf("related", memory, 0));
+  for (const { memory } of episodes) lines.context.push(lineOf("episodes", memory, 0));
+  for (const memory of rest) lines.rest.push(lineOf("rest", memory, 0));
+  return headed.flatMap((section) =>
+    lines[section].length === 0 ? [] : [{ section, lines: lines[section] }],
+  );
+}
+
+const headed = ["profile", "unverified", "context", "rest"] as const;
 
 /** The same for the front of a user's message: a summary stands there alone, and all else without the delimiters. */
 function previousContext(recalled: Recalled): string {
@@ -55,48 +137,9 @@ function previousContext(recalled: Recalled): string {
 }
 
 function delta({ changes }: Recalled): string | null {
-  const top = changes.top.map((change) => ({ ...change, line: oneLine(change.line) }));
+  if (changes.count === 0) return null;
+  const top = changes.top.map((change) => ({ ...change, line: containedLine(change.line) }));
   return deltaHeader({ ...changes, top });
-}
-
-function profile({ memories }: Recalled): string | null {
-  const lines = memories.profile.filter((memory) => unverified(memory) === null).map(slotLine);
-  return lines.length === 0 ? null : ["## User Profile", ...lines].join("\n");
-}
-
-/** What would stand in the profile, had anybody vouched for it. */
-function unvouched({ memories }: Recalled): string | null {
-  const lines = memories.profile.filter((memory) => unverified(memory) !== null).map(slotLine);
-  return lines.length === 0 ? null : ["## Unverified", ...lines].join("\n");
-}
-
-function slotLine(memory: MemoryItem): string {
-  const { key, value, text } = memory;
-  return item(memory, key !== null && value !== null ? `${key}: ${value}` : text);
-}
-
-function labelled(memory: MemoryItem): string {
-  return item(memory, `[${memory.category}] ${memory.text}`);
-}
-
-function episodeLine(memory: MemoryItem): string {
-  const turns = memory.turns ? `turns ${memory.turns.start}-${memory.turns.end}: ` : "";
-  return item(memory, `${turns}${beginning(memory.text)}`);
-}
-
-function context({ memories }: Recalled): string | null {
-  const { relevant, episodes, related } = memories;
-  const lines = [
-    ...relevant.map(({ memory }) => labelled(memory)),
-    ...related.map(labelled),
-    ...episodes.map(({ memory }) => episodeLine(memory)),
-  ];
-  return lines.length === 0 ? null : ["## Recent Context", ...lines].join("\n");
-}
-
-/** What fits no question in particular. */
-function others({ memories }: Recalled): string | null {
-  return memories.rest.length === 0 ? null : ["## Also Known", ...memories.rest.map(labelled)].join("\n");
 }
 
 /** What there is no room for. Not every agent has a tool to ask for it with. */
@@ -109,35 +152,9 @@ function notShown({ memories: { leftOut: count, leftOutAtLeast } }: Recalled): s
   ];
 }
 
-/** What a memory adds to the block: its line, and the section that this stands in. */
-export function memoryLine(
-  part: ShownPart,
-  memory: MemoryItem,
-  place: number,
-): { readonly section: string; readonly line: string } {
-  if (part === "profile")
-    return { section: unverified(memory) === null ? part : "unverified", line: slotLine(memory) };
-  if (part === "notes") return { section: part, line: noteLine(memory, place) };
-  const line = part === "episodes" ? episodeLine(memory) : labelled(memory);
-  return { section: part === "rest" ? part : "context", line };
-}
-
-function notes({ memories }: Recalled, appName: string | undefined): string | null {
-  const [first] = memories.notes;
-  if (!first) return null;
-  const numbered = memories.notes.map(noteLine);
-  return [
-    `(memories for app: ${oneLine(appName ?? first.scope.appId ?? "")})`,
-    "The following are memories from previous conversations with this app:",
-    "",
-    ...numbered,
-    "",
-    "Use these memories to provide context-aware responses.",
-  ].join("\n");
-}
-
-function noteLine(note: MemoryItem, index: number): string {
-  return `${index + 1}. [Created: ${isoDay(note.createdAt)}] ${withTrust(note, note.text)}`;
+function notes({ memories, appName }: Recalled): string | null {
+  const { notes: found } = memories;
+  return noteBlock(found, appName ?? found[0]?.scope.appId ?? "");
 }
 
 function consents({ consents: waiting }: Recalled): string | null {
@@ -146,7 +163,7 @@ function consents({ consents: waiting }: Recalled): string | null {
     "## Waiting for the User's Consent",
     "None of this is known until the user agrees. Where it fits, ask about it. With a tool for consent, call it only " +
       "when the user plainly said yes or no to one of these:",
-    ...consentLines(waiting).map((line) => `- ${oneLine(line)}`),
+    ...consentLines(waiting).map((line) => `- ${containedLine(line)}`),
   ].join("\n");
 }
 
@@ -168,34 +185,6 @@ function leftOut({ messages }: NonNullable<Recalled["leftOut"]>): string {
 
 function summaryText({ text }: Summary): string {
   return contained(withoutHeadings(text));
-}
-
-/** `text` cut after the last whole word of what is shown of an episode. */
-function beginning(text: string): string {
-  const line = onOneLine(text);
-  return line.length <= episodeCharacters ? line : `${headAtWord(line, episodeCharacters)}...`;
-}
-
-/** Lines as they were last written: a block is written several times before it is known to fit. */
-const writtenLines = new WeakMap<MemoryItem, { readonly words: string; readonly line: string }>();
-
-function item(memory: MemoryItem, words: string): string {
-  const known = writtenLines.get(memory);
-  if (known?.words === words) return known.line;
-  const line = `- ${withTrust(memory, words)}`;
-  writtenLines.set(memory, { words, line });
-  return line;
-}
-
-/** The words of a memory, with what is to be said of them where nobody vouches for it. */
-function withTrust(memory: MemoryItem, words: string): string {
-  const doubt = unverified(memory);
-  return doubt === null ? oneLine(words) : `${oneLine(words)} (${doubt})`;
-}
-
-/** One memory is one line: it cannot look like a heading or another section. */
-function oneLine(text: string): string {
-  return contained(onOneLine(text));
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Database } from "../postgres/database.js";
 import type { MemoryHit } from "../search/rank-memories.rule.js";
 import { messageText } from "../text/message-text.js";
 import type { Redactor } from "../text/redactor.js";
-import type { Recalled } from "./recalled.js";
+import { pathOf, type Recalled } from "./recalled.js";
 import type { Remembered } from "./remember.js";
 
 export const telemetryOptionsSchema = z.strictObject({
@@ -127,6 +127,10 @@ export const spans = {
   summarize: { name: "summarize", step: "summarize", op: "create" },
   extract: { name: "extract", step: "extract", op: "create" },
   compress: { name: "compress", step: "compress", op: "create" },
+  note: { name: "note", step: "note", op: "create" },
+  compact: { name: "compact", step: "compact", op: "delete" },
+  insights: { name: "insights", step: "insights", op: "create" },
+  consolidate: { name: "consolidate", step: "consolidate", op: "merge" },
 } as const satisfies Record<string, Observed>;
 
 /** Does `work` within a span, on a database whose round trips are counted when anybody listens. */
@@ -180,7 +184,8 @@ function prefixed(values: Values) {
 
 /** What a span says about a recall. */
 export function reportRecalled(query: string | undefined) {
-  return ({ memories, changes, gap, recent, leftOut, summary }: Recalled): SpanReport => {
+  return (recalled: Recalled): SpanReport => {
+    const { memories, changes, gap, recent, leftOut, summary } = recalled;
     const hits = [...memories.relevant, ...memories.episodes];
     return {
       attributes: {
@@ -196,6 +201,7 @@ export function reportRecalled(query: string | undefined) {
         summarized: summary !== null,
         similarity: bestSimilarity(hits),
         timed_out: memories.timedOut,
+        "recall.path": pathOf(recalled),
       },
       content: { query, results: hits.map(({ memory }) => memory.text) },
     };

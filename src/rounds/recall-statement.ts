@@ -1,8 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
-import { pendingConsents } from "../consents/consent-rows.js";
 import type { ReadLimits } from "../conversation/conversation-options.js";
 import { type ConversationAddress, conversationRow } from "../conversation/find-conversation.js";
-import { memoryJson, unexpired } from "../memories/item/memory-row.js";
+import { givingWay, memoryJson, unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { type ComposedStatement, compose, slot } from "../search/composed-statement.js";
@@ -11,6 +10,7 @@ import { memoryHits } from "../search/memory-hits.js";
 import type { HitSelection, SearchedVector } from "../search/memory-signals.js";
 import { asksForAll, questionTerms, type SeenOwners, seenOwners } from "../search/question-terms.js";
 import type { Question } from "../search/read-question.js";
+import { toldNews } from "./told-news.js";
 
 /** What one recall asks for. */
 export interface RecallStatement {
@@ -172,16 +172,13 @@ function composeRecall(db: Connection, input: RecallStatement): Sql {
   const seen = seenOwners(db, address.scope, sql`coalesce((select owned from conversation), true)`);
   const terms = asked && questionTerms(db, seen.owners, asked.question);
   const hits = asked && terms && memoryHits(db, { ...seen, ...terms }, asked.selection);
-  const consents = { appId, categories: known.categories, limit: input.consents };
+  const news = toldNews(db, seen.owners, { ...input, appId, categories: known.categories });
   return sql`
     with
     -- The thread, its summary and what was said since.
     conversation as materialized (${conversationRow(db, address, limits)}),
     ${seen.ctes},
-    -- The owner that news and revisions are of.
-    told_owner as materialized (
-      select id, revision, changes_trimmed_to from ${seen.owners} order by is_user desc limit 1
-    ),
+    ${news.ctes},
     ${terms && hits ? sql`${terms.ctes},${hits.ctes},` : empty}
     ${knownMemories(db, seen.owners, appId, known)},
     -- All memories of this recall; those of a list with their places in it. What is a hit as well is written once.
@@ -191,39 +188,21 @@ function composeRecall(db: Connection, input: RecallStatement): Sql {
       from listed_known l cross join lateral (select * from ${db.schema}.memory where ref = l.ref limit 1) m
       ${appId === "" ? empty : noteRows(db, seen.owners, input)}
       ${hits ? sql`union all select list, ref, signals, memory from ${hits.found}` : empty}
-    ),
-    -- Changes that this thread was not told of.
-    unseen_change as (
-      select c.rev, c.event, c.line, c.importance
-      from told_owner join ${db.schema}.change_log c on c.owner_ref = told_owner.id
-      where c.rev > (select rev_seen::bigint from conversation) and c.category = any (${known.categories}::text[])
-        and c.app_id in ('', ${appId})
-    ),
-    -- What waits for the user's consent.
-    due_consent as (${pendingConsents(db, seen.owners, consents)})
+    )
     select
-      (select row_to_json(c) from conversation c) as conversation,
-      (select revision from told_owner)::float8 as revision,
-      (select changes_trimmed_to from told_owner)::float8 as trimmed_to,
-      (select count(*) from unseen_change)::int as change_count,
-      coalesce((
-        select json_agg(json_build_object('rev', rev, 'event', event, 'line', line)) from (
-          select * from unseen_change order by importance desc, rev desc limit ${input.changes}
-        ) c
-      ), '[]') as changes,
+      ${news.columns},
       ${asked ? asksForAll(db, asked.question) : sql`true`} as broad,
       (select count(*) from known_memory)::int as known_count,
       exists (
         select from known_memory where not pinned and not slot group by owner_ref, category
         having count(*) >= ${known.statements}
       ) as known_cut,
-      coalesce((select json_agg(f) from listed f), '[]') as memories,
-      coalesce((select json_agg(c) from due_consent c), '[]') as consents`;
+      coalesce((select json_agg(f) from listed f), '[]') as memories`;
 }
 
 /**
  * CTE `listed_known` (list, ref, place): "profile", what is always shown, pinned memories first; and "rest", what is shown
- * while there is room. Of each category, and of all, the most important and then the latest.
+ * while there is room. Of each category, and of all, the most important and then the latest; insights come after the others.
  *
  * All slots are read, which are few, and of a category's free statements no more than may be shown.
  */
@@ -234,7 +213,8 @@ function knownMemories(
   known: RecallStatement["known"],
 ): Sql {
   const { schema, now } = db;
-  const columns = sql`m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, m.importance, m.updated_at`;
+  const columns = sql`m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, ${givingWay} as last, m.importance,
+    m.updated_at`;
   const holds = sql`m.state = 'active' and ${unexpired(db)} and m.app_id in ('', ${appId}) and m.valid_from <= ${now()}`;
   const readable = sql`m.category = any (${known.categories}::text[])`;
   const order = sql`importance desc, updated_at desc, ref`;
@@ -265,14 +245,14 @@ function knownMemories(
     -- The same with their places in their categories, and whether they are always shown.
     placed_memory as (
       select k.*, k.pinned or k.category = any (${known.shownWhole}::text[]) or k.slot and k.importance >= ${known.minImportance} as always,
-        row_number() over (partition by k.category order by k.pinned desc, k.importance desc, k.updated_at desc, k.ref) as nth
+        row_number() over (partition by k.category order by k.pinned desc, k.last, k.importance desc, k.updated_at desc, k.ref) as nth
       from known_memory k
     ),
     -- As many of them as the block has room for.
     listed_known as materialized (
       select case when always then 'profile' else 'rest' end as list, ref, place
       from (
-        select always, ref, row_number() over (partition by always order by pinned desc, ${order}) as place
+        select always, ref, row_number() over (partition by always order by pinned desc, last, ${order}) as place
         from placed_memory
         left join unnest(${known.categories}::text[], ${known.lengths}::int[]) as each (category, most) using (category)
         where pinned or each.most is null or nth <= each.most

@@ -3,128 +3,11 @@
 with
 -- The thread, its summary and what was said since.
 conversation as materialized (
-  select o.owned, t.rev_seen::float8 as rev_seen,
-  case when s.id is not null then json_build_object(
-    'id', s.id, 'startSeq', s.start_seq, 'endSeq', s.end_seq, 'text', s.content,
-    'endMessageId', s.end_message_id, 'startRound', rounds.first, 'endRound', rounds.last
-  ) end as summary,
-  case when p.id is not null then json_build_object(
-    'id', p.id, 'startSeq', p.start_seq, 'endSeq', p.end_seq
-  ) end as processing,
-  gap.messages as gap, recent.messages as recent,
-  case when newest.cut then json_build_object(
-    'messages', shown.from_seq - coalesce(s.end_seq, -1) - 1 - case when shown.question_seq is null then 0 else 1 end,
-    'endMessageId', (
-      select m.message_id from "memory".message m where m.thread_ref = t.id and m.seq = shown.from_seq - 1
-    )
-  ) end as left_out
-  from "memory".thread t
-  cross join lateral (select t.user_id = :user and t.app_id = :app as owned) o
-  left join lateral (
-    select s.id, s.start_seq, s.end_seq, s.content, s.start_round, s.end_round, m.message_id as end_message_id
-    from "memory".summary s
-    join "memory".message m on m.thread_ref = s.thread_ref and m.seq = s.end_seq
-    where s.thread_ref = t.id and s.status = 'completed' and s.rolled_back_at is null
-    and (
-      null::text[] is null or m.message_id = any(null::text[])
-      or not exists (
-        select from "memory".message held
-        where held.thread_ref = t.id and held.seq <= s.end_seq and held.message_id = any(null::text[])
-      )
-    )
-    order by s.end_seq desc, s.id desc limit 1
-  ) s on o.owned
-  left join lateral (
-    select s.id, s.start_seq, s.end_seq from "memory".summary s
-    where s.thread_ref = t.id and s.status = 'processing' and s.lease_until > now()
-  ) p on o.owned
-  left join lateral (
-    -- What fits of the gap, from its end; where the first round begins in it, or else what is no result of a call before.
-    select coalesce(bool_or(not f.fits), false) as cut, min(m.seq) filter (where f.fits) as first_seq,
-    min(m.seq) filter (where f.fits and m.role = 'user') as round_seq,
-    min(m.seq) filter (where f.fits and m.role <> 'tool') as call_seq
-    from (
-      select m.seq, m.role, row_number() over back as place, sum(m.bytes) over back as bytes
-      from (
-        select m.seq, m.role, octet_length(m.content) as bytes from "memory".message m
-        where m.thread_ref = t.id and m.seq > coalesce(s.end_seq, -1)
-        order by m.seq desc limit :gap_messages::bigint + 1
-      ) m
-      window back as (order by m.seq desc)
-    ) m
-    cross join lateral (
-      select m.place = 1 or (m.place <= :gap_messages::bigint and m.bytes <= :gap_bytes::bigint) as fits
-    ) f
-  ) newest on o.owned
-  left join lateral (
-    -- Of a round that alone is too long, its question is shown as well.
-    select case when newest.cut then coalesce(newest.round_seq, newest.call_seq, newest.first_seq) else newest.first_seq end
-    as from_seq,
-    case when newest.cut and newest.round_seq is null then (
-      select m.seq from "memory".message m
-      where m.thread_ref = t.id and m.role = 'user' and m.seq > coalesce(s.end_seq, -1)
-      and m.seq < newest.first_seq
-      order by m.seq desc limit 1
-    ) end as question_seq
-  ) shown on o.owned
-  left join lateral (
-    select coalesce(json_agg(json_build_object(
-          'seq', m.seq, 'messageId', m.message_id, 'role', m.role, 'actor', m.actor, 'text', m.content,
-          'serialised', m.serialised
-        ) order by m.seq), '[]') as messages
-    from (
-      select * from "memory".message m where m.thread_ref = t.id and m.seq = shown.question_seq
-      union all
-      select * from "memory".message m where m.thread_ref = t.id and m.seq >= shown.from_seq
-    ) m
-  ) gap on o.owned
-  left join lateral (
-    select m.seq from "memory".message m
-    where m.thread_ref = t.id and m.role = 'user' and (true or m.seq <= s.end_seq)
-    order by m.seq desc limit 1
-  ) asked on asked.seq <= s.end_seq
-  left join lateral (
-    -- Where the last messages begin that the summary covers.
-    select coalesce((
-        select m.seq from "memory".message m
-        where m.thread_ref = t.id and m.role <> 'system' and m.seq <= s.end_seq
-        order by m.seq desc offset greatest(:recent_messages::bigint - 1, 0) limit 1
-      ), 0) as seq
-  ) kept on s.id is not null and :recent_messages::bigint > 0
-  left join lateral (
-    select m.seq from "memory".message m
-    where m.thread_ref = t.id and m.role = 'user' and m.seq <= kept.seq
-    order by m.seq desc limit 1
-  ) round on true
-  left join lateral (
-    select coalesce(round.seq, kept.seq, asked.seq) as from_seq, s.end_seq - :recent_messages::bigint - 50 as near_seq
-  ) last on true
-  left join lateral (
-    -- A long round is not read whole.
-    select coalesce(json_agg(json_build_object(
-          'seq', m.seq, 'messageId', m.message_id, 'role', m.role, 'actor', m.actor, 'text', m.content,
-          'serialised', m.serialised
-        ) order by m.seq), '[]') as messages
-    from (
-      select * from "memory".message m where m.thread_ref = t.id and m.seq = last.from_seq
-      union all
-      select * from "memory".message m
-      where m.thread_ref = t.id and m.seq > last.from_seq and m.seq > last.near_seq and m.seq <= s.end_seq
-    ) m
-    where m.role <> 'system' and (m.role <> 'tool' or octet_length(m.content) <= :recent_bytes::bigint)
-  ) recent on o.owned
-  left join lateral (
-    -- Kept with summaries that were made here; imported and older ones have none.
-    select coalesce(s.start_round, (
-        select count(*)::int from "memory".message m
-        where m.thread_ref = t.id and m.role = 'user' and m.seq <= s.start_seq
-    )) as first,
-    coalesce(s.end_round, (
-        select count(*)::int from "memory".message m
-        where m.thread_ref = t.id and m.role = 'user' and m.seq <= s.end_seq
-    )) as last
-  ) rounds on s.id is not null
-  where sha256(replace(t.tenant_id, E'\\', E'\\\\')::bytea) = sha256(replace(:tenant, E'\\', E'\\\\')::bytea) and t.tenant_id = :tenant and sha256(replace(t.thread_id, E'\\', E'\\\\')::bytea) = sha256(replace(:thread, E'\\', E'\\\\')::bytea) and t.thread_id = :thread),
+  select owned, rev_seen, summary, processing, gap, recent, left_out
+  from "memory".conversation(
+    :tenant, :user, :app, :thread, null::text[],
+    :recent_messages, :recent_bytes, 50, :gap_messages, :gap_bytes, now()
+)),
 -- Whose memories are searched: the user and the app.
 seen_owner as materialized (
   select * from (
@@ -143,6 +26,13 @@ seen_owner as materialized (
 -- The owner that news and revisions are of.
 told_owner as materialized (
   select id, revision, changes_trimmed_to from seen_owner order by is_user desc limit 1
+),
+-- What this thread was not told of, and what waits for the user's consent.
+news as materialized (
+  select * from "memory".round_news(
+    array(select id from seen_owner), (select id from told_owner), (select rev_seen::bigint from conversation),
+    :categories::text[], :app, :changes, :consents, now()
+  )
 ),
 -- Words of the question that name a speaker. Most owners know none: then the words need not be looked up.
 speaker_word as materialized (
@@ -201,12 +91,13 @@ unknown_term as materialized (
 ),
 -- Words that are corrected: only where most of the question is unknown.
 misspelt_word as materialized (
-  select word, v.lexeme as term from unnest(:correctable::text[]) word
-  cross join lateral unnest(to_tsvector('english'::regconfig, word)) v
+  select c.word, v.lexeme as term
+  from unnest(:correctable::text[]) with ordinality c (word, place)
+  cross join lateral unnest(to_tsvector('english'::regconfig, c.word)) v
   join unknown_term using (lexeme)
   where 2 * terms >= (select count(distinct n) from counted_term where not named)
   and (select sum(memory_count + message_count) > 0 from seen_owner)
-  limit 6
+  order by c.place limit 6
 ),
 -- What may have been meant by them, of what some text has.
 corrected_term as materialized (
@@ -317,7 +208,7 @@ thread_score as materialized (
 ),
 -- The same with what their message scores by its own words.
 message_word as materialized (
-  select m.*, sum(gain * normed / (normed + 0.6::float8)) over same_message as total,
+  select m.*, (sum(gain * normed / (normed + 0.6::float8)) over same_message)::real::float8 as total,
   row_number() over same_message as nth
   from message_match m where (select exists (
       select from (select distinct thread_ref from thread_match) t
@@ -351,7 +242,8 @@ message_term_score as (
 ),
 -- How well each message fits: with those around it, and alone.
 message_score as materialized (
-  select t.thread_ref, t.seq, sum(t.gain * t.frequency / (t.frequency + 0.6::float8)) / (select gain from message_ideal) as score,
+  select t.thread_ref, t.seq,
+  (sum(t.gain * t.frequency / (t.frequency + 0.6::float8)) / (select gain from message_ideal))::real::float8 as score,
   sum(t.gain * t.own / (t.own + 0.6::float8)) / (select gain from message_ideal) as own
   from message_term_score t
   group by t.thread_ref, t.seq
@@ -379,10 +271,12 @@ memory_ideal as materialized (
     select max(gain) as gain from memory_weight group by term order by 1 desc limit 6
   ) rarest
 ),
--- How well each memory's words fit: BM25, with all that is the same for a term computed once.
+-- How well each memory's words fit: BM25, with all that is the same for a term computed once. In single precision,
+-- so that texts that fit equally well are equals, in whatever order their words are summed up.
 memory_score as (
-  select t.memory_ref as ref,
-  sum(w.gain * t.frequency / (t.frequency + w.base + w.slope * t.length)) / (select gain from memory_ideal) as score
+  select t.memory_ref as ref, (
+    sum(w.gain * t.frequency / (t.frequency + w.base + w.slope * t.length)) / (select gain from memory_ideal)
+  )::real::float8 as score
   from memory_weight w
   join "memory".memory_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
   group by t.memory_ref
@@ -614,7 +508,7 @@ hit as materialized (
 -- The strength of each one's strongest link to another, and what it is most strongly linked to.
 hit_link as materialized (
   select l.ref, max(l.strength) filter (where o.ref is not null) as relation,
-  (array_agg(m.ref order by l.strength desc, m.ref) filter (where (
+  (array_agg(m.ref order by (m.kind = 'insight' and not m.pinned), l.strength desc, m.ref) filter (where (
         m.state = 'active' and (m.expires_at is null or m.expires_at > w.now) and m.app_id in ('', w.app_id)
         and m.kind = any (w.kinds) and m.category = any (w.categories)
         and (w.agent_id is null or m.agent_id = w.agent_id)
@@ -665,13 +559,15 @@ found as (
 -- What is known, whatever is asked: slots, what is pinned, and of each category the most important statements.
 known_memory as materialized (
   select k.* from seen_owner s cross join lateral (
-    select m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, m.importance, m.updated_at from "memory".memory m
+    select m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, (m.kind = 'insight' and not m.pinned) as last, m.importance,
+    m.updated_at from "memory".memory m
     where m.owner_ref = s.id and m.key is not null and m.kind in ('fact', 'insight') and m.category = any (:categories::text[]) and m.state = 'active' and (m.expires_at is null or m.expires_at > now()) and m.app_id in ('', :app) and m.valid_from <= now()
     offset 0
   ) k
   union all
   select p.* from seen_owner s cross join lateral (
-    select m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, m.importance, m.updated_at from "memory".memory m
+    select m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, (m.kind = 'insight' and not m.pinned) as last, m.importance,
+    m.updated_at from "memory".memory m
     where m.owner_ref = s.id and (m.importance + 10 * m.pinned::integer) > 10 and m.pinned and (m.key is null or m.kind = 'episode')
     and m.kind in ('fact', 'insight', 'episode') and m.category = any (:categories::text[]) and m.state = 'active' and (m.expires_at is null or m.expires_at > now()) and m.app_id in ('', :app) and m.valid_from <= now()
     order by (m.importance + 10 * m.pinned::integer) desc, m.updated_at desc, m.ref limit :always_shown
@@ -679,7 +575,8 @@ known_memory as materialized (
   union all
   select w.* from seen_owner s cross join unnest(:categories::text[]) as each (category)
   cross join lateral (
-    select m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, m.importance, m.updated_at from "memory".memory m
+    select m.owner_ref, m.ref, m.category, m.pinned, m.key is not null as slot, (m.kind = 'insight' and not m.pinned) as last, m.importance,
+    m.updated_at from "memory".memory m
     where m.owner_ref = s.id and m.category = each.category and m.key is null and not m.pinned
     and m.kind in ('fact', 'insight') and m.state = 'active' and (m.expires_at is null or m.expires_at > now()) and m.app_id in ('', :app) and m.valid_from <= now()
     order by m.importance desc, m.updated_at desc, m.ref limit :statements
@@ -688,14 +585,14 @@ known_memory as materialized (
 -- The same with their places in their categories, and whether they are always shown.
 placed_memory as (
   select k.*, k.pinned or k.category = any (:shown_whole::text[]) or k.slot and k.importance >= :least_importance as always,
-  row_number() over (partition by k.category order by k.pinned desc, k.importance desc, k.updated_at desc, k.ref) as nth
+  row_number() over (partition by k.category order by k.pinned desc, k.last, k.importance desc, k.updated_at desc, k.ref) as nth
   from known_memory k
 ),
 -- As many of them as the block has room for.
 listed_known as materialized (
   select case when always then 'profile' else 'rest' end as list, ref, place
   from (
-    select always, ref, row_number() over (partition by always order by pinned desc, importance desc, updated_at desc, ref) as place
+    select always, ref, row_number() over (partition by always order by pinned desc, last, importance desc, updated_at desc, ref) as place
     from placed_memory
     left join unnest(:categories::text[], :category_lengths::int[]) as each (category, most) using (category)
     where pinned or each.most is null or nth <= each.most
@@ -717,43 +614,18 @@ listed as (
     order by m.updated_at desc, m.ref limit :notes
   ) m
   union all select list, ref, signals, memory from found
-),
--- Changes that this thread was not told of.
-unseen_change as (
-  select c.rev, c.event, c.line, c.importance
-  from told_owner join "memory".change_log c on c.owner_ref = told_owner.id
-  where c.rev > (select rev_seen::bigint from conversation) and c.category = any (:categories::text[])
-  and c.app_id in ('', :app)
-),
--- What waits for the user's consent.
-due_consent as (
-  select c.id, c.category, c.key, c.draft ->> 'value' as value, c.draft ->> 'text' as text,
-  (
-    select coalesce(h.value, h.content) from "memory".memory h
-    where h.owner_ref = c.owner_ref and sha256(replace(h.app_id, E'\\', E'\\\\')::bytea) = sha256(replace(c.app_id, E'\\', E'\\\\')::bytea) and h.app_id = c.app_id
-    and h.category = c.category and h.key = c.key and h.state = 'active'
-    and (h.expires_at is null or h.expires_at > now())
-  ) as current
-  from "memory".consent_request c
-  where c.owner_ref in (select id from seen_owner) and c.status = 'pending' and c.rule = 'consent'
-  and c.expires_at > now() and c.ask_at <= now() and c.app_id in ('', :app)
-  and c.category = any (:categories::text[])
-  order by c.ref desc limit :consents)
+)
 select
 (select row_to_json(c) from conversation c) as conversation,
 (select revision from told_owner)::float8 as revision,
 (select changes_trimmed_to from told_owner)::float8 as trimmed_to,
-(select count(*) from unseen_change)::int as change_count,
-coalesce((
-    select json_agg(json_build_object('rev', rev, 'event', event, 'line', line)) from (
-      select * from unseen_change order by importance desc, rev desc limit :changes
-    ) c
-  ), '[]') as changes,
+(select change_count from news) as change_count,
+(select changes from news) as changes,
+(select consents from news) as consents,
 to_tsvector('english'::regconfig, :telling::text) = ''::tsvector as broad,
 (select count(*) from known_memory)::int as known_count,
 exists (
   select from known_memory where not pinned and not slot group by owner_ref, category
   having count(*) >= :statements
 ) as known_cut,
-coalesce((select json_agg(f) from listed f), '[]') as memories,
-coalesce((select json_agg(c) from due_consent c), '[]') as consents
+coalesce((select json_agg(f) from listed f), '[]') as memories

@@ -5,20 +5,30 @@ import { recentMessages } from "../conversation/recent-messages.rule.js";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
+import { appNotes, type NotesOptions } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
-import { parseScoped, parseThreadId, type Scope, scopeField, threadForbidden } from "../scope/scope.js";
+import {
+  parseScoped,
+  parseThreadId,
+  type Scope,
+  scopeField,
+  type ThreadAddress,
+  threadForbidden,
+} from "../scope/scope.js";
+import type { Holding } from "../search/held/holding.js";
 import { noFilter } from "../search/memory-filter.rule.js";
 import { searchedBy } from "../search/memory-hits.js";
 import { defaultKinds } from "../search/query-memories.js";
-import { embedQuestion } from "../search/read-question.js";
+import { type EmbeddedQuestion, embedQuestion } from "../search/read-question.js";
 import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
 import { headOf, isStorable } from "../text/storable-text.js";
 import { findRecall, type RecallResult } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
+import { findHeldRecall } from "./held-recall.js";
 import type { RecallStatement } from "./recall-statement.js";
-import { type Recalled, selectMemories } from "./recalled.js";
+import { answeredBy, copyOfMemories, type Recalled, selectMemories } from "./recalled.js";
 
 /** Which round memory is asked about. */
 export interface RecallInput {
@@ -47,8 +57,6 @@ export interface RecallInput {
 const mostCharacters = 10_000;
 /** Lines of the delta header: more would be read by nobody. */
 const shownChanges = 3;
-/** Notes of an app: as many as are kept. */
-const shownNotes = 10;
 /** Tokens of the shortest line of what is always shown, "- tea: green": more lines the budget cannot hold. */
 const fewestSlotTokens = 5;
 /** Tokens of a short line of the rest, "- [knowledge] The user plays chess.": reading for more would cost each turn. */
@@ -58,7 +66,13 @@ const shownConsents = 3;
 
 /** What a recall takes. */
 type RecallRuntime = SearchRuntime &
-  Runtime<{ readonly summaries: SummaryOptions; readonly conversation: ConversationOptions }>;
+  Runtime<{
+    readonly summaries: SummaryOptions;
+    readonly conversation: ConversationOptions;
+    readonly notes: NotesOptions;
+  }> & {
+    readonly holding: Holding;
+  };
 
 /**
  * All that memory knows for a round, in one round trip (after the embedding of the question, where there are
@@ -78,33 +92,8 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
   const question = await embedQuestion(deps, query);
-  const { found, timedOut } = await findInTime(deps, {
-    // What cannot be stored is the id of no recorded message.
-    address: { scope, threadId, messageIds: asks.messageIds?.filter(isStorable) },
-    limits: readLimits(deps.config),
-    asked:
-      query.trim() === ""
-        ? null
-        : {
-            question,
-            selection: {
-              ...{ scope, kinds: askedKinds, categories, filter: noFilter, limit: candidateLimit },
-              ...searchedBy(question),
-            },
-          },
-    known: {
-      categories,
-      ...categoriesShown(policy, categories),
-      minImportance: retrieval.minSlotImportance,
-      most: Math.ceil(retrieval.budgetTokens / fewestSlotTokens),
-      rest: retrieval.fill ? Math.ceil(retrieval.budgetTokens / fewTokens) : 0,
-      // As many again are counted as left out.
-      statements: 2 * Math.ceil(retrieval.budgetTokens / fewTokens),
-    },
-    notes: shownNotes,
-    changes: shownChanges,
-    consents: asks.consents ? shownConsents : 0,
-  });
+  const statement = statementOf(deps, { ...asks, scope, threadId, query, question, categories });
+  const { found, timedOut, fromHeld } = await findInTime(deps, statement);
   if (found.conversation === null) throw threadForbidden(threadId);
   const { gap, recent, lastRound, ...conversation } = found.conversation ?? unseen;
   const { keepRecentMessages, keepRecentTokens } = deps.config.summaries;
@@ -121,6 +110,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
       ...selectMemories(deps, question, found),
       ...(timedOut && { timedOut }),
     },
+    ...nameOfApp(deps, scope, found),
     changes: {
       since: found.revSeen,
       // What is not shown is not seen either.
@@ -131,7 +121,78 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     consents: found.consents,
     ...(retrieval.traces && { traced: true }),
   };
-  return fitBudget(recalled, retrieval.budgetTokens);
+  const fitting = fitBudget(recalled, retrieval.budgetTokens);
+  reportNotes(deps, { scope, threadId }, fitting);
+  if (!fromHeld) return answeredBy("statement", fitting);
+  return answeredBy("held", { ...fitting, memories: copyOfMemories(fitting.memories) });
+}
+
+/** What the app is called that notes were found of. */
+function nameOfApp(
+  { config }: RecallRuntime,
+  { appId }: Scope,
+  { notes }: RecallResult,
+): Pick<Recalled, "appName"> {
+  if (appId === undefined || notes.length === 0) return {};
+  return { appName: appNotes(config.notes, appId).name };
+}
+
+/** Logs how many notes the agent is shown. */
+function reportNotes(
+  { logger }: RecallRuntime,
+  { scope: { appId }, threadId }: ThreadAddress,
+  { memories: { notes } }: Recalled,
+): void {
+  if (appId === undefined || notes.length === 0) return;
+  const fields = { threadId, step: "recall", appId, notes: notes.length };
+  logger.info(`🧠 Retrieved ${notes.length} memories for app ${appId}`, fields);
+}
+
+/** What is asked of the database, or of what is held. */
+function statementOf(
+  { config }: RecallRuntime,
+  asks: Pick<RecallInput, "scope" | "threadId" | "messageIds" | "consents"> & {
+    readonly query: string;
+    readonly question: EmbeddedQuestion;
+    readonly categories: readonly string[];
+  },
+): RecallStatement {
+  const { scope, threadId, messageIds, query, question, categories } = asks;
+  const { budgetTokens, minSlotImportance, fill } = config.retrieval;
+  const searched = searchedBy(question);
+  return {
+    // What cannot be stored is the id of no recorded message.
+    address: { scope, threadId, messageIds: messageIds?.filter(isStorable) },
+    limits: readLimits(config),
+    asked:
+      query.trim() === ""
+        ? null
+        : {
+            question,
+            selection: {
+              scope,
+              kinds: askedKinds,
+              categories,
+              filter: noFilter,
+              limit: candidateLimit,
+              vector: searched.vector,
+              times: searched.times,
+            },
+          },
+    known: {
+      categories,
+      ...categoriesShown(config.policy, categories),
+      minImportance: minSlotImportance,
+      most: Math.ceil(budgetTokens / fewestSlotTokens),
+      rest: fill ? Math.ceil(budgetTokens / fewTokens) : 0,
+      // As many again are counted as left out.
+      statements: 2 * Math.ceil(budgetTokens / fewTokens),
+    },
+    // As many as are kept.
+    notes: scope.appId === undefined ? 0 : appNotes(config.notes, scope.appId).limit,
+    changes: shownChanges,
+    consents: asks.consents ? shownConsents : 0,
+  };
 }
 
 /** How much is shown of each of `names`. */
@@ -164,14 +225,33 @@ const unseen: Conversation = {
   ...{ lastSeq: -1, lastMessageId: null },
 };
 
+/** What a recall found, and how. */
+interface FoundInTime {
+  readonly found: RecallResult;
+  readonly timedOut: boolean;
+  /** Whether its memories are those that are held. */
+  readonly fromHeld: boolean;
+}
+
 /** What there is for `statement`; without its search when that takes too long, which a warning and an event tell of. */
 async function findInTime(
-  { db, config, logger }: SearchRuntime,
+  { db, config, logger, holding }: RecallRuntime,
   statement: RecallStatement,
-): Promise<{ found: RecallResult; timedOut: boolean }> {
+): Promise<FoundInTime> {
   const { timeoutMs } = config.retrieval;
   try {
-    return { found: await findRecall(db, statement, timeoutMs), timedOut: false };
+    // Of what is held, who is shown no memories needs nothing.
+    if (statement.known.categories.length === 0) {
+      return { found: await findRecall(db, statement, timeoutMs), timedOut: false, fromHeld: false };
+    }
+    const held = await findHeldRecall({ db, holding }, statement, timeoutMs);
+    if (held) {
+      holding.owners.answered();
+      return { found: held, timedOut: false, fromHeld: true };
+    }
+    const found = await findRecall(db, statement, timeoutMs);
+    holding.missed(statement.address.scope);
+    return { found, timedOut: false, fromHeld: false };
   } catch (error) {
     if (statement.asked === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
   }
@@ -184,5 +264,5 @@ async function findInTime(
   await insertEvent(db, { scope, threadId, ...event }, { timeoutMs }).catch((error: unknown) => {
     logger.error(`an event could not be kept: ${messageOf(error)}`);
   });
-  return { found, timedOut: true };
+  return { found, timedOut: true, fromHeld: false };
 }

@@ -3,18 +3,19 @@ import type { PendingConsent } from "../consents/consent-lines.rule.js";
 import type { Conversation } from "../conversation/find-conversation.js";
 import type { ShownPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
-import type { MemoryItem } from "../memories/item/memory.js";
+import { copyOfMemory, givesWay, type MemoryItem } from "../memories/item/memory.js";
 import { linksOf, type MemoryCandidate } from "../search/memory-hits.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
 import type { EmbeddedQuestion } from "../search/read-question.js";
 import { type RecallMode, type SearchRuntime, shownFloor } from "../search/retrieval-options.js";
-import type { RecalledChange, RecallResult } from "./find-recall.js";
+import type { RecallResult } from "./find-recall.js";
+import type { RecalledChange } from "./told-news.js";
 
 /** Durable memories for a round. */
 export interface RecalledMemories {
   /** What is always shown: what is pinned, then slots and statements, most important first. */
   readonly profile: readonly MemoryItem[];
-  /** What fits the question, best first. */
+  /** What fits the question, best first; insights after the others, as in all parts. */
   readonly relevant: readonly MemoryHit[];
   /** Compressed stretches of earlier turns that fit, best first. */
   readonly episodes: readonly MemoryHit[];
@@ -59,6 +60,8 @@ export interface Recalled {
   /** Id of the last recorded message; null before the first. */
   readonly lastMessageId: string | null;
   readonly memories: RecalledMemories;
+  /** What the app is called that the notes are of (`notes.apps`). @default its id */
+  readonly appName?: string;
   /** Changes to the owner's memories that this thread was not told of. */
   readonly changes: {
     readonly since: number;
@@ -72,6 +75,23 @@ export interface Recalled {
   readonly consents: readonly PendingConsent[];
   /** Set where `retrieval.traces` asks to keep the memory block. */
   readonly traced?: boolean;
+}
+
+/** How a recall was answered: from what this process holds of its owners, or by the statement that reads the tables. */
+export type RecallPath = "held" | "statement";
+
+/** Kept beside the recalls: it says nothing of what is known, and nobody is to decide by it. */
+const paths = new WeakMap<Recalled, RecallPath>();
+
+/** Notes how `recalled` was answered. Returns it. */
+export function answeredBy(path: RecallPath, recalled: Recalled): Recalled {
+  paths.set(recalled, path);
+  return recalled;
+}
+
+/** How `recalled` was answered; undefined of a copy. */
+export function pathOf(recalled: Recalled): RecallPath | undefined {
+  return paths.get(recalled);
 }
 
 /** No memories. */
@@ -160,7 +180,23 @@ function fittingHits(
   return [
     ...rankMemories(others, { ...question, floor: shownFloor }),
     ...rankMemories(near, { ...question, floor: noFloor }),
-  ].toSorted((first, second) => second.score - first.score);
+  ].toSorted((first, second) => lateness(first) - lateness(second) || second.score - first.score);
 }
 
+/** What gives way is chosen after the others. */
+const lateness = ({ memory }: MemoryHit) => (givesWay(memory) ? 1 : 0);
+
 const noFloor = { best: 0, each: 0 } as const;
+
+/** `memories`, each the caller's own: see `copyOfMemory`. */
+export function copyOfMemories(memories: RecalledMemories): RecalledMemories {
+  const items = (part: readonly MemoryItem[]) => part.map(copyOfMemory);
+  const hits = (part: readonly MemoryHit[]) =>
+    part.map((hit) => ({ ...hit, memory: copyOfMemory(hit.memory) }));
+  const { profile, relevant, episodes, related, rest, notes } = memories;
+  return {
+    ...memories,
+    ...{ profile: items(profile), relevant: hits(relevant), episodes: hits(episodes) },
+    ...{ related: items(related), rest: items(rest), notes: items(notes) },
+  };
+}

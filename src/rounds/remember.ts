@@ -28,21 +28,30 @@ export interface DueTask {
 
 /**
  * Ends a round: records its messages and, when it is time, claims the next summary window and marks the
- * extraction of facts and the compression of older turns as due.
+ * extraction of facts, the compression of older turns and an ended conversation's note as due.
  *
  * One round trip, one more when a summary starts, and one more when turns are to be compressed. Doing the work
  * is the caller's business.
  */
 export async function remember(
-  deps: Runtime<{ readonly memories: MemoryOptions; readonly summaries: SummaryOptions }>,
+  deps: Runtime<{
+    readonly memories: MemoryOptions;
+    readonly summaries: SummaryOptions;
+    readonly notes: { readonly enabled: boolean; readonly idleMs: number };
+  }>,
   input: RecordInput,
 ): Promise<{ remembered: Remembered; due: DueTask[] }> {
-  const { memories, summaries } = deps.config;
+  const { memories, summaries, notes } = deps.config;
   const extract = deps.hasModel && memories.extract;
-  const thread = await record(deps, input, { extract: extract ? memories.extractAfter : undefined });
+  const note = deps.hasModel && notes.enabled;
+  const thread = await record(deps, input, {
+    extract: extract ? memories.extractAfter : undefined,
+    note: note ? notes : undefined,
+  });
   const { recorded, lastSeq, threadRef, extractInMs } = thread;
   const due: DueTask[] =
     extractInMs === null ? [] : [{ threadRef, task: "extract", inMs: Math.max(0, extractInMs) }];
+  if (note && thread.closed && input.scope.appId !== undefined) due.push({ threadRef, task: "note" });
   const ended = (summary: Remembered["summary"]) => ({ remembered: { recorded, lastSeq, summary }, due });
   if (!deps.hasModel) return ended({ started: false, reason: "no_model" });
   if (await isRoundOpen(deps.db, threadRef, thread.messages))

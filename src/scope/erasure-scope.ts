@@ -58,6 +58,17 @@ export function hasMemory(db: Connection, scope: ErasureScope): Sql {
     and x.thread_ref in (${threadsOf(db, scope)})`;
 }
 
+/** Whether the notes that apps made of the scope's threads go with them, as what else was learned there. */
+export function takesNotes({ thread }: ErasureScope): boolean {
+  return thread === null || thread.memories === "all";
+}
+
+/** Ids of those notes, as a query. */
+export function notesOf(db: Connection, scope: ErasureScope): Sql {
+  return sql`select n.memory_id from ${db.schema}.note_source n
+    where ${takesNotes(scope)} and n.thread_ref in (${threadsOf(db, scope)})`;
+}
+
 /** The refs of the scope's threads, as a query. */
 export function threadsOf(db: Connection, scope: ErasureScope): Sql {
   return sql`select x.id from ${db.schema}.thread x where ${hasScope(scope)}`;

@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "./scope.js";
+import type { OwnerRef, Scope } from "./scope.js";
 
 /** A scope as its columns hold it: '' where it has no such id. */
 export interface ScopeColumns {
@@ -101,9 +101,9 @@ export function ofSource(column: Sql, userId: string | Sql): Sql {
 }
 
 /**
- * Whether a row of an event (`e`), a thread (`t`) or either (`x`) is of the scope, in the form of their indexes. What the scope does not name may be any, but never the tenant.
+ * Whether a row of an event (`e`), a thread (`t`), an owner (`o`) or any of them (`x`) is of the scope, in the form of their indexes. What the scope does not name may be any, but never the tenant.
  */
-export function withinScope({ tenantId, userId, appId }: ScopeColumns, row: "e" | "t" | "x"): Sql {
+export function withinScope({ tenantId, userId, appId }: ScopeColumns, row: "e" | "t" | "o" | "x"): Sql {
   const is = (column: "tenant_id" | "user_id" | "app_id", value: string) =>
     isId(raw(`${row}.${column}`), value);
   return join(
@@ -157,7 +157,15 @@ export interface LockedOwner {
 }
 
 /**
- * Locks the owner of `scope` (its user, or its app where there is no user), making it if it is new.
+ * What an update of the row `o` of `owner` sets to raise its tick.
+ *
+ * Memories carry the tick that their transaction raised. Where it raised none, a trigger does as a memory is written: then
+ * the statement that writes it cannot change the owner's row as well (SQLSTATE 27000).
+ */
+export const raisedTick = sql`tick = o.tick + 1, ticked_by = pg_current_xact_id()`;
+
+/**
+ * Locks the owner of `scope` (its user, or its app where there is no user), making it if it is new, and raises its tick.
  *
  * Every change to an owner's memories starts here, so they happen one after another and the statements that
  * follow see all earlier ones.
@@ -167,9 +175,9 @@ export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwn
   const digests = sql`${idDigest(sql`tenant_id`)}, ${idDigest(sql`user_id`)}, ${idDigest(sql`app_id`)}`;
   const [row] = await tx.query<{ id: string; revision: string; turns: string; now: Date }>(
     sql`
-    insert into ${tx.schema}.owner as o (tenant_id, user_id, app_id)
-    values (${tenantId}, ${userId}, ${appId})
-    on conflict (${digests}) do update set revision = o.revision
+    insert into ${tx.schema}.owner as o (tenant_id, user_id, app_id, ticked_by)
+    values (${tenantId}, ${userId}, ${appId}, pg_current_xact_id())
+    on conflict (${digests}) do update set ${raisedTick}
       where o.tenant_id = excluded.tenant_id and o.user_id = excluded.user_id and o.app_id = excluded.app_id
     returning id, revision, turns, ${tx.now()} as now`,
     { prepare: true },
@@ -177,4 +185,12 @@ export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwn
   if (!row)
     throw new MemoryError("ID_TAKEN", "Another owner's ids have the digest of this scope's: use other ids.");
   return { ref: Number(row.id), revision: Number(row.revision), turns: Number(row.turns), now: row.now };
+}
+
+/**
+ * Has copies of a locked owner read anew, which is for what ticks of rows do not tell: links of memories that are not
+ * written themselves, messages that come between others.
+ */
+export async function reloadOwner(tx: Connection, ownerRef: OwnerRef): Promise<void> {
+  await tx.query(sql`update ${tx.schema}.owner set reload_tick = tick where id = ${ownerRef}`);
 }

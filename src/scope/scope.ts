@@ -61,6 +61,28 @@ export function parseScope(input: unknown): Scope {
   };
 }
 
+/** An app of a tenant, and none of its users. */
+export interface AppScope {
+  readonly tenantId?: string;
+  readonly appId: string;
+}
+
+/**
+ * `input` as the scope of an app.
+ *
+ * @throws MemoryError `SCOPE_REQUIRED` without an appId; `INVALID_INPUT` with a userId, since what is done to all of an
+ *   app must not be asked for in the name of one user.
+ */
+export function parseAppScope(input: unknown): AppScope {
+  const { userId, appId, ...tenant } = parseScope(input);
+  if (appId === undefined) throw invalid(["this is about an app, and appId is missing"]);
+  if (userId === undefined) return { ...tenant, appId };
+  throw new MemoryError(
+    "INVALID_INPUT",
+    "This is about an app, for all of its users: pass the scope { tenantId?, appId }, without a userId.",
+  );
+}
+
 /** The key `scope` of a call's options, which `parseScope` reads. */
 export const scopeField = z.unknown().optional();
 

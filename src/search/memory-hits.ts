@@ -1,6 +1,6 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
+import { givingWay, type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import { type Cte, cte, float } from "./composed-statement.js";
@@ -25,13 +25,15 @@ import {
 } from "./memory-signals.js";
 import { messageScores } from "./message-scores.js";
 import { type AskedTerms, questionTerms, type SeenOwners, seenOwners } from "./question-terms.js";
+import type { MemoryLinks } from "./rank-memories.rule.js";
 import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
+import { manyMemories, toldLinks } from "./search-limits.rule.js";
 import { memoryScores } from "./word-scores.js";
 
 /** What a search finds. */
 export interface SearchedMemories {
-  /** The memories that may answer a question, in no order. */
+  /** The memories that may answer a question, in the order they were written. */
   readonly candidates: readonly MemoryCandidate[];
   /** Where the question asks for all there is: the most important memories, in their order. */
   readonly important: readonly MemoryItem[];
@@ -86,16 +88,10 @@ export interface MemoryCandidate {
   /** Strength of its strongest link to another candidate; 0 without. */
   readonly relation: number;
   /** Those that it is most strongly linked to, strongest first: candidates or not, but visible. */
-  readonly linked: readonly MemoryItem[];
+  readonly linked: () => readonly MemoryItem[];
   /** The least similarity that any visible memory has, where there are many and all are known; else null. */
   readonly leastSimilarity: number | null;
 }
-
-/** Links of a candidate that are told: some are of memories that are shown anyway. */
-const toldLinks = 3;
-
-/** Memories from which on the least similar one is unrelated to any question. */
-const manyMemories = 20;
 
 /** A row for each candidate ("hit"), and for each memory beside them that one is most strongly linked to ("link"). */
 export type FoundMemories = Cte<keyof FoundMemory>;
@@ -185,7 +181,7 @@ function hitsAndLinks({ db, selection: { vector } }: MemorySearch, threads: Sql,
     -- The strength of each one's strongest link to another, and what it is most strongly linked to.
     hit_link as materialized (
       select l.ref, max(l.strength) filter (where o.ref is not null) as relation,
-        (array_agg(m.ref order by l.strength desc, m.ref) filter (where ${visible}))[1:${toldLinks}::int] as linked
+        (array_agg(m.ref order by ${givingWay}, l.strength desc, m.ref) filter (where ${visible}))[1:${toldLinks}::int] as linked
       from (
         select r.from_ref as ref, r.to_ref as other, r.strength from ${schema}.relation r
         where r.from_ref = any (array(select ref from hit))
@@ -234,26 +230,27 @@ export interface FoundMemory {
   readonly memory: MemoryJson;
 }
 
-/** The candidates among `rows`, in no order, with their `memories` by ref. */
+/** The candidates among `rows`, in the order of their refs, with their `memories` by ref. */
 export function candidatesOf(
   rows: readonly FoundMemory[],
   memories: ReadonlyMap<number, MemoryItem>,
 ): MemoryCandidate[] {
   return rows
     .filter(({ list }) => list === "hit")
+    .toSorted((first, second) => first.ref - second.ref)
     .map((row) => {
       const [lexical, source, thread, similarity, relation, linked, leastSimilarity] = row.signals as Signals;
       return {
         ...{ lexical, source, thread, similarity, relation, leastSimilarity },
         memory: memories.get(row.ref) as MemoryItem,
-        linked: linked.flatMap((ref) => memories.get(ref) ?? []),
+        linked: () => linked.flatMap((ref) => memories.get(ref) ?? []),
       };
     });
 }
 
-/** What each candidate is linked to, strongest first. */
-export function linksOf(candidates: readonly MemoryCandidate[]): ReadonlyMap<string, readonly MemoryItem[]> {
-  return new Map(candidates.map(({ memory, linked }) => [memory.id, linked]));
+/** What each candidate is linked to, strongest first; read of those alone that it is asked of. */
+export function linksOf(candidates: readonly MemoryCandidate[]): MemoryLinks {
+  return { get: (id) => candidates.find(({ memory }) => memory.id === id)?.linked() };
 }
 
 type Signals = readonly [

@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
 import type { MemoryKind } from "../memories/item/memory.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
@@ -9,6 +9,7 @@ import type { StoreFilter } from "./memory-filter.rule.js";
 import type { MessageScores } from "./message-scores.js";
 import type { SeenOwners } from "./question-terms.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
+import { lookedAt } from "./search-limits.rule.js";
 import type { MemoryScores } from "./word-scores.js";
 
 /** Which memories a search may return. */
@@ -53,23 +54,17 @@ export interface MemorySearch {
 /** The best memories by one signal, which is their `value`. */
 export type RankedMemories = Cte<"ref" | "value">;
 
-/** How many memories or messages are looked at for each candidate, as expressions. */
-export interface SearchSizes {
-  readonly candidates: Sql;
-  /** Best matches of the question's words, of memories and of messages. */
-  readonly matches: Sql;
-  /** Nearest vectors, and of them those of visible memories: words bring in others. */
-  readonly nearest: Sql;
-  readonly nearestVisible: Sql;
-}
+/** How many memories or messages are looked at (see `lookedAt`), as expressions. */
+export type SearchSizes = Readonly<Record<"candidates" | keyof typeof lookedAt, Sql>>;
 
 /** The sizes of a search for `limit` candidates. */
 export function searchSizes(limit: number): SearchSizes {
+  const times = (factor: number) => sql`${limit}::int * ${raw(String(factor))}`;
   return {
     candidates: sql`${limit}::int`,
-    matches: sql`${limit}::int * 8`,
-    nearest: sql`${limit}::int * 4`,
-    nearestVisible: sql`${limit}::int * 2`,
+    matches: times(lookedAt.matches),
+    nearest: times(lookedAt.nearest),
+    nearestVisible: times(lookedAt.nearestVisible),
   };
 }
 

@@ -40,7 +40,8 @@ export interface MessageScores {
  *
  * A message is scored as BM25F scores a text of several fields: the neighbours' words (and where asked those of the
  * facts learned from it) are taken for its own, at a lower weight, before saturation. So one word said by everyone
- * counts once, and different words add up.
+ * counts once, and different words add up. What messages are ordered by is of single precision, so that those that fit equally
+ * well are equals, in whatever order their words are summed up.
  *
  * Every term's rarity is counted in the index before its rows are read. What may be large is joined in full: how
  * often a word is said differs a thousandfold, so the planner is wrong about it, and only a full join is never made
@@ -82,7 +83,7 @@ export function messageScores(
     ${threadScores(db, asked.owners, appId)},
     -- The same with what their message scores by its own words.
     message_word as materialized (
-      select m.*, sum(gain * ${saturated(sql`normed`, k1)}) over same_message as total,
+      select m.*, (sum(gain * ${saturated(sql`normed`, k1)}) over same_message)::real::float8 as total,
         row_number() over same_message as nth
       from message_match m ${sources ? whereLearned(db) : empty} window same_message as (partition by thread_ref, seq)
     ),
@@ -104,7 +105,8 @@ export function messageScores(
     ),
     -- How well each message fits: with those around it, and alone.
     message_score as materialized (
-      select t.thread_ref, t.seq, sum(t.gain * ${saturated(sql`t.frequency`, k1)}) / (select gain from message_ideal) as score,
+      select t.thread_ref, t.seq,
+        (sum(t.gain * ${saturated(sql`t.frequency`, k1)}) / (select gain from message_ideal))::real::float8 as score,
         sum(t.gain * ${saturated(sql`t.own`, k1)}) / (select gain from message_ideal) as own
       from message_term_score t
       group by t.thread_ref, t.seq

@@ -35,14 +35,17 @@ const patterns = [
     pattern: `\\b(?:in|during|last|of|this|since|until|early|late|mid)\\s+${monthName}(?![a-z])`,
     order: "m",
   },
-] as const;
+].map(({ pattern, order }) => ({ pattern: new RegExp(pattern, "gi"), order }));
+/** Every date has a number or a month. */
+const hasDate = new RegExp(`\\d|${monthNames.map((month) => month.slice(0, 3)).join("|")}`, "i");
 
 /** The dates that `question` names in English or as ISO 8601, each as far as it goes. */
 export function questionDates(question: string): NamedDate[] {
   let rest = question.slice(0, 10_000);
   const dates: NamedDate[] = [];
+  if (!hasDate.test(rest)) return dates;
   for (const { pattern, order } of patterns) {
-    rest = rest.replace(new RegExp(pattern, "gi"), (...match: (string | undefined)[]) => {
+    rest = rest.replace(pattern, (...match: (string | undefined)[]) => {
       const part = (letter: string) =>
         order.includes(letter) ? match[order.indexOf(letter) + 1] : undefined;
       const numeric = (letter: string) => (part(letter) === undefined ? null : Number(part(letter)));

@@ -5,18 +5,7 @@ import { seenOwners as ownersOf } from "../scope/scope-predicates.js";
 import { type Cte, cte, float } from "./composed-statement.js";
 import type { Question } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
-
-/** Each costs some milliseconds: hundreds of edits to stem and to look up. */
-const mostCorrected = 6;
-
-/**
- * Terms asked for: of a longer question the rarest that some text has. Ten sentences have no more; a question of
- * thousands of words would make a match of each message for each of them.
- */
-const mostTerms = 64;
-
-/** Texts of an owner counted to tell which terms are rare: those with more all count as common. */
-const mostCounted = 20;
+import { mostCorrected, mostCounted, mostTerms } from "./search-limits.rule.js";
 
 /** Whose memories are searched: a row for the user and one for the app, where the scope names them. */
 export type SeenOwners = Cte<
@@ -125,12 +114,13 @@ export function questionTerms(
     ),
     -- Words that are corrected: only where most of the question is unknown.
     misspelt_word as materialized (
-      select word, v.lexeme as term from unnest(${question.correctable}::text[]) word
-      cross join lateral ${lexemes(sql`word`)} v
+      select c.word, v.lexeme as term
+      from unnest(${question.correctable}::text[]) with ordinality c (word, place)
+      cross join lateral ${lexemes(sql`c.word`)} v
       join unknown_term using (lexeme)
       where 2 * terms >= (select count(distinct n) from counted_term where not named)
         and (select sum(memory_count + message_count) > 0 from ${owners})
-      limit ${mostCorrected}
+      order by c.place limit ${mostCorrected}
     ),
     -- What may have been meant by them, of what some text has.
     corrected_term as materialized (

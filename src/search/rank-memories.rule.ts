@@ -1,5 +1,5 @@
 import { dayMs } from "../clock.js";
-import type { MemoryItem } from "../memories/item/memory.js";
+import { givesWay, type MemoryItem } from "../memories/item/memory.js";
 import {
   assumedUnrelated,
   nearness,
@@ -65,26 +65,36 @@ function turnsOf({ kind, key, source }: MemoryItem): string[] {
   return source.seqs.map((seq) => JSON.stringify([kind, source.threadId, seq]));
 }
 
+/** What a memory is linked to, by its id, strongest first. */
+export type MemoryLinks = Pick<ReadonlyMap<string, readonly MemoryItem[]>, "get">;
+
 /** Related memories told with hits: one or two say what else is about it, more would crowd out what was asked for. */
 const mostRelated = 2;
 
 /**
- * For each of `hits`, best first, the memories of `links` (by id; strongest first) that are told beside it: two in all,
- * each once, none that is among `hits` or `known`.
+ * For each of `hits`, best first, the memories of `links` that are told beside it: two in all,
+ * each once, none that is among `hits` or `known`, and what gives way only where others leave room.
  */
 export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
   hits: readonly Hit[],
-  links: ReadonlyMap<string, readonly MemoryItem[]>,
+  links: MemoryLinks,
   known: readonly MemoryItem[] = [],
 ): { readonly hit: Hit; readonly memories: readonly MemoryItem[] }[] {
   const told = new Set([...hits.map(({ memory }) => memory), ...known].map(({ id }) => id));
+  const beside = hits.map((hit) => ({ hit, memories: [] as MemoryItem[] }));
   let left = mostRelated;
-  return hits.map((hit) => {
-    const news = (links.get(hit.memory.id) ?? []).filter(({ id }) => !told.has(id)).slice(0, left);
-    for (const { id } of news) told.add(id);
-    left -= news.length;
-    return { hit, memories: news };
-  });
+  for (const last of [false, true]) {
+    for (const { hit, memories } of beside) {
+      if (left === 0) return beside;
+      for (const memory of links.get(hit.memory.id) ?? []) {
+        if (left === 0 || told.has(memory.id) || givesWay(memory) !== last) continue;
+        told.add(memory.id);
+        memories.push(memory);
+        left--;
+      }
+    }
+  }
+  return beside;
 }
 
 /** A memory with the signals of its rank: see `MemoryCandidate`. */
@@ -164,7 +174,7 @@ export function rankMemories(
     const hit: MemoryHit = {
       memory,
       similarity,
-      score: found * (named ? 1 + weights.speaker : 1) + boosts,
+      score: (found * (named ? 1 + weights.speaker : 1) + boosts) * (givesWay(memory) ? weights.insight : 1),
       reason: reasonOf(candidate, { named, dated: dated > 0, scale }),
     };
     return { hit, similarity, evidence: Math.max(shared, cosine >= scale.floor ? cosine : 0) };

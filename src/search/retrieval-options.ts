@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
 import { timerOption } from "../text/parse-input.js";
+import { heldOption } from "./held-options.js";
 
 /**
  * Every weight of retrieval, in one place.
@@ -37,6 +38,8 @@ export const retrievalWeights = {
   source: 0.8,
   /** What a fact loses when better hits were learned from the same turns: they have mostly said it already. */
   repeated: 0.4,
+  /** What an insight counts for, against what was said: it goes before what hardly fits, and after what does. */
+  insight: 0.5,
   /** What the same vector adds against an unrelated one. */
   vector: 0.6,
   /** Small boosts of a memory: importance 5 against 1, said today against long ago, its strongest link. */
@@ -126,13 +129,15 @@ export const retrievalOptionsSchema = z.strictObject({
    * @default 2_000
    */
   timeoutMs: timerOption.min(1).default(2_000),
+  /** Which owners this process holds in memory, and for how long; false for none. @default as `HeldConfig` says */
+  held: heldOption.prefault({}),
 });
 
 /** How memories are found. */
 export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}
 
 /** How memories are found. */
-type RetrievalOptions = z.output<typeof retrievalOptionsSchema>;
+export type RetrievalOptions = z.output<typeof retrievalOptionsSchema>;
 
 /** What a search takes. */
 export type SearchRuntime = Runtime<{

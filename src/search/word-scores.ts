@@ -1,28 +1,17 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { type Cte, cte, float } from "./composed-statement.js";
 import type { AskedTerms, SeenOwners } from "./question-terms.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
+import { expectedTerms, manyTexts, unseenTexts } from "./word-weights.rule.js";
 
-/** Texts without any of the words, added to those there are: rarity among three texts says next to nothing. */
-const unseenTexts = 20;
-
-/**
- * Rarity of a term that `found` of `all` texts have (Lucene's idf, which is never negative). A term that none has is
- * as rare as one that a single text has: else unknown words would weigh most.
- */
+/** `rarityOf`. */
 export function rarity(all: Sql, found: Sql, unseen = unseenTexts): Sql {
   return sql`ln(1 + (greatest(${all}, ${found}, 1) + ${float(unseen)} - greatest(${found}, 1) + 0.5::float8)
           / (greatest(${found}, 1) + 0.5::float8))`;
 }
 
-/**
- * Of a long question, the words that are to be found: who tells a story and asks about one thing in it does not
- * expect an answer with all of its words.
- */
-const expectedTerms = 6;
-
-/** What a text scores that has the rarest terms of the question endlessly often; scores are shares of it. */
+/** `idealOf`, as a query. */
 export function ideal(weighted: Cte<"term" | "gain">): Sql {
   return sql`
       select sum(gain) as gain from (
@@ -31,13 +20,10 @@ export function ideal(weighted: Cte<"term" | "gain">): Sql {
     `;
 }
 
-/**
- * Whether a term may be passed over: most texts of a large collection have it, and the question has a rarer one.
- * It would hardly change the order and costs the most to read. For rows of the owner `s` and a term each.
- */
+/** Whether a term may be passed over (see `weightedTerms`). For rows of the owner `s` and a term each. */
 function common(found: Sql, all: Sql): Sql {
   return sql`(
-            ${found} > ${all} / 2.0 and ${all} >= 200
+            ${found} > ${all} / 2.0 and ${all} >= ${raw(String(manyTexts))}
             and count(*) filter (where ${found} between 1 and ${all} / 2.0) over (partition by s.id) > 0
           )`;
 }
@@ -68,12 +54,12 @@ export function weighted(
     `;
 }
 
-/** How often a text has a term, for a text of average length (BM25's length norm). */
+/** `normedFrequency`. */
 export function normed(frequency: Sql, length: Sql, averageLength: Sql, b: number): Sql {
   return sql`${frequency} / (${float(1 - b)} + ${float(b)} * ${length} / ${averageLength})`;
 }
 
-/** 0 to 1: the first mention says most, further ones less and less (BM25's saturation; Robertson & Zaragoza 2009). */
+/** `saturation`. */
 export function saturated(frequency: Sql, k1: number): Sql {
   return sql`${frequency} / (${frequency} + ${float(k1)})`;
 }
@@ -99,10 +85,12 @@ export function memoryScores(
     ),
     -- What a memory would score that has them all.
     memory_ideal as materialized (${ideal(cte("memory_weight"))}),
-    -- How well each memory's words fit: BM25, with all that is the same for a term computed once.
+    -- How well each memory's words fit: BM25, with all that is the same for a term computed once. In single precision,
+    -- so that texts that fit equally well are equals, in whatever order their words are summed up.
     memory_score as (
-      select t.memory_ref as ref,
-        sum(w.gain * t.frequency / (t.frequency + w.base + w.slope * t.length)) / (select gain from memory_ideal) as score
+      select t.memory_ref as ref, (
+          sum(w.gain * t.frequency / (t.frequency + w.base + w.slope * t.length)) / (select gain from memory_ideal)
+        )::real::float8 as score
       from memory_weight w
       join ${db.schema}.memory_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
       group by t.memory_ref

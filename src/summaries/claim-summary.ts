@@ -1,6 +1,16 @@
 import sql, { type Sql } from "sql-template-tag";
+import { MemoryError } from "../errors.js";
 import type { Job, Worker } from "../jobs/background-work.js";
-import { endLease, isDue, isHeld, type Lease, type LeaseTable, leaseEnd, takeLeases } from "../jobs/lease.js";
+import {
+  endLease,
+  isDue,
+  isHeld,
+  type Lease,
+  type LeaseTable,
+  leaseEnd,
+  renewLease,
+  takeLeases,
+} from "../jobs/lease.js";
 import { limitMaterial } from "../jobs/limit-material.js";
 import type { Connection } from "../postgres/connection.js";
 import { retryOn } from "../postgres/retry.js";
@@ -149,12 +159,32 @@ export async function claimSummary(
 }
 
 /**
- * Claims summaries that should be tried again: left `processing` past their lease, or `failed` with their
+ * Summaries that should be tried again: left `processing` past their lease, or `failed` with their
  * retry time come, fewer than `maxAttempts` tries so far, and nothing newer in their thread. Oldest first.
  *
  * Those left `processing` by their last try are failed for good.
  */
-async function claimDueSummaries(db: Connection, limits: ClaimLimits): Promise<SummaryClaim[]> {
+async function findDueSummaries(
+  db: Connection,
+  { maxAttempts, limit }: { readonly maxAttempts: number; readonly limit: number },
+): Promise<number[]> {
+  const rows = await db.query<{ id: string }>(sql`
+    with given_up as (${failLapsed(db)} and attempts >= ${maxAttempts})
+    select s.id from ${db.schema}.summary s where ${toTryAgain(db, maxAttempts)} order by s.id limit ${limit}`);
+  return rows.map(({ id }) => Number(id));
+}
+
+/** Of the summaries `s`, those that should be tried again. */
+function toTryAgain(db: Connection, maxAttempts: number): Sql {
+  return sql`s.attempts < ${maxAttempts} and s.status in ('processing', 'failed') and ${isDue(db)}
+    and not exists (
+      select from ${db.schema}.summary newer
+      where newer.thread_ref = s.thread_ref and newer.id > s.id
+    )`;
+}
+
+/** Claims a summary that should be tried again; null where another worker was faster. */
+async function claimDueSummary(db: Connection, limits: ClaimLimits): Promise<SummaryClaim | null> {
   // A round of one of these threads may have claimed a newer window since the statement began: look again.
   return retryOn(["23505"], () => tryClaim(db, limits), {
     most: 2,
@@ -165,30 +195,23 @@ async function claimDueSummaries(db: Connection, limits: ClaimLimits): Promise<S
 interface ClaimLimits {
   readonly leaseMs: number;
   readonly maxAttempts: number;
-  readonly limit: number;
+  readonly summaryId: number;
 }
 
 async function tryClaim(
   db: Connection,
-  { leaseMs, maxAttempts, limit }: ClaimLimits,
-): Promise<SummaryClaim[]> {
-  const rows = await takeLeases<{ id: string; attempts: number }, SummaryClaim>(db, summaryLeases, {
-    first: sql`with given_up as (${failLapsed(db)} and attempts >= ${maxAttempts})`,
+  { leaseMs, maxAttempts, summaryId }: ClaimLimits,
+): Promise<SummaryClaim | null> {
+  const [row] = await takeLeases<{ id: string; attempts: number }, SummaryClaim>(db, summaryLeases, {
     rows: sql`id in (
       select s.id from ${db.schema}.summary s
-      where s.attempts < ${maxAttempts} and s.status in ('processing', 'failed') and ${isDue(db)}
-        and not exists (
-          select from ${db.schema}.summary newer
-          where newer.thread_ref = s.thread_ref and newer.id > s.id
-        )
-      order by s.id
-      limit ${limit}
+      where s.id = ${summaryId} and ${toTryAgain(db, maxAttempts)}
       for update skip locked
     )`,
     leaseMs,
     returning: sql`id, attempts`,
   });
-  return rows.map((row) => ({ summaryId: Number(row.id), attempt: row.attempts }));
+  return row ? { summaryId, attempt: row.attempts } : null;
 }
 
 /** Fails the summaries whose worker is gone; conditions may follow. */
@@ -232,12 +255,35 @@ export function createSummaryWorker(
   { leaseMs, maxAttempts }: SummaryOptions,
   summarize: (claim: SummaryClaim) => Promise<unknown>,
 ): SummaryWorker {
-  const of = (claim: SummaryClaim): Job => ({
-    name: `Summary ${claim.summaryId}`,
-    run: async () => void (await summarize(claim)),
+  const named = (ref: number) => ({ name: `Summary ${ref}`, ticket: { work: "summarize", ref } as const });
+  const again = (summaryId: number): Job => ({
+    ...named(summaryId),
+    async run() {
+      const claim = await claimDueSummary(db, { leaseMs, maxAttempts, summaryId });
+      if (claim) await summarize(claim);
+    },
+  });
+  /** Goes on with a lease that waited in a queue, which is as good as new where nobody took it over. */
+  const goOn = (claim: SummaryClaim): Job => ({
+    ...named(claim.summaryId),
+    async run() {
+      try {
+        await renewLease(db, summaryLeases, claim, leaseMs);
+      } catch (error) {
+        if (MemoryError.is(error, "LEASE_LOST")) return;
+        throw error;
+      }
+      await summarize(claim);
+    },
   });
   return {
-    of,
-    due: async (limit) => (await claimDueSummaries(db, { leaseMs, maxAttempts, limit })).map(of),
+    works: ["summarize"],
+    of: (claim) => {
+      const { name, ticket } = named(claim.summaryId);
+      const run = async () => void (await summarize(claim));
+      return { name, ticket: { ...ticket, attempt: claim.attempt }, run };
+    },
+    at: ({ ref = 0, attempt }) => (attempt === undefined ? again(ref) : goOn({ summaryId: ref, attempt })),
+    due: async (limit) => (await findDueSummaries(db, { maxAttempts, limit })).map(again),
   };
 }

@@ -2,6 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { callStructured } from "../models/call-structured.js";
+import type { Charge } from "../models/token-usage.js";
 import { withoutHeadings, withoutMemoryBlocks } from "../text/contained-text.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { block, element, escapeMarkup } from "../text/prompt-text.js";
@@ -109,6 +110,7 @@ async function summarizeMessages(
   model: BaseChatModel,
   input: SummarizeInput,
   timeoutMs: number,
+  charge?: Charge,
 ): Promise<string> {
   const { summary } = await callStructured({
     model,
@@ -119,6 +121,7 @@ async function summarizeMessages(
       .filter(Boolean)
       .join("\n"),
     timeoutMs,
+    charge,
   });
   return summary;
 }
@@ -154,6 +157,7 @@ const droppedCharacters = 300;
  *
  * @param betweenPieces called before each piece after the first; its error ends the work.
  * @returns the text, and how many sentences were left out of it and of the pieces before.
+ * @param charge told what each call took.
  * @throws MemoryError `MODEL_OUTPUT_INVALID` when the summary of any piece is empty, which would lose those
  *   before it; `MODEL_TIMEOUT`, `MODEL_FAILED`.
  */
@@ -162,6 +166,7 @@ export async function makeSummary(
   work: SummaryWork,
   options: SummaryOptions,
   betweenPieces: () => Promise<void>,
+  charge?: Charge,
 ): Promise<SummaryText> {
   const dropped = shorten(work.dropped, options.inputBudgetTokens / 4);
   // Told with the last piece: what never reached a summary is folded in before it is let go.
@@ -176,7 +181,7 @@ export async function makeSummary(
         dropped: isFirst ? dropped : [],
         hasEarlier: hasEarlier && isLast,
       };
-      const summary = summaryText(await summarizeMessages(model, input, timeoutMs), maxCharacters);
+      const summary = summaryText(await summarizeMessages(model, input, timeoutMs, charge), maxCharacters);
       return {
         previous: { startSeq, endSeq: added.at(-1)?.seq ?? endSeq, text: summary.text },
         left: left + summary.dropped,

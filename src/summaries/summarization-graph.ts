@@ -39,7 +39,9 @@ export function createSummarizationGraph(deps: SummaryRuntime) {
     },
     async make({ work }, renew) {
       const startedAt = performance.now();
-      const { text: summary, dropped } = await makeSummary(deps.model(), work, summaries, renew);
+      const { scope, threadId } = work;
+      const charge = deps.usage.charging({ scope, threadId, kind: "summary" });
+      const { text: summary, dropped } = await makeSummary(deps.model(), work, summaries, renew, charge);
       return { summary, dropped, generationTimeMs: Math.round(performance.now() - startedAt) };
     },
     async validate({ summary }) {

@@ -1,7 +1,15 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { answerFromMessages, chooseSubagent, standInMark, subagentResult } from "./offline/answer.js";
 import { extractFacts } from "./offline/extract-facts.js";
-import { compareFacts, compressTurns, procedureSteps, summarizeRounds } from "./offline/write-structured.js";
+import { compactNotes, noteConversation } from "./offline/write-notes.js";
+import {
+  compareFacts,
+  compressTurns,
+  findInsights,
+  judgePairs,
+  procedureSteps,
+  summarizeRounds,
+} from "./offline/write-structured.js";
 import { callingTools, toolName } from "./scripted-reply.js";
 import { StandInChatModel, type StandInOptions, type StandInParams } from "./stand-in-chat-model.js";
 
@@ -19,7 +27,8 @@ export interface OfflineChatModelParams extends StandInParams {
  * front of every answer. For demos, tests and offline use; the library never chooses it by itself.
  *
  * - The structured output `conversation_summary` is a line for each round. `fact_extraction`, `episode_summary`,
- *   `same_fact` and `procedure_steps` follow rules of the same kind, for English.
+ *   `same_fact`, `procedure_steps`, `user_insights`, `app_note`, `note_compaction` and `memory_pairs` follow rules of the same
+ *   kind, for English.
  * - With `planner` and `executor` (or `transfer_to_…`) bound, a message about planning or doing goes there, once a
  *   round; what comes back is the answer.
  * - Anything else is looked up in the messages and memories it was shown.
@@ -71,4 +80,8 @@ const rules: Readonly<Record<string, OfflineRule>> = {
   episode_summary: onPrompt(compressTurns),
   same_fact: onPrompt(compareFacts),
   procedure_steps: onPrompt(procedureSteps),
+  app_note: onPrompt(noteConversation),
+  note_compaction: onPrompt(compactNotes),
+  user_insights: onPrompt(findInsights),
+  memory_pairs: onPrompt(judgePairs),
 };

@@ -1,5 +1,5 @@
 import { plainLetters } from "./plain-words.js";
-import { visibleText } from "./storable-text.js";
+import { onOneLine, visibleText } from "./storable-text.js";
 
 const noBracket = /^[^<\u0080-\uFFFF]*$/;
 
@@ -30,6 +30,11 @@ export function contained(text: string): string {
     done = place + (/[\uD800-\uDBFF]/.test(visible[place] ?? "") ? 2 : 1);
   }
   return result + visible.slice(done);
+}
+
+/** The same on one line: it cannot look like a heading or another section. */
+export function containedLine(text: string): string {
+  return contained(onOneLine(text));
 }
 
 /** What the memory block's own parts begin with, beside headings. */

@@ -173,7 +173,7 @@ export function messageOf({ className, fields }: PlainMessage): BaseMessage {
   const make = (given: PlainMessage["fields"]) => {
     const message = new (classes[className] as new (fields: object) => BaseMessage)({ ...given });
     // LangChain reads parts only when it is asked for the text, and fails then.
-    void message.text;
+    if (typeof given.content !== "string") void message.text;
     return message;
   };
   try {
@@ -241,21 +241,26 @@ export async function storedMessage(stored: Omit<TranscriptMessage, "seq">): Pro
 /** Characters of a text that no bound of a reader cuts off. */
 const shortText = 1_000;
 
+const fieldNames = Object.keys(forms) as FieldName[];
+
 /** Each short text is read on its own, so that nothing long can cut it off. */
 function fieldsOf(holder: object): PlainMessage["fields"] {
-  const shared = jsonReader();
-  const names = Object.keys(forms) as FieldName[];
-  const entries = names.flatMap((name) => {
+  let shared: ReturnType<typeof jsonReader> | undefined;
+  const together = (given: unknown) => {
+    shared ??= jsonReader();
+    return shared(given);
+  };
+  const fields: Partial<Record<FieldName, Json>> = {};
+  for (const name of fieldNames) {
     const given = propertyOf(holder, name);
-    // Most fields are not there, and ids are short: neither needs to be read.
-    if (given === undefined && name !== "content") return [];
+    // Most fields are not there, and texts are short: neither needs to be read.
+    if (given === undefined && name !== "content") continue;
     const form: Form = forms[name];
-    if (form === text && typeof given === "string" && given.length < shortText)
-      return [[name, given] as const];
-    const value = form((form === text ? jsonReader() : shared)(given));
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(entries);
+    const isShort = typeof given === "string" && given.length < shortText;
+    const value = form(isShort ? given : (form === text ? jsonReader() : together)(given));
+    if (value !== undefined) fields[name] = value;
+  }
+  return fields;
 }
 
 /** Classes of other packages, and those that extend one, count as LangChain's own class of their type. */

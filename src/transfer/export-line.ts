@@ -37,7 +37,8 @@ const messageId = id.refine(
 );
 const uuid = z.uuid().toLowerCase();
 /** An `integer` of PostgreSQL, with room to be counted on from. */
-const count = z.int().min(0).max(1_000_000_000);
+const mostCount = 1_000_000_000;
+const count = z.int().min(0).max(mostCount);
 /** A `bigint` that JavaScript counts exactly, with room to be counted on from. */
 const counter = z
   .int()
@@ -75,10 +76,16 @@ const owner = z.strictObject({
 const thread = z.strictObject({
   type: z.literal("thread"),
   ...{ threadId: id, appId, revSeen: counter, createdAt: time, lastActivityAt: time },
+  /** When the conversation ended, and why; null and left out where it goes on. */
+  ...{ endedAt: time.nullish(), endedReason: text(1_000).nullish() },
   /** How far background work has come, and whether there is some to do. */
   tasks: z
     .array(
-      z.strictObject({ task: z.enum(["extract", "compress"]), doneUntil: count.min(-1), due: z.boolean() }),
+      z.strictObject({
+        task: z.enum(["extract", "compress", "note"]),
+        doneUntil: z.int().min(-1).max(mostCount),
+        due: z.boolean(),
+      }),
     )
     .refine((tasks) => new Set(tasks.map(({ task }) => task)).size === tasks.length, "names a task twice"),
 });
@@ -190,6 +197,20 @@ const consent = z
     path: ["decidedAt"],
   });
 
+/** An item of LangGraph's store: any JSON, under its namespace and key. */
+const item = z.strictObject({
+  type: z.literal("item"),
+  ...{ appId, namespace: z.array(text(10_000).min(1)).min(1).max(1_000), key: text(100_000) },
+  value: z
+    .unknown()
+    .refine((value) => value !== null && value !== undefined, "must not be null")
+    .refine(isStorableJson, "has characters that PostgreSQL cannot hold"),
+  /** Which of its fields are searched; null for none. */
+  indexFields: z.array(text(1_000)).max(100).nullable(),
+  ttlMinutes: z.number().positive().max(mostCount).nullable(),
+  ...{ expiresAt: time.nullable(), createdAt: time, updatedAt: time },
+});
+
 const end = z.strictObject({
   type: z.literal("end"),
   /** Lines before this one: an export that was cut off has none of these, or fewer lines. */
@@ -208,6 +229,7 @@ export const exportLineSchema = z.discriminatedUnion("type", [
   history,
   change,
   consent,
+  item,
   end,
 ]);
 

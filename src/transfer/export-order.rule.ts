@@ -58,6 +58,10 @@ export function exportOrder(): OrderCheck {
         return null;
       case "consent":
         return once(`consent request ${line.id}`);
+      case "item": {
+        const name = JSON.stringify([line.appId ?? "", line.namespace, line.key]);
+        return once(`the item ${shortened(name)}`, `item ${name}`);
+      }
       case "history":
         return null;
       case "end":

@@ -18,7 +18,7 @@ const pageRows = 500;
 /**
  * Everything that `forget` would take of `scope` but events, dead letters and checkpoints, line by line: a header;
  * threads, each with its messages and summaries; memories, their links, their audit trail, the news, and consents;
- * and a last line that says how many there were. Vectors and indexes are made anew by import.
+ * the items of LangGraph's store; and a last line that says how many there were. Vectors and indexes are made anew by import.
  *
  * Read in pages, without a snapshot: what others write meanwhile may be in it or not, and of a memory and what
  * replaced it there may be both. For an exact copy export while nobody writes.
@@ -48,7 +48,16 @@ async function* lines(db: Connection, requested: Scope, now: () => Date): AsyncG
   yield { type: "header", format: "mnemograph", version: exportVersion, exportedAt, scope: requested };
   const scope = await findErasureScope(db, requested);
   // The owner comes first, so that import counts on from the last revision.
-  for (const name of ["owner", "thread", "memory", "relation", "history", "change", "consent"] as const) {
+  for (const name of [
+    "owner",
+    "thread",
+    "memory",
+    "relation",
+    "history",
+    "change",
+    "consent",
+    "item",
+  ] as const) {
     for await (const { line, cursor } of exportRows(db, name, { scope })) {
       yield line;
       if (line.type !== "thread") continue;

@@ -2,8 +2,9 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf } from "../postgres/database-error.js";
-import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
+import { type LockedOwner, lockOwner, reloadOwner } from "../scope/scope-predicates.js";
 import type { ExportLineOf } from "./export-line.js";
+import { importItems } from "./import-items.js";
 import { importMemories } from "./import-memories.js";
 import {
   importChanges,
@@ -103,10 +104,12 @@ async function writeLines(
   const history = await importHistory(tx, target, linesOf(lines, "history"));
   const change = await importChanges(tx, target, linesOf(lines, "change"));
   const consents = await importConsents(tx, target, linesOf(lines, "consent"));
+  const item = await importItems(tx, target, linesOf(lines, "item"));
+  if (thread + transcript.message + memories.added + relations.added > 0) await reloadOwner(tx, ownerRef);
   return {
     written: {
       ...{ thread, owner: counted, ...transcript, memory: memories.added, relation: relations.added },
-      ...{ history, change, consent: consents.added },
+      ...{ history, change, consent: consents.added, item },
     },
     quarantined: memories.quarantined,
     awaitingConsent: consents.pending,

@@ -13,6 +13,7 @@ import { type ImportCounts, importBatch } from "./import-batch.js";
 import { createTally, type ImportCounted } from "./import-tally.js";
 import { type ImportConfig, type ImportTrust, lowering } from "./lower-line.js";
 import { lineError, type NumberedLine, noMessage, readExport } from "./read-export.js";
+import { screenItem } from "./screen-item.js";
 import { redactLine, type Screened, screenLine, screenMessage } from "./screen-line.js";
 
 /** How to import. */
@@ -92,7 +93,7 @@ export async function importLines(
   let lines = 0;
   const taken =
     trust === "operator" ? screenLine : lowering({ config: runtime.config, now: runtime.clock() });
-  const screen = screening({ redactor: runtime.redactor, taken, messages: trust === "untrusted" }, withheld);
+  const screen = screening({ redactor: runtime.redactor, taken, untrusted: trust === "untrusted" }, withheld);
   for await (const batch of batches(screened(screen, readExport(input)))) {
     signal?.throwIfAborted();
     const [first] = batch;
@@ -135,19 +136,23 @@ type Screen = (each: NumberedLine) => Promise<NumberedLine>;
 
 /** How lines become those that are written: redacted, then as far as the file is believed. Counts what it held back. */
 function screening(
-  how: { redactor: Redactor; taken: (line: ExportLine) => Screened; messages: boolean },
+  how: { redactor: Redactor; taken: (line: ExportLine) => Screened; untrusted: boolean },
   withheld: Record<string, number>,
 ): Screen {
   return async (each) => {
     const { line, held } = how.taken(await redactLine(how.redactor, each));
     const message =
-      how.messages && line.type === "message"
+      how.untrusted && line.type === "message"
         ? await screenMessage(line).catch((cause: unknown) => {
             throw noMessage(each.number, cause);
           })
         : null;
-    if (held || message?.held) withheld[line.type] = (withheld[line.type] ?? 0) + 1;
-    return { ...each, ...(message ? { line: message.line, quoted: message.quoted } : { line }) };
+    const item = how.untrusted && line.type === "item" ? await screenItem(line) : null;
+    if (held || message?.held || item?.held) withheld[line.type] = (withheld[line.type] ?? 0) + 1;
+    return {
+      ...each,
+      ...(message ? { line: message.line, quoted: message.quoted } : { line: item?.line ?? line }),
+    };
   };
 }
 

@@ -4,7 +4,7 @@ import { memoryHash, memoryTerms } from "../memories/item/memory.js";
 import { memoryColumns } from "../memories/item/memory-row.js";
 import { findSlotIntervals, type SlotInterval } from "../memories/slot/slot-intervals.js";
 import { freeInterval, freeSince } from "../memories/slot/slot-timeline.rule.js";
-import { countAdded, sourceOf, termRows } from "../memories/write/insert-memories.js";
+import { countAdded, sourceOf, termRows, wordRows } from "../memories/write/insert-memories.js";
 import { fields, names, type RowOf, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
@@ -185,6 +185,7 @@ async function insertPlaced(
       on conflict do nothing
       returning ref, id, state
     ),
+    ${wordRows(tx)},
     ${termRows(tx, ownerRef)},
     counted as (
       ${countAdded(tx, ownerRef)}

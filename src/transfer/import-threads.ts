@@ -157,8 +157,9 @@ export async function importMessages(
       )
     ),
     added as (
-      insert into ${schema}.message (${names(importedColumns)})
-      select ${fields(importedColumns)} from input i
+      insert into ${schema}.message (${names(importedColumns)}, tick)
+      select ${fields(importedColumns)}, o.tick
+      from input i, (select tick from ${schema}.owner where id = ${input.ownerRef}) o
       on conflict do nothing
       returning thread_ref, seq
     ),
@@ -194,17 +195,18 @@ export async function importMessages(
     from added group by thread_ref`);
 }
 
-/** Counts background work on what was added as done: no facts are learned from it, and no episodes are made of it. */
+/** Counts background work on what was added as done: no facts are learned from it, no episodes are made of it, and it leaves no note. */
 export async function skipThreadWork(tx: Connection, added: readonly AddedMessages[]): Promise<void> {
   await tx.query(sql`
     insert into ${tx.schema}.thread_task as k (thread_ref, task, done_until)
-    select a.ref, t.task, case t.task when 'extract' then a.last_seq else (
+    select a.ref, t.task, case when t.task <> 'compress' then a.last_seq else (
       select count(*)::int from ${tx.schema}.message m
       where m.thread_ref = a.ref and m.role = 'user' and m.seq <= a.last_seq
     ) end
     from unnest(
       ${added.map(({ threadRef }) => threadRef)}::bigint[], ${added.map(({ lastSeq }) => lastSeq)}::int[]
     ) as a (ref, last_seq)
-    cross join (values ('extract'), ('compress')) as t (task)
+    cross join (values ('extract'), ('compress'), ('note')) as t (task)
+    where t.task <> 'note' or exists (select from ${tx.schema}.thread h where h.id = a.ref and h.app_id <> '')
     on conflict (thread_ref, task) do update set done_until = greatest(k.done_until, excluded.done_until)`);
 }

@@ -58,6 +58,8 @@ export function lowering(rules: LoweringRules): (line: ExportLine) => Screened {
         return lowerNews(line, brought.has(line.memoryId));
       case "consent":
         return lowerConsent(line);
+      case "item":
+        return { line: { ...line, ...earlier(rules, line, ["createdAt", "updatedAt"]) }, held: false };
       default:
         return { line, held: false };
     }

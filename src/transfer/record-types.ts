@@ -89,6 +89,8 @@ export const recordTypes = {
       revSeen: column.bigint("rev_seen"),
       createdAt: column.time("created_at"),
       lastActivityAt: column.time("last_activity_at"),
+      endedAt: column.time<Time | null>("ended_at"),
+      endedReason: column.text<string | null>("ended_reason"),
     },
     more: ({ schema }) => sql`'tasks', (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -202,6 +204,23 @@ export const recordTypes = {
     table: "consent_request",
     called: "consent request",
     columns: without(consentColumns, "tenantId", "userId", "appId", "revision"),
+    key: ["x.ref"],
+    form: "app",
+  },
+  item: {
+    table: "store_item",
+    columns: {
+      namespace: column.texts("namespace"),
+      key: column.text("key"),
+      value: column.json("value"),
+      indexFields: { name: "index_fields", type: "text[]" } as Column<readonly string[] | null>,
+      ttlMinutes: { name: "ttl_minutes", type: "float8" } as Column<number | null>,
+      expiresAt: column.time<Time | null>("expires_at"),
+      createdAt: column.time("created_at"),
+      updatedAt: column.time("updated_at"),
+    },
+    rows: (db, { scope }) => sql`${db.schema}.store_item x
+      where ${hasScope(scope)} and (x.expires_at is null or x.expires_at > ${db.now()})`,
     key: ["x.ref"],
     form: "app",
   },

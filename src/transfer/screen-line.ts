@@ -16,6 +16,7 @@ const spoken: Readonly<Partial<Record<ExportLine["type"], readonly string[]>>> =
   memory: ["key", "value", "text", "tags", "metadata", "actorId", "evidence"],
   history: ["old", "new"],
   change: ["line"],
+  item: ["value"],
   consent: ["key", "slot", "normalValue", "draft", "signals", "evidence"],
 };
 
@@ -197,7 +198,8 @@ function pieces(text: string): string[] {
   );
 }
 
-async function instructs(text: string): Promise<boolean> {
+/** Whether anything in `text`, of any length, reads as instructions; orders are in place in what people and agents write. */
+export async function instructs(text: string): Promise<boolean> {
   for (const [index, piece] of pieces(text.replace(/\s+/gu, " ")).entries()) {
     // In a conversation orders are in place.
     if (readsAsInstruction(piece, { orders: true })) return true;

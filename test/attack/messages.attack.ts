@@ -69,7 +69,8 @@ describe("a message", () => {
     ],
     ["name", { content: "hello", name: megabytes(10, "Ana Ben Cem ") }],
   ])("of 10 MB of %s is remembered, asked for and found beside others", async (_, fields) => {
-    const memory = db.memory();
+    // Sixty megabytes of JSON take a slow machine seconds: that nothing is lost is what is asked here.
+    const memory = db.memory({ config: { retrieval: { timeoutMs: 60_000 } } });
     const thread = newAddress();
     const large = new HumanMessage({ id: "large", ...fields } as never);
     await memory.remember({ ...thread, messages: [new HumanMessage("My cat is Momo."), large] });

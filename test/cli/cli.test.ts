@@ -145,8 +145,10 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
       "Expired: 0 not swept yet",
       "Without vector: no vectors are kept (pgvector is not installed)",
     ]);
-    expect(lines[13]).toMatch(/^Size: \d+\.\d MB with indexes$/);
-    expect(lines).toHaveLength(19);
+    expect(lines[13]).toMatch(/^Energy: (99|100) % left, where it is least; \d+ units in 1 call today$/);
+    expect(lines[14]).toBe("Held: none");
+    expect(lines[15]).toMatch(/^Size: \d+\.\d MB with indexes$/);
+    expect(lines).toHaveLength(21);
   }, 120_000);
 });
 
@@ -169,9 +171,9 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     const status = await run(["status", "--schema", schema, "--database", url, "--json"]);
     const { host, pathname } = new URL(url);
     expect(status.code).toBe(0);
-    const { tables, pgvector, ...held } = JSON.parse(status.out);
+    const { tables, pgvector, ...contents } = JSON.parse(status.out);
     expect([tables.length > 10, pgvector === null || /^\d/.test(pgvector)]).toEqual([true, true]);
-    expect(held).toEqual({
+    expect(contents).toEqual({
       database: `PostgreSQL ${host}${pathname}`,
       schema,
       migrations: { applied: shipped, pending: [], unknown: [] },
@@ -185,6 +187,8 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
       missingVectors: null,
       waiting: { consents: 0, quarantine: 0 },
       expired: 0,
+      held: [],
+      energy: { level: 100, unitsToday: 0, callsToday: 0 },
     });
 
     await db.pool.query(`insert into "${schema}".migration (name, run_on) values ('9999_future', now())`);

@@ -17,7 +17,7 @@ const start = useChildScripts();
 const word = () => `sentinel${randomUUID().replaceAll("-", "")}`;
 const code = (code: string) => expect.objectContaining({ code });
 /** Tables without text of anybody's: their rows go with those they belong to. */
-const wordless = ["memory_embedding", "memory_source", "relation"];
+const wordless = ["memory_embedding", "memory_source", "note_source", "relation"];
 
 beforeAll(async () => {
   await db.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();
@@ -48,13 +48,15 @@ describe("forget", () => {
     expect(steps[0]).toEqual({ done: 0, total: preview.total });
     expect(steps.at(-1)?.total).toBe(preview.total);
 
-    expect(await findEverywhere(db, ana)).toEqual({ event: 1 });
+    // What the tenant has left of its energy is nobody's, and goes when it is full again.
+    expect(await findEverywhere(db, ana)).toEqual({ event: 1, energy: 1 });
     const { rows } = await db.pool.query(`select * from "${db.schema}".event where op = 'forget'`);
     expect(rows).toMatchObject([
       { tenant_id: ana, user_id: "", app_id: "", thread_id: null, memory_id: null },
     ]);
     expect(rows[0].detail).toMatch(/\bmemory=\d+ /);
-    expect(await countEverything(db)).toEqual({ ...before, event: (before.event ?? 0) + 1 });
+    const [events, energy] = [(before.event ?? 0) + 1, (before.energy ?? 0) + 1];
+    expect(await countEverything(db)).toEqual({ ...before, event: events, energy });
     expect(await findEverywhere(db, ben)).toEqual(empty);
     expect(await memory.forget(scope)).toEqual({ removed: {}, total: 0, sharedThreads: [], complete: true });
     expect((await countEverything(db)).event).toBe((before.event ?? 0) + 1);

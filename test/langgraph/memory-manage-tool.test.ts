@@ -72,6 +72,20 @@ describe("the tool for changing memory", () => {
     );
   });
 
+  it("ends nothing with what comes besides it, whatever key the model gives", async () => {
+    const job = { category: "profile", key: "job" };
+    const { memory, thread } = await knowing({
+      ...{ ...job, value: "engineer", text: "The user works as an engineer.", origin: "user" },
+    });
+    const quote = "I'm also a volunteer firefighter";
+    const add = { action: "add", ...job, value: "firefighter", text: "The user is a firefighter.", quote };
+    expect(await turn(memory, thread, `${quote}.`, add)).toMatch(/^Remembered/);
+    expect(await texts(memory, thread)).toEqual([
+      "The user works as an engineer.",
+      "The user is a firefighter.",
+    ]);
+  });
+
   it("keeps the user's own rules, and puts orders of others in quarantine", async () => {
     const { memory, thread } = await knowing();
     const rule = { action: "add", category: "instructions", text: "Always reply with code first." };

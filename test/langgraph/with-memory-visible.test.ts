@@ -171,7 +171,13 @@ describe("streams", () => {
     expect(events).toEqual([
       {
         ...{ type: "memory.recall", node: "context", step: "recall", op: "search", status: "ok" },
-        ...{ summaryId: summary!.id, recentMessages: 2, gapMessages: 0, leftOutMessages: 0 },
+        ...{
+          summaryId: summary!.id,
+          recentMessages: 2,
+          gapMessages: 0,
+          leftOutMessages: 0,
+          path: "statement",
+        },
         ...{ hits: 0, similarity: null, leftOut: 0, changes: 0 },
       },
       {

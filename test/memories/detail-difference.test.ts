@@ -44,6 +44,25 @@ describe("statements differ in figures", () => {
     ["The user likes dogs.", "The user dislikes dogs."],
     ["The user does not eat meat and does not smoke.", "The user does not eat meat and smokes."],
     ["The user neither smokes nor drinks.", "The user smokes and drinks."],
+    ["The wedding is on March 4.", "The wedding is on March 5."],
+    ["The wedding is on January 4th, 2020.", "The wedding is on January 5th, 2020."],
+    ["Die Feier ist am Oktober 4.", "Die Feier ist am Oktober 5."],
+    ["La boda es en abril 4.", "La boda es en abril 5."],
+    ["Свадьба: апреля 4.", "Свадьба: апреля 5."],
+    ["В користувача п'ять котів.", "В користувача шість котів."],
+    ["L'utilisateur a quatre-vingt-dix ans.", "L'utilisateur a quatre-vingt ans."],
+    ["Το ραντεβού είναι στις 10:00 π.μ.", "Το ραντεβού είναι στις 10:00 μ.μ."],
+    ["The user lives on the eleventh floor.", "The user lives on the twelfth floor."],
+    ["The user lives on the thirtieth floor.", "The user lives on the fortieth floor."],
+    ["Der Nutzer wohnt im elften Stock.", "Der Nutzer wohnt im zwölften Stock."],
+    ["L'utilisateur habite au onzième étage.", "L'utilisateur habite au douzième étage."],
+    ["The user is in his twenties.", "The user is in his thirties."],
+    ["The user has two sons and one daughter.", "The user has one son and two daughters."],
+    ["The user takes 2 cups of it.", "The user takes 2 tablespoons of it."],
+    ["The user cant eat nuts.", "The user can eat nuts."],
+    ["The user avoids gluten.", "The user eats gluten."],
+    ["The user eats gluten-free bread.", "The user eats gluten bread."],
+    ["The user takes .5 mg.", "The user takes 5 mg."],
     // Numerals
     ["Der Nutzer hat zwei Kinder.", "Der Nutzer hat drei Kinder."],
     ["Der Nutzer ist einundzwanzig Jahre alt.", "Der Nutzer ist zweiundzwanzig Jahre alt."],
@@ -120,6 +139,46 @@ describe("statements differ in figures", () => {
   });
 });
 
+describe("dates differ in the languages of the index and the most spoken others", () => {
+  const languages =
+    `en de nl fr es pt it ca ro sv da nb nn fi et hu pl cs sk sl hr sr bg ru uk lt lv el tr az eu ga hy
+    yi ar he fa hi ne bn ta te pa id vi ko ja zh th`.split(/\s+/);
+  const dates = (
+    language: string,
+    options: Intl.DateTimeFormatOptions,
+    count: number,
+    dayOf: (n: number) => number,
+  ) => {
+    const format = new Intl.DateTimeFormat(`${language}-u-ca-gregory`, { ...options, timeZone: "UTC" });
+    return Array.from({ length: count }, (_, index) => format.format(dayOf(index)));
+  };
+  const days = (index: number) => Date.UTC(2023, 0, 1 + index);
+  const months = (index: number) => Date.UTC(2023, index, 15);
+
+  it.each(languages)("%s", (language) => {
+    for (const said of [
+      dates(language, { weekday: "long" }, 7, days),
+      dates(language, { month: "long" }, 12, months),
+      dates(language, { month: "long", day: "numeric" }, 12, months),
+      dates(language, { month: "short", day: "numeric" }, 12, months),
+      dates(language, { dateStyle: "full" }, 14, days),
+      dates(language, { dateStyle: "medium" }, 14, days),
+    ]) {
+      for (const [index, one] of said.entries()) {
+        expect(detailDifference(`The trip: ${one}`, `the trip: ${one}`)).toBeNull();
+        for (const other of [1, 5].map((step) => said[(index + step) % said.length] ?? "")) {
+          const [lower, lowerOther] = [one.toLowerCase(), other.toLowerCase()];
+          const found = [
+            detailDifference(`The trip: ${one}`, `The trip: ${other}`),
+            detailDifference(`a trip on ${lower} then`, `a trip on ${lowerOther} then`),
+          ];
+          expect(found, `${one}, ${other}`).not.toContain(null);
+        }
+      }
+    }
+  });
+});
+
 describe("statements differ in words", () => {
   it.each([
     ["The user's sister is called Anna.", "The user's sister is called Maria."],
@@ -145,6 +204,29 @@ describe("statements differ in words", () => {
     ["The user runs in the morning.", "The user runs in the evening."],
     ["The user works as an engineer.", "The user also works as an engineer."],
     ["The user has a cat.", "The user has another cat."],
+    ["The user works on weekdays.", "The user works on weekends."],
+    ["The user used to smoke.", "The user smokes."],
+    ["The user moved this year.", "The user moved last year."],
+    ["The user is taller than Bob.", "The user is shorter than Bob."],
+    ["The user likes tea.", "The user likes tea and coffee."],
+    ["The user prefers C++.", "The user prefers C#."],
+    ["The user knows C.", "The user knows C++."],
+    ["the user's sister is anna", "the user's sister is maria"],
+    ["The user sits in room 12a.", "The user sits in room 12b."],
+    ["The user's handle is @anna.", "The user's handle is @maria."],
+    ["The user's handle is anna_b.", "The user's handle is anna_c."],
+    ["The user's site is anna.dev.", "The user's site is maria.dev."],
+    ["The notes are in a.txt.", "The notes are in b.txt."],
+    ["The user works in /home/ana.", "The user works in /home/bo."],
+    ["The user turned on notifications.", "The user turned off notifications."],
+    ["The user prefers dark mode.", "The user prefers light mode."],
+    ["The user passed the exam.", "The user failed the exam."],
+    ["The user's pronouns are he/him.", "The user's pronouns are she/her."],
+    // Details that changed places
+    ["Anna manages Bo.", "Bo manages Anna."],
+    ["Pain in the left knee and the right hip.", "Pain in the right knee and the left hip."],
+    ["The user moved from Rome to Porto.", "The user moved to Rome from Porto."],
+    ["The user likes tea, not coffee.", "The user likes coffee, not tea."],
     ["Der Nutzer hat Schmerzen im linken Knie.", "Der Nutzer hat Schmerzen im rechten Knie."],
     ["El usuario vive al norte.", "El usuario vive al sur."],
     ["El usuario trabaja de cocinero.", "El usuario también trabaja de cocinero."],
@@ -153,6 +235,13 @@ describe("statements differ in words", () => {
   ])("%s / %s", (first, second) => {
     expect(both(first!, second!)).toEqual(["words", "words"]);
   });
+});
+
+it.each([
+  ["Yoga on Monday and tennis on Tuesday.", "Tennis on Monday and yoga on Tuesday."],
+  ["After work the user talks with Boris about tea.", "The user talks about tea with Boris after work."],
+])("statements may differ in their order: %s / %s", (first, second) => {
+  expect(both(first, second)).toEqual(["order", "order"]);
 });
 
 describe("statements do not differ", () => {
@@ -175,6 +264,18 @@ describe("statements do not differ", () => {
     ["The user lives on the 1st floor.", "The user lives on the first floor."],
     ["The call is at 10am.", "The call is at 10 a.m."],
     ["The user doesn't eat meat.", "The user does not eat meat."],
+    ["The user can't eat nuts.", "The user cant eat nuts."],
+    ["The user wakes up at 07:00.", "The user wakes up at 7:00."],
+    ["The user uses Node.js at home.", "At home the user uses Node.js."],
+    ["The user runs 5 m.", "The user runs 5m."],
+    ["The user earns 50k euros.", "The user earns 50,000 euros."],
+    ["The user was born on 5 May 1990.", "The user was born on May 5th, 1990."],
+    ["The user's birthday is March 3.", "The user's birthday is 3 March."],
+    ["The user lives on the twelfth floor.", "The user lives on the 12th floor."],
+    ["On Monday the user swims.", "The user swims on Monday."],
+    ["The user likes tea and coffee.", "The user likes coffee and tea."],
+    ["The user likes tea and coffee.", "The user likes tea & coffee."],
+    ["The user works in R&D at AT&T.", "The user works at AT&T in R&D."],
     ["The user’s dog is old.", "The user's dog is old."],
     ["The user likes Thai food.", "The user likes thai food."],
     ["The user likes tea.", "User likes tea."],

@@ -8,13 +8,20 @@ const root = join(import.meta.dirname, "../..");
 /** What examples take for granted. */
 const prelude = `
 import { MemorySaver, StateGraph, MessagesAnnotation } from "@langchain/langgraph";
+import { serve } from "@hono/node-server";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { hc } from "hono/client";
+import { bearerTokens, createMemoryApp, jwtScopes, type MemoryApp } from "../../src/http/index.js";
 import * as mnemograph from "../../src/index.js";
-const { createMemory, createMemorySupervisor, memoryManageTool, memoryQueryTool, withMemory } = mnemograph;
+import { createMcpServer } from "../../src/mcp/index.js";
+const { createMemory, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, withMemory } = mnemograph;
+declare const token: string;
+type Client = ReturnType<typeof hc<MemoryApp>>;
 declare const model: mnemograph.MemorySupervisorOptions["model"];
 declare const memory: mnemograph.Memory;
 declare const createAgent: (settings: object) => unknown;
 declare const agent: mnemograph.CreatedAgent<typeof MessagesAnnotation.State>;
-void [MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, memoryManageTool, memoryQueryTool, withMemory, memory, agent, model];
+void [serve, StdioServerTransport, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, withMemory, memory, agent, model];
 `;
 
 /** Every example of a docstring: where it stands, and its code. */

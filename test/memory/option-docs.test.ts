@@ -18,11 +18,16 @@ const groups = {
   conversation: ["conversation/conversation-options.ts", "conversationOptionsSchema"],
   memories: ["memories/item/memory-options.ts", "memoryOptionsSchema"],
   "memories.extractAfter": ["memories/item/memory-options.ts", "extractAfterSchema"],
+  insights: ["insights/insights-options.ts", "insightsOptionsSchema"],
   upkeep: ["jobs/jobs-options.ts", "taskOptionsSchema", "jobs/jobs-options.ts", "workOptions"],
+  notes: ["notes/notes-options.ts", "notesOptionsSchema"],
   jobs: ["jobs/jobs-options.ts", "jobsOptionsSchema"],
+  consolidation: ["consolidation/consolidation-options.ts", "consolidationOptionsSchema"],
   lifecycle: ["lifecycle/lifecycle-work.ts", "lifecycleOptionsSchema"],
   telemetry: ["rounds/observe.ts", "telemetryOptionsSchema"],
   retrieval: ["search/retrieval-options.ts", "retrievalOptionsSchema"],
+  "retrieval.held": ["search/held-options.ts", "heldOptionsSchema"],
+  energy: ["usage/energy-options.ts", "energyOptionsSchema"],
   consent: ["memories/guard/consent-policy.rule.ts", "consentConfigSchema"],
 } as const;
 

@@ -12,6 +12,7 @@ describe("the names the package exports", () => {
       "copyCheckpoints",
       "createMemory",
       "createMemorySupervisor",
+      "endConversationTool",
       "fieldsFirst",
       "memoryAnnotation",
       "memoryFields",

@@ -13,6 +13,7 @@ type Arguments = readonly unknown[];
 type Call = (...args: Arguments) => unknown;
 
 const scope = { userId: "ana" };
+const app = { appId: "shop" };
 const id = randomUUID();
 const threadId = "t";
 const said = [{ id: "m", text: "hello" }];
@@ -21,8 +22,20 @@ const draft = { text: "The user drinks tea.", source: { threadId, seqs: [0] }, t
 
 /** Calls that take no options, and those whose input is told apart elsewhere (query: memory-query tests). */
 const plain: ReadonlySet<string> = new Set([
-  ...["setup", "upkeep", "idle", "close", "checkpointer", "summaries.stats", "query", "databaseStatus"],
-  ...["summarizationGraph", "extractionGraph", "compressionGraph"],
+  ...[
+    "setup",
+    "upkeep",
+    "idle",
+    "close",
+    "checkpointer",
+    "summaries.stats",
+    "query",
+    "databaseStatus",
+    "held",
+    "energyConsumedSinceLastPoll",
+  ],
+  ...["summarizationGraph", "extractionGraph", "compressionGraph", "consolidationGraph"],
+  ...["noteGraph", "compactionGraph", "insightsGraph"],
 ]);
 
 /** What every other call of a memory takes; objects in it are options, filters, scopes or drafts. */
@@ -31,13 +44,18 @@ const calls: Readonly<Record<string, Arguments>> = {
   remember: [{ scope, threadId, messages: [message], shown: { revision: 0, memoryIds: [] } }],
   recall: [{ scope, threadId, query: "tea" }],
   stats: [{ scope }],
+  "energy.level": [{ tenantId: "acme" }],
+  "energy.consumed": [{ scope, by: "kind" }],
   "users.list": [{ tenantId: "acme", limit: 3 }],
   "users.merge": [{ from: { userId: "guest" }, to: scope, dryRun: true }],
   "apps.list": [{ limit: 3 }],
+  "apps.uninstall": [app, { actor: "ana" }],
   reembed: [{ batchSize: 10 }],
+  work: [{ kinds: ["facts"] }],
   forget: [scope, { dryRun: true }],
   export: [scope],
   import: [[], { scope }],
+  consolidate: [{ scope, dryRun: true }],
   "summaries.list": [{ scope, threadId }],
   "summaries.progress": [{ scope, limit: 3 }],
   "summaries.chain": [{ scope, threadId }],
@@ -53,6 +71,13 @@ const calls: Readonly<Record<string, Arguments>> = {
   "memories.revert": [id, { scope, to: 1 }],
   "memories.history": [id, { scope }],
   "procedures.write": [{ scope, threadId, messages: [message] }],
+  "notes.list": [{ scope: app, limit: 3 }],
+  "notes.search": [{ scope: app, query: "tea" }],
+  "notes.count": [{ scope: app }],
+  "notes.remove": [id, { scope: app, actor: "ana" }],
+  "notes.purge": [{ scope: app, dryRun: true }],
+  "notes.context": [{ scope: app, agent: "planner" }],
+  "notes.export": [{ scope: app }],
   "quarantine.list": [{ scope }],
   "quarantine.approve": [id, { scope }],
   "quarantine.reject": [id, { scope }],
@@ -67,9 +92,12 @@ const calls: Readonly<Record<string, Arguments>> = {
   "transcript.search": [{ scope, query: "tea" }],
   "threads.list": [{ scope }],
   "threads.delete": [{ scope, threadId: "removed" }],
+  "threads.end": [{ scope, threadId, reason: "done", afterRound: false }],
   "threads.claim": [{ scope, threadId, said }],
   "threads.shown": [{ scope, threadId }],
   "checkpoints.prune": [{ scope, keepLast: 1 }],
+  store: [{ scope }],
+  importStore: [{ scope, schema: "nowhere" }],
 };
 
 const model = new ScriptedChatModel({ replies: [] });
@@ -96,6 +124,7 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
   ],
   memoryMiddleware: (memory) => [memory, { injectAs: "user" }],
   memoryManageTool: (memory) => [memory, { agent: "planner" }],
+  endConversationTool: (memory) => [memory, { name: "end" }],
   procedureTool: (memory) => [memory, { agent: "planner" }],
   recallNode: (memory) => [memory, { agent: "planner" }],
   rememberNode: (memory) => [memory, { session: "bounded" }],

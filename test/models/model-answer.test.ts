@@ -25,6 +25,11 @@ describe("an answer cut by the token limit", () => {
     ["Bedrock, streamed", { messageStop: { stopReason: "max_tokens" } }],
     ["Ollama", { done_reason: "length", model: "llama" }],
     ["Mistral", { finish_reason: "model_length" }],
+    ["Vertex", { finishReason: "FINISH_REASON_MAX_TOKENS" }],
+    ["an answer to choose from", { choices: [{ finish_reason: "length" }] }],
+    ["a gateway", { finish_reason: "context_length_exceeded" }],
+    ["another gateway", { stop_reason: "token_limit_reached" }],
+    ["DeepSeek, out of resources", { finish_reason: "insufficient_system_resource" }],
   ])("is a failure that says what to do (%s)", (_, metadata) => {
     const error = errorOf(ended(metadata));
     expect(error?.code).toBe("MODEL_FAILED");

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryItem, MemoryKind } from "../../src/memories/item/memory.js";
 import { fitBudget } from "../../src/rounds/fit-budget.js";
-import { memoryBlock } from "../../src/rounds/memory-block.js";
+import { blockTokens, memoryBlock } from "../../src/rounds/memory-block.js";
 import type { Recalled } from "../../src/rounds/recalled.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 
@@ -123,6 +123,16 @@ describe("fitBudget", () => {
     fc.assert(
       fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
         expect(tokensOf(fitBudget(found, budget))).toBeLessThanOrEqual(budget);
+      }),
+    );
+  });
+
+  it("counts a block as it is written", () => {
+    fc.assert(
+      fc.property(recalled, (found) => {
+        expect(Math.ceil(blockTokens(found) - 1e-6)).toBe(
+          tokensOf({ ...found, summary: null, leftOut: null }),
+        );
       }),
     );
   });

@@ -2,48 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
 import { type MemorySignals, rankMemories } from "../../src/search/rank-memories.rule.js";
+import { memoryItem } from "../support/memory-item.js";
 
 const now = new Date("2024-06-01T00:00Z");
-const memory = (fields: Partial<MemoryItem>): MemoryItem => ({
-  id: "00000000-0000-4000-8000-000000000000",
-  scope: { userId: "ana" },
-  kind: "fact",
-  category: "knowledge",
-  key: null,
-  value: null,
-  text: "Ana paints.",
-  importance: 3,
-  confidence: 1,
-  pinned: false,
-  state: "active",
-  tags: [],
-  metadata: {},
-  expiresAt: null,
-  agentId: null,
-  runId: null,
-  actorId: null,
-  role: null,
-  origin: "user",
-  trust: "user",
-  source: null,
-  turns: null,
-  seenCount: 1,
-  validFrom: now,
-  validTo: null,
-  supersededBy: null,
-  lastAccessedAt: now,
-  purgeAt: null,
-  createdAt: now,
-  updatedAt: now,
-  revision: 1,
-  ...fields,
-});
 const signals = (
   id: string,
   fields: Partial<MemorySignals> = {},
   of: Partial<MemoryItem> = {},
 ): MemorySignals => ({
-  memory: memory({ id, ...of }),
+  memory: memoryItem(now, { id, ...of }),
   lexical: 0.4,
   source: 0,
   thread: 0,

@@ -83,8 +83,12 @@ describe("the graphs in Studio's dev server", () => {
     const assistants = await server.call<{ graph_id: string }[]>("POST", "/assistants/search", {});
     expect(assistants.map((assistant) => assistant.graph_id).sort()).toEqual([
       "assistant",
+      "compaction",
       "compression",
+      "consolidation",
       "extraction",
+      "insights",
+      "note",
       "summarization",
       "supervisor",
     ]);
@@ -109,6 +113,10 @@ describe("the graphs in Studio's dev server", () => {
     ["summarization", ["load", "summarize", "validate", "save"]],
     ["extraction", ["load", "extract", "validate", "save"]],
     ["compression", ["load", "compress", "validate", "save"]],
+    ["note", ["load", "note", "validate", "save", "compact"]],
+    ["compaction", ["load", "compact", "validate", "save"]],
+    ["insights", ["load", "insights", "validate", "save"]],
+    ["consolidation", ["load", "consolidate", "validate", "save"]],
   ])("are drawn with their inner nodes: %s", async (graph, expected) => {
     const { nodes } = await server.call<Drawing>("GET", `/assistants/${graph}/graph?xray=true`);
     const ids = nodes.map(({ id }) => id);

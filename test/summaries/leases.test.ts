@@ -169,9 +169,10 @@ describe("two workers", () => {
     for (const thread of threads) await failing.remember({ ...thread, messages: threeRounds });
     now += 1;
     const workers = [1, 2, 3].map((number) => worker(`${number}`, createGate({ open: true })));
-    const claimed = await Promise.all(workers.map((each) => each.memory.upkeep()));
+    const found = await Promise.all(workers.map((each) => each.memory.upkeep()));
     await Promise.all(workers.map((each) => each.memory.idle()));
-    expect(claimed.reduce((sum, each) => sum + each, 0)).toBe(12);
+    // Several may find the same; one of them takes it.
+    expect(found.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(12);
     for (const thread of threads) {
       expect(await failing.summaries.list(thread)).toMatchObject([{ status: "completed", attempts: 2 }]);
     }

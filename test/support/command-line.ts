@@ -54,6 +54,8 @@ export function useCommandLine(db: TestDatabase) {
   return {
     folder,
     schema,
+    /** The flags that say on which database. */
+    target,
     async withMemory<Result>(work: (memory: Memory) => Promise<Result>): Promise<Result> {
       const database = inject("databaseUrl") ?? { dataDir: join(folder, "data") };
       const memory = createMemory({ database, schema, logger: silentLogger });

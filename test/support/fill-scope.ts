@@ -70,6 +70,7 @@ export async function fillScope(db: TestDatabase, scope: Scope, word: string, th
     detail: word,
     category: word,
   });
+  await memory.store({ scope }).put([word, "kept"], word, { [word]: [word, 1] });
   if (!first?.id) throw new Error("nothing was written");
   await leaveRest(db, threadId, word);
   return memory;
@@ -88,6 +89,22 @@ async function leaveRest({ pool, schema }: TestDatabase, threadId: string, word:
      select gen_random_uuid(), owner_ref, tenant_id, user_id, '', 'consent', $2, $2, $2, $2, $2,
        jsonb_build_object('text', $2::text), jsonb_build_array($2::text), $2, now() + interval '7 days'
      from "${schema}".thread where thread_id = $1`,
+    [threadId, word],
+  );
+  await pool.query(
+    `insert into "${schema}".owner_task (owner_ref, task, error)
+     select owner_ref, 'compact', $2 from "${schema}".thread where thread_id = $1 on conflict do nothing`,
+    [threadId, word],
+  );
+  await pool.query(
+    `insert into "${schema}".note_source (thread_ref, memory_id, owner_ref, start_seq, end_seq)
+     select id, gen_random_uuid(), owner_ref, 0, 1 from "${schema}".thread where thread_id = $1`,
+    [threadId],
+  );
+  await pool.query(
+    `insert into "${schema}".compared_pair (owner_ref, fingerprint, verdict)
+     select distinct owner_ref, $2, 'same' from "${schema}".thread where thread_id = $1 and owner_ref is not null
+     on conflict do nothing`,
     [threadId, word],
   );
   await pool.query(

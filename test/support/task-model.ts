@@ -13,6 +13,8 @@ const defaults: TaskReplies = {
   episode_summary: (_, call) => ({
     structured: { reasoning: "", summary: `They talked about subject ${call}.` },
   }),
+  user_insights: () => ({ structured: { insights: [] } }),
+  memory_pairs: () => ({ structured: { verdicts: [] } }),
   same_fact: () => ({ structured: { reasoning: "", verdicts: [] } }),
 };
 

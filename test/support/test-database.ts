@@ -14,7 +14,7 @@ export interface TestDatabase {
   readonly schema: string;
   readonly database: Database;
   /**
-   * A memory on it. Inline jobs, no logging, neither extraction nor episodes unless said otherwise; close it only to
+   * A memory on it. Inline jobs, no logging, neither extraction, episodes, insights nor consolidation unless said otherwise; close it only to
    * test closing.
    */
   memory(options?: MemoryOptions): Memory;
@@ -69,10 +69,16 @@ export function useTestDatabase(): TestDatabase {
   };
 }
 
-/** Facts and episodes would use up the replies of scripted models. */
+/** Facts, episodes, insights and comparisons would use up the replies of scripted models. */
 function withoutUpkeep(config: MemoryOptions["config"] = {}): MemoryConfig | string {
   if (typeof config === "string") return config;
-  return { ...config, memories: { extract: false, episodes: false, ...config.memories } };
+  const { memories, insights, consolidation } = config;
+  return {
+    ...config,
+    memories: { extract: false, episodes: false, ...memories },
+    insights: { enabled: false, ...insights },
+    consolidation: { enabled: false, ...consolidation },
+  };
 }
 
 async function open() {

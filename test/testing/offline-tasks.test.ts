@@ -1,6 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { judgePairs, type ShownPair } from "../../src/consolidation/judge-pairs.js";
 import { compressTurns } from "../../src/episodes/make-episode.js";
 import { extractFacts } from "../../src/facts/extract-facts.js";
 import { judgeSameFact } from "../../src/facts/save-facts.js";
@@ -108,6 +109,19 @@ test("statements are compared by their words", async () => {
     { known: "The user has a dog.", said: "The user has a cat." },
   ];
   expect(await judgeSameFact(model, pairs, 1_000)).toEqual(["same", "says_more", "different"]);
+});
+
+test("memories that are alike are the same where their words are", async () => {
+  const pair = (...texts: [string, string]) =>
+    texts.map((text) => ({
+      ...{ category: "knowledge", key: null, value: null, validFrom: saidAt, text },
+    })) as unknown as ShownPair;
+  const pairs = [
+    pair("The user has a <small> dog & a cat.", "A cat & a <small> dog: the user has these."),
+    pair("The user has a dog.", "The user has a cat."),
+  ];
+  const { votes } = await judgePairs(model, pairs, { timeoutMs: 1_000, charge: async () => {} });
+  expect(votes.map(({ verdict }) => verdict)).toEqual(["same", "unrelated"]);
 });
 
 test("steps are the assistant's numbered lines, or what was asked for", async () => {

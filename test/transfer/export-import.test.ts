@@ -27,7 +27,7 @@ describe("export and import", () => {
     const source = await fillScope(db, scope, name);
     const lines = await linesOf(source, scope);
     expect(lines[0]).toMatchObject({ type: "header", format: "mnemograph", version: 1, scope });
-    expect(new Set(lines.map(({ type }) => type)).size).toBe(11);
+    expect(new Set(lines.map(({ type }) => type)).size).toBe(12);
 
     const fresh = await freshSchema();
     const target = fresh.memory();
@@ -80,15 +80,18 @@ describe("export and import", () => {
     expect(lines.length).toBeGreaterThan(20);
     const renamed: Record<string, string> = { content: "text", rev: "revision" };
     const skipped: Record<string, string[]> = {
-      thread: ["id", "owner_ref", "turns", "asks_consent"],
-      message: ["thread_ref", "role", "actor", "content"],
+      thread: ["id", "owner_ref", "turns", "asks_consent", "closing_until"],
+      message: ["thread_ref", "role", "actor", "content", "tick"],
       summary: ["id", "thread_ref", "base_id", "lease_until", "retry_at"],
-      memory: ["ref", "owner_ref", "thread_ref", "content_hash", "accessed_on", "revision"],
+      memory: ["ref", "owner_ref", "thread_ref", "content_hash", "accessed_on", "revision", "tick"],
       relation: ["from_ref", "to_ref"],
       history: ["id", "owner_ref", "memory_revision"],
       change_log: ["owner_ref"],
       consent_request: ["ref", "owner_ref", "revision"],
-      owner: ["id", "memory_count", "memory_length", "message_count", "message_length"],
+      owner: [
+        ...["id", "memory_count", "memory_length", "message_count", "message_length"],
+        ...["tick", "ticked_by", "reload_tick", "said_tick", "said_in", "said_elsewhere_tick"],
+      ],
     };
     const types: Record<string, ExportLine["type"]> = { change_log: "change", consent_request: "consent" };
     for (const [table, made] of Object.entries(skipped)) {

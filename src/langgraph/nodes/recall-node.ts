@@ -3,7 +3,7 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import type { RecallInput } from "../../rounds/recall.js";
-import type { Recalled } from "../../rounds/recalled.js";
+import { pathOf, type Recalled } from "../../rounds/recalled.js";
 import { messageText } from "../../text/message-text.js";
 import { type ConsentChannel, channelOf } from "../run/consent-channel.js";
 import {
@@ -138,15 +138,14 @@ function broughtTo(state: readonly BaseMessage[], { recent, lastRound, gap }: Re
   );
 }
 
-function streamRecalled(
-  config: LangGraphRunnableConfig,
-  { summary, recent, gap, leftOut, memories, changes }: Recalled,
-): void {
+function streamRecalled(config: LangGraphRunnableConfig, recalled: Recalled): void {
+  const { summary, recent, gap, leftOut, memories, changes } = recalled;
   const hits = [...memories.relevant, ...memories.episodes];
   streamEvent(config, "recall", "ok", {
     ...{ summaryId: summary?.id ?? null, recentMessages: recent.length, gapMessages: gap.length },
     ...{ leftOutMessages: leftOut?.messages ?? 0, changes: changes.count },
     ...{ hits: hits.length, similarity: bestSimilarity(hits), leftOut: memories.leftOut },
+    ...{ path: pathOf(recalled) },
     ...(memories.timedOut && { detail: "timeout" }),
   });
 }

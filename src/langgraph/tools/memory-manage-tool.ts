@@ -8,6 +8,7 @@ import { findCategory, readableCategories } from "../../memories/item/category.r
 import type { MemoryDraft, MemoryItem } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { asksToForget } from "../../text/asks-to-forget.js";
+import { comesBesides } from "../../text/comes-besides.js";
 import { findQuote } from "../../text/find-quote.js";
 import { messageText } from "../../text/message-text.js";
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
@@ -123,9 +124,12 @@ async function add(call: Call, input: Arguments): Promise<string> {
       `"${name}" is none of your categories: ${[...categories].join(", ") || "none"}.`,
     );
   }
-  const { key, value } = input;
-  const draft = { category, ...(key && { key }), ...(value && { value }) };
-  return write(call, { ...draft, text: required(input.text, "text") }, input.quote);
+  const { key, value, quote } = input;
+  const text = required(input.text, "text");
+  // What comes besides a slot's value ends nothing: it is a statement of its own.
+  const besides = comesBesides(text) || comesBesides(quote ?? "");
+  const slot = besides ? {} : { ...(key && { key }), ...(value && { value }) };
+  return write(call, { category, ...slot, text }, quote);
 }
 
 async function update(call: Call, input: Arguments): Promise<string> {

@@ -1,12 +1,8 @@
 import { plainWords } from "../../text/plain-words.js";
+import { countedThingsDiffer, saysOtherwise } from "./detail-order.js";
 import { type DetailReading, detailVocabulary } from "./detail-readings.js";
 import { negatedForms, negatingPrefixes, negatingSuffixes } from "./detail-words.js";
-import { numberAt, type StatementWord, statementWords } from "./statement-numbers.js";
-
-/** A word of a statement, and what it may mean. */
-interface ReadWord extends StatementWord {
-  readonly readings: readonly DetailReading[];
-}
+import { numberAt, type ReadWord, type StatementWord, statementWords } from "./statement-numbers.js";
 
 /** A statement as it is compared. */
 export interface ReadStatement {
@@ -29,21 +25,36 @@ function readWords(text: string): ReadWord[] {
   const words: ReadWord[] = [];
   for (let at = 0; at < said.length; at++) {
     const word = said[at] as StatementWord;
-    const next = said[at + 1];
     const numbered = numberAt(said, at);
     if (numbered) {
       words.push({ ...word, plain: numbered.plain, readings: numbered.readings });
       at += numbered.length - 1;
     } else {
-      const phrase = next && `${word.plain}_${next.plain}`;
-      const known = phrase === undefined ? nothing : readingsOf(phrase);
-      if (phrase !== undefined && known.length > 0) {
-        words.push({ ...word, plain: phrase, readings: known });
-        at++;
-      } else words.push({ ...word, readings: inPlace(readingsOf(word.plain), word, words.at(-1)) });
+      const phrase = phraseAt(said, at);
+      if (phrase) words.push({ ...word, plain: phrase.plain, readings: phrase.readings });
+      else words.push({ ...word, readings: inPlace(readingsOf(word.plain), word, words.at(-1)) });
+      at += (phrase?.length ?? 1) - 1;
     }
   }
   return words;
+}
+
+/** The words from `at` on that mean something together, as "dix sept" and "at least" do; null where they do not. */
+function phraseAt(
+  said: readonly StatementWord[],
+  at: number,
+): { plain: string; readings: readonly DetailReading[]; length: number } | null {
+  const { readings } = detailVocabulary();
+  for (const length of [3, 2]) {
+    if (at + length > said.length) continue;
+    const plain = said
+      .slice(at, at + length)
+      .map((word) => word.plain)
+      .join("_");
+    const known = readings.get(plain);
+    if (known) return { plain, readings: known, length };
+  }
+  return null;
 }
 
 /** `readings` of a word where it stands: a unit follows a number, and "May" within a sentence is the month. */
@@ -89,25 +100,33 @@ const joinedNegation = new RegExp(negatedForms, "gu");
 /**
  * In which detail two statements differ that similarity does not see: "figures" for a number in figures or words, an
  * ordinal, a date, a unit or a negation; "words" for a name, an address, a direction, a comparison or another contrary,
- * or that one tells of something besides; null for none.
+ * or that one tells of something besides, or details that have changed places; "order" where they stand beside other
+ * words, in their order (see `saysOtherwise`); null for none.
  *
- * Only words that one statement has and the other has not are looked at, in whatever order, and what is written in
- * two ways ("two" and "2", "Tue" and "Tuesday") is one. In scripts without capitals any word that stands for another counts.
+ * What is written in two ways ("two" and "2", "Tue" and "Tuesday") is one, and so are words in another order, unless
+ * details have changed places. In scripts, and between statements, without capitals any word that stands for another counts.
  */
 export function detailDifference(
   first: string | ReadStatement,
   second: string | ReadStatement,
-): "figures" | "words" | null {
+): "figures" | "words" | "order" | null {
   if (first === second) return null;
   const [said, known] = [readStatement(first), readStatement(second)];
   const [one, other] = [said.words, known.words];
-  if (said.negations !== known.negations || areSwapped(one, other)) return "figures";
+  if (said.negations !== known.negations || countedThingsDiffer(one, other)) return "figures";
   const [left, right] = withoutShared(one, other, ({ plain }) => [plain]);
+  if (left.length === 0 && right.length === 0) {
+    const otherwise = saysOtherwise(one, other);
+    return otherwise === "moved" ? "order" : otherwise && "words";
+  }
   const unlike = withoutShared(left, right, ({ readings }) =>
     readings.map(({ kind, value }) => `${kind} ${value}`),
   );
   if (differIn(unlike, isFigure) || isNegated(left, right) || isNegated(right, left)) return "figures";
-  return differIn(unlike, (kind) => !isFigure(kind)) || differInNames(...unlike) ? "words" : null;
+  return differIn(unlike, (kind) => !isFigure(kind)) ||
+    differInNames(unlike, isUncased(one) && isUncased(other))
+    ? "words"
+    : null;
 }
 
 const figureKinds: ReadonlySet<string> = new Set(["number", "ordinal", "part", "day", "month", "unit"]);
@@ -127,14 +146,23 @@ function differIn(
   return kindsOf(other, false).some((kind) => kinds.has(kind));
 }
 
-/** Names: of words with a capital those within a sentence, or at its beginning in both. */
-function differInNames(one: readonly ReadWord[], other: readonly ReadWord[]): boolean {
+/** Names: of words with a capital those within a sentence, or at its beginning in both; any, where none has a capital. */
+function differInNames(
+  [one, other]: readonly [readonly ReadWord[], readonly ReadWord[]],
+  nothingCased: boolean,
+): boolean {
   const begins = (words: readonly ReadWord[]) => words.some(({ capital, initial }) => capital && initial);
   const bothBegin = begins(one) && begins(other);
   const named = ({ kind, capital, initial }: ReadWord) =>
-    kind === "address" || (capital && (!initial || bothBegin));
-  const uncased = ({ kind, plain }: ReadWord) => kind === "word" && plain.toUpperCase() === plain;
+    kind === "address" || kind === "coined" || (capital && (!initial || bothBegin));
+  const uncased = ({ kind, plain }: ReadWord) =>
+    kind === "word" && (nothingCased || plain.toUpperCase() === plain);
   return [...one, ...other].some(named) || (one.some(uncased) && other.some(uncased));
+}
+
+/** Whether a statement is written without capitals, so that names are not told from other words by them. */
+function isUncased(words: readonly ReadWord[]): boolean {
+  return !words.some(({ capital }) => capital);
 }
 
 /** The words of each that the other has not: a word of one takes away a word of the other that has a key in common. */
@@ -156,7 +184,8 @@ function withoutShared(
     for (const key of keysOf(word)) {
       const free = places.get(key);
       let place = free?.shift();
-      while (place !== undefined && taken.has(place)) place = free?.shift();
+      while (place !== undefined && (taken.has(place) || contradict(word, other[place])))
+        place = free?.shift();
       if (place === undefined) continue;
       taken.add(place);
       return false;
@@ -166,21 +195,18 @@ function withoutShared(
   return [left, other.filter((_, place) => !taken.has(place))];
 }
 
-/** Whether two numbers have changed places: "2 cats and 3 dogs" and "3 cats and 2 dogs". */
-function areSwapped(one: readonly ReadWord[], other: readonly ReadWord[]): boolean {
-  const counted = (words: readonly ReadWord[]) => {
-    const pairs = new Map<string, Set<string>>();
-    for (const [at, { plain }] of words.entries()) {
-      const before = words[at - 1]?.readings.find(({ kind, weak }) => kind === "number" && !weak);
-      if (before) pairs.set(plain, (pairs.get(plain) ?? new Set()).add(before.value));
-    }
-    return pairs;
-  };
-  const pairs = counted(other);
-  return [...counted(one)].some(([thing, numbers]) => {
-    const others = pairs.get(thing);
-    return others !== undefined && [...numbers].every((number) => !others.has(number));
-  });
+/** Whether a language gives two words two values, whatever they are in others: "listopad" is October in Croatian alone. */
+function contradict({ plain, readings }: ReadWord, other: ReadWord | undefined): boolean {
+  if (other === undefined || plain === other.plain) return false;
+  const shared = other.readings.flatMap((its) =>
+    readings.flatMap((mine) =>
+      its.language !== undefined && its.language === mine.language && its.kind === mine.kind
+        ? [{ of: `${its.kind} ${its.language}`, agree: its.value === mine.value }]
+        : [],
+    ),
+  );
+  const agreed = new Set(shared.flatMap(({ of, agree }) => (agree ? of : [])));
+  return shared.some(({ of }) => !agreed.has(of));
 }
 
 const prefixes = negatingPrefixes.split(" ").map((prefix) => plainWords(prefix.replaceAll("_", "")));

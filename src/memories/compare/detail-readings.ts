@@ -8,6 +8,8 @@ export interface DetailReading {
   readonly value: string;
   /** Whether it is as often another word: then it counts only against another of its kind. */
   readonly weak: boolean;
+  /** Of days, months and numerals: whose word it is. Where one language has two values for two words, they differ. */
+  readonly language?: string;
 }
 
 /** A numeral of one language, for numbers that are said in several words. */
@@ -19,7 +21,7 @@ interface Numeral {
 /** What words mean where it makes two statements different. */
 export interface DetailVocabulary {
   readonly readings: ReadonlyMap<string, readonly DetailReading[]>;
-  /** The same for beginnings of words, by their first three letters. */
+  /** The same for beginnings of single words, by their first three letters. */
   readonly stems: ReadonlyMap<string, readonly (readonly [stem: string, reading: DetailReading])[]>;
   readonly numerals: ReadonlyMap<string, readonly Numeral[]>;
   /** Words that negate by themselves, and words that only come with those or stand for them. */
@@ -43,9 +45,9 @@ function makeVocabulary(): DetailVocabulary {
   const readings = new Map<string, DetailReading[]>();
   const stems = new Map<string, [string, DetailReading][]>();
   const numbers = new Map<string, Numeral[]>();
-  const add = (name: string, kind: DetailReading["kind"], value: string, weak = false) => {
+  const add: Add = (name, kind, value, weak = false, language) => {
     const word = wordOf(name);
-    const reading = { kind, value, weak: weak || name.startsWith("~") };
+    const reading = { kind, value, weak: weak || name.startsWith("~"), ...(language && { language }) };
     if (word.endsWith("*")) push(stems, word.slice(0, 3), [word.slice(0, -1), reading]);
     else if (word !== "" && word !== "-") push(readings, word, reading);
   };
@@ -73,7 +75,13 @@ function makeVocabulary(): DetailVocabulary {
   };
 }
 
-type Add = (name: string, kind: DetailReading["kind"], value: string, weak?: boolean) => void;
+type Add = (
+  name: string,
+  kind: DetailReading["kind"],
+  value: string,
+  weak?: boolean,
+  language?: string,
+) => void;
 
 function addNumerals(add: Add, addNumeral: (word: string, numeral: Numeral) => void): void {
   for (const line of lines(numerals)) {
@@ -86,11 +94,12 @@ function addNumerals(add: Add, addNumeral: (word: string, numeral: Numeral) => v
       ...valuesOf(large, (index) => [100, 1_000, 1_000_000][index] ?? 0),
     ];
     for (const { word, value } of [...known, ...compounds(known, joined)]) {
-      add(word, "number", String(value));
+      add(word, "number", String(value), false, language);
       addNumeral(word, { language, value });
     }
-    for (const { word, value } of valuesOf(ordinals, (index) => index + 1))
-      add(word, "ordinal", String(value));
+    const ordinalAt = (index: number) => (index < 20 ? index + 1 : (index - 17) * 10);
+    for (const { word, value } of valuesOf(ordinals, ordinalAt))
+      add(word, "ordinal", String(value), false, language);
   }
 }
 
@@ -138,15 +147,18 @@ function addCalendars(add: Add): void {
     const inDate = named({ weekday: "long", month: "long", day: "numeric" });
     const alone = named({ month: "long" });
     const short = named({ weekday: "short", month: "short" });
+    const shortInDate = named({ month: "short", day: "numeric" });
     for (let index = 0; index < 7; index++) {
       const date = Date.UTC(2023, 0, 1 + index);
       addName(add, locale, inDate(date, "weekday"), ["day", index]);
-      add(nameOf(short(date, "weekday")), "day", String(index), true);
+      add(nameOf(short(date, "weekday")), "day", String(index), true, locale);
     }
     for (let index = 0; index < 12; index++) {
       const date = Date.UTC(2023, index, 15);
       for (const form of [inDate, alone]) addName(add, locale, form(date, "month"), ["month", index]);
-      add(nameOf(short(date, "month")), "month", String(index), true);
+      for (const form of new Set([short(date, "month"), shortInDate(date, "month")])) {
+        add(nameOf(form), "month", String(index), true, locale);
+      }
     }
   }
 }
@@ -156,11 +168,14 @@ function addName(add: Add, locale: string, said: string, [kind, value]: ["day" |
   const word = nameOf(said);
   if (word === "") return;
   const weak = ambiguous.has(word);
-  add(word, kind, String(value), weak);
-  add(`${word}s`, kind, String(value), weak);
-  if (/\p{Script=Hangul}{3}/u.test(word)) add(`${word}*`, kind, String(value));
+  add(word, kind, String(value), weak, locale);
+  add(`${word}s`, kind, String(value), weak, locale);
+  if (/\p{Script=Hangul}{3}/u.test(word)) add(`${word}*`, kind, String(value), false, locale);
   const stem = [...word].slice(0, word.length > 7 ? -2 : -1).join("");
-  if (stem.length >= 4 && !plainlyWritten.has(locale)) add(`${stem}*`, kind, String(value), true);
+  // What is several words is looked up whole: "March 4" is not a form of March.
+  const isOneWord = !word.includes("_");
+  if (isOneWord && stem.length >= 4 && !plainlyWritten.has(locale))
+    add(`${stem}*`, kind, String(value), true, locale);
 }
 
 /** A name as it is looked up; "" where the language has but a number. */

@@ -6,36 +6,36 @@
  */
 
 /**
- * Numerals, a language a line: 0 to 19 | 20 to 90 | 100, 1,000, 1,000,000 | first to tenth. "-" where there is none. What
- * stands before "|" last is how numbers are joined into one word: ones first ("u…t" with what stands between), or tens.
+ * Numerals, a language a line: 0 to 19 | 20 to 90 | 100, 1,000, 1,000,000 | first to twentieth, then thirtieth, fortieth…
+ * to hundredth, as far as they are listed. "-" where there is none. What stands before "|" last is how numbers are joined into one word: ones first ("u…t" with what stands between), or tens.
  */
 export const numerals = `
-en | zero ~one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen | twenty thirty forty fifty sixty seventy eighty ninety | hundred/hundreds thousand/thousands million/millions | first/firstly second/secondly third fourth fifth sixth seventh eighth ninth tenth
-de | ~null ~ein/~eins/~eine/~einen/~einem/~einer/~eines zwei/zwo drei vier funf/fuenf sechs sieben acht neun zehn elf zwolf/zwoelf dreizehn vierzehn funfzehn sechzehn siebzehn achtzehn neunzehn | zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig | hundert tausend million/millionen | erste/erster/ersten/erstes/erstem/erstens zweite/zweiter/zweiten/zweites/zweitem dritte/dritter/dritten/drittes vierte/vierter/vierten funfte/funfter/funften sechste/sechsten siebte/siebten achte/achten neunte/neunten zehnte/zehnten | u und t
-nl | ~nul ~een/~eentje twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien achttien negentien | twintig dertig veertig vijftig zestig zeventig tachtig negentig | honderd duizend miljoen | eerste tweede derde vierde vijfde zesde zevende achtste negende tiende | u en t
+en | zero ~one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen | twenty thirty forty fifty sixty seventy eighty ninety | hundred/hundreds thousand/thousands million/millions | first/firstly second/secondly third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth hundredth
+de | ~null ~ein/~eins/~eine/~einen/~einem/~einer/~eines zwei/zwo drei vier funf/fuenf sechs sieben acht neun zehn elf zwolf/zwoelf dreizehn vierzehn funfzehn sechzehn siebzehn achtzehn neunzehn | zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig | hundert tausend million/millionen | erste/erster/ersten/erstes/erstem/erstens zweite/zweiter/zweiten/zweites/zweitem dritte/dritter/dritten/drittes vierte/vierter/vierten funfte/funfter/funften sechste/sechsten siebte/siebten achte/achten neunte/neunten zehnte/zehnten elfte/elfter/elften zwolfte/zwolfter/zwolften dreizehnte/dreizehnter/dreizehnten vierzehnte/vierzehnter/vierzehnten funfzehnte/funfzehnter/funfzehnten sechzehnte/sechzehnter/sechzehnten siebzehnte/siebzehnter/siebzehnten achtzehnte/achtzehnter/achtzehnten neunzehnte/neunzehnter/neunzehnten zwanzigste/zwanzigster/zwanzigsten dreissigste/dreissigster/dreissigsten vierzigste/vierzigster/vierzigsten funfzigste/funfzigster/funfzigsten sechzigste/sechzigster/sechzigsten siebzigste/siebzigster/siebzigsten achtzigste/achtzigster/achtzigsten neunzigste/neunzigster/neunzigsten hundertste/hundertster/hundertsten | u und t
+nl | ~nul ~een/~eentje twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien achttien negentien | twintig dertig veertig vijftig zestig zeventig tachtig negentig | honderd duizend miljoen | eerste tweede derde vierde vijfde zesde zevende achtste negende tiende elfde twaalfde dertiende veertiende vijftiende zestiende zeventiende achttiende negentiende twintigste | u en t
 af | nul ~een twee drie vier vyf ses sewe agt nege tien elf twaalf | twintig dertig veertig vyftig sestig sewentig tagtig negentig | honderd duisend miljoen | eerste tweede derde vierde
-fr | zero ~un/~une deux trois quatre cinq ~six sept huit ~neuf ~dix onze douze treize quatorze quinze seize dix_sept dix_huit dix_neuf | vingt/vingts trente quarante cinquante soixante soixante_dix/septante quatre_vingt/octante/huitante quatre_vingt_dix/nonante | ~cent/~cents ~mille million/millions | premier/premiere/1er deuxieme/second/seconde troisieme quatrieme cinquieme sixieme septieme huitieme neuvieme dixieme
-es | cero ~un/~uno/~una ~dos tres cuatro cinco ~seis siete ocho nueve diez ~once ~doce trece catorce quince dieciseis diecisiete dieciocho diecinueve | veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa | cien/ciento mil millon/millones | primer/primero/primera segundo/segunda tercer/tercero/tercera cuarto/cuarta quinto/quinta sexto/sexta septimo/septima octavo/octava noveno/novena decimo/decima
-pt | zero ~um/~uma dois/duas tres quatro cinco ~seis sete oito nove dez onze doze treze catorze/quatorze quinze dezesseis/dezasseis dezessete/dezassete dezoito dezenove/dezanove | vinte trinta quarenta cinquenta sessenta setenta oitenta noventa | cem/cento mil milhao/milhoes | primeiro/primeira segundo/segunda terceiro/terceira quarto/quarta quinto/quinta sexto/sexta setimo/setima oitavo/oitava nono/nona decimo/decima
+fr | zero ~un/~une deux trois quatre cinq ~six sept huit ~neuf ~dix onze douze treize quatorze quinze seize dix_sept dix_huit dix_neuf | vingt/vingts trente quarante cinquante soixante soixante_dix/septante quatre_vingt/octante/huitante quatre_vingt_dix/nonante | ~cent/~cents ~mille million/millions | premier/premiere/1er deuxieme/second/seconde troisieme quatrieme cinquieme sixieme septieme huitieme neuvieme dixieme onzieme douzieme treizieme quatorzieme quinzieme seizieme dix_septieme dix_huitieme dix_neuvieme vingtieme
+es | cero ~un/~uno/~una ~dos tres cuatro cinco ~seis siete ocho nueve diez ~once ~doce trece catorce quince dieciseis diecisiete dieciocho diecinueve | veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa | cien/ciento mil millon/millones | primer/primero/primera segundo/segunda tercer/tercero/tercera cuarto/cuarta quinto/quinta sexto/sexta septimo/septima octavo/octava noveno/novena decimo/decima undecimo/undecima/onceavo duodecimo/duodecima/doceavo decimotercero/decimotercera/decimotercer decimocuarto/decimocuarta decimoquinto/decimoquinta decimosexto/decimosexta decimoseptimo/decimoseptima decimoctavo/decimoctava decimonoveno/decimonovena vigesimo/vigesima
+pt | zero ~um/~uma dois/duas tres quatro cinco ~seis sete oito nove dez onze doze treze catorze/quatorze quinze dezesseis/dezasseis dezessete/dezassete dezoito dezenove/dezanove | vinte trinta quarenta cinquenta sessenta setenta oitenta noventa | cem/cento mil milhao/milhoes | primeiro/primeira segundo/segunda terceiro/terceira quarto/quarta quinto/quinta sexto/sexta setimo/setima oitavo/oitava nono/nona decimo/decima decimo_primeiro/decima_primeira decimo_segundo/decima_segunda decimo_terceiro/decima_terceira decimo_quarto/decima_quarta decimo_quinto/decima_quinta
 gl | cero ~un/~unha ~dous/~duas tres catro cinco ~seis sete oito nove dez ~once ~doce | vinte trinta corenta cincuenta sesenta setenta oitenta noventa | cen mil millon | primeiro segundo terceiro cuarto
-it | zero ~un/~uno/~una ~due tre quattro cinque ~sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove | venti trenta quaranta cinquanta sessanta settanta ottanta novanta | cento mille/~mila milione/milioni | primo/prima secondo/seconda terzo/terza quarto/quarta quinto/quinta sesto/sesta settimo/settima ottavo/ottava nono/nona decimo/decima | t u
+it | zero ~un/~uno/~una ~due tre quattro cinque ~sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove | venti trenta quaranta cinquanta sessanta settanta ottanta novanta | cento mille/~mila milione/milioni | primo/prima secondo/seconda terzo/terza quarto/quarta quinto/quinta sesto/sesta settimo/settima ottavo/ottava nono/nona decimo/decima undicesimo/undicesima dodicesimo/dodicesima tredicesimo/tredicesima quattordicesimo/quattordicesima quindicesimo/quindicesima sedicesimo/sedicesima diciassettesimo/diciassettesima diciottesimo/diciottesima diciannovesimo/diciannovesima ventesimo/ventesima | t u
 ca | zero ~un/~una ~dos/dues tres quatre cinc ~sis ~set vuit ~nou deu onze dotze tretze catorze quinze setze disset divuit dinou | vint trenta quaranta cinquanta seixanta setanta vuitanta noranta | ~cent mil milio | primer/primera segon/segona tercer/tercera quart/quarta
 ro | zero ~un/~o/~una/~unu doi/doua trei patru cinci sase sapte ~opt ~noua zece unsprezece doisprezece/douasprezece treisprezece paisprezece cincisprezece saisprezece saptesprezece optsprezece nouasprezece | douazeci treizeci patruzeci cincizeci saizeci saptezeci optzeci nouazeci | suta/sute mie/mii milion/milioane | primul/prima doilea/doua treilea/treia patrulea/patra cincilea/cincea
-sv | ~noll ~en/~ett tva tre fyra ~fem ~sex sju atta ~nio ~tio elva tolv tretton fjorton femton sexton sjutton arton nitton | tjugo trettio fyrtio femtio sextio sjuttio attio nittio | hundra tusen miljon/miljoner | forsta/forste andra/andre tredje fjarde femte sjatte sjunde attonde nionde tionde | t u
-da | ~nul ~en/~et ~to tre ~fire ~fem ~seks syv otte ~ni ~ti elleve tolv tretten fjorten femten seksten sytten atten nitten | tyve tredive fyrre halvtreds tres halvfjerds firs halvfems | hundrede tusind/tusinde million/millioner | forste anden/andet tredje fjerde femte sjette syvende ottende niende tiende | u og t
-no | ~null ~en/~ett/~et ~to tre ~fire ~fem ~seks sju/syv atte ~ni ~ti elleve tolv tretten fjorten femten seksten sytten atten nitten | tjue/tyve tretti forti femti seksti sytti atti nitti | hundre tusen million/millioner | forste andre tredje fjerde femte sjette sjuende attende niende tiende | t u
+sv | ~noll ~en/~ett tva tre fyra ~fem ~sex sju atta ~nio ~tio elva tolv tretton fjorton femton sexton sjutton arton nitton | tjugo trettio fyrtio femtio sextio sjuttio attio nittio | hundra tusen miljon/miljoner | forsta/forste andra/andre tredje fjarde femte sjatte sjunde attonde nionde tionde elfte tolfte trettonde fjortonde femtonde sextonde sjuttonde artonde nittonde tjugonde | t u
+da | ~nul ~en/~et ~to tre ~fire ~fem ~seks syv otte ~ni ~ti elleve tolv tretten fjorten femten seksten sytten atten nitten | tyve tredive fyrre halvtreds tres halvfjerds firs halvfems | hundrede tusind/tusinde million/millioner | forste anden/andet tredje fjerde femte sjette syvende ottende niende tiende ellevte/elvte tolvte trettende fjortende femtende sekstende syttende attende nittende tyvende | u og t
+no | ~null ~en/~ett/~et ~to tre ~fire ~fem ~seks sju/syv atte ~ni ~ti elleve tolv tretten fjorten femten seksten sytten atten nitten | tjue/tyve tretti forti femti seksti sytti atti nitti | hundre tusen million/millioner | forste andre tredje fjerde femte sjette sjuende attende niende tiende ellevte/elvte tolvte trettende fjortende femtende sekstende syttende - nittende tjuende | t u
 is | ~null einn/~ein/eitt tveir/tvaer/tvo þrir/þrjar/þrju fjorir/fjorar/fjogur fimm ~sex sjo atta niu tiu ellefu tolf | tuttugu þrjatiu fjorutiu fimmtiu sextiu sjotiu attatiu niutiu | hundrad þusund milljon | fyrsti/fyrsta annar/onnur þridji/þridja fjordi
 fi | nolla yksi/~yhden/~yhta kaksi/kahden/kahta kolme/kolmen/kolmea nelja/neljan/neljaa viisi/viiden/viitta kuusi/kuuden/kuutta seitseman kahdeksan yhdeksan kymmenen yksitoista kaksitoista kolmetoista neljatoista viisitoista kuusitoista seitsemantoista kahdeksantoista yhdeksantoista | kaksikymmenta kolmekymmenta neljakymmenta viisikymmenta kuusikymmenta seitsemankymmenta kahdeksankymmenta yhdeksankymmenta | sata/sataa tuhat/tuhatta miljoona/miljoonaa | ensimmainen/ensimmaisen/ensimmaista toinen/toisen/toista kolmas/kolmannen neljas/neljannen viides kuudes seitsemas kahdeksas yhdeksas kymmenes | t u
 et | ~null uks/~uhe/~uht kaks/kahe/kaht kolm/kolme neli/nelja/nelja viis/viie/viit kuus/kuue/kuut seitse/seitsme kaheksa uheksa kumme uksteist kaksteist kolmteist neliteist viisteist kuusteist seitseteist kaheksateist uheksateist | kakskummend kolmkummend nelikummend viiskummend kuuskummend seitsekummend kaheksakummend uheksakummend | ~sada tuhat miljon | esimene/esimese teine/teise kolmas/kolmanda neljas/neljanda viies kuues seitsmes kaheksas uheksas kumnes
 hu | nulla ~egy ketto/~ket harom negy ~ot ~hat ~het nyolc kilenc tiz tizenegy tizenketto/tizenket tizenharom tizennegy tizenot tizenhat tizenhet tizennyolc tizenkilenc | husz/huszon harminc negyven otven hatvan hetven nyolcvan kilencven | szaz ezer millio | elso masodik harmadik negyedik otodik hatodik hetedik nyolcadik kilencedik tizedik | t u
-pl | zero ~jeden/~jedna/~jedno/~jednego dwa/dwie/dwoch/dwaj/dwom/dwoma trzy/trzech/trzej cztery/czterech/czterej piec/pieciu szesc/szesciu siedem/siedmiu osiem/osmiu dziewiec/dziewieciu dziesiec/dziesieciu jedenascie dwanascie trzynascie czternascie pietnascie szesnascie siedemnascie osiemnascie dziewietnascie | dwadziescia trzydziesci czterdziesci piecdziesiat szescdziesiat siedemdziesiat osiemdziesiat dziewiecdziesiat | sto tysiac/tysiace/tysiecy milion/miliony/milionow | pierwszy/pierwsza/pierwsze/pierwszego drugi/druga/drugie/drugiego trzeci/trzecia/trzecie czwarty/czwarta piaty/piata szosty/szosta siodmy/siodma osmy/osma dziewiaty/dziewiata dziesiaty/dziesiata
+pl | zero ~jeden/~jedna/~jedno/~jednego dwa/dwie/dwoch/dwaj/dwom/dwoma trzy/trzech/trzej cztery/czterech/czterej piec/pieciu szesc/szesciu siedem/siedmiu osiem/osmiu dziewiec/dziewieciu dziesiec/dziesieciu jedenascie dwanascie trzynascie czternascie pietnascie szesnascie siedemnascie osiemnascie dziewietnascie | dwadziescia trzydziesci czterdziesci piecdziesiat szescdziesiat siedemdziesiat osiemdziesiat dziewiecdziesiat | sto tysiac/tysiace/tysiecy milion/miliony/milionow | pierwszy/pierwsza/pierwsze/pierwszego drugi/druga/drugie/drugiego trzeci/trzecia/trzecie czwarty/czwarta piaty/piata szosty/szosta siodmy/siodma osmy/osma dziewiaty/dziewiata dziesiaty/dziesiata jedenasty/jedenasta/jedenastego/jedenastym dwunasty/dwunasta/dwunastego/dwunastym trzynasty/trzynasta/trzynastego/trzynastym czternasty/czternasta/czternastego/czternastym pietnasty/pietnasta/pietnastego/pietnastym szesnasty/szesnasta/szesnastego/szesnastym siedemnasty/siedemnasta/siedemnastego/siedemnastym osiemnasty/osiemnasta/osiemnastego/osiemnastym dziewietnasty/dziewietnasta/dziewietnastego/dziewietnastym dwudziesty/dwudziesta/dwudziestego/dwudziestym
 cs | nula ~jeden/~jedna/~jedno/~jednoho dva/dve/dvou/dvema tri/tri/trech ctyri/ctyr ~pet/peti sest/sesti sedm/sedmi osm/osmi devet/deviti deset/deseti jedenact dvanact trinact ctrnact patnact sestnact sedmnact osmnact devatenact | dvacet tricet ctyricet padesat sedesat sedmdesat osmdesat devadesat | sto tisic/tisice/tisic milion/miliony/milionu | prvni/prvniho druhy/druha/druhe treti ctvrty/ctvrta paty/pata sesty/sesta sedmy/sedma osmy/osma devaty/devata desaty/desata
 sk | nula ~jeden/~jedna/~jedno dva/dve/dvoch tri/troch styri/styroch pat/piati sest sedem osem devat desat jedenast dvanast trinast strnast patnast sestnast sedemnast osemnast devatnast | dvadsat tridsat styridsat patdesiat sestdesiat sedemdesiat osemdesiat devatdesiat | sto tisic milion | prvy/prva druhy/druha treti/tretia stvrty/stvrta piaty siesty siedmy osmy deviaty desiaty
 sl | nic ~en/~ena/~eno dva/dve/dveh tri/treh/trije stiri/stirih/stirje ~pet sest sedem osem devet deset enajst dvanajst | dvajset trideset stirideset petdeset sestdeset sedemdeset osemdeset devetdeset | sto tisoc milijon | prvi/prva drugi/druga tretji/tretja cetrti
 hr | nula ~jedan/~jedna/~jedno dva/dvije/dve/dvoje tri/troje cetiri/cetvero ~pet sest sedam osam devet deset jedanaest dvanaest trinaest cetrnaest petnaest sesnaest sedamnaest osamnaest devetnaest | dvadeset trideset cetrdeset pedeset sezdeset/sesdeset sedamdeset osamdeset devedeset | sto/stotinu tisuca/tisucu/hiljada/hiljadu milijun/milion | prvi/prva drugi/druga treci/treca cetvrti/cetvrta peti sesti sedmi osmi deveti deseti
 sr | нула ~један/~једна/~једно два/две/двоје три/троје четири ~пет шест седам осам девет десет једанаест дванаест тринаест | двадесет тридесет четрдесет педесет шездесет седамдесет осамдесет деведесет | сто хиљада/хиљаду милион | први/прва други/друга трећи/трећа четврти
 bg | нула ~един/~една/~едно два/две/двама три/трима четири/четирима пет/петима шест седем осем девет десет единадесет дванадесет тринадесет | двадесет тридесет четиридесет петдесет шестдесет седемдесет осемдесет деветдесет | сто хиляда/хиляди милион | първи/първа/първата/първият втори/втора/втората трети/трета четвърти/четвърта пети шести седми осми девети десети
-ru | ноль/нуль ~один/~одна/~одно/~одного/~одну два/две/двух/двум/двумя/двое трех/три/трем/тремя/трое четыре/четырех/четверо пять/пяти/пятеро шесть/шести семь/семи восемь/восьми девять/девяти десять/десяти одиннадцать двенадцать/двенадцати тринадцать четырнадцать пятнадцать шестнадцать семнадцать восемнадцать девятнадцать | двадцать/двадцати тридцать/тридцати сорок/сорока пятьдесят/пятидесяти шестьдесят семьдесят восемьдесят девяносто | сто/ста тысяча/тысячи/тысяч/тысячу миллион/миллиона/миллионов | первый/первая/первое/первого/первой/первую второй/вторая/второе/второго/вторую третий/третья/третье/третьего/третью четвертый/четвертая/четвертого пятый/пятая/пятого шестой/шестая/шестого седьмой/седьмая восьмой/восьмая девятый/девятая десятый/десятая
+ru | ноль/нуль ~один/~одна/~одно/~одного/~одну два/две/двух/двум/двумя/двое трех/три/трем/тремя/трое четыре/четырех/четверо пять/пяти/пятеро шесть/шести семь/семи восемь/восьми девять/девяти десять/десяти одиннадцать двенадцать/двенадцати тринадцать четырнадцать пятнадцать шестнадцать семнадцать восемнадцать девятнадцать | двадцать/двадцати тридцать/тридцати сорок/сорока пятьдесят/пятидесяти шестьдесят семьдесят восемьдесят девяносто | сто/ста тысяча/тысячи/тысяч/тысячу миллион/миллиона/миллионов | первый/первая/первое/первого/первой/первую второй/вторая/второе/второго/вторую третий/третья/третье/третьего/третью четвертый/четвертая/четвертого пятый/пятая/пятого шестой/шестая/шестого седьмой/седьмая восьмой/восьмая девятый/девятая десятый/десятая одиннадцатый/одиннадцатая/одиннадцатого/одиннадцатом двенадцатый/двенадцатая/двенадцатого/двенадцатом тринадцатый/тринадцатая/тринадцатого/тринадцатом четырнадцатый/четырнадцатая/четырнадцатого/четырнадцатом пятнадцатый/пятнадцатая/пятнадцатого/пятнадцатом шестнадцатый/шестнадцатая/шестнадцатого/шестнадцатом семнадцатый/семнадцатая/семнадцатого/семнадцатом восемнадцатый/восемнадцатая/восемнадцатого/восемнадцатом девятнадцатый/девятнадцатая/девятнадцатого/девятнадцатом двадцатый/двадцатая/двадцатого/двадцатом
 uk | нуль ~один/~одна/~одне/~одного/~одну два/дві/двох/двом/двоє три/трьох/троє чотири/чотирьох п'ять/п'яти/п'ятеро шість/шести сім/семи вісім/восьми дев'ять/дев'яти десять/десяти одинадцять дванадцять тринадцять чотирнадцять п'ятнадцять шістнадцять сімнадцять вісімнадцять дев'ятнадцять | двадцять тридцять сорок п'ятдесят шістдесят сімдесят вісімдесят дев'яносто | сто тисяча/тисячі/тисяч мільйон/мільйони/мільйонів | перший/перша/перше/першого другий/друга/друге/другого третій/третя/третього четвертий/четверта п'ятий/п'ята шостий/шоста сьомий/сьома восьмий/восьма дев'ятий/дев'ята десятий/десята
 lt | nulis ~vienas/~viena/~vieno du/dvi/dviejų trys/tris/trijų keturi/keturios penki/penkios šeši/šešios septyni/septynios aštuoni/aštuonios devyni/devynios dešimt vienuolika dvylika trylika | dvidešimt trisdešimt keturiasdešimt penkiasdešimt šešiasdešimt septyniasdešimt aštuoniasdešimt devyniasdešimt | šimtas tūkstantis/tūkstančiai milijonas | pirmas/pirma/pirmoji antras/antra/antroji trečias/trečia ketvirtas/ketvirta penktas
 lv | nulle ~viens/~viena/~vienu divi/divas/divus/diviem tris/trijus/trim cetri/cetras pieci/piecas/piecus sesi/sesas/sesus septini/septinas astoni/astonas devini/devinas desmit vienpadsmit divpadsmit trispadsmit | divdesmit trisdesmit cetrdesmit piecdesmit sesdesmit septindesmit astondesmit devindesmit | simts/simt tukstotis/tukstosi miljons | pirmais/pirma/pirmo otrais/otra/otro tresais/tresa ceturtais/ceturta piektais
@@ -76,6 +76,15 @@ twice/double/zweimal/doppelt/twee_keer/tweemaal/deux_fois/dos_veces/doble/duas_v
 once/einmal/eenmaal/une_fois/una_vez/uma_vez/una_volta/raz/jednou/однажды 1x
 thrice/triple/dreimal/trois_fois/tres_veces/tres_vezes/tre_volte/dreifach 3x
 dozen/dozens/dutzend/douzaine/docena/dozzina/duzia/dussin/tucet/tuzin/дюжина 12
+couple/~paar 2
+twenties 20s
+thirties 30s
+forties 40s
+fifties 50s
+sixties 60s
+seventies 70s
+eighties 80s
+nineties 90s
 `;
 
 /** What joins tens and ones, as "y" in "treinta y cinco". */
@@ -115,14 +124,30 @@ $/dollar/dollars/usd/dolar*/доллар*/долар*/美元/ドル/달러
 ₹/rupee/rupees/inr/रुपये/रुपया
 ₽/ruble/rubles/rub/рубл*
 chf/franken
+~cup/cups/tasse/tassen/tasses/taza/tazas/tazza/tazze/xicara/xicaras/kopp/koppar/чашк*/杯
+~glass/glasses/glas/glaser/verre/verres/vaso/vasos/bicchiere/bicchieri/copo/copos/стакан*
+bottle/bottles/flasche/flaschen/bouteille/bouteilles/botella/botellas/bottiglia/bottiglie/garrafa/garrafas/бутыл*
+tablespoon/tablespoons/tbsp
+teaspoon/teaspoons/tsp
+kcal/calorie/calories/kalorien/calorias/calorie
+joule/joules/kj
+kb/kilobyte/kilobytes
+mb/megabyte/megabytes
+gb/gigabyte/gigabytes
+tb/terabyte/terabytes
+mph
+kph/kmh
 celsius/°c
 fahrenheit/°f
-am/vormittags
-pm/nachmittags
+am/vormittags/π_μ
+pm/nachmittags/μ_μ
 `;
 
 /** Negations: those of which each counts (but two next to each other are none) | what only comes with them, or alone. */
 export const negations = `
+dont doesnt didnt isnt arent wasnt werent wont cant couldnt wouldnt shouldnt hasnt havent hadnt aint barely scarcely
+avoid avoids avoided avoiding refuse refuses refused refusing lack lacks lacked lacking except excluding kaum meidet
+vermeidet verweigert evite refuse evita rechaza rifiuta избегает отказывается едва
 not no never none cannot without neither nor nobody nothing nowhere hardly nicht kein keine keinen keinem keiner keines nie niemals ohne weder nirgends nichts niemand niet geen nooit zonder niets niemand inte ingen inget inga aldrig utan ej icke ikke ikkje aldri aldrig uden uten ekki aldrei nie geen
 ne n' ez non nao não ne не ні nie nu ni nem ne sem nu не níl ní gan nid δεν μη μην ei eivät eivat älä emme ette ilman pole mitte nėra nera nav bez mos nuk ոչ չէ չի չունի არ არა ვერ 
 לא אין אינו אינה אינם בלי נישט ניט نه نیست هرگز بدون لا ليس ليست لم لن غير بدون ولا نہیں مت نہ नहीं नही न मत बिना না নয় নেই নি नाही ਨਹੀਂ இல்லை அல்ல இல்லாத வேண்டாம் లేదు కాదు ಇಲ್ಲ ಬೇಡ ഇല്ല അല്ല വേണ്ട छैन होइन
@@ -132,7 +157,7 @@ değil yok hayır deyil tidak bukan jangan tanpa belum hindi wala huwag không c
 
 /** Endings and parts of words that negate, in scripts or languages that join them to the verb: a pattern of plain words. */
 export const negatedForms =
-  "(?<![\\p{L}\\p{M}])(?:안|못)(?=\\s)|않|없|아니|지\\s?(?:마|못)|(?<!少|危|汚|切|幼)な(?:い|く|かっ|け)|ません|ずに|(?:没|沒)(?!关系|關係)|不(?!错|錯|仅|僅|但|过|過|管|论|論|断|斷)|无(?!论|聊)|無(?!論|聊|料)|勿|ไม่|มิได้|មិន|ບໍ່|မ[\\p{L}\\p{M}]+(?:ဘူး|ပါ)|\\p{L}m[iıuü]yor|\\p{L}{2}m[ae]z(?=$|\\P{L})|\\p{L}m[ae]d[iıuü]|(?<=\\p{L}{3})s[iıuü]z(?=$|\\P{L})|மாட்டா|(?:ஆ|ா)மல்";
+  "(?<=\\p{L})[-‐‑](?:free|frei|fri|vrij|less)(?!\\p{L})|(?<![\\p{L}\\p{M}])(?:안|못)(?=\\s)|않|없|아니|지\\s?(?:마|못)|(?<!少|危|汚|切|幼)な(?:い|く|かっ|け)|ません|ずに|(?:没|沒)(?!关系|關係)|不(?!错|錯|仅|僅|但|过|過|管|论|論|断|斷)|无(?!论|聊)|無(?!論|聊|料)|勿|ไม่|มิได้|មិន|ບໍ່|မ[\\p{L}\\p{M}]+(?:ဘူး|ပါ)|\\p{L}m[iıuü]yor|\\p{L}{2}m[ae]z(?=$|\\P{L})|\\p{L}m[ae]d[iıuü]|(?<=\\p{L}{3})s[iıuü]z(?=$|\\P{L})|மாட்டா|(?:ஆ|ா)மல்";
 
 /** Beginnings of a word that make it the contrary of the rest. */
 export const negatingPrefixes =
@@ -143,6 +168,7 @@ export const negatingSuffixes = "less free los frei loos vrij lös løs fri ton"
 
 /** Words of which one statement may have one more: what comes besides something else. */
 export const additions = `
+and & und et y og och и та και și 和 与 與 及 및 và
 also too another additional additionally besides moreover likewise further extra else other others furthermore plus again still as_well
 auch ebenfalls weitere weiterer weiteres weiteren noch zusatzlich ausserdem andere anderer anderes anderen ebenso zudem wieder
 aussi encore autre autres egalement supplementaire davantage en_plus de_plus
@@ -199,7 +225,7 @@ left/~links/linke/linken/linker/linkes/linkerhand/gauche/izquierdo/izquierda/esq
 | high/higher/hoch/hohe/haut/~alto/~alta/высок* low/~lower/niedrig/~bas/bajo/~baixo/basso/низк*
 | ~old/older/elder/~alt/altere/alterer/aine/mayor/старш* young/younger/jung/jungere/jungerer/cadet/menor/младш*
 | early/earlier/fruh/fruher/~tot/temprano/cedo/presto/рано ~late/later/spat/spater/tard/tarde/tardi/поздно
-| ~last/letzte/letzten/letzter/dernier/derniere/ultimo/ultima/последн* next/nachste/nachsten/nachster/prochain/prochaine/proximo/proxima/prossimo/следующ* previous/vorige/vorherige/precedent/anterior/предыдущ*
+| ~this/diese/dieser/dieses/diesen/cette/este/esta/questo/questa/deze/этот/эта/этом ~last/letzte/letzten/letzter/dernier/derniere/ultimo/ultima/последн* next/nachste/nachsten/nachster/prochain/prochaine/proximo/proxima/prossimo/следующ* previous/vorige/vorherige/precedent/anterior/предыдущ*
 | fast/faster/schnell/rapide/rapido/быстр* slow/slower/langsam/lent/lento/медленн*
 | rich/reich/riche/rico poor/~arm/pauvre/pobre
 | public/offentlich/publico private/privat/prive/privado
@@ -213,6 +239,23 @@ left/~links/linke/linken/linker/linkes/linkerhand/gauche/izquierdo/izquierda/esq
 | married/verheiratet/marie/casado/casada/sposato/sposata/женат/замужем single/unmarried/ledig/celibataire/soltero/soltera divorced/geschieden/divorce/divorciado/divorciada/разведен* widowed/verwitwet/veuf/veuve/viudo engaged/verlobt
 | black/schwarz/noir/noire/negro/negra/preto/nero/zwart/svart/черн*/黑 white/weiss/blanc/blanche/blanco/blanca/branco/bianco/wit/vit/hvid/бел*/白 ~red/~rot/rouge/rojo/roja/vermelho/rosso/rood/rod/красн*/红/赤 green/grun/vert/verte/verde/groen/gron/зелен*/绿/緑 blue/blau/bleu/bleue/azul/blu/blauw/bla/син*/蓝/青 yellow/gelb/jaune/amarillo/amarelo/giallo/geel/gul/желт*/黄 brown/braun/~brun/marron/коричнев* grey/gray/grau/gris/серый/серая orange pink/rosa purple/lila/violet
 | only/nur/seulement/solo/solamente/soltanto/alleen/bara/vain/tylko/только/лише/μόνο/sadece/فقط/רק/केवल/hanya/chỉ/只/仅/だけ/만
-| former/formerly/ehemalige*/ancien/antiguo/antigua/ex/voormalig*/бывш*/previously/fruhere current/currently/derzeit/aktuell/actuel/actual/actualmente/huidig*/нынешн*
+| former/formerly/used_to/ehemalige*/ancien/antiguo/antigua/ex/voormalig*/бывш*/previously/fruhere current/currently/derzeit/aktuell/actuel/actual/actualmente/huidig*/нынешн*
 | might/maybe/perhaps/possibly/vielleicht/peut-etre/quizas/talvez/forse/misschien/kanske/может_быть/возможно
+| ~ tall/taller short/shorter
+| weekday/weekdays/workday/workdays/wochentag/wochentags/werktags/werktag/weekdagen/vardag/vardagar/будни/будням/будний weekend/weekends/wochenende/wochenenden/week-end/helg/helger/выходные/выходным/周末/週末/주말
+| ~ ground/erdgeschoss top/obergeschoss bottom basement/keller
+| ~ few/several/einige/quelques/plusieurs/algunos/varios/alcuni/несколько many/viele/beaucoup/muchos/molti/много
+| ~ against/anti/gegen/contre/contra/contro/против for/pro/fur/pour/para/por/per/за
+| ~ positive/positiv/positif/positivo/positiva/положительн* negative/negativ/negatif/negativo/negativa/отрицательн*
+| ~ on/an/ein off/aus
+| enable/enables/enabled/aktiviert/activado/включил* disable/disables/disabled/deaktiviert/desactivado/выключил*
+| ~ dark/dunkel/dunkles/dunklen/sombre/oscuro/escuro/scuro/темн* light/bright/hell/helles/hellen/clair/claro/chiaro/светл*
+| accept/accepts/accepted/akzeptiert/angenommen/принял* reject/rejects/rejected/decline/declines/declined/abgelehnt/отклонил*
+| ~ pass/passes/passed/bestanden fail/fails/failed/durchgefallen
+| ~ win/wins/won/gewonnen lose/loses/lost/verloren
+| metric/metrisch imperial
+| ~ short/shorter/kurz/kurze/kurzen/court/courte/corto/corta/curto/curta/breve/коротк* long/longer/lang/lange/langen/long/longue/largo/larga/longo/longa/lungo/lunga/длинн*
+| ~ man/men/mann/manner/homme/hombre/homem/uomo/мужчин* woman/women/frau/frauen/femme/mujer/mulher/donna/женщин*
+| ~ he/him/his she/her/hers they/them/theirs
+| ~ boyfriend/freund/novio/namorado/ragazzo girlfriend/freundin/novia/namorada/ragazza
 `;

@@ -49,7 +49,7 @@ export function comparison(
   if (similarity < Math.min(thresholds.ask, thresholds.merge)) return mergeBand(similarity, true, thresholds);
   const difference = detailDifference(first, second);
   const band = mergeBand(similarity, difference !== "figures", thresholds);
-  return band === "merge" && difference === "words" ? "ask" : band;
+  return band === "merge" && difference !== null ? "ask" : band;
 }
 
 /** The band of a statement whose nearest active memory has `similarity` (in [−1, 1]). */

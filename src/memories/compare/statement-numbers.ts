@@ -8,7 +8,7 @@ import { joiners } from "./detail-words.js";
 export interface StatementWord {
   /** As words are compared: see `plainWords`. */
   readonly plain: string;
-  readonly kind: "word" | "number" | "sign" | "address";
+  readonly kind: "word" | "number" | "sign" | "address" | "coined";
   /** Whether it is written with a capital, as names are. */
   readonly capital: boolean;
   /** Whether it begins a sentence, where a capital says little. */
@@ -17,16 +17,26 @@ export interface StatementWord {
   readonly joined: boolean;
 }
 
+/** A word of a statement, and what it may mean. */
+export interface ReadWord extends StatementWord {
+  readonly readings: readonly DetailReading[];
+}
+
 /** Characters of a statement that are compared: memories have fewer. */
 const mostCharacters = 10_000;
 
 const pattern = new RegExp(
   [
-    // An address says who or where: no part of it is a word.
-    "(?<address>[^\\s@<>()\"']{1,64}@[^\\s@<>()\"']{1,255}|[a-z][a-z0-9+.-]{1,9}://[^\\s<>()\"']{1,500})",
+    // An address says who or where: no part of it is a word. So do handles, paths, and names of sites and files.
+    "(?<address>[^\\s@<>()\"']{1,64}@[^\\s@<>()\"']{1,255}|[a-z][a-z0-9+.-]{1,9}://[^\\s<>()\"']{1,500}" +
+      "|(?<![\\p{L}\\p{N}])(?:@|~?/)[\\p{L}\\p{N}_./-]{1,100}[\\p{L}\\p{N}]" +
+      "|(?<![\\p{L}\\p{N}])[\\p{L}\\p{N}-]{1,60}(?:\\.[a-z][a-z0-9]{1,9}){1,5}(?![\\p{L}\\p{N}]))",
     "(?<number>(?:(?<![\\p{L}\\p{N}.,:/'-])[-−])?(?:[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|[0-9]+(?:[.,:/'\\-–][0-9]+)*))",
+    // "C++", "F#", "ana_b", "12a": what is beside the letters tells one from the other.
+    "(?<coined>\\p{L}[\\p{L}\\p{N}]{0,20}(?:\\+{1,2}|#)(?![\\p{L}\\p{N}+#])" +
+      "|[\\p{L}\\p{N}]{1,60}(?:_[\\p{L}\\p{N}]{1,60}){1,10}|(?<=[0-9])\\p{L}(?![\\p{L}\\p{N}]))",
     "(?<word>[\\p{L}\\p{M}]+(?:['’ʼ][\\p{L}\\p{M}]+)*['’ʼ]?)",
-    "(?<sign>[%‰°$€£¥₹₩₽₺₴฿₫₪#^½])",
+    "(?<sign>[%‰°$€£¥₹₩₽₺₴฿₫₪#^½&])",
   ].join("|"),
   "giu",
 );
@@ -38,7 +48,9 @@ let segmenter: Intl.Segmenter | undefined;
 /** The words of `text`, in order, as far as two statements are told apart by them. */
 export function statementWords(text: string): StatementWord[] {
   const visible = visibleText(text.slice(0, mostCharacters));
-  const clean = normalForm(withPlainFigures(visible), "NFKC").replace(/\b([ap])\.\s?m\b\.?/gi, "$1m");
+  const clean = normalForm(withPlainFigures(visible), "NFKC")
+    .replace(/\b([ap])\.\s?m\b\.?/gi, "$1m")
+    .replace(/(?<![\p{L}\p{N}.])\.(?=[0-9])/gu, "0.");
   const words: StatementWord[] = [];
   let end = 0;
   for (const match of clean.matchAll(pattern)) {
@@ -54,7 +66,7 @@ export function statementWords(text: string): StatementWord[] {
   return words;
 }
 
-const kinds = ["address", "number", "word", "sign"] as const;
+const kinds = ["address", "number", "coined", "word", "sign"] as const;
 
 function wordsOf(
   said: string,
@@ -83,7 +95,8 @@ function partsOf(said: string, kind: StatementWord["kind"]): string[] {
   if (end === "t" && /n$/i.test(before))
     return [contracted.get(before.toLowerCase()) ?? before.slice(0, -1), "not"];
   if (end === "s") return [before];
-  return before.length <= 2 ? [`${before}'`, after] : [plain];
+  // "l'eau" is two words, "п'ять" is one.
+  return before.length <= 2 && /^\p{Script=Latin}/u.test(before) ? [`${before}'`, after] : [plain];
 }
 
 /** What stands before "n't" where that is not its own word. */
@@ -109,16 +122,12 @@ export function numberAt(
       const ordinal = { kind: "ordinal", value: plain, weak: false } as const;
       return { plain: `${plain}.`, readings: [ordinal, number(plain)], length: 2 };
     }
-    const scale =
-      next &&
-      detailVocabulary()
-        .numerals.get(next.plain)
-        ?.find(({ value }) => value >= 1_000);
+    const scale = scaleOf(next);
     const values = numericValues(plain);
-    return scale
+    return next && scale
       ? {
           plain: `${plain} ${next.plain}`,
-          readings: values.map((one) => number(String(Number(one) * scale.value))),
+          readings: values.map((one) => number(String(Number(one) * scale))),
           length: 2,
         }
       : { plain, readings: values.map(number), length: 1 };
@@ -137,6 +146,13 @@ export function numberAt(
     readings: [{ kind: "number", value, weak: false }],
     length: longest.length,
   };
+}
+
+/** What a number is to be multiplied by for the word after it: "5 million", "50k"; undefined for most. */
+function scaleOf(next: StatementWord | undefined): number | undefined {
+  if (next?.joined && next.plain === "k") return 1_000;
+  const numerals = detailVocabulary().numerals.get(next?.plain ?? "");
+  return numerals?.find(({ value }) => value >= 1_000)?.value;
 }
 
 /** The number in the words of one language from `at` on: "two hundred and five", "treinta y cinco". */
@@ -177,7 +193,7 @@ function plus(
 /** The values that figures may have: "1,000" and "1.000" are a thousand in one country and one in another. */
 function numericValues(figures: string): string[] {
   const plain = figures.replace(/−/g, "-").replace(/–/g, "-");
-  const short = /^0\d$/.test(plain) ? [plain.slice(1)] : [];
+  const short = /^0\d(?::\d\d)*$/.test(plain) ? [plain.slice(1)] : [];
   const grouped = /^-?\d{1,3}(?:[ ,.']\d{3})+$/.test(plain) ? [plain.replace(/[ ,.']/g, "")] : [];
   const decimal = /^-?\d+,\d+$/.test(plain) ? [plain.replace(",", ".")] : [];
   const both = /^-?\d{1,3}(?:,\d{3})+\.\d+$/.test(plain) ? [plain.replaceAll(",", "")] : [];

@@ -97,6 +97,8 @@ export interface ChangeInput {
   readonly consent?: ConsentGiven | undefined;
   /** The user's words that ask for it: the audit trail keeps them. @default none */
   readonly quote?: string | undefined;
+  /** Why it is done: the audit trail keeps it. @default none */
+  readonly reason?: string | undefined;
   /** The conversation that it happens in. @default none */
   readonly threadId?: string | undefined;
   /** The revision of the memory that the change was decided on. @default any */
@@ -130,8 +132,7 @@ export async function editMemory(
   apply: (editing: Editing) => Promise<Edit>,
 ): Promise<MemoryItem> {
   const { scope } = await requireMemory(deps.db, input);
-  const { quote } = input.quote === undefined ? {} : await deps.redactor.json({ quote: input.quote });
-  const evidence = quote === undefined ? {} : { evidence: { quote, threadId: input.threadId } };
+  const because = await groundsOf(deps, input);
   let refused: { readonly after: MemoryItem; readonly asks: boolean } | undefined;
   try {
     return await deps.db.transaction(async (tx) => {
@@ -149,7 +150,7 @@ export async function editMemory(
       }
       const { actor, step = "api", threadId } = input;
       const approved = verdict.approval ? [consentChange(after, verdict.approval)] : [];
-      const told = quote === undefined ? edit : { ...edit, new: { ...(edit.new as object), ...evidence } };
+      const told = because === null ? edit : { ...edit, new: { ...(edit.new as object), ...because } };
       const changes = [changeOf(after, told), ...(edit.also ?? []), ...approved];
       await recordChanges(tx, {
         ...{ ownerRef: owner.ref, scope, actor, step },
@@ -162,6 +163,17 @@ export async function editMemory(
     if (refused && MemoryError.is(error, "CONSENT_REQUIRED")) throw await proposeEdit(deps, input, refused);
     throw takenPlace(error, input.id) ?? error;
   }
+}
+
+/** What the audit trail keeps of why it is done: the user's words, and the reason given. */
+async function groundsOf({ redactor }: WriteRuntime, input: ChangeInput): Promise<object | null> {
+  const { threadId } = input;
+  if (input.quote === undefined && input.reason === undefined) return null;
+  const { quote, reason } = await redactor.json({ quote: input.quote, reason: input.reason });
+  return {
+    ...(quote !== undefined && { evidence: { quote, threadId } }),
+    ...(reason !== undefined && { reason }),
+  };
 }
 
 function changeOf(changed: MemoryItem, { event, news, old, new: next }: Edit): MemoryChange {

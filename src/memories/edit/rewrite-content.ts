@@ -10,6 +10,7 @@ import { findSlotIntervals } from "../slot/slot-intervals.js";
 import { freeSince } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks } from "../write/apply-plan.js";
 import { findWriteCandidates } from "../write/find-write-candidates.js";
+import { findGivenNeighbours } from "../write/held-neighbours.js";
 import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
 import { rewriteMemory } from "../write/rewrite-memory.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
@@ -27,7 +28,7 @@ import type { WriteRuntime } from "../write/write-runtime.js";
  * @throws MemoryError `INVALID_INPUT` when the text breaks the writing constraints.
  */
 export async function rewriteContent(
-  { config }: WriteRuntime,
+  { config, neighbours }: WriteRuntime,
   { tx, owner, before }: Editing,
   next: MemoryItem,
   how: {
@@ -42,10 +43,9 @@ export async function rewriteContent(
   const vector = how.embedded?.vectors[0] ?? null;
   const place = { ownerRef: owner.ref, space: how.embedded?.space ?? null };
   const relinked = next.text !== before.text || before.state === "quarantined";
-  const [near = []] = await findWriteCandidates(tx, {
-    ...place,
-    sought: relinked ? [{ memory, vector, self: id }] : [],
-  });
+  const sought = relinked ? [{ memory, vector, self: id }] : [];
+  const given = await findGivenNeighbours(neighbours, { scope: memory.scope, space: place.space }, sought);
+  const [near = []] = await findWriteCandidates(tx, { ...place, sought, given });
   const links = relinked ? nearestLinks(near, config) : null;
   const moved = before.state !== "active" || next.category !== before.category;
   const heldSince = moved ? await heldFrom(tx, owner, next) : undefined;

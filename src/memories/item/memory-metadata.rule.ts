@@ -45,7 +45,9 @@ function plainProblem(value: unknown): string | null {
   if (Array.isArray(value)) return firstProblem(value);
   if (!isPlainObject(value))
     return "holds what is no plain JSON: write dates as text, and leave out what is undefined";
-  if (!Object.keys(value).every((key) => isStorable(key) && key !== "__proto__")) return unstorable;
+  // It is no key like others wherever an object is copied name by name.
+  if (Object.hasOwn(value, "__proto__")) return 'has a key "__proto__", which JavaScript keeps for itself';
+  if (!Object.keys(value).every(isStorable)) return unstorable;
   return firstProblem(Object.values(value));
 }
 

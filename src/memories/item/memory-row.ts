@@ -1,5 +1,5 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { column, jsonRow, only, readRow, type Time, without } from "../../postgres/columns.js";
+import { column, jsonRow, only, type RowOf, type Time, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isAfter, type PageBookmark, requireEnd } from "../../scope/page-bookmark.js";
 import type { Scope } from "../../scope/scope.js";
@@ -93,10 +93,14 @@ const ownColumns = without(
   "assertedAt",
   "accessCount",
 );
-const ownCount = Object.keys(ownColumns).length;
 
 /** A row of `memory` as a JSON array, for `memoryOf`. */
 export type MemoryJson = readonly unknown[];
+
+/** Where each field stands in a `MemoryJson`. Times are milliseconds, with microseconds as their fraction. */
+export const memoryJsonPlaces = Object.fromEntries(
+  Object.keys({ ...ownColumns, ...madeColumns }).map((field, place) => [field, place]),
+) as Readonly<Record<keyof typeof ownColumns | keyof typeof madeColumns, number>>;
 
 /** The row `m` of `memory` as `MemoryJson`. */
 export const memoryJson = (db: Connection): Sql => {
@@ -112,21 +116,64 @@ export const memoryJson = (db: Connection): Sql => {
  */
 export const unexpired = (db: Connection): Sql => sql`(m.expires_at is null or m.expires_at > ${db.now()})`;
 
-/** A row as a memory. */
+/** Whether the row `m` of `memory` gives way to others: see `givesWay`. */
+export const givingWay: Sql = sql`(m.kind = 'insight' and not m.pinned)`;
+
+/** The columns that `memoryJson` lists, as they are read. */
+type ReadRow = RowOf<typeof ownColumns & typeof madeColumns, number>;
+
+const at = memoryJsonPlaces;
+
+/**
+ * A row as a memory. Each field is written out: made in a loop over the columns it takes five times as long, and a recall of
+ * what is held makes dozens.
+ */
 export function memoryOf(row: MemoryJson): MemoryItem {
-  const { tenantId, userId, appId, threadId, sourceSeqs, evidence, turnStart, turnEnd } = readRow(
-    madeColumns,
-    row.slice(ownCount),
-  );
-  // Copying the row would take several times as long as reading it, and a recall reads a hundred.
-  return Object.assign(readRow(ownColumns, row), {
-    scope: scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId }),
-    source:
-      threadId === null
-        ? null
-        : { threadId, seqs: sourceSeqs, ...(evidence !== null && { quote: evidence }) },
-    turns: turnStart === null || turnEnd === null ? null : { start: turnStart, end: turnEnd },
-  });
+  const read = <Field extends keyof ReadRow>(field: Field) => row[at[field]] as ReadRow[Field];
+  const time = (milliseconds: number | null) => (milliseconds === null ? null : new Date(milliseconds));
+  const [start, end] = [read("turnStart"), read("turnEnd")];
+  return {
+    id: read("id"),
+    kind: read("kind"),
+    category: read("category"),
+    key: read("key"),
+    value: read("value"),
+    text: read("text"),
+    importance: read("importance"),
+    confidence: read("confidence"),
+    pinned: read("pinned"),
+    state: read("state"),
+    origin: read("origin"),
+    trust: read("trust"),
+    tags: read("tags"),
+    metadata: read("metadata"),
+    expiresAt: time(read("expiresAt")),
+    agentId: read("agentId"),
+    runId: read("runId"),
+    actorId: read("actorId"),
+    role: read("role"),
+    validFrom: new Date(read("validFrom")),
+    validTo: time(read("validTo")),
+    supersededBy: read("supersededBy"),
+    seenCount: read("seenCount"),
+    lastAccessedAt: new Date(read("lastAccessedAt")),
+    purgeAt: time(read("purgeAt")),
+    createdAt: new Date(read("createdAt")),
+    updatedAt: new Date(read("updatedAt")),
+    revision: read("revision"),
+    scope: scopeOf({ tenant_id: read("tenantId"), user_id: read("userId"), app_id: read("appId") }),
+    source: sourceOf(read("threadId"), read("sourceSeqs"), read("evidence")),
+    turns: start === null || end === null ? null : { start, end },
+  };
+}
+
+function sourceOf(
+  threadId: string | null,
+  seqs: readonly number[],
+  quote: string | null,
+): MemoryItem["source"] {
+  if (threadId === null) return null;
+  return quote === null ? { threadId, seqs } : { threadId, seqs, quote };
 }
 
 /** Which memories to list. */

@@ -1,4 +1,5 @@
 import type { Scope } from "../../scope/scope.js";
+import { containedLine } from "../../text/contained-text.js";
 import { contentHash } from "../../text/normal-value.js";
 import { searchText } from "../../text/search-text.js";
 import type { MemoryMetadata } from "./memory-metadata.rule.js";
@@ -70,9 +71,64 @@ export function unverified(memory: {
   return `unverified, ${sources[memory.origin]}`;
 }
 
+/** `words` of a memory as one line of a prompt, with what is to be said of it where nobody vouches for it. */
+export function shownLine(memory: Parameters<typeof unverified>[0], words: string): string {
+  const doubt = unverified(memory);
+  return doubt === null ? containedLine(words) : `${containedLine(words)} (${doubt})`;
+}
+
 /** The origin of a memory whose writer named none: that of the message role it was learned from, if there is one. */
 export function originOfRole(role: string | null | undefined): MemoryOrigin {
   return role === "user" || role === "assistant" || role === "tool" ? role : "unknown";
+}
+
+/**
+ * A memory of the caller's own, equal to `memory`: what many are answered from is never handed out itself. Each field is
+ * written out, since spreading them takes several times as long and a recall makes dozens.
+ */
+export function copyOfMemory(memory: MemoryItem): MemoryItem {
+  const { tags, metadata, source, turns, expiresAt, validTo, purgeAt } = memory;
+  return {
+    id: memory.id,
+    kind: memory.kind,
+    category: memory.category,
+    key: memory.key,
+    value: memory.value,
+    text: memory.text,
+    importance: memory.importance,
+    confidence: memory.confidence,
+    pinned: memory.pinned,
+    state: memory.state,
+    origin: memory.origin,
+    trust: memory.trust,
+    tags: tags.length === 0 ? [] : [...tags],
+    metadata: Object.keys(metadata).length === 0 ? {} : structuredClone(metadata),
+    expiresAt: expiresAt && new Date(expiresAt.getTime()),
+    agentId: memory.agentId,
+    runId: memory.runId,
+    actorId: memory.actorId,
+    role: memory.role,
+    validFrom: new Date(memory.validFrom.getTime()),
+    validTo: validTo && new Date(validTo.getTime()),
+    supersededBy: memory.supersededBy,
+    seenCount: memory.seenCount,
+    lastAccessedAt: new Date(memory.lastAccessedAt.getTime()),
+    purgeAt: purgeAt && new Date(purgeAt.getTime()),
+    createdAt: new Date(memory.createdAt.getTime()),
+    updatedAt: new Date(memory.updatedAt.getTime()),
+    revision: memory.revision,
+    scope: { ...memory.scope },
+    source: source && { ...source, seqs: [...source.seqs] },
+    turns: turns && { ...turns },
+  };
+}
+
+/**
+ * Whether a memory is shown only where there is room after the others: an insight, which nobody said, unless somebody
+ * pinned it. In SQL it is `givingWay`.
+ */
+export function givesWay({ kind, pinned }: Pick<MemoryItem, "kind" | "pinned">): boolean {
+  return kind === "insight" && !pinned;
 }
 
 /** Similarity of the best of `hits`; null without any. */

@@ -69,7 +69,7 @@ export interface SlotValue extends SlotClaim {
   readonly assertedAt: Date;
 }
 
-/** What a slot holds and held around the time that a new value tells of. */
+/** What a slot holds and held around the time that a new value tells of. A value that held for no time is none of it. */
 export interface SlotHistory {
   /** What holds it. */
   readonly current: SlotValue | undefined;

@@ -18,11 +18,17 @@ import { type MemoryRewrite, rewriteMemory } from "./rewrite-memory.js";
 import type { KnownMemory, ToldStatement, WriteContext } from "./statement.js";
 import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
 
+/** What new memories are made with. */
+export type NewMemoryContext = Pick<WriteContext, "config" | "language" | "newId">;
+
+/** A stored memory to link to. */
+export type NearMemory = Pick<KnownMemory, "relation" | "ref" | "id" | "similarity">;
+
 /** `statement` as a row to insert, active and with a new id, linked to the nearest of `neighbours`. */
 export function newMemory(
-  { config, language, newId }: WriteContext,
+  { config, language, newId }: NewMemoryContext,
   { memory, vector, said }: ToldStatement,
-  neighbours: readonly KnownMemory[],
+  neighbours: readonly NearMemory[],
 ): NewMemory {
   return {
     ...memory,
@@ -71,7 +77,7 @@ export function contentOf({
 
 /** The links of a memory to the nearest of `neighbours`, which must not hold the memory itself. */
 export function nearestLinks(
-  neighbours: readonly KnownMemory[],
+  neighbours: readonly NearMemory[],
   { memories }: Pick<WriteConfig, "memories">,
 ): MemoryLink[] {
   return neighbours
@@ -84,7 +90,7 @@ export function nearestLinks(
 export function linkChanges(
   { id, category }: { readonly id: string; readonly category: string },
   links: readonly MemoryLink[],
-  known: readonly Pick<KnownMemory, "ref" | "id">[],
+  known: readonly NearMemory[],
 ): MemoryChange[] {
   const [strongest] = links;
   if (!strongest) return [];

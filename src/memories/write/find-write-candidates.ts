@@ -1,11 +1,13 @@
 import type { QueryResultRow } from "pg";
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
 import type { MemoryKind } from "../item/memory.js";
 import { unexpired } from "../item/memory-row.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
+import { type GivenNeighbours, givenCount, nearestCount } from "./held-neighbours.js";
+import { nearByVector, nearToGiven } from "./near-by-vector.js";
 import type { KnownMemory, Statement } from "./statement.js";
 
 /** What is about to be written, as its neighbours are looked for. */
@@ -26,16 +28,21 @@ interface Probe {
   /** Text prepared for `to_tsvector`. */
   readonly terms: string;
   readonly self: string | undefined;
+  /** The refs of what is held to be near, where that is given, and whether there may be more. */
+  readonly near: readonly number[];
+  readonly isCut: boolean;
 }
 
 /** `sought` as a row. */
-function probeOf({ memory, self }: SoughtMemory): Probe {
+function probeOf({ memory, vector, self }: SoughtMemory, given: GivenNeighbours | null): Probe {
   const { scope, kind, category, key = null, validFrom, contentHash, terms } = memory;
-  return { appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, self };
+  const held = vector === null ? undefined : given?.near.get(vector);
+  return {
+    ...{ appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, self },
+    near: held?.map(({ ref }) => ref) ?? [],
+    isCut: held === undefined || held.length >= givenCount,
+  };
 }
-
-/** Nearest memories looked at for merging and linking. */
-const neighbours = 5;
 
 /** Memories with rare words in common that are compared in full. */
 const hints = 20;
@@ -53,6 +60,8 @@ interface WriteSearch {
   readonly ownerRef: number;
   readonly sought: readonly SoughtMemory[];
   readonly space: EmbeddingSpace | null;
+  /** What this process holds of the memories near them. @default all vectors of the owner are compared */
+  readonly given?: GivenNeighbours | null | undefined;
 }
 
 interface Row extends Omit<KnownMemory, "ref" | "turn" | "rank"> {
@@ -85,16 +94,17 @@ export async function findWriteCandidates(db: Connection, input: WriteSearch): P
 async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const { schema } = db;
   const { ownerRef, space } = input;
-  const probes = JSON.stringify(input.sought.map((each, index) => ({ ...probeOf(each), index })));
+  const given = input.given?.ownerRef === ownerRef ? input.given : null;
+  const probes = JSON.stringify(input.sought.map((each, index) => ({ ...probeOf(each, given), index })));
   const vectors = input.sought.map(({ vector }) => vector);
   const embedding = space ? sql`(${halfvecs(space, vectors)})[p.index + 1]` : sql`null`;
-  const near = space ? nearByVector(db, { ...input, space }) : nearByTerms(db, ownerRef);
+  const near = space ? nearestTo(db, { ...input, space, given }) : nearByTerms(db, ownerRef);
   return db.query<Row & QueryResultRow>(
     sql`
     with probe as materialized (
       select p.*, ${embedding} as embedding from json_to_recordset(${probes}::json) as p (
         index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, self uuid,
-        "validFrom" timestamptz
+        "validFrom" timestamptz, near bigint[], "isCut" boolean
       )
     ),
     ${near},
@@ -148,45 +158,13 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
 
 /** Whether a memory is a closed value of the slot of the row `p`. */
 const ofSlot = (ownerRef: number): Sql => sql`owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
-          and category = p.category and key = p.key and state = 'superseded'`;
+          and category = p.category and key = p.key and state = 'superseded'
+          and (valid_to is null or valid_to > valid_from)`;
 
-/**
- * Vectors looked at before any memory is read. A vector knows neither its memory's app nor who asks for its own
- * neighbours: where too few of these 64 fit, all of the owner's are sorted.
- */
-const firstLook = 64;
-
-function nearByVector(
-  db: Connection,
-  { ownerRef, sought, space }: WriteSearch & { readonly space: EmbeddingSpace },
-): Sql {
-  const vectors = sql`select memory_ref, embedding from ${db.schema}.memory_embedding
-    where owner_ref = ${ownerRef} and space_ref = ${space.ref} and active`;
-  // Several are compared with vectors that were read once, and lie next to each other.
-  const isBatch = sought.length > 1;
-  const nearest = (cut: Sql) => sql`cross join lateral (
-      select m.ref, least(1, -e.product) as similarity
-      from (
-        select memory_ref, embedding ${space.product} p.embedding as product
-        from ${isBatch ? sql`own_vector` : sql`(${vectors}) own_vector`}
-        order by product, memory_ref ${cut}
-      ) e cross join lateral (select * from ${db.schema}.memory where ref = e.memory_ref limit 1) m
-      where m.app_id = p."appId" and m.state = 'active' and m.id is distinct from p.self
-      order by e.product, m.ref limit ${neighbours}
-    ) n`;
-  return sql`${isBatch ? sql`own_vector as materialized (${vectors}),` : empty}
-  nearest as materialized (
-    select p.index as probe, n.ref, n.similarity from probe p ${nearest(sql`limit ${firstLook}`)}
-  ),
-  sparse as materialized (
-    select p.* from probe p
-    where (select count(*) from nearest n where n.probe = p.index) < ${neighbours}
-  ),
-  near as materialized (
-    select * from nearest where probe not in (select index from sparse)
-    union all
-    select p.index, n.ref, n.similarity from sparse p ${nearest(sql`offset 0`)}
-  )`;
+function nearestTo(db: Connection, search: WriteSearch & { readonly space: EmbeddingSpace }): Sql {
+  const { ownerRef, space, given, sought } = search;
+  const among = { ownerRef, space, isBatch: sought.length > 1 };
+  return given ? nearToGiven(db, given.tick, among) : nearByVector(db, among);
 }
 
 function nearByTerms(db: Connection, ownerRef: number): Sql {
@@ -230,7 +208,7 @@ function nearByTerms(db: Connection, ownerRef: number): Sql {
       ) o
       cross join lateral (select * from ${schema}.memory where ref = hint.memory_ref limit 1) m
       where m.app_id = p."appId" and m.id is distinct from p.self
-      order by similarity desc, m.ref desc limit ${neighbours}
+      order by similarity desc, m.ref desc limit ${nearestCount}
     ) n
   )`;
 }

@@ -1,6 +1,6 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
-import { fields, names, type RowOf, recordset, without } from "../../postgres/columns.js";
+import { fields, type Instead, names, type RowOf, recordset, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread, ofSource } from "../../scope/scope-predicates.js";
@@ -43,42 +43,67 @@ export async function insertMemories(
 ): Promise<void> {
   const { ownerRef, memories, space } = input;
   if (memories.length === 0) return;
-  const { schema } = tx;
-  const owner = { tenantId: sql`i."tenantId"`, userId: sql`i."userId"`, appId: sql`i."appId"` };
+  await tx.query(
+    sql`
+    with ${newRows(memories, space)},
+    added as (
+      ${addRows(tx, ownerRef, sql`input i`)}
+    ),
+    ${wordRows(tx)},
+    ${rowsOfAdded(tx, ownerRef, space)}
+    ${countAdded(tx, ownerRef)}`,
+    { prepare: true },
+  );
+}
+
+/** CTE `input`: `memories` as rows, in their order by `place`; `more` declares what they have besides. */
+export function newRows(
+  memories: readonly NewMemory[],
+  space: EmbeddingSpace | null,
+  more: Sql = empty,
+): Sql {
   // i."id", i."tenantId", …, i."seenCount"
   const rows = memories.map(({ vector: _, ...row }, place) => ({ ...row, place }));
   const vectors = memories.map(({ vector }) => vector);
   const embedding = space ? sql`(${halfvecs(space, vectors)})[i.place + 1]` : sql`null`;
-  const values = fields(newColumns, sourceOf(owner.userId, sql`i."sourceSeqs"`, sql`i.evidence`));
-  await tx.query(
-    sql`
-    with input as (
+  return sql`input as materialized (
       select i.*, ${embedding} as embedding from json_to_recordset(${JSON.stringify(rows)}::json) as i (
-        ${recordset(newColumns)}, terms text, "actorTerms" text, links json, place integer
+        ${recordset(newColumns)}, terms text, "actorTerms" text, links json, place integer${more}
       )
-    ),
-    added as (
-      insert into ${schema}.memory (owner_ref, last_accessed_at, created_at, updated_at, ${names(newColumns)})
-      select ${ownerRef}, ${tx.now()}, ${tx.now()}, ${tx.now()}, ${values}
-      from input i
+    )`;
+}
+
+/** Inserts the memories of the rows `i` of `from`, which has what stands `instead` of their columns. */
+export function addRows(
+  db: Connection,
+  ownerRef: OwnerRef,
+  from: Sql,
+  instead: Instead<typeof newColumns> = {},
+): Sql {
+  const { schema } = db;
+  const owner = { tenantId: sql`i."tenantId"`, userId: sql`i."userId"`, appId: sql`i."appId"` };
+  const source = sourceOf(owner.userId, sql`i."sourceSeqs"`, sql`i.evidence`);
+  return sql`insert into ${schema}.memory (owner_ref, last_accessed_at, created_at, updated_at, ${names(newColumns)})
+      select ${ownerRef}, ${db.now()}, ${db.now()}, ${db.now()}, ${fields(newColumns, { ...source, ...instead })}
+      from ${from}
       left join lateral (
         select id from ${schema}.thread t where ${isSourceThread(owner, sql`i."threadId"`)} limit 1
       ) t on true
-      returning ref, id, state
-    ),
-    ${termRows(tx, ownerRef)},
-    ${space ? embeddingRows(tx, ownerRef, space) : empty}
+      returning ref, id, state, app_id, revision`;
+}
+
+/** CTEs that index and link the memories of the CTE `added` by `input` and `word`; the last ends without a comma. */
+export function rowsOfAdded(db: Connection, ownerRef: OwnerRef, space: EmbeddingSpace | null): Sql {
+  return sql`${termRows(db, ownerRef)},
+    ${space ? embeddingRows(db, ownerRef, space) : empty}
     link as (
-      insert into ${schema}.relation (from_ref, to_ref, strength)
+      insert into ${db.schema}.relation (from_ref, to_ref, strength)
       select added.ref, l.ref, l.strength
       from added join input i on i.id = added.id
       cross join lateral json_to_recordset(i.links) as l (ref bigint, strength real)
       where added.state = 'active' and l.ref <> added.ref
       on conflict do nothing
-    )
-    ${countAdded(tx, ownerRef)}`,
-    { prepare: true },
-  );
+    )`;
 }
 
 /** What a memory to insert keeps of where it was learned, the thread `t`: see `ofSource`. */
@@ -111,19 +136,25 @@ function embeddingRows(tx: Connection, ownerRef: OwnerRef, space: EmbeddingSpace
   ),`;
 }
 
+/** CTE `word` (id, lexeme, frequency, length): the words of `input` (id, terms), and how many each has. */
+export function wordRows(db: Connection): Sql {
+  return sql`word as materialized (
+      select i.id, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
+        sum(coalesce(cardinality(v.positions), 1)) over (partition by i.id) as length
+      from input i cross join lateral unnest(to_tsvector(${db.language}::regconfig, i.terms)) v
+    )`;
+}
+
 /**
  * CTEs `term` (memory_ref, length) and `actor_term`, which index the active memories of the CTE `added` (ref, id, state)
- * by the words of `input` (id, terms, "actorTerms").
+ * by `word` and by the names of `input` (id, "actorTerms").
  */
-export function termRows(db: Connection, ownerRef: OwnerRef): Sql {
-  const { schema } = db;
+export function termRows({ schema }: Connection, ownerRef: OwnerRef): Sql {
   return sql`
     term as (
       insert into ${schema}.memory_term (owner_ref, lexeme, memory_ref, frequency, length)
-      select ${ownerRef}, v.lexeme, added.ref, least(coalesce(cardinality(v.positions), 1), 32767),
-        sum(coalesce(cardinality(v.positions), 1)) over (partition by added.ref)
-      from added join input i on i.id = added.id
-      cross join lateral unnest(to_tsvector(${db.language}::regconfig, i.terms)) v
+      select ${ownerRef}, word.lexeme, added.ref, word.frequency, word.length
+      from added join word on word.id = added.id
       where added.state = 'active'
       returning memory_ref, length
     ),

@@ -5,8 +5,17 @@ import type { MemoryChange } from "../changes/record-changes.js";
 import { type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { conflictReason } from "../slot/slot-conflict.rule.js";
 import { heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
-import { contentOf, linkChanges, nearestLinks, newMemory, type WritePlan } from "./apply-plan.js";
+import {
+  contentOf,
+  linkChanges,
+  type NearMemory,
+  type NewMemoryContext,
+  nearestLinks,
+  newMemory,
+  type WritePlan,
+} from "./apply-plan.js";
 import { absorbed, type SettledDecision } from "./decide-write.rule.js";
+import type { NewMemory } from "./insert-memories.js";
 import type { Sighting } from "./memory-states.js";
 import type { KnownMemory, ToldMemory, ToldStatement, WriteContext } from "./statement.js";
 import type { WriteOutcome } from "./write-runtime.js";
@@ -52,7 +61,7 @@ function planNew(
   { statement, known }: MetStatement,
   decision: Decided<"create"> | Decided<"replace">,
 ): PlannedWrite {
-  const { memory, said } = statement;
+  const { memory } = statement;
   const old = decision.action === "replace" ? byId(known, decision.id) : undefined;
   const double = absorbed(known);
   const validFrom = heldSince(memory, old).toISOString();
@@ -71,15 +80,40 @@ function planNew(
       changes: [
         ...(old ? [replacedBy(old, memory, id)] : []),
         ...(double ? [change(memory, double.id, "MERGE", { text: double.text }, { supersededBy: id })] : []),
-        {
-          ...change(memory, id, "ADD", null, contentOf(created)),
-          news: newsOf(old ? "updated" : "created", memory, said.length),
-          similarity: known.find(({ relation }) => relation === "near")?.similarity ?? null,
-        },
-        ...linkChanges(created, created.links, known),
+        ...addedChanges(old ? "updated" : "created", statement, created, known),
       ],
     },
   };
+}
+
+/** A new memory that meets nothing but what it is linked to: the nearest of `near`, which come nearest first. */
+export function planAlone(
+  context: NewMemoryContext,
+  statement: ToldStatement,
+  near: readonly NearMemory[],
+): PlannedWrite {
+  const created = newMemory(context, statement, near);
+  return {
+    outcome: { outcome: "created", id: created.id, problems: [] },
+    plan: { created: [created], changes: addedChanges("created", statement, created, near) },
+  };
+}
+
+/** What the audit trail tells of a new memory and its links. */
+function addedChanges(
+  news: ChangeEvent,
+  { memory, said }: ToldStatement,
+  created: NewMemory,
+  known: readonly NearMemory[],
+): MemoryChange[] {
+  return [
+    {
+      ...change(memory, created.id, "ADD", null, contentOf(created)),
+      news: newsOf(news, memory, said.length),
+      similarity: known.find(({ relation }) => relation === "near")?.similarity ?? null,
+    },
+    ...linkChanges(created, created.links, known),
+  ];
 }
 
 /** A value of the past, stored between the others of its slot. */

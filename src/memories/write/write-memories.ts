@@ -1,15 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { MemoryEvent } from "../../events/event-log.js";
+import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { lockOwner } from "../../scope/scope-predicates.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
 import { applyPlan, type PlanTarget } from "./apply-plan.js";
 import { type GatheredDrafts, gatherDrafts, gatherWave, type OwnerStatements } from "./gather.js";
-import { commonPlace, joinWrites, planWave } from "./plan-wave.js";
+import { findGivenNeighbours, type GivenNeighbours } from "./held-neighbours.js";
+import { planAdditions } from "./plan-additions.js";
+import { commonPlace, joinWrites, type PlannedWave, planWave } from "./plan-wave.js";
 import { planQuarantined, sightQuarantined, tellOfQuarantined } from "./quarantine-statements.js";
 import type { Answer, Statement, WriteContext } from "./statement.js";
 import { inWaves, nearDoubles } from "./waves.js";
+import { writeAdditions } from "./write-additions.js";
 import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
 /** How gathered drafts are written. */
@@ -41,28 +45,84 @@ export async function writeMemories(
  * @param input.answers what a model says of the pairs of `findOpenPairs`. @default all are different
  */
 export async function writeGathered(
-  { db, config, logger }: Pick<WriteRuntime, "db" | "config" | "logger">,
+  { db, config, logger, neighbours }: Pick<WriteRuntime, "db" | "config" | "logger" | "neighbours">,
   input: Writing & { readonly gathered: GatheredDrafts; readonly answers?: readonly Answer[] | undefined },
 ): Promise<WriteOutcome[]> {
   const { gathered, origin, alongside, answers = [] } = input;
   const { owners, space } = gathered;
   const outcomes = [...gathered.outcomes];
   if (owners.length === 0 && !alongside) return outcomes;
-  const held = await db.transaction(async (tx) => {
-    const held: string[] = [];
-    for (const told of owners) {
-      const owner = await lockOwner(tx, told.scope);
-      const context = { owner, config, origin, answers, language: tx.language, newId: randomUUID };
-      const target = { owner, scope: told.scope, space, origin, config };
-      const written = await writeForOwner(tx, { context, target }, told);
+  const common = { config, origin, answers, language: db.language, newId: randomUUID };
+  const told = await withGiven(neighbours, gathered);
+  const [only, ...others] = told;
+  const added =
+    only && others.length === 0 && !alongside ? await addWhatIsNew(db, common, { space, told: only }) : null;
+  if (added) {
+    for (const [draft, outcome] of added) outcomes[draft] = outcome;
+    return outcomes;
+  }
+  const quarantined = await db.transaction(async (tx) => {
+    const ids: string[] = [];
+    for (const each of told) {
+      const owner = await lockOwner(tx, each.scope);
+      const target = { owner, scope: each.scope, space, origin, config };
+      const written = await writeForOwner(tx, { context: { ...common, owner }, target }, each);
       for (const [draft, outcome] of written.outcomes) outcomes[draft] = outcome;
-      held.push(...written.held);
+      ids.push(...written.quarantined);
     }
     await alongside?.(tx, outcomes);
-    return held;
+    return ids;
   });
-  tellOfQuarantined(logger, { ...origin, memoryIds: held });
+  tellOfQuarantined(logger, { ...origin, memoryIds: quarantined });
   return outcomes;
+}
+
+/** What one owner is told, and what this process holds of the memories near it. */
+interface MetOwner extends OwnerStatements {
+  readonly given: GivenNeighbours | null;
+}
+
+/** Looked up before any lock is taken. */
+async function withGiven(
+  neighbours: WriteRuntime["neighbours"],
+  { owners, space }: GatheredDrafts,
+): Promise<MetOwner[]> {
+  const met: MetOwner[] = [];
+  for (const told of owners) {
+    const sought = told.batches.flatMap(({ statements }) => statements);
+    const given = await findGivenNeighbours(neighbours, { scope: told.scope, space }, sought);
+    met.push({ ...told, given });
+  }
+  return met;
+}
+
+/**
+ * Writes what is plainly new in one statement, without a lock taken before: see `planAdditions`. Null where it is not, or is no
+ * longer; then nothing was written.
+ */
+async function addWhatIsNew(
+  db: Connection,
+  context: Omit<WriteContext, "fresh" | "owner">,
+  { space, told }: { readonly space: EmbeddingSpace | null; readonly told: MetOwner },
+): Promise<PlannedWave["outcomes"] | null> {
+  const { scope, given, quarantined } = told;
+  const [wave = [], ...others] = wavesOf(context, told);
+  if (given === null || space === null || wave.length === 0) return null;
+  if (quarantined.length > 0 || others.length > 0) return null;
+  const planned = planAdditions(context, wave, given);
+  if (planned === null) return null;
+  const { origin } = context;
+  return (await writeAdditions(db, { scope, space, origin, given }, planned)) ? planned.outcomes : null;
+}
+
+function wavesOf(
+  { answers, config }: Pick<WriteContext, "answers" | "config">,
+  { batches }: OwnerStatements,
+): Statement[][] {
+  const { consent } = config;
+  return batches.flatMap(({ statements, near }) =>
+    inWaves(statements, nearDoubles(near, { answers, consent })),
+  );
 }
 
 /**
@@ -72,33 +132,31 @@ export async function writeGathered(
 async function writeForOwner(
   tx: Connection,
   { context, target }: { context: Omit<WriteContext, "fresh">; target: PlanTarget },
-  { batches, quarantined }: OwnerStatements,
+  told: MetOwner,
 ): Promise<WrittenForOwner> {
-  const { origin, answers, config } = context;
-  const { consent } = config;
+  const { given, quarantined } = told;
+  const { origin } = context;
+  const { scope, space } = target;
   const fresh = new Set<string>();
   const outcomes: [number, WriteOutcome][] = [];
-  const waves = batches.flatMap(({ statements, near }) =>
-    inWaves(statements, nearDoubles(near, { answers, consent })),
-  );
-  for (const wave of waves) {
-    const gathered = await gatherWave(tx, { ...context, scope: target.scope, space: target.space }, wave);
+  for (const wave of wavesOf(context, told)) {
+    const gathered = await gatherWave(tx, { ...context, scope, space, given }, wave);
     const { plan, outcomes: ofWave } = planWave({ ...context, fresh }, gathered);
     const searched = bestSimilarity(gathered.flatMap(({ known }) => known));
     await applyPlan(tx, { ...target, search: { searched, place: commonPlace(origin, wave) } }, plan);
     for (const { id } of plan.created) fresh.add(id);
     outcomes.push(...ofWave);
   }
-  if (quarantined.length === 0) return { outcomes, held: [] };
+  if (quarantined.length === 0) return { outcomes, quarantined: [] };
   const last = await quarantine(tx, { ...context, fresh }, target, quarantined);
-  return { outcomes: [...outcomes, ...last.outcomes], held: last.held };
+  return { outcomes: [...outcomes, ...last.outcomes], quarantined: last.quarantined };
 }
 
 /** What became of what one owner was told. */
 interface WrittenForOwner {
   readonly outcomes: Iterable<[draft: number, outcome: WriteOutcome]>;
   /** Ids of what is in quarantine since then. */
-  readonly held: readonly string[];
+  readonly quarantined: readonly string[];
 }
 
 async function quarantine(
@@ -114,7 +172,7 @@ async function quarantine(
   }));
   const { plan, outcomes } = joinWrites(writes, context.origin);
   await applyPlan(tx, { ...target, space: null }, plan);
-  return { outcomes, held: plan.created.map(({ id }) => id) };
+  return { outcomes, quarantined: plan.created.map(({ id }) => id) };
 }
 
 /** What the event of a model's proposal says about its outcome. */

@@ -4,6 +4,7 @@ import type { ConsentPolicy } from "../guard/consent-policy.rule.js";
 import type { ConsentGiven } from "../guard/consent-request.rule.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
 import type { MemoryOptions } from "../item/memory-options.js";
+import type { FindHeldNeighbours } from "./held-neighbours.js";
 import type { WritingProblem } from "./writing-constraints.rule.js";
 
 /** The settings that decide what is written of a memory. */
@@ -16,7 +17,10 @@ export interface WriteConfig {
 }
 
 /** What writing memories takes. */
-export type WriteRuntime = Runtime<WriteConfig>;
+export interface WriteRuntime extends Runtime<WriteConfig> {
+  /** What this process holds of owners' memories, so that a write need not compare all of their vectors. @default nothing */
+  readonly neighbours?: FindHeldNeighbours | undefined;
+}
 
 /** What became of one draft. */
 export interface WriteOutcome {

@@ -9,7 +9,7 @@ import type { MemoryKind, MemoryTrust } from "../item/memory.js";
  */
 const anywhere = [
   "i['’](?:m|ve|d|ll)|my|we['’](?:re|ve|d|ll)|our|you|your|his|she|its?|they|their|this|that",
-  "ich|wir|sie|meine?|él|ellos|ellas|nosotr[oa]s|ele|eles|elas|nós|nous|ils|elles|noi|ik|hij|zij|wij|jeg|minä|hän|én|tôi|saya|onlar",
+  "ich|wir|sie|meine?|él|ellos|ellas|nosotr[oa]s|ele|eles|elas|nós|nous|ils|elles|noi|ik|hij|zij|wij|jeg|minä|hän|én|tôi|saya|mereka|onlar|anh ấy|cô ấy",
   "я|он|она|они|оно|мы|мой|моя|мои|аз|тя|він|вона|вони|ми|εγώ|αυτός|αυτή|אני|הוא|היא|אנחנו|أنا|نحن|هو|هي|मैं|हम",
 ].join("|");
 const pronoun = new RegExp(`^(?:${anywhere})(?![\\p{L}\\p{M}\\p{N}-])`, "iu");
@@ -27,7 +27,17 @@ const beside: readonly RegExp[] = [
   /^j['’](?:ai|aime|habite|adore|étais|écris|utilise|apprends|évite)(?!\p{L})/iu,
   /^io\s(?:sono|ho|vivo|amo|abito|lavoro|preferisco|non|mangio|bevo|parlo|odio|voglio|mi)(?!\p{L})/iu,
   /^jag\s(?:är|har|bor|gillar|heter|vill|kan|arbetar|jobbar|tycker|älskar|dricker|äter)(?!\p{L})/iu,
+  // "Ella", "Elle" and "Han" are names, "dia" is a day.
+  /^elle\s(?:n['’]|ne|est|a|aime|adore|habite|vit|veut|parle|travaille|préfère|déteste|mange|boit|utilise)(?!\p{L})/iu,
+  /^ella\s(?:no|es|tiene|vive|quiere|habla|trabaja|prefiere|odia|come|bebe|usa|le)(?!\p{L})/iu,
+  /^(?:lui|lei)\s(?:non|è|ha|vive|ama|abita|vuole|parla|lavora|preferisce|odia|mangia|beve|usa)(?!\p{L})/iu,
+  /^ze\s(?:is|heeft|woont|werkt|houdt|wil|kan|eet|drinkt|spreekt|zijn|hebben|wonen)(?!\p{L})/iu,
+  /^(?:han|hun|hon|hen)\s(?:er|är|bor|har|vil|vill|kan|elsker|älskar|liker|gillar|arbejder|arbetar|jobber|spiser|äter|drikker|dricker)(?!\p{L})/iu,
+  /^on[aio]?\s(?:nie|jest|ma|lubi|mieszka|pracuje|woli|chce|mówi|je|pije|są|mają)(?!\p{L})/iu,
+  /^dia\s(?:tidak|adalah|suka|tinggal|bekerja|memiliki|punya|ingin|lebih)(?!\p{L})/iu,
   /^(?:私|わたし|僕|ぼく|俺)(?:は|が|の|も|たち)|^彼(?:は|が|らは|らが)/u,
+  // "他加禄语" is a language, "我孙子市" a town.
+  /^(?:[你您她]|[我他它](?:们|們|[的是在有住说說想要会會喜爱愛讨討不也很从從曾吃喝叫]))/u,
   /^(?:나|저|우리)는\s|^(?:내|제)가\s|^그(?:녀)?는\s|^그들은\s/u,
 ];
 

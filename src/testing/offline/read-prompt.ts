@@ -46,6 +46,33 @@ export function firstSentence(text: string, mostCharacters = Number.POSITIVE_INF
         .trimEnd()}…`;
 }
 
+/**
+ * What the stand-in said of the conversation before, from the element `earlier`, and the first sentence of each message of
+ * the user's for which `told` holds, without full stops: as many as `mostCharacters` hold, the first in any case.
+ */
+export function subjectsSaid(
+  prompt: string,
+  {
+    earlier,
+    mostCharacters,
+    told = () => true,
+  }: { earlier: string; mostCharacters: number; told?: (sentence: string) => boolean },
+): string[] {
+  const said = promptBlocks(prompt, "message")
+    .filter(({ attributes }) => attributes.role === "user")
+    .map(({ text }) => firstSentence(text, 100))
+    .filter(told)
+    .map((sentence) => sentence.replace(/[.!。！]$/u, ""));
+  const before = promptBlocks(prompt, earlier)
+    .slice(0, 1)
+    .map(({ text }) => text.replace(/^The user said: |\.$/g, ""));
+  let length = 0;
+  return [...before, ...new Set(said)].filter((subject, index) => {
+    length += subject.length + 2;
+    return index === 0 || length <= mostCharacters;
+  });
+}
+
 /** The words of `text`: lower case, compatibility forms unified, accents gone. */
 export function wordsOf(text: string): string[] {
   // More marks on a letter than any script has would take normalising time with their square.

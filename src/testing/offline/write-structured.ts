@@ -1,4 +1,12 @@
-import { firstSentence, isStopWord, promptBlocks, sentencesOf, stem, wordsOf } from "./read-prompt.js";
+import {
+  firstSentence,
+  isStopWord,
+  promptBlocks,
+  sentencesOf,
+  stem,
+  subjectsSaid,
+  wordsOf,
+} from "./read-prompt.js";
 
 /**
  * The structured output `conversation_summary`, by rule: the earlier summary's lines that stay, and one line for each
@@ -77,6 +85,23 @@ function compare(known: ReadonlySet<string>, said: ReadonlySet<string>): "differ
   return said.size === known.size ? "same" : "says_more";
 }
 
+/**
+ * The structured output `memory_pairs`, by rule: two memories with the same words are the same, all others unrelated. A
+ * stand-in: it knows no other words for anything.
+ */
+export function judgePairs(prompt: string): Record<string, unknown> {
+  const verdicts = promptBlocks(prompt, "pair").map(({ text }, index) => {
+    // The pair's own text was unescaped with it.
+    const [one = new Set<string>(), other = new Set<string>()] = promptBlocks(text, "memory").map((each) =>
+      subjects(each.text),
+    );
+    const isSame = one.size === other.size && [...one].every((word) => other.has(word));
+    const reason = isSame ? "Both have the same words." : "They have other words.";
+    return { pair: index + 1, reason, verdict: isSame ? "same" : "unrelated" };
+  });
+  return { verdicts };
+}
+
 function subjects(text: string): ReadonlySet<string> {
   return new Set(
     wordsOf(text)
@@ -93,23 +118,28 @@ const mostCharacters = 540;
  * episode holds. A stand-in: it cannot tell what mattered.
  */
 export function compressTurns(prompt: string): Record<string, unknown> {
-  const [earlier] = promptBlocks(prompt, "episode_so_far");
-  const said = promptBlocks(prompt, "message")
-    .filter(({ attributes }) => attributes.role === "user")
-    .map(({ text }) => firstSentence(text, 100).replace(/[.!。！]$/u, ""));
-  const subjects = [
-    ...(earlier ? [earlier.text.replace(/^The user said: |\.$/g, "")] : []),
-    ...new Set(said),
-  ];
-  let length = 0;
-  const kept = subjects.filter((subject, index) => {
-    length += subject.length + 2;
-    return index === 0 || length <= mostCharacters;
-  });
+  const said = subjectsSaid(prompt, { earlier: "episode_so_far", mostCharacters });
   return {
     reasoning: "Made by rule, without a model: the first sentence of each user message.",
-    summary: `The user said: ${kept.join("; ").slice(0, mostCharacters)}.`,
+    summary: `The user said: ${said.join("; ").slice(0, mostCharacters)}.`,
   };
+}
+
+/** What a user likes or not, as `fact_extraction` puts it. */
+const taste = /^The user (?:likes|dislikes|prefers|hates|loves)\b|^The user's favou?rite\b/i;
+
+/**
+ * The structured output `user_insights`, by rule: a user of whom two facts tell what they like is one who tells it. A
+ * stand-in: it understands nobody.
+ */
+export function findInsights(prompt: string): Record<string, unknown> {
+  const telling = promptBlocks(prompt, "memory").filter(
+    ({ attributes, text }) => attributes.kind === "fact" && taste.test(text),
+  );
+  if (telling.length < 2) return { insights: [] };
+  const evidence = telling.map(({ attributes }) => Number(attributes.number));
+  const summary = "The user is open about likes and dislikes.";
+  return { insights: [{ summary, tags: ["openness"], importance: 2, evidence }] };
 }
 
 /**

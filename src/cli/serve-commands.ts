@@ -1,0 +1,146 @@
+import { once } from "node:events";
+import { isIP } from "node:net";
+import { MemoryError } from "../errors.js";
+import type { MemoryAppOptions } from "../http/memory-app.js";
+import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withScope } from "./flags.js";
+import { useMemory, useScope } from "./use-memory.js";
+
+interface ServeFlags extends MemoryFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly auth?: string;
+  readonly mcp?: true;
+}
+
+/** `mnemograph serve`: the HTTP API, until a signal ends it. */
+export const serveCommand: CliCommand = {
+  name: "serve",
+  description:
+    "answer the HTTP API, described at /openapi.json; without authentication for this machine only",
+  examples: [
+    ["serve", "for programs of this machine"],
+    ["serve --host 0.0.0.0 --auth ./auth.js", "for callers that a module authenticates"],
+  ],
+  flags: (command) =>
+    withMemory(command, "search by meaning as well, with the embeddings a file or package exports")
+      .option(
+        "--model <module>",
+        "for background work: a file or package that exports a LangChain chat model",
+      )
+      .option("--host <address>", "where to listen", "127.0.0.1")
+      .option("--port <number>", "the port", wholeNumber(65_535), 8_787)
+      .option(
+        "--auth <module>",
+        "a file or package that exports a function `authenticate` (default: operators by MNEMOGRAPH_TOKEN, if it is set)",
+      )
+      .option("--mcp", "answer the Model Context Protocol at /mcp as well"),
+  run: serve,
+};
+
+/** How long calls that are under way may take to end, in ms. */
+const lastCallsMs = 10_000;
+
+/** @throws MemoryError `INVALID_INPUT` for an address that others reach without authentication; `PEER_MISSING` */
+async function serve(flags: ServeFlags): Promise<void> {
+  const { host, port } = flags;
+  const authenticate = await authenticateOf(flags);
+  if (authenticate === undefined && !isLoopback(host)) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `Others reach ${host}: say who may ask, by --auth or MNEMOGRAPH_TOKEN, or listen at 127.0.0.1.`,
+    );
+  }
+  const { createMemoryApp } = await peers("hono", () => import("../http/memory-app.js"));
+  const node = await peers("@hono/node-server", () => import("@hono/node-server"));
+  const mcp = flags.mcp && (await peers("@modelcontextprotocol/sdk", () => import("../mcp/mcp-handler.js")));
+  await useMemory({ ...flags, tenant: undefined }, async (memory) => {
+    const ending = new AbortController();
+    const app = createMemoryApp(memory, {
+      ...{ signal: ending.signal, ...(authenticate && { authenticate }) },
+      ...(mcp && { mcp: mcp.mcpHandler(memory) }),
+    });
+    const server = node.createAdaptorServer({ fetch: app.fetch });
+    // An import may take long; every other body has the app's own limit.
+    if ("requestTimeout" in server) server.requestTimeout = 0;
+    server.listen(port, host);
+    await once(server, "listening");
+    const at = server.address();
+    const place =
+      typeof at === "object" && at !== null ? `${host.includes(":") ? `[${host}]` : host}:${at.port}` : host;
+    process.stderr.write(`Listening at http://${place}\n`);
+    await stopSignal();
+    ending.abort(new MemoryError("CLOSED", "The server ends."));
+    const closed = new Promise((resolve) => server.close(resolve));
+    const timer = setTimeout(
+      () => "closeAllConnections" in server && server.closeAllConnections(),
+      lastCallsMs,
+    );
+    if ("closeIdleConnections" in server) server.closeIdleConnections();
+    await closed;
+    clearTimeout(timer);
+  });
+}
+
+async function authenticateOf({ auth }: ServeFlags): Promise<MemoryAppOptions["authenticate"]> {
+  if (auth !== undefined) {
+    const { loadAuthenticate } = await import("./open-memory.js");
+    return loadAuthenticate(auth);
+  }
+  const token = process.env.MNEMOGRAPH_TOKEN;
+  if (!token) return undefined;
+  const { bearerTokens } = await import("../http/authenticate.js");
+  return bearerTokens({ [token]: { role: "operator" } });
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+/** Resolves when the process is asked to end. */
+async function stopSignal(): Promise<void> {
+  const end = new AbortController();
+  const { signal } = end;
+  await Promise.race([once(process, "SIGTERM", { signal }), once(process, "SIGINT", { signal })]);
+  end.abort();
+}
+
+/** `load`, of which the package `name` may be missing. @throws MemoryError `PEER_MISSING` */
+async function peers<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    throw new MemoryError("PEER_MISSING", `This needs packages that are not installed: npm install ${name}`, {
+      cause,
+    });
+  }
+}
+
+/** `mnemograph mcp`: one scope's memory for a client of the Model Context Protocol, over standard input and output. */
+export const mcpCommand: CliCommand = {
+  name: "mcp",
+  description: "answer the Model Context Protocol over standard input and output, for one user or app",
+  examples: [["mcp --user ana", "a client runs this, and its model has ana's memory"]],
+  flags: (command) =>
+    withMemory(
+      withScope(command),
+      "search by meaning as well, with the embeddings a file or package exports",
+    ).option("--agent <name>", "only the categories that this agent may read"),
+  run: mcp,
+};
+
+async function mcp(flags: MemoryFlags & { readonly agent?: string }): Promise<void> {
+  const sdk = "@modelcontextprotocol/sdk";
+  const { createMcpServer } = await peers(sdk, () => import("../mcp/memory-server.js"));
+  const { StdioServerTransport } = await peers(
+    sdk,
+    () => import("@modelcontextprotocol/sdk/server/stdio.js"),
+  );
+  const { agent } = flags;
+  await useScope(flags, async (memory, scope) => {
+    const server = createMcpServer(memory, { scope, ...(agent !== undefined && { agent }) });
+    await server.connect(new StdioServerTransport());
+    await Promise.race([once(process.stdin, "end"), once(process.stdin, "close"), stopSignal()]);
+    await server.close();
+  });
+}

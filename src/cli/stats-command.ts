@@ -1,0 +1,78 @@
+import { InvalidArgumentError } from "commander";
+import { MemoryError } from "../errors.js";
+import type { AppCounts, AppStatsOf, AppsStats } from "../notes/app-stats.js";
+import { type CliCommand, type MemoryFlags, oneOf, withDatabase, withScope } from "./flags.js";
+import { aligned, print, whoseIs } from "./output.js";
+import { useListed, useMemory } from "./use-memory.js";
+
+/** `mnemograph stats`: how memory has worked over the last 30 days, or how apps have remembered. */
+export const statsCommand: CliCommand = {
+  name: "stats",
+  description: "show how memory has worked over the last 30 days, or how apps remember their conversations",
+  examples: [
+    ["stats --json", "for everybody; --user or --app for one"],
+    ["stats --by app", "notes, compactions and energy of each app"],
+  ],
+  flags: (command) =>
+    withDatabase(withScope(command))
+      .option("--by <what>", '"app": how apps remember their conversations', oneOf(["app"]))
+      .option("--since <time>", "with --by: since then instead of 30 days ago, in ISO 8601", time),
+  run: stats,
+};
+
+interface StatsFlags extends MemoryFlags {
+  readonly by?: "app";
+  readonly since?: Date;
+}
+
+/** @throws MemoryError `INVALID_INPUT` for --since alone, and what `memory.stats` throws. */
+async function stats(flags: StatsFlags): Promise<void> {
+  const { by, since } = flags;
+  if (by === "app") {
+    const found = await useListed(flags, (memory, whose) =>
+      // With a user it is refused, by what the command calls.
+      memory.stats({ ...(whose as Omit<AppStatsOf, "by">), by, ...(since && { since }) }),
+    );
+    return print(flags, found, () => describe(found));
+  }
+  if (since !== undefined) throw new MemoryError("INVALID_INPUT", "--since goes with --by app.");
+  const found = await useMemory(flags, (memory, scope) => memory.stats(scope && { scope }));
+  print(flags, found, () =>
+    aligned([
+      ["First pass rate", share(found.firstPassRate), "of what models proposed; healthy from 95 %"],
+      ["Written", found.written, "proposals that became, changed or confirmed a memory"],
+      ["Rejected", found.rejected, "proposals that were not written"],
+      ["Given up", found.deadLetters, "pieces of background work"],
+      ["Turns with the tool", share(found.recallToolShare), "searched by an agent; healthy below 10 %"],
+      ["Energy", `${Math.floor(found.energy.level)} %`, "left of the budget for background calls of models"],
+    ]).join("\n"),
+  );
+}
+
+function describe({ since, appsWithNotesShare, apps, ...all }: AppsStats): string {
+  const rows = apps.map((app) => [whoseIs(app.scope), ...row(app)]);
+  const names = ["", "notes", "new", "an hour", "compacted", "a day", "shown in", "units", "of all"];
+  return [
+    ...aligned([names, ...rows, ["all apps", ...row(all)]]),
+    `${share(appsWithNotesShare)} of ${all.appCount} apps have notes. All but the first column of numbers since ${since.toISOString()}.`,
+  ].join("\n");
+}
+
+function row(counts: AppCounts): (string | number)[] {
+  return [
+    ...[counts.notes, counts.notesCreated, counts.notesCreatedPerHour.toFixed(2)],
+    ...[counts.compactions, counts.compactionsPerDay.toFixed(2), share(counts.conversationsWithNotesShare)],
+    ...[Math.round(counts.notesEnergyUnits), Math.round(counts.energyUnits)],
+  ];
+}
+
+function share(value: number | null): string {
+  return value === null ? "-" : `${(value * 100).toFixed(1)} %`;
+}
+
+/** Reads a flag's value as a time. */
+function time(text: string): Date {
+  const date = new Date(text);
+  if (/^\d{4}-\d\d/.test(text) && !Number.isNaN(date.getTime())) return date;
+  throw new InvalidArgumentError("It must be a date or a time in ISO 8601.");
+}

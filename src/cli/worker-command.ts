@@ -1,0 +1,97 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { JobKind } from "../jobs/job-kinds.rule.js";
+import type { JobWorker } from "../jobs/queue-work.js";
+import type { Memory } from "../memory.js";
+import { type CliCommand, type MemoryFlags, wholeNumber, withMemory } from "./flags.js";
+import { statusLine } from "./output.js";
+
+interface WorkerFlags extends MemoryFlags {
+  readonly kind?: readonly string[];
+  readonly queueSchema: string;
+  readonly host: string;
+  readonly port?: number;
+}
+
+/** `mnemograph worker`: does what other processes put in queues, until a signal ends it. */
+export const workerCommand: CliCommand = {
+  name: "worker",
+  description: "do background work for all processes on this database, until a signal ends it; needs pg-boss",
+  examples: [["worker --model ./model.js --port 8788", "on as many machines as there is work for"]],
+  flags: (command) =>
+    withMemory(command, "give what is learned vectors, with the embeddings a file or package exports")
+      .option(
+        "--model <module>",
+        "file or package that exports a LangChain chat model as default or as `model`",
+      )
+      .option("--kind <kinds...>", "only work of these kinds, such as facts or summaries (default: all)")
+      .option("--queue-schema <name>", "schema of pg-boss's tables", "pgboss")
+      .option("--port <number>", "answer /healthz and /readyz at this port", wholeNumber(65_535))
+      .option("--host <address>", "where --port listens; probes come from other machines", "0.0.0.0"),
+  run: work,
+};
+
+/** How often progress is told, in ms: where it is a line of its own each time, less often. */
+const tellEveryMs = { terminal: 1_000, lines: 30_000 };
+
+async function work(flags: WorkerFlags): Promise<void> {
+  const { openMemory } = await import("./open-memory.js");
+  const { kind, queueSchema, host, port } = flags;
+  const memory = await openMemory({ ...flags, tenant: undefined }, { pgBoss: { schema: queueSchema } });
+  const told = statusLine(flags);
+  let server: Server | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const asked = stopSignal();
+    const worker = await memory.work({ ...(kind && { kinds: kind as JobKind[] }) });
+    let ending = false;
+    if (port !== undefined) server = await answerProbes(memory, worker, { host, port, ending: () => ending });
+    const tell = () => {
+      const { done, failed, running } = worker.status();
+      told.say(`${done} jobs done, ${failed} failed, ${running} running`);
+    };
+    process.stderr.write("At work.\n");
+    timer = setInterval(tell, told.isTerminal ? tellEveryMs.terminal : tellEveryMs.lines);
+    await asked;
+    ending = true;
+    await worker.stop();
+    tell();
+  } finally {
+    clearInterval(timer);
+    told.end();
+    server?.close();
+    server?.closeAllConnections();
+    await memory.close();
+  }
+}
+
+/** Resolves when the process is asked to end. A second time ends it at once: what it was at is done elsewhere. */
+async function stopSignal(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1));
+        resolve();
+      });
+    }
+  });
+}
+
+/** `/healthz`: the process answers. `/readyz`: it takes jobs, and the database answers. */
+async function answerProbes(
+  memory: Memory,
+  worker: JobWorker,
+  { host, port, ending }: { readonly host: string; readonly port: number; readonly ending: () => boolean },
+): Promise<Server> {
+  const server = createServer((request, response) => {
+    const status = worker.status();
+    const ready = status.ready && !ending() && memory.databaseStatus().state === "up";
+    const [path] = (request.url ?? "").split("?");
+    const code = path === "/healthz" ? 200 : path === "/readyz" ? (ready ? 200 : 503) : 404;
+    response.writeHead(code, { "content-type": "application/json", "cache-control": "no-store" });
+    response.end(JSON.stringify(code === 404 ? {} : { ...status, ready }));
+  });
+  server.listen(port, host);
+  await once(server, "listening");
+  return server;
+}

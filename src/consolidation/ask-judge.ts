@@ -1,0 +1,66 @@
+import type { ConsolidationRuntime } from "./consolidation-options.js";
+import { judgePairs, type ShownPair } from "./judge-pairs.js";
+import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
+import { needsVote, nextToAsk, type PairVote } from "./pair-votes.rule.js";
+
+/** What a model said of pairs, and what that took. */
+interface JudgedWork {
+  /** Those of which enough was said. */
+  readonly pairs: readonly VotedPair[];
+  readonly tokens: number;
+  readonly calls: number;
+}
+
+/**
+ * Asks the model about the pairs of `work` until enough was said of each. Once the day's tokens are spent, those that were
+ * begun are finished, and the others left to another day. Several pairs a call; every second time a pair is shown the other
+ * way round.
+ *
+ * @param on.before called before each call after the first; its error ends the work.
+ * @param on.after told after each call how far the work has come.
+ * @throws MemoryError `MODEL_REQUIRED`, `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`, `MODEL_FAILED`
+ */
+export async function askJudge(
+  deps: ConsolidationRuntime,
+  work: Pick<ConsolidationWork, "scope" | "pairs" | "budgetTokens">,
+  on: {
+    readonly before: () => Promise<void>;
+    readonly after: (soFar: Pick<JudgedWork, "pairs">) => Promise<void>;
+  },
+): Promise<JudgedWork> {
+  const { pairsPerCall } = deps.config.consolidation;
+  const charge = deps.usage.charging({ scope: work.scope, kind: "consolidation" });
+  const { timeoutMs } = deps.config.upkeep;
+  let { pairs } = work;
+  let [tokens, calls] = [0, 0];
+  for (;;) {
+    const begun = tokens >= work.budgetTokens;
+    const places = nextToAsk(pairs, pairsPerCall, { begun });
+    if (places.length === 0) break;
+    if (calls > 0) await on.before();
+    const asked = places.map((place) => shown(pairs[place] as VotedPair));
+    const judged = await judgePairs(deps.model(), asked, { timeoutMs, charge });
+    const votes = await redacted(deps, judged.votes);
+    calls++;
+    tokens += judged.tokens;
+    pairs = pairs.map((pair, place) => {
+      const vote = votes[places.indexOf(place)];
+      return vote ? { ...pair, votes: [...pair.votes, vote] } : pair;
+    });
+    await on.after({ pairs });
+  }
+  return { pairs: pairs.filter(({ votes }) => !needsVote(votes)), tokens, calls };
+}
+
+/** What a model says may repeat what is kept nowhere. */
+async function redacted(
+  { redactor }: Pick<ConsolidationRuntime, "redactor">,
+  votes: readonly PairVote[],
+): Promise<PairVote[]> {
+  const { reasons } = await redactor.json({ reasons: votes.map(({ reason }) => reason) });
+  return votes.map((vote, place) => ({ ...vote, reason: reasons[place] ?? "" }));
+}
+
+function shown({ first, second, votes }: VotedPair): ShownPair {
+  return votes.length % 2 === 0 ? [first, second] : [second, first];
+}

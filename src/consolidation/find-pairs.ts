@@ -1,0 +1,159 @@
+import sql from "sql-template-tag";
+import { dayMs } from "../clock.js";
+import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
+import { sourceRank } from "../memories/slot/slot-conflict.rule.js";
+import { mergeThresholds } from "../memories/write/decide-write.rule.js";
+import type { EmbeddingSpace } from "../models/embedding-space.js";
+import type { Connection } from "../postgres/connection.js";
+import type { OwnerRef } from "../scope/scope.js";
+import { choosePairs, fingerprintOf, type StoredMemory, type StoredPair } from "./choose-pairs.rule.js";
+import type { ConsolidationRuntime } from "./consolidation-options.js";
+import { findNearMemories } from "./near-memories.js";
+import { findCompared } from "./pair-statements.js";
+
+/** Memories whose neighbours are looked for in one run: of an owner with more, those that changed last. */
+const mostInPool = 500;
+
+/** What changed within three days is compared whatever it is: whoever did not run for a weekend misses nothing. */
+const freshMs = 3 * dayMs;
+
+/** What is older does not change any more by itself, and was compared when it was new. */
+const recentMs = 90 * dayMs;
+
+/** What counts as important, of 1 to 5: what nobody rated has 3. */
+const importantFrom = 3;
+
+/** The share of an owner's memories below the most used ones. */
+const belowMostUsed = 0.9;
+
+/**
+ * Least share of words that two texts have in common to be compared where there are no vectors. Three in five: the same fact in
+ * other words rarely has many more, and a model has the last word.
+ */
+const leastOverlap = 0.6;
+
+/** Pairs to be compared. */
+export interface FoundPairs {
+  readonly pairs: readonly StoredPair[];
+  /** Whether there are more than may be compared at a time. */
+  readonly more: boolean;
+}
+
+/**
+ * The pairs of an owner's memories that a model is worth asking about and was not asked about lately, the most alike
+ * first, at most `consolidation.mostPairs`.
+ *
+ * Neighbours are looked for of what changed in the last three days, is important, or is among the tenth that is used most:
+ * by vectors, from the lowest band on; without embeddings by the words that two have in common.
+ *
+ * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ */
+export async function findPairs(deps: ConsolidationRuntime, ownerRef: OwnerRef): Promise<FoundPairs> {
+  const { db, config } = deps;
+  const { mostPairs, fingerprintsForMs: withinMs } = config.consolidation;
+  const refs = await findPool(db, ownerRef);
+  if (refs.length === 0) return { pairs: [], more: false };
+  const space = await spaceOf(deps, ownerRef);
+  const least = space ? leastReviewed(config) : leastOverlap;
+  const open = choosePairs(await findNear(db, { ownerRef, refs, space, least }), {
+    policy: config.policy,
+    leastSimilarity: (memory) => (space ? mergeThresholds(memory, config).review : leastOverlap),
+    since: new Date(deps.clock().getTime() - recentMs),
+  });
+  const fingerprints = open.map(fingerprintOf);
+  const compared = await findCompared(db, { ownerRef, fingerprints, withinMs });
+  const left = open.filter((_, place) => !compared.has(fingerprints[place] ?? ""));
+  return { pairs: left.slice(0, mostPairs), more: left.length > mostPairs };
+}
+
+/** The pairs that `findNearMemories` finds, as they are stored. */
+async function findNear(
+  db: Connection,
+  search: Parameters<typeof findNearMemories>[1],
+): Promise<StoredPair[]> {
+  const found = await findNearMemories(db, search);
+  const refs = found.flatMap(({ first, second }) => [first, second]);
+  const stored = await findStored(db, { ownerRef: search.ownerRef, refs });
+  const byRef = new Map([...stored.values()].map((memory) => [memory.ref, memory]));
+  return found.flatMap((pair): StoredPair[] => {
+    const [first, second] = [byRef.get(pair.first), byRef.get(pair.second)];
+    return first && second ? [{ first, second, similarity: pair.similarity }] : [];
+  });
+}
+
+/** Where the lowest band begins that is left to consolidation. */
+function leastReviewed({ memories }: ConsolidationRuntime["config"]): number {
+  return Math.min(memories.reviewSimilarity, memories.contextReviewSimilarity);
+}
+
+/** The space that texts go to, which the embeddings tell with a vector; null without embeddings. */
+async function spaceOf(
+  { db, embedder }: ConsolidationRuntime,
+  ownerRef: OwnerRef,
+): Promise<EmbeddingSpace | null> {
+  if (!embedder) return null;
+  const [row] = await db.query<{ text: string }>(sql`
+    select m.content as text from ${db.schema}.memory m
+    where m.owner_ref = ${ownerRef} and m.state = 'active' limit 1`);
+  return row ? (await embedder.documents([row.text])).space : null;
+}
+
+/** The refs of the memories whose neighbours are looked for, those that changed last first. */
+async function findPool(db: Connection, ownerRef: OwnerRef): Promise<number[]> {
+  const { schema } = db;
+  const ago = (ms: number) => sql`${db.now()} - ${ms}::float8 * interval '1 millisecond'`;
+  const rows = await db.query<{ ref: number }>(sql`
+    select m.ref::float8 as ref
+    from (
+      select m.ref, m.updated_at, m.importance, m.access_count, percent_rank() over (order by m.access_count) as used
+      from ${schema}.memory m
+      where m.owner_ref = ${ownerRef} and m.kind in ('fact', 'insight') and m.state = 'active' and ${unexpired(db)}
+    ) m
+    where m.updated_at > ${ago(recentMs)} and (
+      m.updated_at > ${ago(freshMs)} or m.importance >= ${importantFrom}
+        or (m.access_count > 0 and m.used >= ${belowMostUsed})
+    )
+    order by m.updated_at desc, m.ref desc limit ${mostInPool}`);
+  return rows.map(({ ref }) => ref);
+}
+
+/**
+ * Memories of an owner as they are now, by their ids; those that are gone or expired are not there.
+ *
+ * @param input.ids which; or `input.refs`.
+ */
+export async function findStored(
+  db: Connection,
+  input: { readonly ownerRef: OwnerRef } & (
+    | { readonly ids: readonly string[] }
+    | { readonly refs: readonly number[] }
+  ),
+): Promise<ReadonlyMap<string, StoredMemory>> {
+  const { schema } = db;
+  const named =
+    "ids" in input
+      ? sql`unnest(${input.ids}::uuid[]) named cross join lateral (select * from ${schema}.memory where id = named limit 1) m`
+      : sql`unnest(${input.refs}::bigint[]) named cross join lateral (select * from ${schema}.memory where ref = named limit 1) m`;
+  const rows = await db.query<StoredRow>(sql`
+    select distinct on (m.ref) ${memoryJson(db)} as memory, m.ref, m.asserted_turn::float8 as turn,
+      coalesce(m.asserted_at, m.valid_from) as asserted_at, array(
+        select t.lexeme from ${schema}.memory_term t where t.memory_ref = m.ref and left(t.lexeme, 1) <> '@'
+      ) as terms
+    from ${named}
+    where m.owner_ref = ${input.ownerRef} and m.state = 'active' and ${unexpired(db)}
+    order by m.ref`);
+  return new Map(
+    rows.map(({ memory, ref, turn, asserted_at: assertedAt, terms }) => {
+      const item = memoryOf(memory);
+      return [item.id, { ...item, ref: Number(ref), turn, terms, assertedAt, rank: sourceRank(item) }];
+    }),
+  );
+}
+
+interface StoredRow extends Record<string, unknown> {
+  readonly memory: MemoryJson;
+  readonly ref: string;
+  readonly turn: number;
+  readonly asserted_at: Date;
+  readonly terms: string[];
+}

@@ -1,0 +1,121 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../postgres/connection.js";
+import type { OwnerRef } from "../scope/scope.js";
+import type { PairVerdict } from "./pair-votes.rule.js";
+
+/** What a memory takes over of those that became one with it. */
+export interface JoinedMemory {
+  readonly id: string;
+  /** Those that became one with it. */
+  readonly gone: readonly string[];
+  readonly pinned: boolean;
+  readonly tags: readonly string[];
+  /** The one of them all whose source it has; null where none has a source. */
+  readonly sourceOf: string | null;
+  /** All messages of that source's thread that any of them was learned from. */
+  readonly seqs: readonly number[];
+}
+
+/** Gives memories of a locked owner what they take over. One statement. */
+export async function joinMemories(
+  tx: Connection,
+  { ownerRef, joined }: { readonly ownerRef: OwnerRef; readonly joined: readonly JoinedMemory[] },
+): Promise<void> {
+  if (joined.length === 0) return;
+  const { schema } = tx;
+  await tx.query(sql`
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(joined)}::json) as i (
+        id uuid, gone uuid[], pinned boolean, tags text[], "sourceOf" uuid, seqs integer[]
+      )
+    )
+    update ${schema}.memory m
+    set pinned = i.pinned, tags = i.tags, thread_ref = s.thread_ref, evidence = s.evidence,
+      source_seqs = case when s.thread_ref is null then m.source_seqs else i.seqs end,
+      access_count = m.access_count + coalesce(g.used, 0)
+    from input i
+    left join lateral (
+      select thread_ref, evidence from ${schema}.memory where id = coalesce(i."sourceOf", i.id) limit 1
+    ) s on true
+    left join lateral (
+      select sum(access_count)::integer as used from ${schema}.memory where id = any (i.gone)
+    ) g on true
+    where m.id = i.id and m.owner_ref = ${ownerRef}`);
+}
+
+/** Two memories that are about one subject, by their refs. */
+export interface MemoryPairLink {
+  readonly from: number;
+  readonly to: number;
+  /** 0 to 1. */
+  readonly strength: number;
+}
+
+/** Which of `pairs` are linked, in either direction, as "from to". */
+export async function findLinked(
+  db: Connection,
+  pairs: readonly Pick<MemoryPairLink, "from" | "to">[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ from: number; to: number }>(sql`
+    select i."from", i."to" from json_to_recordset(${JSON.stringify(pairs)}::json) as i ("from" bigint, "to" bigint)
+    where exists (
+      select from ${db.schema}.relation r
+      where (r.from_ref = i."from" and r.to_ref = i."to") or (r.from_ref = i."to" and r.to_ref = i."from")
+    )`);
+  return new Set(rows.map(({ from, to }) => `${from} ${to}`));
+}
+
+/** Links memories of a locked owner. Both ends are written as well, so that copies of them are read anew. One statement. */
+export async function linkPairs(tx: Connection, links: readonly MemoryPairLink[]): Promise<void> {
+  if (links.length === 0) return;
+  const { schema } = tx;
+  await tx.query(sql`
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(links)}::json) as i ("from" bigint, "to" bigint, strength real)
+    ),
+    link as (
+      insert into ${schema}.relation (from_ref, to_ref, strength)
+      select "from", "to", strength from input
+      on conflict do nothing
+    )
+    update ${schema}.memory m set updated_at = m.updated_at
+    where m.ref in (select "from" from input union select "to" from input)`);
+}
+
+/** A pair that was compared. */
+interface ComparedPair {
+  readonly fingerprint: string;
+  readonly verdict: PairVerdict;
+}
+
+/** Which of `fingerprints` an owner's pairs were compared under, not longer ago than `withinMs`. */
+export async function findCompared(
+  db: Connection,
+  input: { readonly ownerRef: OwnerRef; readonly fingerprints: readonly string[]; readonly withinMs: number },
+): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ fingerprint: string }>(sql`
+    select fingerprint from ${db.schema}.compared_pair
+    where owner_ref = ${input.ownerRef} and fingerprint = any (${input.fingerprints}::text[])
+      and compared_at > ${db.now()} - ${input.withinMs}::float8 * interval '1 millisecond'`);
+  return new Set(rows.map(({ fingerprint }) => fingerprint));
+}
+
+/** Notes that an owner's `pairs` were compared now. */
+export async function keepCompared(
+  tx: Connection,
+  { ownerRef, pairs }: { readonly ownerRef: OwnerRef; readonly pairs: readonly ComparedPair[] },
+): Promise<void> {
+  await tx.query(sql`
+    insert into ${tx.schema}.compared_pair as c (owner_ref, fingerprint, verdict, compared_at)
+    select ${ownerRef}, fingerprint, verdict, ${tx.now()}
+    from json_to_recordset(${JSON.stringify(pairs)}::json) as i (fingerprint text, verdict text)
+    on conflict (owner_ref, fingerprint) do update
+      set verdict = excluded.verdict, compared_at = excluded.compared_at`);
+}
+
+/** Deletes what was noted of pairs longer ago than `keepMs`. */
+export async function sweepCompared(db: Connection, keepMs: number): Promise<void> {
+  await db.query(sql`
+    delete from ${db.schema}.compared_pair
+    where compared_at <= ${db.now()} - ${keepMs}::float8 * interval '1 millisecond'`);
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from "node:crypto";
+import { changeLine } from "../memories/changes/change-line.js";
+import type { MemoryChange } from "../memories/changes/record-changes.js";
+import { notedAgain } from "../memories/item/memory-metadata.rule.js";
+import { conflictReason } from "../memories/slot/slot-conflict.rule.js";
+import { joinPlans, type WritePlan } from "../memories/write/apply-plan.js";
+import type { Sighting } from "../memories/write/memory-states.js";
+import type { StoredMemory } from "./choose-pairs.rule.js";
+import type { JoinedMemory, MemoryPairLink } from "./pair-statements.js";
+import type { JudgedPair, PairEffect } from "./settle-pairs.rule.js";
+
+/** All that is done about the pairs of a run. */
+interface ConsolidationPlan {
+  readonly plan: WritePlan;
+  /** What memories take over of those that became one with them. */
+  readonly joined: readonly JoinedMemory[];
+  readonly links: readonly MemoryPairLink[];
+}
+
+/** What `effects` do, each about the pair in its place. */
+export function planPairs(judged: readonly JudgedPair[], effects: readonly PairEffect[]): ConsolidationPlan {
+  const counts = new Map<string, number>();
+  const plans = judged.map((pair, place): Partial<WritePlan> => {
+    const effect = effects[place] as PairEffect;
+    if (effect.action === "close") return planClose(pair, effect);
+    if (effect.action !== "merge") return effect.action === "link" ? { changes: [linkChange(pair)] } : {};
+    const { kept, gone } = effect;
+    const times = (counts.get(kept.id) ?? kept.seenCount) + gone.seenCount;
+    counts.set(kept.id, times);
+    return planMerge(pair, effect, times);
+  });
+  const links = judged.flatMap(({ first, second, similarity }, place) =>
+    effects[place]?.action === "link" ? [{ from: second.ref, to: first.ref, strength: similarity }] : [],
+  );
+  return { plan: joinPlans(plans), joined: joinedMemories(effects), links };
+}
+
+type Effect<Action extends PairEffect["action"]> = Extract<PairEffect, { action: Action }>;
+
+function planMerge(
+  { vote, similarity }: JudgedPair,
+  { kept, gone }: Effect<"merge">,
+  times: number,
+): Partial<WritePlan> {
+  const { verdict, reason } = vote;
+  const about = { category: kept.category, similarity };
+  const line = changeLine("merged", { ...kept, seenCount: times });
+  return {
+    deactivated: [{ id: gone.id, state: "merged", supersededBy: kept.id, validTo: null, purgeAfterMs: null }],
+    sightings: [sightingOf(kept, gone)],
+    changes: [
+      {
+        ...{ ...about, memoryId: gone.id, event: "MERGE", news: null },
+        ...{ old: { text: gone.text }, new: { supersededBy: kept.id, verdict, reason } },
+      },
+      {
+        ...{ ...about, memoryId: kept.id, event: "MERGE" },
+        old: { text: kept.text, seenCount: times - gone.seenCount },
+        new: { text: gone.text, seenCount: times, merged: gone.id, source: gone.source, verdict, reason },
+        news: { event: "merged", line, importance: Math.max(kept.importance, gone.importance) },
+      },
+    ],
+  };
+}
+
+/** `kept`, said again as `gone`: the word of whoever is believed less makes it neither surer nor fresher. */
+function sightingOf(kept: StoredMemory, gone: StoredMemory): Sighting {
+  const isLess = gone.rank < kept.rank;
+  return {
+    ...{ id: kept.id, times: gone.seenCount, importance: gone.importance, rank: gone.rank },
+    ...notedAgain(gone, kept),
+    ...(isLess
+      ? { confidence: kept.confidence, assertedTurn: kept.turn, assertedAt: null }
+      : { confidence: gone.confidence, assertedTurn: gone.turn, assertedAt: gone.assertedAt.toISOString() }),
+    ...{ origin: null, trust: null },
+  };
+}
+
+function planClose(
+  { vote, similarity }: JudgedPair,
+  { kept, gone, validTo, split }: Effect<"close">,
+): Partial<WritePlan> {
+  const { verdict, reason } = vote;
+  const { text, confidence, origin } = gone;
+  const decidedBy = conflictReason(gone, { ...kept, correction: false });
+  const splits = split ? [{ ...split, copyId: randomUUID(), supersededBy: gone.id }] : [];
+  const about = { category: gone.category, similarity };
+  return {
+    deactivated: [
+      {
+        ...{ id: gone.id, state: "superseded", supersededBy: kept.id },
+        ...{ validTo: validTo.toISOString(), purgeAfterMs: null },
+      },
+    ],
+    splits,
+    changes: [
+      {
+        ...{ ...about, memoryId: gone.id, event: "UPDATE", old: { text, confidence, origin } },
+        new: { supersededBy: kept.id, decidedBy, verdict, reason },
+        news: { event: "updated", line: changeLine("updated", kept), importance: kept.importance },
+      },
+      ...splits.map(
+        ({ copyId, id }): MemoryChange => ({
+          ...{ ...about, memoryId: copyId, event: "ADD", old: null, news: null },
+          new: { copyOf: id, supersededBy: gone.id },
+        }),
+      ),
+    ],
+  };
+}
+
+function linkChange({ first, second, similarity, vote }: JudgedPair): MemoryChange {
+  return {
+    ...{ memoryId: second.id, event: "LINK", category: second.category, similarity, old: null, news: null },
+    new: { links: [{ to: first.id, strength: similarity }], reason: vote.reason },
+  };
+}
+
+/** Most tags of a memory, as of those that are written. */
+const mostTags = 32;
+
+/** What each memory that others became one with has of all of them. */
+function joinedMemories(effects: readonly PairEffect[]): JoinedMemory[] {
+  const merged = new Map<StoredMemory, StoredMemory[]>();
+  for (const effect of effects) {
+    if (effect.action !== "merge") continue;
+    const known = [...merged].find(([kept]) => kept.id === effect.kept.id);
+    if (known) known[1].push(effect.gone);
+    else merged.set(effect.kept, [effect.gone]);
+  }
+  return [...merged].map(([kept, gone]) => {
+    const all = [kept, ...gone];
+    const source = all.find((memory) => memory.source !== null)?.source ?? null;
+    const seqs = all.flatMap((memory) =>
+      memory.source !== null && memory.source.threadId === source?.threadId ? memory.source.seqs : [],
+    );
+    return {
+      ...{ id: kept.id, gone: gone.map(({ id }) => id), pinned: all.some(({ pinned }) => pinned) },
+      tags: [...new Set(all.flatMap(({ tags }) => tags))].slice(0, mostTags),
+      sourceOf: all.find((memory) => memory.source !== null)?.id ?? null,
+      seqs: [...new Set(seqs)].toSorted((one, other) => one - other),
+    };
+  });
+}

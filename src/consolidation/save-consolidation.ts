@@ -1,0 +1,146 @@
+import sql from "sql-template-tag";
+import { insertEvents, type MemoryEvent } from "../events/event-log.js";
+import { completeOwnerTask, type OwnerTaskClaim } from "../jobs/owner-task.js";
+import { applyPlan } from "../memories/write/apply-plan.js";
+import { expireMemories } from "../memories/write/expire-memories.js";
+import type { Connection } from "../postgres/connection.js";
+import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
+import { fingerprintOf, type StoredMemory, type StoredPair } from "./choose-pairs.rule.js";
+import { type ConsolidationRuntime, consolidator } from "./consolidation-options.js";
+import { findStored } from "./find-pairs.js";
+import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
+import { findLinked, joinMemories, keepCompared, linkPairs } from "./pair-statements.js";
+import { verdictOf } from "./pair-votes.rule.js";
+import { planPairs } from "./plan-pairs.js";
+import { type JudgedPair, type PairEffect, settlePairs } from "./settle-pairs.rule.js";
+
+/** A pair, and what became of it. */
+export interface SettledPair extends JudgedPair {
+  readonly effect: PairEffect;
+}
+
+/** What a run is told of. */
+type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & {
+  readonly pairs: readonly VotedPair[];
+};
+
+/**
+ * What is to be done about `pairs`, as the memories are at this moment, in their order. Where one of them changed since it was
+ * read, it is nothing.
+ *
+ * @param owner what decides besides: its turn, and the time.
+ */
+export async function settle(
+  db: Connection,
+  { config }: Pick<ConsolidationRuntime, "config">,
+  { ownerRef, pairs }: Pick<Judged, "ownerRef" | "pairs">,
+  owner: Pick<LockedOwner, "turns" | "now">,
+): Promise<SettledPair[]> {
+  const ids = pairs.flatMap(({ first, second }) => [first.id, second.id]);
+  const stored = await findStored(db, { ownerRef, ids });
+  const linked = await findLinked(db, pairs.map(linkOf));
+  const judged = pairs.map((pair) => {
+    return { ...pair, vote: verdictOf(pair.votes), linked: linked.has(nameOf(linkOf(pair))) };
+  });
+  const isAsRead = ({ id, revision }: StoredMemory) => stored.get(id)?.revision === revision;
+  const standing = judged.filter(({ first, second }) => isAsRead(first) && isAsRead(second));
+  const { policy, consent } = config;
+  const effects = settlePairs(standing, { policy, consent, turns: owner.turns, now: owner.now });
+  return judged.map((pair): SettledPair => {
+    const effect = effects[standing.indexOf(pair)];
+    return { ...pair, effect: effect ?? { action: "none", why: "changed" } };
+  });
+}
+
+function linkOf({ first, second }: StoredPair) {
+  return { from: second.ref, to: first.ref };
+}
+
+function nameOf({ from, to }: { readonly from: number; readonly to: number }): string {
+  return `${from} ${to}`;
+}
+
+/**
+ * Does what the verdicts on `judged.pairs` come to and gives the task back, together or not at all: memories, links, audit
+ * trail, news, events, and that the pairs were compared.
+ *
+ * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
+ */
+export async function saveConsolidation(
+  deps: ConsolidationRuntime,
+  input: { readonly claim: OwnerTaskClaim; readonly work: ConsolidationWork } & Pick<Judged, "pairs">,
+): Promise<SettledPair[]> {
+  const { claim, work, pairs } = input;
+  const { scope, ownerRef } = work;
+  const { config } = deps;
+  const settled = await deps.db.transaction(async (tx) => {
+    const owner = await lockOwner(tx, scope);
+    const { purgeAfterMs } = config.lifecycle;
+    await expireMemories(tx, { owner, scope, purgeAfterMs, vectors: deps.embedder !== null });
+    const effects = await settle(tx, deps, { ownerRef, pairs }, owner);
+    const { plan, joined, links } = planPairs(
+      effects,
+      effects.map(({ effect }) => effect),
+    );
+    const origin = { actor: consolidator, step: "consolidate" } as const;
+    await applyPlan(tx, { owner, scope, space: null, origin, config }, plan);
+    await joinMemories(tx, { ownerRef, joined });
+    await linkPairs(tx, links);
+    await keepCompared(tx, { ownerRef, pairs: comparedOf(effects) });
+    await insertEvents(
+      tx,
+      effects.map((pair) => eventOf(scope, pair)),
+    );
+    await completeOwnerTask(tx, claim, {
+      tick: await tickDone(tx, { ...work, more: work.more || pairs.length < work.pairs.length }),
+    });
+    return effects;
+  });
+  tellOfSettled(deps, settled);
+  return settled;
+}
+
+/** What was compared is not compared again; what changed meanwhile is. */
+function comparedOf(settled: readonly SettledPair[]) {
+  return settled.flatMap((pair) => {
+    const { effect, vote } = pair;
+    if (effect.action === "none" && effect.why === "changed") return [];
+    return [{ fingerprint: fingerprintOf(pair), verdict: vote.verdict }];
+  });
+}
+
+/**
+ * Up to where the owner was looked at: with what this very run changed, where nobody else changed anything. Where pairs are
+ * left to another day, the owner counts as changed.
+ */
+async function tickDone(tx: Connection, { ownerRef, tick, more }: ConsolidationWork): Promise<number> {
+  const [row] = await tx.query<{ tick: string }>(
+    sql`select o.tick from ${tx.schema}.owner o where o.id = ${ownerRef}`,
+  );
+  return !more && Number(row?.tick) === tick + 1 ? tick + 1 : tick;
+}
+
+function eventOf(
+  scope: ConsolidationWork["scope"],
+  { first, effect, vote, similarity }: SettledPair,
+): MemoryEvent {
+  const { id: memoryId, category } = first;
+  const event = { scope, step: "consolidate", op: "classify", memoryId, category, similarity } as const;
+  const isRefused = effect.action === "none" && effect.why !== null;
+  return isRefused
+    ? { ...event, status: "skipped", detail: `${vote.verdict}, ${effect.why}` }
+    : { ...event, status: "ok", detail: vote.verdict };
+}
+
+function tellOfSettled(
+  { logger }: Pick<ConsolidationRuntime, "logger">,
+  settled: readonly SettledPair[],
+): void {
+  const outcomes: Record<string, number> = {};
+  for (const { effect } of settled) outcomes[effect.action] = (outcomes[effect.action] ?? 0) + 1;
+  const told = Object.entries(outcomes).map(([action, count]) => `${count} ${action}`);
+  const memoryIds = settled.flatMap(({ effect }) => ("gone" in effect ? [effect.gone.id] : []));
+  logger.info(`${settled.length} pairs of memories were compared: ${told.join(", ")}`, {
+    ...{ step: "consolidate", outcomes, memoryIds },
+  });
+}

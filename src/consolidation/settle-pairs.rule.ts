@@ -1,0 +1,140 @@
+import { type ConsentPolicy, consentRule } from "../memories/guard/consent-policy.rule.js";
+import type { CategoryPolicy } from "../memories/item/category.rule.js";
+import { type IntervalSplit, placeInSlot } from "../memories/slot/slot-timeline.rule.js";
+import { mayBeOne, type StoredMemory, type StoredPair } from "./choose-pairs.rule.js";
+import type { PairVote } from "./pair-votes.rule.js";
+
+/** A pair, and what a model's votes on it came to. */
+export interface JudgedPair extends StoredPair {
+  readonly vote: PairVote;
+  /** Whether the two are linked already. */
+  readonly linked: boolean;
+}
+
+/**
+ * Why a verdict is not acted on. "details": they differ in what code can see. "believed": what would go is believed more than
+ * what would stay. "pinned": it is pinned. "consent": it is about a sensitive field. "slot": one has a slot that the other
+ * has not. "settled": one of them went with another pair of the same run. "changed": one of them changed since it was read.
+ */
+export type PairRefusal = "details" | "believed" | "pinned" | "consent" | "slot" | "settled" | "changed";
+
+/** What is done about a pair. */
+export type PairEffect =
+  /** `gone` becomes one with `kept`, whose words stand. */
+  | { readonly action: "merge"; readonly kept: StoredMemory; readonly gone: StoredMemory }
+  /** `gone` held until `validTo`; `kept` holds. */
+  | {
+      readonly action: "close";
+      readonly kept: StoredMemory;
+      readonly gone: StoredMemory;
+      readonly validTo: Date;
+      readonly split: IntervalSplit | null;
+    }
+  | { readonly action: "link" }
+  | { readonly action: "none"; readonly why: PairRefusal | null };
+
+/** By what pairs are settled. */
+interface SettleRules {
+  readonly policy: CategoryPolicy;
+  readonly consent: ConsentPolicy;
+  readonly turns: number;
+  readonly now: Date;
+}
+
+/**
+ * What is done about each of `judged`, in their order. Merges come first, the most alike before the others, then what is
+ * closed; a memory that is gone takes no further part.
+ */
+export function settlePairs(judged: readonly JudgedPair[], rules: SettleRules): PairEffect[] {
+  const effects = judged.map((): PairEffect => ({ action: "none", why: null }));
+  const gone = new Set<string>();
+  const inTurn = judged
+    .map((pair, place) => ({ pair, place }))
+    .toSorted(
+      (one, other) => order(one.pair) - order(other.pair) || other.pair.similarity - one.pair.similarity,
+    );
+  for (const { pair, place } of inTurn) {
+    const effect = effectOf(pair, gone, rules);
+    if (effect.action === "merge" || effect.action === "close") gone.add(effect.gone.id);
+    effects[place] = effect;
+  }
+  return effects;
+}
+
+function order({ vote: { verdict } }: JudgedPair): number {
+  return verdict === "same" ? 0 : verdict === "related" || verdict === "unrelated" ? 2 : 1;
+}
+
+function effectOf(pair: JudgedPair, gone: ReadonlySet<string>, rules: SettleRules): PairEffect {
+  const { first, second, vote } = pair;
+  if (vote.verdict === "unrelated") return none(null);
+  if (gone.has(first.id) || gone.has(second.id)) return none("settled");
+  if (vote.verdict === "related") return pair.linked ? none(null) : { action: "link" };
+  if (!mayBeOne(first, second, rules.policy)) return none("details");
+  return vote.verdict === "same" ? merging(pair) : closing(pair, rules);
+}
+
+function none(why: PairRefusal | null): PairEffect {
+  return { action: "none", why };
+}
+
+/**
+ * Two that say the same become the one that is believed more; of those believed alike the pinned one, the one with a slot, the
+ * one that says more, the one said more often, and the older one.
+ */
+function merging({ first, second }: StoredPair): PairEffect {
+  const [kept, gone] = standsBefore(first, second) > 0 ? [first, second] : [second, first];
+  // The slot would be lost with what holds it.
+  if (gone.key !== null && kept.key === null) return none("slot");
+  return { action: "merge", kept, gone };
+}
+
+function standsBefore(one: StoredMemory, other: StoredMemory): number {
+  return (
+    one.rank - other.rank ||
+    Number(one.pinned) - Number(other.pinned) ||
+    Number(one.key !== null) - Number(other.key !== null) ||
+    one.text.length - other.text.length ||
+    one.seenCount - other.seenCount ||
+    other.ref - one.ref
+  );
+}
+
+/**
+ * The later of two that cannot both hold closes the earlier, as if both were values of one slot: dates come first, then whose
+ * word they are, then how sure they are. What is pinned, believed more, or sensitive is closed by nothing that a model says.
+ */
+function closing({ first, second }: StoredPair, rules: SettleRules): PairEffect {
+  if ((first.key === null) !== (second.key === null)) return none("slot");
+  const [earlier, later] = byTime(first, second) <= 0 ? [first, second] : [second, first];
+  const told = { ...later, turn: rules.turns, correction: false, now: rules.now };
+  const decision = placeInSlot(told, { current: earlier, before: undefined, after: undefined });
+  switch (decision.action) {
+    case "replace":
+      return closed({ kept: later, gone: earlier, validTo: later.validFrom, split: null }, rules);
+    case "keep":
+      return closed({ kept: earlier, gone: later, validTo: rules.now, split: null }, rules);
+    case "insert_closed": {
+      const { until, split = null } = decision;
+      return closed({ kept: earlier, gone: later, validTo: until, split }, rules);
+    }
+    default:
+      return none(null);
+  }
+}
+
+function byTime(one: StoredMemory, other: StoredMemory): number {
+  return one.validFrom.getTime() - other.validFrom.getTime() || one.ref - other.ref;
+}
+
+function closed(
+  closing: Omit<PairEffect & { action: "close" }, "action">,
+  { consent }: SettleRules,
+): PairEffect {
+  const { kept, gone } = closing;
+  if (gone.rank > kept.rank) return none("believed");
+  if (gone.pinned) return none("pinned");
+  if (consentRule(consent, gone) === "consent" || consentRule(consent, kept) === "consent")
+    return none("consent");
+  return { action: "close", ...closing };
+}

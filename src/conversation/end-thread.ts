@@ -1,0 +1,161 @@
+import sql, { empty } from "sql-template-tag";
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Runtime } from "../runtime.js";
+import { parseScoped, parseThreadId, type Scope, scopeField, threadForbidden } from "../scope/scope.js";
+import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
+import { storableText } from "../text/parse-input.js";
+import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
+import { claimThread } from "./claim-thread.js";
+
+/** Which conversation is over, and why. */
+export interface EndThread {
+  readonly scope: Scope;
+  readonly threadId: string;
+  /** For people: "resolved", "The user said goodbye". Longer than 300 characters it is cut. @default none */
+  readonly reason?: string | undefined;
+  /**
+   * Whether a round is under way, as where an agent's tool ends the conversation: what is recorded within the next ten
+   * minutes still belongs to it, and the note is made then. @default false
+   */
+  readonly afterRound?: boolean | undefined;
+}
+
+/** A conversation that is over. */
+export interface EndedThread {
+  readonly threadId: string;
+  /** When it ended first, and why: ending it again changes neither. */
+  readonly endedAt: Date;
+  readonly endedReason: string | null;
+}
+
+/** A conversation that was ended now. */
+export interface Ending extends EndedThread {
+  readonly threadRef: number;
+  /** Whether its note is to be made now. */
+  readonly noteDue: boolean;
+}
+
+/** Longest reason kept, in characters: a sentence or two, for a list. */
+const mostReasonCharacters = 300;
+
+/** How long a round may go on after it ended its conversation: an agent's last answers take seconds. */
+const closingMs = 600_000;
+
+const endSchema = z.strictObject({
+  scope: scopeField,
+  threadId: z.unknown(),
+  reason: storableText.optional(),
+  afterRound: z.boolean().default(false),
+});
+
+/**
+ * Ends a conversation, once: a message after it opens it again. With an app and `leavesNote`, its note is due from then
+ * on, in the same statement.
+ *
+ * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT`,
+ *   `REDACTION_FAILED`
+ */
+export async function endThread(
+  { db, redactor }: Pick<Runtime, "db" | "redactor">,
+  input: EndThread,
+  leavesNote: boolean,
+): Promise<Ending> {
+  const { scope, afterRound, ...end } = parseScoped(endSchema, input, "end of a conversation");
+  const threadId = parseThreadId(end.threadId);
+  const reason = end.reason === undefined ? null : await reasonOf(redactor, end.reason);
+  const ending = { scope, threadId, reason, afterRound, leavesNote };
+  const ended = await writeEnd(db, ending);
+  if (ended !== undefined) return ownEnding(ended, threadId);
+  // The first round of a graph that claims no thread is recorded after its tools ran.
+  if (afterRound && (await claimThread(db, { scope, threadId }))) {
+    return ownEnding((await writeEnd(db, ending)) ?? null, threadId);
+  }
+  throw new MemoryError("NOT_FOUND", `This scope has no thread "${threadId}".`);
+}
+
+async function reasonOf(redactor: Runtime["redactor"], reason: string): Promise<string | null> {
+  const line = onOneLine(visibleText(await redactor.text(reason))).trim();
+  return line === "" ? null : clipped(line, mostReasonCharacters);
+}
+
+function ownEnding(ended: Omit<Ending, "threadId"> | null, threadId: string): Ending {
+  if (ended === null) throw threadForbidden(threadId);
+  return { threadId, ...ended };
+}
+
+/** One statement; undefined when there is no such thread, null when it is another scope's. */
+async function writeEnd(
+  db: Connection,
+  input: {
+    readonly scope: Scope;
+    readonly threadId: string;
+    readonly reason: string | null;
+    readonly afterRound: boolean;
+    readonly leavesNote: boolean;
+  },
+): Promise<Omit<Ending, "threadId"> | null | undefined> {
+  const { schema } = db;
+  const { reason, afterRound, leavesNote } = input;
+  const { tenantId, userId, appId } = scopeColumns(input.scope);
+  const [row] = await db.query<{
+    id: string | null;
+    endedAt: Date;
+    endedReason: string | null;
+    due: boolean;
+  }>(
+    sql`
+    with known as (
+      select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.ended_at, t.closing_until
+      from ${schema}.thread t where ${threadIs(tenantId, input.threadId)}
+      for no key update
+    ),
+    ended as (
+      update ${schema}.thread t
+      set ended_at = coalesce(k.ended_at, ${db.now()}),
+        ended_reason = case when k.ended_at is null then ${reason}::text else t.ended_reason end,
+        closing_until = case
+          when not ${afterRound}::boolean then null
+          when k.ended_at is null then ${db.now()} + ${closingMs} * interval '1 millisecond'
+          else k.closing_until
+        end
+      from known k where t.id = k.id and k.owned
+      returning t.id, t.ended_at, t.ended_reason, t.closing_until,
+        k.ended_at is null or (k.closing_until is not null and t.closing_until is null) as changed
+    )
+    ${leavesNote && appId !== "" ? dueNote(db) : empty}
+    select e.id, e.ended_at as "endedAt", e.ended_reason as "endedReason",
+      ${leavesNote && appId !== ""}::boolean and e.changed and e.closing_until is null as due
+    from known left join ended e on e.id = known.id`,
+  );
+  if (!row) return undefined;
+  const { id, endedAt, endedReason, due } = row;
+  return id === null ? null : { threadRef: Number(id), endedAt, endedReason, noteDue: due };
+}
+
+/** A CTE that makes the note of `ended` due; one that failed keeps to the time of its next try. */
+function dueNote(db: Connection) {
+  return sql`,
+    task as (
+      insert into ${db.schema}.thread_task as k (thread_ref, task, done_until, retry_at)
+      select id, 'note', -1, coalesce(closing_until, ${db.now()}) from ended where changed
+      on conflict (thread_ref, task) do update set retry_at = case
+        when k.attempts > 0 then coalesce(k.retry_at, excluded.retry_at) else excluded.retry_at
+      end
+    )`;
+}
+
+/** Ends a conversation of an app in which nothing was said for `idleMs`. Whether it is over; it is given back otherwise. */
+export async function endIdleThread(
+  db: Connection,
+  { threadRef, idleMs }: { threadRef: number; idleMs: number },
+): Promise<boolean> {
+  const rows = await db.query(sql`
+    update ${db.schema}.thread t
+    set ended_at = coalesce(t.ended_at, ${db.now()}), ended_reason = case when t.ended_at is null then 'idle' else t.ended_reason end
+    where t.id = ${threadRef}
+      and (t.ended_at is not null or t.last_activity_at <= ${db.now()} - ${idleMs} * interval '1 millisecond')
+    returning t.id`);
+  return rows.length > 0;
+}

@@ -1,0 +1,71 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../postgres/connection.js";
+import type { ErasureScope } from "../scope/erasure-scope.js";
+import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
+import { eraseFound, forgetting } from "./erase-memories.js";
+import { type ErasableMemory, lockOwnerRow } from "./erase-statements.js";
+import type { ErasureTable, RowCounts } from "./erasure-tables.js";
+
+/** The notes that were made of some conversations, of one app. */
+interface AppNotes {
+  readonly ownerRef: string;
+  readonly row: ScopeRow;
+  /** Ids, of purged notes too. */
+  readonly ids: readonly string[];
+}
+
+/**
+ * Deletes the notes that apps made of locked threads which are about to go, with those that they were merged into, and what
+ * the audit trail says of them. The apps' other threads are told that they are gone. Takes the apps' locks.
+ *
+ * @param input.tables what hangs on memories, and they themselves.
+ */
+export async function eraseNotes(
+  tx: Connection,
+  input: {
+    readonly threads: readonly string[];
+    readonly scope: ErasureScope;
+    readonly tables: readonly ErasureTable[];
+  },
+): Promise<RowCounts> {
+  const counts: RowCounts = {};
+  for (const notes of await findNotesOf(tx, input.threads)) {
+    for (const [table, rows] of Object.entries(await eraseOfApp(tx, notes, input))) {
+      counts[table] = (counts[table] ?? 0) + rows;
+    }
+  }
+  return counts;
+}
+
+async function findNotesOf(tx: Connection, threads: readonly string[]): Promise<AppNotes[]> {
+  const rows = await tx.query<ScopeRow & { owner_ref: string; ids: string[] }>(sql`
+    select n.owner_ref::text as owner_ref, o.tenant_id, o.user_id, o.app_id, array_agg(distinct n.memory_id::text) as ids
+    from ${tx.schema}.note_source n join ${tx.schema}.owner o on o.id = n.owner_ref
+    where n.thread_ref = any (${threads}::bigint[])
+    group by n.owner_ref, o.tenant_id, o.user_id, o.app_id order by n.owner_ref`);
+  return rows.map(({ owner_ref: ownerRef, ids, ...row }) => ({ ownerRef, ids, row }));
+}
+
+async function eraseOfApp(
+  tx: Connection,
+  { ownerRef, row, ids }: AppNotes,
+  { scope, tables }: { readonly scope: ErasureScope; readonly tables: readonly ErasureTable[] },
+): Promise<RowCounts> {
+  // Every writer of the app's memories begins with this lock, and so waits.
+  await lockOwnerRow(tx, ownerRef);
+  const found = await tx.query<ErasableMemory & Record<string, unknown>>(sql`
+    select m.ref::text as ref, m.id, m.category, m.importance, m.state = 'active' as active
+    from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and m.id = any (${ids}::uuid[])`);
+  const erased = await eraseFound(tx, {
+    ...{ scope, whose: scopeOf(row), ownerRef, found, ids, tables, told: forgetting },
+  });
+  await forgetReasons(tx, ownerRef);
+  return erased;
+}
+
+/** Why other notes went may quote those that are gone. */
+async function forgetReasons(tx: Connection, ownerRef: string): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.history h set new = h.new - 'reason'
+    where h.owner_ref = ${ownerRef}::bigint and h.actor = 'worker:compact' and h.new ? 'reason'`);
+}

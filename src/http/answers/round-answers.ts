@@ -1,0 +1,141 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import { z } from "zod";
+import { memoryBlock, shownBy } from "../../rounds/memory-block.js";
+import type { Recalled } from "../../rounds/recalled.js";
+import { messageText } from "../../text/message-text.js";
+import { anyObject, described, time } from "./fields.js";
+import { memoryHit, memoryItem } from "./memory-answers.js";
+
+/** A message as chat APIs have it. */
+const chatMessage = z
+  .strictObject({
+    id: z.string().optional(),
+    role: z.enum(["user", "assistant", "system", "tool", "other"]),
+    content: z.string(),
+    name: z.string().optional(),
+    toolCalls: z
+      .array(z.strictObject({ id: z.string().optional(), name: z.string(), args: z.unknown() }))
+      .optional(),
+    toolCallId: z.string().optional(),
+  })
+  .register(described, { id: "ChatMessage" });
+
+const summary = z.strictObject({
+  ...{ id: z.number(), startSeq: z.number(), endSeq: z.number(), text: z.string() },
+  ...{ endMessageId: z.string(), startRound: z.number(), endRound: z.number() },
+});
+
+/** What memory knows at the start of a round. */
+export const recallAnswer = z.strictObject({
+  mode: z.string(),
+  block: z.string().nullable().register(described, {
+    description: "All of it as text for a prompt; null when there is nothing to say.",
+  }),
+  shown: anyObject.register(described, {
+    description: "To be given to /remember: then what was shown counts as seen.",
+  }),
+  summary: summary.nullable(),
+  processing: z.strictObject({ id: z.number(), startSeq: z.number(), endSeq: z.number() }).nullable(),
+  gap: z.array(chatMessage),
+  leftOut: z.strictObject({ messages: z.number(), endMessageId: z.string() }).nullable(),
+  recent: z.array(chatMessage),
+  shortened: z.array(z.string()),
+  lastRound: z.array(chatMessage),
+  ...{ lastSeq: z.number(), lastMessageId: z.string().nullable() },
+  memories: z.strictObject({
+    profile: z.array(memoryItem),
+    relevant: z.array(memoryHit),
+    episodes: z.array(memoryHit),
+    related: z.array(memoryItem),
+    rest: z.array(memoryItem),
+    notes: z.array(memoryItem),
+    leftOut: z.number(),
+    leftOutAtLeast: z.boolean().optional(),
+    timedOut: z.boolean().optional(),
+  }),
+  appName: z.string().optional(),
+  changes: z.strictObject({
+    ...{ since: z.number(), revision: z.number(), count: z.number() },
+    top: z.array(z.strictObject({ rev: z.number(), event: z.string(), line: z.string() })),
+  }),
+  consents: z.array(
+    z.strictObject({
+      ...{ id: z.string(), category: z.string(), key: z.string().nullable() },
+      ...{ value: z.string().nullable(), text: z.string(), current: z.string().nullable() },
+    }),
+  ),
+});
+
+/** `recalled` as JSON: messages as chat APIs have them, and all of it as text. */
+export function recallOf(recalled: Recalled) {
+  const { gap, recent, lastRound, traced: _, brought: __, ...rest } = recalled;
+  return {
+    ...rest,
+    block: memoryBlock(recalled),
+    shown: { ...shownBy(recalled) },
+    gap: gap.map(chatMessageOf),
+    recent: recent.map(chatMessageOf),
+    lastRound: lastRound.map(chatMessageOf),
+  };
+}
+
+const roles: Readonly<Record<string, z.output<typeof chatMessage>["role"]>> = {
+  ...{ human: "user", ai: "assistant", system: "system", developer: "system" },
+  ...{ tool: "tool", function: "tool" },
+};
+
+function chatMessageOf(message: BaseMessage): z.output<typeof chatMessage> {
+  const { id, name } = message;
+  const { tool_calls: calls, tool_call_id: answered } = message as {
+    readonly tool_calls?: readonly { readonly id?: string; readonly name: string; readonly args: unknown }[];
+    readonly tool_call_id?: unknown;
+  };
+  return {
+    ...(id !== undefined && { id }),
+    role: roles[message.getType()] ?? "other",
+    content: messageText(message),
+    ...(name !== undefined && { name }),
+    ...(Array.isArray(calls) && calls.length > 0 && { toolCalls: calls.map(callOf) }),
+    ...(typeof answered === "string" && { toolCallId: answered }),
+  };
+}
+
+function callOf({ id, name, args }: { readonly id?: string; readonly name: string; readonly args: unknown }) {
+  return { ...(id !== undefined && { id }), name, args };
+}
+
+/** What recording did. */
+export const recordAnswer = z.strictObject({ recorded: z.number(), lastSeq: z.number() });
+
+/** What the end of a round did. */
+export const rememberAnswer = recordAnswer.extend({
+  summary: z.strictObject({ started: z.boolean(), reason: z.string().optional() }),
+});
+
+/** Hits as models are given them, or as they are. */
+export const queryAnswer = z.strictObject({
+  hits: z.array(
+    z.union([
+      memoryHit,
+      z
+        .strictObject({
+          ...{ id: z.string().optional(), category: z.string().optional(), text: z.string() },
+          ...{ similarity: z.number().optional(), reason: z.string().optional() },
+          ...{ caution: z.string().optional(), related: z.array(z.string()).optional() },
+          metadata: z.looseObject({}).optional(),
+        })
+        .register(described, { id: "MemoryBullet" }),
+    ]),
+  ),
+});
+
+/** What was said that fits a question. */
+export const transcriptAnswer = z.strictObject({
+  hits: z.array(
+    z.strictObject({
+      ...{ threadId: z.string(), seq: z.number(), messageId: z.string(), role: z.string() },
+      ...{ actor: z.string().nullable(), text: z.string(), saidAt: time },
+      ...{ similarity: z.number(), score: z.number(), reason: z.string() },
+    }),
+  ),
+});

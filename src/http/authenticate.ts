@@ -1,0 +1,77 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { MemoryError } from "../errors.js";
+import { type Caller, parseCaller } from "./route/caller.js";
+
+/** Says who sends a request; null for nobody who is known. */
+export type Authenticate = (request: Request) => Caller | null | Promise<Caller | null>;
+
+/** The token of `Authorization: Bearer …`; null without one. */
+export function bearerTokenOf(request: Request): string | null {
+  return /^Bearer +([\w\-.~+/]+=*) *$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
+}
+
+/** Shorter tokens are guessed. */
+const fewestCharacters = 16;
+
+/**
+ * `authenticate` by fixed tokens: `Authorization: Bearer …`. How long it takes tells nothing of them.
+ *
+ * @param callers by token; tokens of at least 16 characters, such as `openssl rand -hex 32` makes.
+ * @example
+ * ```ts
+ * const app = createMemoryApp(memory, {
+ *   authenticate: bearerTokens({ [process.env.ADMIN_TOKEN!]: { role: "operator" } }),
+ * });
+ * ```
+ * @throws MemoryError `INVALID_INPUT` for a token that is too short, and for what is no caller; `SCOPE_REQUIRED`
+ */
+export function bearerTokens(callers: Readonly<Record<string, Caller>>): Authenticate {
+  const key = randomBytes(32);
+  const digest = (token: string) => createHmac("sha256", key).update(token).digest();
+  const known = Object.entries(callers).map(([token, caller]) => {
+    if (token.length >= fewestCharacters) return { digest: digest(token), caller: parseCaller(caller) };
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `A bearer token has fewer than ${fewestCharacters} characters: make one with \`openssl rand -hex 32\`.`,
+    );
+  });
+  return (request) => {
+    const token = bearerTokenOf(request);
+    if (token === null) return null;
+    const given = digest(token);
+    // All of them, so that nobody learns which one was nearly right.
+    return known.reduce<Caller | null>(
+      (found, each) => (timingSafeEqual(each.digest, given) ? each.caller : found),
+      null,
+    );
+  };
+}
+
+/** The part of Node's request that says where it came from: `@hono/node-server` gives it beside the request. */
+interface NodeBindings {
+  readonly incoming?: {
+    readonly socket?: { readonly localAddress?: string; readonly remoteAddress?: string };
+  };
+}
+
+const loopbackAddress = /^(127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3})$/;
+const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Headers by which a proxy says that somebody else asks. */
+const forwarded = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
+
+/**
+ * Whether a request surely comes from a program of this machine and its user: over loopback, past no proxy, under a name
+ * of this machine (a page whose name was turned to 127.0.0.1 has another), and not from a page of another site.
+ */
+export function isLocal(request: Request, bindings: unknown): boolean {
+  const { localAddress = "", remoteAddress = "" } =
+    (bindings as NodeBindings | undefined)?.incoming?.socket ?? {};
+  if (!loopbackAddress.test(localAddress) || !loopbackAddress.test(remoteAddress)) return false;
+  if (forwarded.some((name) => request.headers.has(name))) return false;
+  if (!loopbackHost.test(new URL(request.url).hostname)) return false;
+  const site = request.headers.get("sec-fetch-site");
+  if (site !== null && site !== "same-origin" && site !== "none") return false;
+  const origin = request.headers.get("origin");
+  return origin === null || (URL.canParse(origin) && new URL(origin).host === new URL(request.url).host);
+}

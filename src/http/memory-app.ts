@@ -1,0 +1,228 @@
+import { type Context, Hono } from "hono";
+import { MemoryError, messageOf } from "../errors.js";
+import { defaultLogger, type Logger } from "../logger.js";
+import type { Memory } from "../memory.js";
+import type { Scope } from "../scope/scope.js";
+import { type Authenticate, isLocal } from "./authenticate.js";
+import { openApiDocument } from "./openapi.js";
+import { actorOf, type Caller, parseCaller, type Reach, whoseOf } from "./route/caller.js";
+import { createForgetDesk, type ForgetDesk } from "./route/forget-desk.js";
+import { etagOf, HttpProblem, problemOf, problemResponse } from "./route/problem.js";
+import {
+  bodyWithin,
+  defaultBodyBytes,
+  defaultImportBytes,
+  readBytes,
+  readRequest,
+} from "./route/read-request.js";
+import type { Asked, Route } from "./route/route.js";
+import { within } from "./route/within.js";
+import { type MemoryApp, routes } from "./routes.js";
+
+/** A request that may go on or wait. */
+export interface LimitedRequest {
+  readonly caller: Caller;
+  /** Of the operation, as `/openapi.json` names it: "recall", "forget", "mcp". */
+  readonly operation: string;
+  readonly request: Request;
+}
+
+/** How an app answers. */
+export interface MemoryAppOptions {
+  /**
+   * Who sends a request. Without it only programs of this machine are answered, over loopback, and as operators: what
+   * comes from elsewhere, or by a proxy, is refused. @default nobody but this machine
+   */
+  readonly authenticate?: Authenticate;
+  /** Asked before each call: an answer refuses it for so long, by status 429. @default no limit */
+  readonly rateLimit?: (
+    request: LimitedRequest,
+  ) => { readonly retryAfterMs: number } | undefined | Promise<{ readonly retryAfterMs: number } | undefined>;
+  /** Longest body of JSON, in bytes. @default 4000000: thousands of memories */
+  readonly maxBodyBytes?: number;
+  /** Longest export that is imported, in bytes. @default 1000000000: it is read line by line */
+  readonly maxImportBytes?: number;
+  /**
+   * Longest time until an answer begins, in milliseconds, with the time a slow caller takes to send its body. Imports and
+   * what models are asked for meanwhile may take longer: calls go on, and are done. @default 60000
+   */
+  readonly timeoutMs?: number;
+  /** Answers `/mcp`: `mcpHandler(memory)` of mnemograph/mcp. @default there is no such path */
+  readonly mcp?: (request: Request, scope: Scope, actor: string) => Promise<Response>;
+  /** Ends imports, exports and forgetting that are under way, when the server is to end. @default nothing does */
+  readonly signal?: AbortSignal;
+  /** @default warnings and errors on standard error */
+  readonly logger?: Logger;
+}
+
+/**
+ * The HTTP API of `memory`, to be served as it is, or mounted in another Hono app or as LangGraph's `http.app`. Describes
+ * itself at `/openapi.json`.
+ *
+ * @example
+ * ```ts
+ * const app = createMemoryApp(memory, {
+ *   authenticate: bearerTokens({ [process.env.ANA_TOKEN!]: { role: "user", scope: { userId: "ana" } } }),
+ * });
+ * serve({ fetch: app.fetch, port: 8787 }); // of @hono/node-server
+ * ```
+ */
+export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}): MemoryApp {
+  const app = new Hono();
+  const { logger = defaultLogger } = options;
+  const forgets = createForgetDesk((message) => logger.error(message));
+  const report = (error: unknown, operation: string) => {
+    const { status } = problemOf(error).problem;
+    if (status < 500) return;
+    logger.error(
+      `${operation} failed: ${messageOf(error)}`,
+      MemoryError.is(error) ? { code: error.code } : {},
+    );
+  };
+  const answering =
+    (operation: string, work: (context: Context) => Promise<Response>) => async (context: Context) => {
+      try {
+        return await work(context);
+      } catch (error) {
+        report(error, operation);
+        return problemResponse(error);
+      }
+    };
+  for (const [operation, route] of Object.entries(routes) as unknown as [string, Route][]) {
+    const answer = (context: Context) => answerRoute({ memory, options, forgets, route, operation, context });
+    app.on(route.method.toUpperCase(), route.path, answering(operation, answer));
+  }
+  const { mcp } = options;
+  if (mcp)
+    app.all(
+      "/mcp",
+      answering("mcp", (context) => answerMcp(mcp, options, context)),
+    );
+  addProbes(app, memory);
+  app.get("/openapi.json", (context) => context.json(openApiDocument(routes)));
+  app.notFound(() => problemResponse(new MemoryError("NOT_FOUND", "There is no such path.")));
+  app.onError((error) => {
+    report(error, "request");
+    return problemResponse(error);
+  });
+  return app as unknown as MemoryApp;
+}
+
+interface Answering {
+  readonly memory: Memory;
+  readonly options: MemoryAppOptions;
+  readonly forgets: ForgetDesk;
+  readonly route: Route;
+  readonly operation: string;
+  readonly context: Context;
+}
+
+async function answerRoute({
+  memory,
+  options,
+  forgets,
+  route,
+  operation,
+  context,
+}: Answering): Promise<Response> {
+  const request = context.req.raw;
+  const caller = await admit(options, context, operation);
+  const signal = options.signal ? AbortSignal.any([request.signal, options.signal]) : request.signal;
+  const { maxBodyBytes = defaultBodyBytes, maxImportBytes = defaultImportBytes } = options;
+  const work = async () => {
+    const { params, query, body, named, match } = await readRequest(
+      route,
+      request,
+      context.req.param(),
+      maxBodyBytes,
+    );
+    const whose = whoseOf(route.reach, caller, named, (params as { appId?: string }).appId);
+    const asked: Asked<Reach, unknown, unknown, unknown> = {
+      ...{ memory, caller, whose, params, query, body, match, forgets, signal, actor: actorOf(caller) },
+      ...{ serverSignal: options.signal, stream: bodyWithin(request, maxImportBytes) },
+    };
+    return route.call(asked as Parameters<Route["call"]>[0]);
+  };
+  const answer = await (route.streams === "in" ? work() : within(options.timeoutMs ?? 60_000, work));
+  return isResponse(answer) ? answer : written(route, request, answer);
+}
+
+/** By its tag: servers put classes of their own in place of `Response`, whose `Response.json` makes none of theirs. */
+function isResponse(answer: unknown): answer is Response {
+  return Object.prototype.toString.call(answer) === "[object Response]";
+}
+
+function written(route: Route, request: Request, answer: unknown): Response {
+  const { status = 200, versioned } = route;
+  const headers = new Headers({ "cache-control": "no-store" });
+  if (status === 204) return new Response(null, { status, headers });
+  const { revision } = (answer ?? {}) as { readonly revision?: unknown };
+  if (versioned && typeof revision === "number") {
+    const etag = etagOf(revision);
+    headers.set("etag", etag);
+    if (route.method === "get" && request.headers.get("if-none-match") === etag)
+      return new Response(null, { status: 304, headers });
+  }
+  if (status === 202) headers.set("location", new URL(request.url).pathname);
+  return Response.json(answer, { status, headers });
+}
+
+/** Who asks, once that is known and may go on. @throws HttpProblem `UNAUTHENTICATED`, `RATE_LIMITED` */
+async function admit(
+  { authenticate, rateLimit }: MemoryAppOptions,
+  context: Context,
+  operation: string,
+): Promise<Caller> {
+  const request = context.req.raw;
+  const caller = authenticate ? await authenticate(request) : isLocal(request, context.env) ? local : null;
+  if (caller === null || caller === undefined) {
+    throw new HttpProblem(
+      "UNAUTHENTICATED",
+      authenticate
+        ? "Say who you are: Authorization: Bearer …"
+        : "This server knows no callers, so it answers programs of its own machine only.",
+    );
+  }
+  const known = parseCaller(caller);
+  const limited = await rateLimit?.({ caller: known, operation, request });
+  if (!limited) return known;
+  const seconds = Math.max(1, Math.ceil(limited.retryAfterMs / 1_000));
+  throw new HttpProblem("RATE_LIMITED", `Try again in ${seconds} s.`, seconds);
+}
+
+const local: Caller = { role: "operator" };
+
+async function answerMcp(
+  mcp: NonNullable<MemoryAppOptions["mcp"]>,
+  options: MemoryAppOptions,
+  context: Context,
+): Promise<Response> {
+  const caller = await admit(options, context, "mcp");
+  const { userId, appId, tenantId } = context.req.query();
+  const named = {
+    ...(tenantId !== undefined && { tenantId }),
+    ...(userId !== undefined && { userId }),
+    ...(appId !== undefined && { appId }),
+  };
+  const { scope } = whoseOf("scope", caller, named);
+  const { method, url, headers } = context.req.raw;
+  const { maxBodyBytes = defaultBodyBytes, timeoutMs = 60_000 } = options;
+  return within(timeoutMs, async () => {
+    const body = method === "POST" ? await readBytes(context.req.raw, maxBodyBytes) : null;
+    return mcp(new Request(url, { method, headers, body }), scope, actorOf(caller));
+  });
+}
+
+/** `/healthz`: the process answers. `/readyz`: its database does, too. Neither tells anything of what is kept. */
+function addProbes(app: Hono, memory: Memory): void {
+  app.get("/healthz", (context) => context.json({ status: "ok" }));
+  app.get("/readyz", async (context) => {
+    try {
+      await within(5_000, () => memory.energy.level());
+      return context.json({ status: "ok" });
+    } catch (error) {
+      const { code } = problemOf(error).problem;
+      return context.json({ status: "unavailable", code }, 503);
+    }
+  });
+}

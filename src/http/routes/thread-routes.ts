@@ -1,0 +1,183 @@
+import { z } from "zod";
+import { shownParts } from "../../conversation/shown-turns.js";
+import { MemoryError } from "../../errors.js";
+import {
+  counts,
+  cursorAfter,
+  described,
+  flag,
+  nextCursor,
+  numberBetween,
+  page,
+  rowNumber,
+  scope,
+  time,
+} from "../answers/fields.js";
+import { route } from "../route/route.js";
+
+const params = z.strictObject({ threadId: z.string() });
+
+/** What was deleted for good. */
+export const forgotten = z
+  .strictObject({
+    removed: counts,
+    total: z.number(),
+    sharedThreads: z.array(z.string()),
+    complete: z.boolean(),
+  })
+  .register(described, { id: "Forgotten" });
+
+const summary = z
+  .strictObject({
+    ...{ id: z.number(), threadId: z.string(), startSeq: z.number(), endSeq: z.number() },
+    ...{ baseId: z.number().nullable(), baseEndSeq: z.number().nullable() },
+    status: z.enum(["processing", "completed", "failed"]),
+    ...{ text: z.string().nullable(), generationTimeMs: z.number().nullable(), attempts: z.number() },
+    ...{ error: z.string().nullable(), leaseUntil: time.nullable(), retryAt: time.nullable() },
+    ...{ rolledBackAt: time.nullable(), createdAt: time },
+  })
+  .register(described, { id: "Summary" });
+const summaries = z.strictObject({ summaries: z.array(summary) });
+
+/** Conversations, and their summaries. */
+export const threadRoutes = {
+  listThreads: route({
+    ...{ method: "get", path: "/threads", reach: "scope" },
+    summary: "Conversations, most recently active first",
+    query: z.strictObject(page),
+    answer: z.strictObject({
+      threads: z.array(
+        z.strictObject({
+          ...{ threadId: z.string(), scope, messages: z.number(), createdAt: time, lastActivityAt: time },
+          ...{ endedAt: time.nullable(), endedReason: z.string().nullable() },
+        }),
+      ),
+      nextCursor,
+    }),
+    async call({ memory, whose, query: { limit, cursor: after } }) {
+      const rows = await memory.threads.list({ ...whose, limit, after });
+      const threads = rows.map(({ cursor: _, ...thread }) => thread);
+      return { threads, nextCursor: cursorAfter(rows, limit, ({ cursor }) => cursor) };
+    },
+  }),
+  claimThread: route({
+    ...{ method: "post", path: "/threads/:threadId/claim", reach: "scope", params },
+    summary: "Make a thread one's own before anything is said in it",
+    answer: z.strictObject({ strangers: z.array(z.string()) }),
+    call: ({ memory, whose, params: { threadId } }) => memory.threads.claim({ ...whose, threadId }),
+  }),
+  endThread: route({
+    ...{ method: "post", path: "/threads/:threadId/end", reach: "scope", params },
+    summary: "End a conversation; one with an app leaves a note",
+    body: z.strictObject({ reason: z.string().optional(), afterRound: z.boolean().optional() }),
+    answer: z.strictObject({ threadId: z.string(), endedAt: time, endedReason: z.string().nullable() }),
+    call: ({ memory, whose, params: { threadId }, body }) =>
+      present(threadId, memory.threads.end({ ...whose, ...body, threadId })),
+  }),
+  deleteThread: route({
+    ...{ method: "delete", path: "/threads/:threadId", reach: "scope", params },
+    summary: "Delete a conversation for good; what was learned there stays unless `memories=remove`",
+    query: z.strictObject({ memories: z.enum(["keep", "remove"]).optional(), dryRun: flag.optional() }),
+    answer: forgotten,
+    call: ({ memory, whose, params: { threadId }, query, signal }) =>
+      present(threadId, memory.threads.delete({ ...whose, ...query, threadId, signal })),
+  }),
+  shownTurns: route({
+    ...{ method: "get", path: "/threads/:threadId/shown", reach: "scope", params },
+    summary: "What each turn was shown of memory, latest first",
+    query: z.strictObject({ limit: page.limit, cursor: rowNumber.optional() }),
+    answer: z.strictObject({
+      turns: z.array(
+        z.strictObject({
+          ...{ turn: z.number(), seq: z.number(), messageId: z.string(), at: time, revision: z.number() },
+          summaryId: z.number().nullable(),
+          memories: z.array(
+            z.strictObject({ id: z.string(), part: z.enum(shownParts), text: z.string().nullable() }),
+          ),
+          ...{ leftOut: z.number(), block: z.string().nullable() },
+        }),
+      ),
+      nextCursor,
+    }),
+    async call({ memory, whose, params: { threadId }, query: { limit, cursor: before } }) {
+      const shown = memory.threads.shown({ ...whose, threadId, limit, before });
+      // Of another's thread as of none.
+      const turns = await shown.catch((error: unknown) => {
+        if (MemoryError.is(error, "THREAD_FORBIDDEN")) return [];
+        throw error;
+      });
+      return { turns, nextCursor: cursorAfter(turns, limit, ({ seq }) => seq) };
+    },
+  }),
+  listSummaries: route({
+    ...{ method: "get", path: "/threads/:threadId/summaries", reach: "scope", params },
+    summary: "Every version of a thread's summary, oldest first, failed ones too",
+    answer: summaries,
+    call: async ({ memory, whose, params }) => ({
+      summaries: await memory.summaries.list({ ...whose, ...params }),
+    }),
+  }),
+  summaryChain: route({
+    ...{ method: "get", path: "/threads/:threadId/summaries/chain", reach: "scope", params },
+    summary: "The summary in use and those it was made from, newest first",
+    answer: summaries,
+    call: async ({ memory, whose, params }) => ({
+      summaries: await memory.summaries.chain({ ...whose, ...params }),
+    }),
+  }),
+  rollbackSummary: route({
+    ...{ method: "post", path: "/threads/:threadId/summaries/:summaryId/rollback", reach: "scope" },
+    summary: "Make an earlier version the one in use",
+    params: params.extend({ summaryId: rowNumber }),
+    answer: z.null(),
+    status: 204,
+    async call({ memory, whose, params }) {
+      await memory.summaries.rollback({ ...whose, ...params });
+      return null;
+    },
+  }),
+  summaryProgress: route({
+    ...{ method: "get", path: "/summaries/progress", reach: "counted" },
+    summary: "The summaries completed last, latest first",
+    query: z.strictObject({ limit: numberBetween(1, 1_000).optional() }),
+    answer: z.strictObject({
+      summaries: z.array(
+        z.strictObject({
+          ...{ scope, threadId: z.string(), summaryId: z.number(), startSeq: z.number(), endSeq: z.number() },
+          ...{ windowMessages: z.number(), generationTimeMs: z.number().nullable(), createdAt: time },
+        }),
+      ),
+    }),
+    call: async ({ memory, whose, query: { limit = 20 } }) => ({
+      summaries: await memory.summaries.progress({ ...whose, limit }),
+    }),
+  }),
+  stuckSummaries: route({
+    ...{ method: "get", path: "/summaries/stuck", reach: "everything" },
+    summary: "Summaries that have been in the making for long",
+    query: z.strictObject({ olderThanMs: numberBetween(0, 1e12).optional() }),
+    answer: summaries,
+    call: async ({ memory, query: { olderThanMs } }) => ({
+      summaries: await memory.summaries.stuck(olderThanMs),
+    }),
+  }),
+  summaryStats: route({
+    ...{ method: "get", path: "/summaries/stats", reach: "everything" },
+    summary: "Counts of summaries, and what they took",
+    answer: z.strictObject({
+      ...{ completed: z.number(), processing: z.number(), failed: z.number() },
+      ...{ averageMs: z.number().nullable(), maxMs: z.number().nullable() },
+    }),
+    call: ({ memory }) => memory.summaries.stats(),
+  }),
+};
+
+/** What a call about a thread gives. Of another's thread it fails as of one that there is not, word for word. */
+async function present<Result>(threadId: string, call: Promise<Result>): Promise<Result> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!MemoryError.is(error, "THREAD_FORBIDDEN") && !MemoryError.is(error, "NOT_FOUND")) throw error;
+    throw new MemoryError("NOT_FOUND", `There is no thread "${threadId}" for you here.`);
+  }
+}

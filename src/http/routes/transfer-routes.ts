@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { splitLines } from "../../transfer/read-export.js";
+import { anyObject, counts, flag, scope } from "../answers/fields.js";
+import { notThere } from "../route/caller.js";
+import { route } from "../route/route.js";
+import { forgotten } from "./thread-routes.js";
+
+/** A `Problem`, for what went wrong after the answer. */
+const problem = z.strictObject({
+  ...{ type: z.string(), title: z.string(), status: z.number(), detail: z.string(), code: z.string() },
+  current: z.unknown().optional(),
+});
+
+const forgetState = z.strictObject({
+  state: z.enum(["running", "done", "failed", "none"]),
+  ...{ done: z.number(), total: z.number(), problem: problem.nullable() },
+});
+
+/** What is kept of a scope as a whole: out, in, and gone. */
+export const transferRoutes = {
+  export: route({
+    ...{ method: "get", path: "/export", reach: "scope", streams: "out" },
+    summary: "What is kept, as lines of JSON; the last one says how many there were",
+    answer: anyObject,
+    call: async ({ memory, whose, signal }) => linesResponse(memory.export(whose.scope), signal),
+  }),
+  import: route({
+    ...{ method: "post", path: "/import", reach: "counted", streams: "in" },
+    summary: "Write an export; what is there stays, and an interrupted import goes on where it was",
+    query: z.strictObject({ trust: z.enum(["untrusted", "operator"]).optional() }),
+    answer: z.strictObject({
+      ...{
+        scope,
+        lines: z.number(),
+        records: z.number(),
+        written: counts,
+        total: z.number(),
+        present: counts,
+      },
+      ...{ quarantined: z.number(), awaitingConsent: z.number(), withheld: counts.optional() },
+      skipped: z.array(z.strictObject({ type: z.string(), count: z.number(), reason: z.string() })),
+    }),
+    async call({ memory, caller, whose, query: { trust }, stream, signal }) {
+      if (trust === "operator" && caller.role !== "operator") throw notThere();
+      return memory.import(splitLines(stream), { ...whose, trust, signal });
+    },
+  }),
+  forget: route({
+    ...{ method: "post", path: "/forget", reach: "scope", status: 202 },
+    summary: "Delete everything for good; GET /forget tells how far that has come",
+    answer: forgetState,
+    call: async ({ memory, whose: { scope }, forgets, serverSignal }) =>
+      forgets.start(memory, scope, serverSignal),
+  }),
+  forgetState: route({
+    ...{ method: "get", path: "/forget", reach: "scope" },
+    summary: "How far forgetting has come, and with `count=true` what is left now",
+    query: z.strictObject({ count: flag.optional() }),
+    answer: forgetState.extend({ left: forgotten.nullable() }),
+    async call({ memory, whose: { scope }, query: { count }, forgets }) {
+      const left = count ? await memory.forget(scope, { dryRun: true }) : null;
+      return { ...forgets.state(scope), left };
+    },
+  }),
+};
+
+/** Characters sent at once: lines have some hundred, and each piece is a call of its own. */
+const pieceCharacters = 65_536;
+
+/**
+ * `lines` as they come. The first is awaited before anything is answered, so that a refusal is one. Nobody reads on for a
+ * caller that has gone, or that does not read: nothing is held meanwhile.
+ */
+async function linesResponse(lines: AsyncIterable<unknown>, signal: AbortSignal): Promise<Response> {
+  const iterator = lines[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  let next: IteratorResult<unknown> | null = await iterator.next();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        let piece = "";
+        while (piece.length < pieceCharacters) {
+          next ??= await iterator.next();
+          if (signal.aborted || next.done) break;
+          piece += `${JSON.stringify(next.value)}\n`;
+          next = null;
+        }
+        if (piece !== "") controller.enqueue(encoder.encode(piece));
+        if (!signal.aborted && !next?.done) return;
+        await iterator.return?.();
+        if (signal.aborted) controller.error(signal.reason);
+        else controller.close();
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, {
+    headers: { "content-type": "application/x-ndjson", "cache-control": "no-store" },
+  });
+}

@@ -1,0 +1,132 @@
+import {
+  trimToLength,
+  type WritingProblem,
+  writingProblems,
+} from "../memories/write/writing-constraints.rule.js";
+import { contentHash } from "../text/normal-value.js";
+import { onOneLine, storable, visibleText } from "../text/storable-text.js";
+
+/** An insight that a model proposes. Nothing in it is believed before `chooseInsights` has looked at it. */
+export interface InsightCandidate {
+  readonly summary: string;
+  readonly tags: readonly string[];
+  /** 1 to 5. */
+  readonly importance: number;
+  /** Numbers of the memories that bear it out, counted from 1. */
+  readonly evidence: readonly number[];
+}
+
+/** A memory that insights may rest on: a fact or an episode, and never an insight. */
+export interface InsightSource {
+  readonly id: string;
+  readonly kind: "fact" | "episode";
+  readonly category: string;
+  readonly text: string;
+  /** When it was said, or began. */
+  readonly saidAt: Date;
+  /** The conversation that it was learned in; null where that is not known. */
+  readonly threadId: string | null;
+}
+
+/** An insight that may be written. */
+export interface ChosenInsight {
+  readonly text: string;
+  readonly tags: readonly string[];
+  readonly importance: number;
+  /** The memories that bear it out. */
+  readonly evidence: readonly InsightSource[];
+  /** Whether it came longer than an insight may be, and was cut after a whole sentence. */
+  readonly trimmed: boolean;
+}
+
+/** Why an insight is not written. "names_ai": it speaks as or to the assistant; "known": a memory says it. */
+export type InsightProblem =
+  | WritingProblem
+  | "names_ai"
+  | "out_of_range"
+  | "no_evidence"
+  | "known"
+  | "duplicate"
+  | "run_cap";
+
+/**
+ * The insights that may be written, in their order, and why the others may not: each is judged by itself. One rests on
+ * memories that the model was shown, by their numbers; a number that none has makes all of it an invention.
+ */
+export function chooseInsights(
+  candidates: readonly InsightCandidate[],
+  { sources, most }: { readonly sources: readonly InsightSource[]; readonly most: number },
+): { chosen: ChosenInsight[]; rejected: InsightProblem[] } {
+  const known = new Set(sources.map(({ text }) => contentHash(text)));
+  const chosen: ChosenInsight[] = [];
+  const rejected: InsightProblem[] = [];
+  for (const candidate of candidates) {
+    const checked = checkInsight(candidate, sources);
+    const problem = typeof checked === "string" ? checked : crowdedOut(checked, { known, chosen, most });
+    if (problem !== null) rejected.push(problem);
+    else chosen.push(checked as ChosenInsight);
+  }
+  return { chosen, rejected };
+}
+
+function checkInsight(
+  { summary, tags, importance, evidence }: InsightCandidate,
+  sources: readonly InsightSource[],
+): ChosenInsight | InsightProblem {
+  const numbers = [...new Set(evidence)];
+  const cited = numbers.flatMap((number) => sources[number - 1] ?? []);
+  if (cited.length === 0 || cited.length < numbers.length) return "no_evidence";
+  if (!(importance >= 1 && importance <= 5)) return "out_of_range";
+  const said = onOneLine(visibleText(storable(summary)));
+  const text = trimToLength("insight", said) ?? said;
+  const [problem = namesAi(text) ? ("names_ai" as const) : null] = writingProblems("insight", text);
+  if (problem !== null) return problem;
+  return { text, tags: tagsOf(tags), importance, evidence: cited, trimmed: text.length < said.length };
+}
+
+function crowdedOut(
+  { text }: ChosenInsight,
+  {
+    known,
+    chosen,
+    most,
+  }: {
+    readonly known: ReadonlySet<string>;
+    readonly chosen: readonly ChosenInsight[];
+    readonly most: number;
+  },
+): InsightProblem | null {
+  const hash = contentHash(text);
+  if (known.has(hash)) return "known";
+  if (chosen.some((other) => contentHash(other.text) === hash)) return "duplicate";
+  return chosen.length >= most ? "run_cap" : null;
+}
+
+/** "Type I", "World War I": a numeral after a name. */
+const firstPerson = /(?<!\p{Lu}[\p{L}\p{N}.]*\s)(?<![\p{L}\p{N}'’-])I(?=['’\s])/u;
+
+/** Words by which a text speaks as the assistant or to it, in languages where few others write another word so. */
+const pronouns = new RegExp(
+  `(?<![\\p{L}\\p{M}\\p{N}-])(?:${[
+    "[Mm]e|[Mm]y|myself|[Ww]e|us|[Oo]urs?|ourselves|[Yy]ou|[Yy]ours?|yourself",
+    "[Ii]ch|[Mm]ich|[Dd]ich|[Ee]uch|[Mm]oi|[Tt]oi|[Uu]sted(?:es)?|[Vv]ocês?|[Nn]osotr[oa]s",
+    "[Мм]еня|[Мм]не|[Тт]ебя|[Тт]ебе|[Вв]ас|[Вв]ам",
+  ].join("|")})(?![\\p{L}\\p{M}\\p{N}-])|(?<!自)我|[你您]|あなた|私[はがをにの]`,
+  "u",
+);
+
+/** Whether `text` speaks of an AI by a pronoun, in the first or second person. */
+function namesAi(text: string): boolean {
+  return firstPerson.test(text) || pronouns.test(text);
+}
+
+/** Enough to sort by; a model that gives more splits hairs. */
+const mostTags = 5;
+const mostTagCharacters = 40;
+
+function tagsOf(tags: readonly string[]): string[] {
+  const plain = tags.map((tag) => onOneLine(visibleText(storable(tag))).trim());
+  return [...new Set(plain)]
+    .filter((tag) => tag !== "" && tag.length <= mostTagCharacters)
+    .slice(0, mostTags);
+}

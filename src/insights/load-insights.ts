@@ -1,0 +1,168 @@
+import sql, { empty } from "sql-template-tag";
+import type { TaskRuntime } from "../jobs/jobs-options.js";
+import { isHeld } from "../jobs/lease.js";
+import {
+  deferOwnerTask,
+  leaveOwnerTask,
+  type OwnerTaskClaim,
+  type OwnerTaskWork,
+  ownerTasks,
+} from "../jobs/owner-task.js";
+import type { JobStatus } from "../jobs/settle-failure.js";
+import { type CategoryPolicy, categoryOfKind } from "../memories/item/category.rule.js";
+import { unexpired } from "../memories/item/memory-row.js";
+import type { WriteConfig } from "../memories/write/write-runtime.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Runtime } from "../runtime.js";
+import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
+import { withoutMemoryBlocks } from "../text/contained-text.js";
+import { hasWords, onOneLine, tailOf } from "../text/storable-text.js";
+import type { InsightSource } from "./choose-insights.rule.js";
+import type { InsightsOptions } from "./insights-options.js";
+
+/** What making insights needs. */
+export type InsightsRuntime = Runtime<WriteConfig & { readonly insights: InsightsOptions }> & TaskRuntime;
+
+/** A message of the conversation that a user had last. */
+interface SaidLast {
+  readonly role: string;
+  readonly text: string;
+}
+
+/** What insights into a user are made of. */
+export interface InsightsWork extends OwnerTaskWork {
+  readonly ownerRef: number;
+  /** What an insight may rest on: the latest episodes, then what was learned or said again since the last run. */
+  readonly sources: readonly InsightSource[];
+  /** The end of the latest conversation, in order. */
+  readonly said: readonly SaidLast[];
+  /** The thread of that; null without. */
+  readonly saidIn: string | null;
+}
+
+/** As much as a hundred turns, in short: what the user has been about. */
+const mostEpisodes = 5;
+/** New facts. More of them would be what the user is about, and the episodes have that. */
+const mostFacts = 3;
+/** Of the conversation: its tone shows in the last few messages. */
+const mostSaidCharacters = 1_000;
+/** Messages read for that. */
+const mostSaid = 12;
+
+/**
+ * What `claim` is about, or how it ended. Without anything new, or any memory to rest on, the claim is given back and the
+ * run does not count; before its time it waits.
+ */
+export async function loadInsights(
+  deps: InsightsRuntime,
+  claim: OwnerTaskClaim,
+): Promise<InsightsWork | JobStatus> {
+  const { db, config } = deps;
+  const found = await findInsightsWork(db, claim, config);
+  if (!found) return "lost";
+  const { isNew, restsUntil, ...work } = found;
+  const ofUser = work.scope.userId !== undefined;
+  if (!ofUser || !isNew || work.sources.length === 0) return leaveOwnerTask(db, claim, work);
+  return restsUntil === null ? work : deferOwnerTask(db, claim, restsUntil);
+}
+
+interface Row extends ScopeRow, Record<string, unknown> {
+  tick: string;
+  is_new: boolean;
+  rests_until: Date | null;
+  sources: (Omit<InsightSource, "saidAt"> & { readonly saidAt: string })[];
+  said: SaidLast[];
+  said_in: string | null;
+}
+
+interface FoundWork extends InsightsWork {
+  /** Whether anything was said or learned since the last run. */
+  readonly isNew: boolean;
+  /** Until when there was a run not long enough ago; null for now. */
+  readonly restsUntil: Date | null;
+}
+
+/**
+ * The work behind `claim`, in one round trip; null when the claim was lost.
+ *
+ * What nobody vouches for is no evidence, since an insight would vouch for it. Nor is what stays within an app, since an
+ * insight is known in all.
+ */
+async function findInsightsWork(
+  db: Connection,
+  claim: OwnerTaskClaim,
+  { insights, policy }: { readonly insights: InsightsOptions; readonly policy: CategoryPolicy },
+): Promise<FoundWork | null> {
+  const { schema, now } = db;
+  const usable = sql`m.state = 'active' and ${unexpired(db)} and m.valid_from <= ${now()} and m.app_id = ''
+      and m.trust <> 'untrusted'`;
+  const rested = sql`(o.done_at + ${insights.everyMs}::float8 * interval '1 millisecond')`;
+  // What is said in an app stays there where episodes do.
+  const ofApps =
+    policy.categories.get(categoryOfKind.episode)?.level === "app" ? sql`and t.app_id = ''` : empty;
+  const [row] = await db.query<Row>(sql`
+    with owner as materialized (
+      select o.*, k.done_at from ${schema}.owner_task k join ${schema}.owner o on o.id = k.owner_ref
+      where ${isHeld(ownerTasks, claim)}
+    ),
+    episode as materialized (
+      select m.* from owner o cross join lateral (
+        select * from ${schema}.memory m where m.owner_ref = o.id and m.kind = 'episode' and ${usable}
+        order by m.valid_from desc, m.ref desc limit ${mostEpisodes}
+      ) m
+    ),
+    fact as materialized (
+      select m.* from owner o cross join lateral (
+        select * from ${schema}.memory m
+        where m.owner_ref = o.id and m.tick > ${claim.doneUntil} and m.kind = 'fact' and ${usable}
+        order by m.importance desc, m.updated_at desc, m.ref desc limit ${mostFacts}
+      ) m
+    ),
+    source as (
+      select 1 as list, m.* from episode m union all select 2, m.* from fact m
+    ),
+    latest as (
+      select t.id, t.thread_id from owner o cross join lateral (
+        select * from ${schema}.thread t where t.owner_ref = o.id ${ofApps} order by t.last_activity_at desc limit 1
+      ) t
+    ),
+    said as (
+      select m.seq, m.role, m.content from latest t cross join lateral (
+        select * from ${schema}.message m where m.thread_ref = t.id and m.role in ('user', 'assistant')
+        order by m.seq desc limit ${mostSaid}
+      ) m
+    )
+    select o.tenant_id, o.user_id, o.app_id, o.tick,
+      o.said_tick > ${claim.doneUntil} or exists (select from source where tick > ${claim.doneUntil}) as is_new,
+      case when ${rested} > ${now()} then ${rested} end as rests_until,
+      (select coalesce(json_agg(json_build_object(
+        'id', m.id, 'kind', m.kind, 'category', m.category, 'text', m.content, 'saidAt', m.valid_from,
+        'threadId', (select t.thread_id from ${schema}.thread t where t.id = m.thread_ref)
+      ) order by m.list, m.valid_from, m.ref), '[]') from source m) as sources,
+      (select coalesce(json_agg(json_build_object('role', role, 'text', content) order by seq), '[]') from said) as said,
+      (select thread_id from latest) as said_in
+    from owner o`);
+  if (!row) return null;
+  const said = endOf(row.said);
+  return {
+    ...{ scope: scopeOf(row), ownerRef: claim.ownerRef, tick: Number(row.tick) },
+    sources: row.sources.map((source) => ({ ...source, saidAt: new Date(source.saidAt) })),
+    ...{ said, saidIn: said.length === 0 ? null : row.said_in },
+    ...{ isNew: row.is_new, restsUntil: row.rests_until },
+  };
+}
+
+/** The last of `messages`, as much of them as insights take. What was recalled is not said anew where it was put into one. */
+function endOf(messages: readonly SaidLast[]): SaidLast[] {
+  const kept: SaidLast[] = [];
+  let left = mostSaidCharacters;
+  for (const { role, text } of messages.toReversed()) {
+    const plain = onOneLine(withoutMemoryBlocks(text));
+    if (!hasWords(plain)) continue;
+    const end = tailOf(plain, left);
+    if (end !== "") kept.unshift({ role, text: end });
+    left -= plain.length;
+    if (left <= 0) break;
+  }
+  return kept;
+}

@@ -1,0 +1,146 @@
+import sql from "sql-template-tag";
+import { insertEvents, type MemoryEvent } from "../events/event-log.js";
+import { completeOwnerTask, type OwnerTaskClaim } from "../jobs/owner-task.js";
+import { recordChanges } from "../memories/changes/record-changes.js";
+import type { MemoryDraft } from "../memories/item/memory.js";
+import { classified, writeMemories } from "../memories/write/write-memories.js";
+import type { WriteOutcome } from "../memories/write/write-runtime.js";
+import type { Connection } from "../postgres/connection.js";
+import type { ChosenInsight, InsightProblem } from "./choose-insights.rule.js";
+import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
+
+/** How the audit trail names who writes insights. */
+const analyst = "worker:insights";
+
+/** Type of the links that lead from an insight to what it rests on. */
+const evidenceLink = "evidence";
+
+/** As strong as two memories that are just alike enough to be linked: what it rests on need not sound like it. */
+const evidenceStrength = 0.6;
+
+/**
+ * Writes the insights chosen and completes the task, together or not at all; an event tells of each insight and of each that
+ * was rejected. Outcomes in the order of `chosen`.
+ *
+ * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then. `EMBEDDING_FAILED`,
+ *   `DIMENSION_MISMATCH`
+ */
+export async function saveInsights(
+  deps: InsightsRuntime,
+  input: {
+    readonly claim: OwnerTaskClaim;
+    readonly work: InsightsWork;
+    readonly chosen: readonly ChosenInsight[];
+    readonly rejected: readonly InsightProblem[];
+  },
+): Promise<WriteOutcome[]> {
+  const { claim, work, chosen, rejected } = input;
+  const outcomes = await writeMemories(deps, {
+    scope: work.scope,
+    drafts: chosen.map((insight) => toDraft(insight, work)),
+    origin: { actor: analyst, step: "insights" },
+    alongside: async (tx, outcomes) => {
+      await linkEvidence(tx, work, borneOut(chosen, outcomes));
+      await completeOwnerTask(tx, claim, work);
+      await insertEvents(tx, eventsOf(input, outcomes));
+    },
+  });
+  const memoryIds = outcomes.flatMap(({ id }) => (id === null ? [] : [id]));
+  deps.logger.info(
+    `Insights of owner ${claim.ownerRef}: ${memoryIds.length} kept, ${rejected.length} rejected`,
+    { step: "insights", memoryIds },
+  );
+  return outcomes;
+}
+
+function toDraft(insight: ChosenInsight, { saidIn }: InsightsWork): MemoryDraft {
+  const { text, tags, importance, evidence } = insight;
+  const threads = new Set([
+    ...evidence.map(({ threadId }) => threadId),
+    ...(saidIn === null ? [] : [saidIn]),
+  ]);
+  const [threadId = null, ...others] = threads;
+  return {
+    ...{ kind: "insight", origin: "worker", text, tags, importance },
+    metadata: { evidence: evidence.map(({ id }) => id) },
+    // What comes of one conversation goes with it.
+    ...(threadId !== null && others.length === 0 && { source: { threadId, seqs: [] } }),
+  };
+}
+
+/** A memory and what bears it out. */
+interface BorneOut {
+  readonly id: string;
+  readonly category: string;
+  readonly evidence: readonly string[];
+}
+
+/** Insights that stand, by the memory that they are now. */
+function borneOut(
+  chosen: readonly ChosenInsight[],
+  outcomes: readonly WriteOutcome[],
+): Omit<BorneOut, "category">[] {
+  return chosen.flatMap(({ evidence }, index) => {
+    const { id, outcome } = outcomes[index] as WriteOutcome;
+    return id === null || outcome === "quarantined"
+      ? []
+      : [{ id, evidence: evidence.map((each) => each.id) }];
+  });
+}
+
+/**
+ * Links insights to what they rest on, where that still is, and tells the audit trail. A link by likeness between the two
+ * becomes one of evidence.
+ */
+async function linkEvidence(
+  tx: Connection,
+  { ownerRef, scope }: InsightsWork,
+  insights: readonly Omit<BorneOut, "category">[],
+): Promise<void> {
+  if (insights.length === 0) return;
+  const { schema } = tx;
+  const linked = await tx.query<BorneOut & Record<string, unknown>>(sql`
+    with pair as materialized (
+      select i.ref as insight, i.id, i.category, m.ref as source, m.id as source_id
+      from json_to_recordset(${JSON.stringify(insights)}::json) as p (id uuid, evidence json)
+      join ${schema}.memory i on i.id = p.id and i.owner_ref = ${ownerRef}
+      cross join lateral json_array_elements_text(p.evidence) as e (id)
+      join ${schema}.memory m on m.id = e.id::uuid and m.owner_ref = ${ownerRef} and m.state = 'active'
+    ),
+    alike as (
+      delete from ${schema}.relation r using pair p
+      where r.from_ref = p.insight and r.to_ref = p.source and r.relation_type <> ${evidenceLink}
+    ),
+    added as (
+      insert into ${schema}.relation (from_ref, to_ref, relation_type, strength)
+      select distinct insight, source, ${evidenceLink}, ${evidenceStrength}::real from pair
+      on conflict do nothing
+    )
+    select id, category, json_agg(source_id order by source) as evidence from pair group by 1, 2`);
+  const changes = linked.map(({ id, category, evidence }) => ({
+    ...{ memoryId: id, event: "LINK" as const, old: null, new: { evidence }, news: null },
+    ...{ category, similarity: null },
+  }));
+  await recordChanges(tx, { ownerRef, scope, actor: analyst, step: "insights", changes });
+}
+
+function eventsOf(
+  {
+    work: { scope },
+    chosen,
+    rejected,
+  }: {
+    readonly work: InsightsWork;
+    readonly chosen: readonly ChosenInsight[];
+    readonly rejected: readonly InsightProblem[];
+  },
+  outcomes: readonly WriteOutcome[],
+): MemoryEvent[] {
+  const event = { scope, step: "insights", op: "classify" } as const;
+  const none = chosen.length + rejected.length === 0;
+  return [
+    ...chosen.map(({ trimmed }, index) => ({ ...event, ...classified(outcomes[index], trimmed) })),
+    ...rejected.map((detail) => ({ ...event, status: "skipped" as const, detail })),
+    ...(none ? [{ ...event, status: "skipped" as const, detail: "none" }] : []),
+  ];
+}

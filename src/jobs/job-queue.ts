@@ -1,0 +1,189 @@
+import { AsyncResource } from "node:async_hooks";
+import { MemoryError } from "../errors.js";
+import { errorLine, type Logger } from "../logger.js";
+import type { Database } from "../postgres/database.js";
+import { type JobKind, type JobTicket, jobKinds, keyOfTicket, kindOfWork } from "./job-kinds.rule.js";
+
+/**
+ * A started pg-boss 10.4, as much of it as is used: so its declarations need not be there for a program that has none.
+ */
+export interface PgBossInstance {
+  getQueues(): Promise<readonly { readonly name: string }[]>;
+  createQueue(name: string, options?: object): Promise<unknown>;
+  insert(jobs: object[]): Promise<unknown>;
+  fetch(
+    name: string,
+    options: { batchSize: number },
+  ): Promise<readonly { readonly id: string; readonly data: unknown }[]>;
+  complete(name: string, ids: string[]): Promise<unknown>;
+  fail(name: string, ids: string[], data: object): Promise<unknown>;
+}
+
+/** pg-boss's own options; without a connection among them it uses the pool of the memory. */
+export interface PgBossOptions {
+  /** The schema of pg-boss's tables. @default "pgboss" */
+  readonly schema?: string;
+  readonly [option: string]: unknown;
+}
+
+/** Where queues lie: an instance, or how to make one. */
+export type QueueOption = PgBossInstance | { readonly pgBoss: PgBossOptions };
+
+/** A job as it came from its queue. */
+export interface QueuedJob {
+  readonly id: string;
+  readonly data: unknown;
+}
+
+/** The queues of one memory's background work: a hint of what is due, which may be lost, since the tables say it. */
+export interface JobQueue {
+  /** Puts it in its queue soon, with others in one statement. Fails nobody: what cannot be queued is found by sweeps. */
+  add(ticket: JobTicket): void;
+  /** Makes what is missing of the queues. @throws what pg-boss throws */
+  prepare(): Promise<void>;
+  fetch(kind: JobKind, limit: number): Promise<readonly QueuedJob[]>;
+  complete(kind: JobKind, ids: string[]): Promise<void>;
+  /** Has pg-boss try them again, later each time. */
+  fail(kind: JobKind, ids: string[], reason: string): Promise<void>;
+  /** Told of the kinds that this process queued something of. */
+  onAdded(listener: (kind: JobKind) => void): void;
+  /** Resolves when everything that was added is queued. */
+  flush(): Promise<void>;
+  /** Stops pg-boss where it was started here. */
+  close(): Promise<void>;
+}
+
+/**
+ * How queues treat jobs. "short": one job of a key waits at a time, and one more may run, since something new may come while
+ * it does. Retries are for processes that died: work that fails says in the tables when it is due again.
+ */
+const queueOptions = { policy: "short", retryLimit: 3, retryDelay: 10, retryBackoff: true };
+
+/** The queues that `option` names, for the memory in `db`. Nothing is started before it is needed. */
+export function createJobQueue(db: Database, option: QueueOption, logger: Logger): JobQueue {
+  const outside = new AsyncResource("mnemograph.queue");
+  const waiting = new Map<string, JobTicket>();
+  const listeners: ((kind: JobKind) => void)[] = [];
+  const nameOf = (kind: JobKind) => `${db.schemaName}-${kind}`;
+  const opening = openOnce(db, option, logger);
+  let prepared = false;
+  let flushing: Promise<void> | undefined;
+
+  const prepare = async () => {
+    const boss = await opening.open();
+    const there = new Set((await boss.getQueues()).map(({ name }) => name));
+    for (const kind of jobKinds) {
+      if (!there.has(nameOf(kind))) await boss.createQueue(nameOf(kind), queueOptions);
+    }
+    prepared = true;
+  };
+  const send = async () => {
+    await new Promise(setImmediate);
+    while (waiting.size > 0) {
+      const tickets = [...waiting.values()];
+      waiting.clear();
+      const kinds = new Set(tickets.map(({ work }) => kindOfWork[work]));
+      try {
+        if (!prepared) await prepare();
+        const boss = await opening.open();
+        await boss.insert(
+          tickets.map((ticket) => ({
+            ...{ name: nameOf(kindOfWork[ticket.work]), data: ticket, singletonKey: keyOfTicket(ticket) },
+          })),
+        );
+        for (const listener of listeners) kinds.forEach(listener);
+      } catch (error) {
+        prepared = false;
+        logger.warn(
+          `${tickets.length} jobs could not be queued, workers find them by looking: ${errorLine(error)}`,
+        );
+      }
+    }
+    flushing = undefined;
+  };
+  return {
+    add(ticket) {
+      waiting.set(keyOfTicket(ticket), ticket);
+      flushing ??= outside.runInAsyncScope(send);
+    },
+    prepare,
+    fetch: async (kind, limit) => (await opening.open()).fetch(nameOf(kind), { batchSize: limit }),
+    async complete(kind, ids) {
+      await (await opening.open()).complete(nameOf(kind), ids);
+    },
+    async fail(kind, ids, reason) {
+      await (await opening.open()).fail(nameOf(kind), ids, { reason });
+    },
+    onAdded: (listener) => void listeners.push(listener),
+    flush: async () => void (await flushing),
+    async close() {
+      await flushing;
+      await opening.close();
+    },
+  };
+}
+
+/** pg-boss, given or made when it is first asked for. */
+function openOnce(db: Database, option: QueueOption, logger: Logger) {
+  if (!("pgBoss" in option)) return { open: async () => option, close: async () => {} };
+  let started: Promise<StartedBoss> | undefined;
+  return {
+    async open(): Promise<PgBossInstance> {
+      started ??= startBoss(db, option.pgBoss, logger);
+      try {
+        return await started;
+      } catch (error) {
+        // The database may be back when it is asked for again.
+        started = undefined;
+        throw error;
+      }
+    },
+    async close() {
+      const boss = await started?.catch(() => undefined);
+      // Whoever fetched jobs has ended them by now.
+      await boss?.stop({ graceful: false });
+    },
+  };
+}
+
+type StartedBoss = PgBossInstance & { stop(how: { graceful: boolean }): Promise<void> };
+
+const connectionOptions = ["connectionString", "host", "database", "user", "db"];
+
+/** @throws MemoryError `PEER_MISSING`, `INVALID_INPUT` */
+async function startBoss(db: Database, options: PgBossOptions, logger: Logger): Promise<StartedBoss> {
+  const connects = connectionOptions.some((name) => options[name] !== undefined);
+  if (db.isEmbedded && !connects) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "Queues need a PostgreSQL server, which other processes reach: with the embedded database leave out `jobs`.",
+    );
+  }
+  const { default: PgBoss } = await import("pg-boss").catch((cause: unknown) => {
+    const message = "Queues need a package that is not installed: npm install pg-boss@10";
+    throw new MemoryError("PEER_MISSING", message, { cause });
+  });
+  const ours = { db: { executeSql: (text: string, values: unknown[]) => execute(db, text, values) } };
+  // Nothing is scheduled with pg-boss: what becomes due with time, the tables say.
+  const boss = new PgBoss({ schedule: false, ...(connects ? {} : ours), ...options });
+  boss.on("error", (error) => logger.warn(`pg-boss: ${errorLine(error)}`));
+  await boss.start();
+  return boss as unknown as StartedBoss;
+}
+
+/**
+ * Runs what pg-boss wants run. Its errors are those of the driver, by whose words pg-boss knows that another process
+ * made the tables first; such a statement leaves a transaction open, which ends here.
+ */
+async function execute({ pool }: Database, text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
+  const client = await pool.connect();
+  let failed: unknown;
+  try {
+    return await client.query(text, values);
+  } catch (error) {
+    failed = error;
+    throw error instanceof MemoryError && error.cause instanceof Error ? error.cause : error;
+  } finally {
+    client.release(failed !== undefined);
+  }
+}

@@ -1,0 +1,58 @@
+import type { DynamicStructuredTool } from "@langchain/core/tools";
+import { z } from "zod";
+import type { Memory } from "../../memory.js";
+import { checkOptions } from "../run/node-options.js";
+import { runIdentity } from "../run/run-identity.js";
+import { memoryTool } from "./memory-tool.js";
+
+/** How a tool for ending a conversation is bound. */
+export interface EndConversationToolOptions {
+  /** Name on the wire. @default "end_conversation" */
+  readonly name?: string;
+}
+
+const optionsSchema = z.strictObject({ name: z.string().optional() });
+
+const argumentsSchema = z.object({
+  reason: z
+    .string()
+    .max(2_000)
+    .nullish()
+    .describe('Why it is over, in a few words: "The question was answered".'),
+});
+
+/**
+ * The tool by which an agent ends the conversation that it is called in. Which one that is, is fixed by the run.
+ *
+ * The round under way still belongs to it: its note is made once that is recorded. A message after it opens it again.
+ *
+ * @example
+ * ```ts
+ * const agent = createAgent({ model, tools: [endConversationTool(memory)] });
+ * ```
+ * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
+ */
+export function endConversationTool(
+  memory: Memory,
+  options: EndConversationToolOptions = {},
+): DynamicStructuredTool {
+  checkOptions(memory, optionsSchema, options, "endConversationTool");
+  return memoryTool({
+    name: options.name ?? "end_conversation",
+    call: "memory.threads.end",
+    description:
+      "Ends this conversation. Call it when the user says goodbye, or has nothing more to ask and what they came for is " +
+      "done; then answer with a short goodbye. Never call it while a question is open.",
+    schema: argumentsSchema,
+    refusals: new Set(),
+    async answer({ reason }, config) {
+      await memory.threads.end({
+        ...runIdentity(config, memory),
+        ...(reason != null && { reason }),
+        afterRound: true,
+      });
+      return "The conversation ends with your answer.";
+    },
+    refused: ({ message }) => `Refused: ${message}`,
+  });
+}

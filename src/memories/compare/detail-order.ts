@@ -1,0 +1,115 @@
+import { plainWords } from "../../text/plain-words.js";
+import { detailVocabulary } from "./detail-readings.js";
+import type { ReadWord } from "./statement-numbers.js";
+
+/**
+ * Whether things that both statements count are counted otherwise: "2 cats and 3 dogs" and "3 cats and 2 dogs", "two
+ * sons and one daughter" and "one son and two daughters".
+ */
+export function countedThingsDiffer(one: readonly ReadWord[], other: readonly ReadWord[]): boolean {
+  const known = countsOf(other);
+  return [...countsOf(one)].some(([thing, counts]) => {
+    const others = known.get(thing);
+    if (!others) return false;
+    const isSure = [...counts.values(), ...others.values()].some((sure) => sure);
+    return isSure && [...counts.keys()].every((count) => !others.has(count));
+  });
+}
+
+/** The numbers before each word, and whether each is surely one. */
+function countsOf(words: readonly ReadWord[]): Map<string, Map<string, boolean>> {
+  const counts = new Map<string, Map<string, boolean>>();
+  for (const [at, { plain }] of words.entries()) {
+    const readings = words[at - 1]?.readings.filter(({ kind }) => kind === "number") ?? [];
+    // "One" is as often an article, but an article has no other number.
+    const before = readings.find(({ weak, value }) => !weak || value === "1");
+    if (!before) continue;
+    const thing = singular(plain);
+    counts.set(thing, (counts.get(thing) ?? new Map<string, boolean>()).set(before.value, !before.weak));
+  }
+  return counts;
+}
+
+/** A word without the ending that its plural most often has. */
+function singular(plain: string): string {
+  return plain.length > 3 ? plain.replace(/(?:es|en|er|[snei])$/u, "") : plain;
+}
+
+/**
+ * Whether two statements of the same words may say them of each other otherwise: "swapped" where details have changed
+ * places, as in "Anna manages Bo" and "Bo manages Anna", "the left knee and the right hip", "tea and not coffee"; "moved"
+ * where they come one after another as before, beside other words: "yoga on Monday and tennis on Tuesday" and "tennis on
+ * Monday and yoga on Tuesday", but also "after work the user talks with Anna about tea" and "the user talks about tea with
+ * Anna after work".
+ *
+ * A word is in its place where the two before or the two after it are the same, so parts of a sentence may move.
+ */
+export function saysOtherwise(
+  one: readonly ReadWord[],
+  other: readonly ReadWord[],
+): "swapped" | "moved" | null {
+  if (one.every(({ plain }, at) => plain === other[at]?.plain)) return null;
+  const names = new Set([...one, ...other].filter(isName).map(({ plain }) => plain));
+  const moved = new Set([...movedDetails(one, other, names), ...movedDetails(other, one, names)]);
+  if (moved.size === 0) return null;
+  const inOrder = [one, other].map((words) =>
+    words.flatMap(({ plain }) => (moved.has(plain) ? plain : [])).join(" "),
+  );
+  const { negating, alsoNegating } = detailVocabulary();
+  const isNegated = [...moved].some((plain) => negating.has(plain) || alsoNegating.has(plain));
+  return isNegated || inOrder[0] !== inOrder[1] ? "swapped" : "moved";
+}
+
+/** The details of one kind that are not in their place, where there are several, and negations. */
+function movedDetails(
+  one: readonly ReadWord[],
+  other: readonly ReadWord[],
+  names: ReadonlySet<string>,
+): string[] {
+  const places = new Set(other.flatMap((_, at) => placesOf(other, at)));
+  const moved = new Map<string, Set<string>>();
+  for (const [at, word] of one.entries()) {
+    if (placesOf(one, at).some((place) => places.has(place))) continue;
+    const kinds = names.has(word.plain) ? ["name"] : kindsOf(word);
+    for (const kind of kinds) moved.set(kind, (moved.get(kind) ?? new Set()).add(word.plain));
+  }
+  return [...moved].flatMap(([kind, words]) => (kind === "negation" || words.size > 1 ? [...words] : []));
+}
+
+function kindsOf({ plain, readings }: ReadWord): string[] {
+  const { negating, alsoNegating } = detailVocabulary();
+  const negation = negating.has(plain) || alsoNegating.has(plain) ? ["negation"] : [];
+  return [...negation, ...new Set(readings.map(({ kind }) => kind))];
+}
+
+function isName({ kind, capital, initial, plain, readings }: ReadWord): boolean {
+  return (kind === "word" && capital && !initial && readings.length === 0) || theUser.has(plain);
+}
+
+/** How statements name whom they are about. */
+const theUser: ReadonlySet<string> = new Set(
+  ["user", "nutzer", "benutzer", "utilisateur", "usuario", "utente", "gebruiker", "пользователь", "用户"].map(
+    (name) => plainWords(name),
+  ),
+);
+
+/** What stands around a word, either way: two words before it, two after it, the month of a number. */
+function placesOf(words: readonly ReadWord[], at: number): string[] {
+  const [word, before, beforeThat, after, afterThat] = [0, -1, -2, 1, 2].map(
+    (step) => words[at + step]?.plain,
+  );
+  return [
+    ...(beforeThat === undefined ? [] : [`${beforeThat} ${before} | ${word}`]),
+    ...(afterThat === undefined ? [] : [`${word} | ${after} ${afterThat}`]),
+    // "5 May 1990" and "May 5, 1990"
+    ...monthsBeside(words, at).map((month) => `${word} in ${month}`),
+  ];
+}
+
+function monthsBeside(words: readonly ReadWord[], at: number): string[] {
+  if (words[at]?.kind !== "number") return [];
+  const beside = [...words.slice(Math.max(0, at - 2), at), ...words.slice(at + 1, at + 3)];
+  return beside.flatMap(({ readings }) =>
+    readings.flatMap(({ kind, value }) => (kind === "month" ? value : [])),
+  );
+}

@@ -1,0 +1,94 @@
+import { MemoryError } from "../errors.js";
+import { backgroundGraph } from "../jobs/background-graph.js";
+import { type OwnerTaskClaim, ownerTaskSteps } from "../jobs/owner-task.js";
+import type { JobStatus } from "../jobs/settle-failure.js";
+import { errorLine } from "../logger.js";
+import type { Scope } from "../scope/scope.js";
+import { type Applied, applyCompaction } from "./apply-compaction.js";
+import { askCompaction } from "./ask-compaction.js";
+import { type CompactionDecision, oldestGoes, readDecision } from "./compaction-decision.rule.js";
+import { type CompactionWork, loadCompaction } from "./load-compaction.js";
+import type { NotesRuntime } from "./load-note.js";
+import { oncemore } from "./save-note.js";
+
+/** What the steps of compaction make. */
+interface Compacted {
+  decision: CompactionDecision | null;
+  /** What came of it. */
+  applied: Applied | null;
+}
+
+/**
+ * The graph that makes an app's notes one fewer where there are too many: load → compact → validate → save. By the lease
+ * of the app's task, one worker of all processes is at it.
+ *
+ * A decision that cannot be had in time, or not be carried out, falls back to deleting the oldest note that is not pinned.
+ */
+export function createCompactionGraph(deps: NotesRuntime) {
+  return backgroundGraph<OwnerTaskClaim, CompactionWork, Compacted>(deps, {
+    ...ownerTaskSteps(deps, "compact", "Compacting notes"),
+    name: "compaction",
+    fresh: { decision: null, applied: null },
+    load: (claim) => loadCompaction(deps, claim),
+    make: async ({ work }) => ({ decision: await decide(deps, work) }),
+    validate: async ({ decision }) => ({
+      decision: decision && { ...decision, reason: await deps.redactor.text(decision.reason) },
+    }),
+    save: async ({ claim, work, decision }) => ({
+      applied: decision && (await carryOut(deps, { claim, work, decision })),
+    }),
+  });
+}
+
+/** Brings the notes of an app to its limit: compacts until nothing is due, or another worker is at it. */
+export async function compactNotes(
+  graph: ReturnType<typeof createCompactionGraph>,
+  owner: Scope,
+): Promise<void> {
+  let status: JobStatus = "completed";
+  while (status === "completed") ({ status } = await graph.invoke({ scope: owner }));
+}
+
+/**
+ * More notes than this over the limit come of an import, or of a lower limit: the oldest of them go without a model's
+ * having been asked about each.
+ */
+const mostAskedOver = 10;
+
+async function decide(deps: NotesRuntime, work: CompactionWork): Promise<CompactionDecision> {
+  const { notes, app } = work;
+  const over = notes.length - app.limit;
+  if (over > mostAskedOver)
+    return oldestGoes(notes, `The oldest of ${notes.length} notes, ${over} too many.`);
+  try {
+    const decision = readDecision(await askCompaction(deps, work), notes);
+    return "invalid" in decision
+      ? fallBack(deps, work, `The model's decision is invalid: ${decision.invalid}.`)
+      : decision;
+  } catch (error) {
+    return fallBack(deps, work, errorLine(error));
+  }
+}
+
+/** What is done in the place of a decision, and an error line that says why. */
+function fallBack({ logger }: NotesRuntime, work: CompactionWork, why: string): CompactionDecision {
+  const { appId } = work.scope;
+  logger.error(`❌ ${failureOf(work)}: ${why} The oldest one goes instead.`, { appId, step: "compact" });
+  return oldestGoes(work.notes, `The oldest note, in the place of a decision: ${why}`);
+}
+
+const failureOf = ({ scope }: CompactionWork) => `Memory compaction failed for app ${scope.appId}`;
+
+/** Does what `decision` says; where the database fails twice, or it cannot be done, the oldest note goes instead. */
+async function carryOut(
+  deps: NotesRuntime,
+  input: { claim: OwnerTaskClaim; work: CompactionWork; decision: CompactionDecision },
+): Promise<Applied> {
+  const { work, decision } = input;
+  try {
+    return await oncemore(deps.logger, failureOf(work), () => applyCompaction(deps, input));
+  } catch (error) {
+    if (decision.by === "oldest" || MemoryError.is(error, "LEASE_LOST")) throw error;
+    return applyCompaction(deps, { ...input, decision: fallBack(deps, work, errorLine(error)) });
+  }
+}

@@ -1,0 +1,60 @@
+import sql from "sql-template-tag";
+import { insertEvent } from "../events/event-log.js";
+import { findOwnerWork, type OwnerTaskClaim, type OwnerTaskWork, skipOwnerTask } from "../jobs/owner-task.js";
+import type { JobStatus } from "../jobs/settle-failure.js";
+import type { MemoryItem } from "../memories/item/memory.js";
+import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
+import type { Connection } from "../postgres/connection.js";
+import type { OwnerRef, Scope } from "../scope/scope.js";
+import type { NotesRuntime } from "./load-note.js";
+import { type AppNotes, appNotes } from "./notes-options.js";
+
+/** An app that has more notes than it may keep. */
+export interface CompactionWork extends OwnerTaskWork {
+  readonly scope: Scope & { readonly appId: string };
+  readonly app: AppNotes;
+  /** Oldest first; at least one is not pinned. */
+  readonly notes: readonly MemoryItem[];
+}
+
+/** What `claim` is about, or how it ended: there are not too many notes, or none may go. */
+export async function loadCompaction(
+  deps: NotesRuntime,
+  claim: OwnerTaskClaim,
+): Promise<CompactionWork | JobStatus> {
+  const { db, config } = deps;
+  const found = await findOwnerWork(db, claim);
+  if (!found) return "lost";
+  const { scope, tick } = found;
+  const { appId } = scope;
+  if (appId === undefined) return skipOwnerTask(db, claim, found);
+  const work = { scope: { ...scope, appId }, tick, app: appNotes(config.notes, appId) };
+  const notes = await findNotes(db, claim.ownerRef);
+  if (notes.length <= work.app.limit) return skipOwnerTask(db, claim, work);
+  if (notes.every(({ pinned }) => pinned)) {
+    await tellAllPinned(deps, { ...work, notes });
+    return skipOwnerTask(db, claim, work);
+  }
+  return { ...work, notes };
+}
+
+/** An app's notes as agents may see them, oldest first. */
+export async function findNotes(db: Connection, ownerRef: OwnerRef): Promise<MemoryItem[]> {
+  const rows = await db.query<{ memory: MemoryJson }>(sql`
+    select ${memoryJson(db)} as memory from ${db.schema}.memory m
+    where m.owner_ref = ${ownerRef} and m.kind = 'note' and m.state = 'active' and ${unexpired(db)}
+    order by m.created_at, m.ref`);
+  return rows.map(({ memory }) => memoryOf(memory));
+}
+
+async function tellAllPinned(
+  { db, logger }: NotesRuntime,
+  { scope, app, notes }: CompactionWork,
+): Promise<void> {
+  const { appId } = scope;
+  logger.warn(
+    `All ${notes.length} memories of app ${appId} are pinned: none goes, though it may keep ${app.limit}.`,
+    { appId, step: "compact" },
+  );
+  await insertEvent(db, { scope, step: "compact", op: "delete", status: "skipped", detail: "all_pinned" });
+}

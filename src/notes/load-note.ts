@@ -1,0 +1,95 @@
+import sql from "sql-template-tag";
+import { endIdleThread } from "../conversation/end-thread.js";
+import type { TurnMessage } from "../conversation/find-messages.js";
+import type { TaskRuntime } from "../jobs/jobs-options.js";
+import { isHeld } from "../jobs/lease.js";
+import { limitMaterial } from "../jobs/limit-material.js";
+import type { JobStatus } from "../jobs/settle-failure.js";
+import { deferTask, skipTask, type TaskClaim, type TaskWork, threadTasks } from "../jobs/thread-task.js";
+import type { WriteConfig } from "../memories/write/write-runtime.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Runtime } from "../runtime.js";
+import type { Scope } from "../scope/scope.js";
+import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
+import { hasWords } from "../text/storable-text.js";
+import { type AppNotes, appNotes, type NotesOptions } from "./notes-options.js";
+
+/** What making notes needs. */
+export type NotesRuntime = Runtime<WriteConfig & { readonly notes: NotesOptions }> & TaskRuntime;
+
+/** A conversation of an app that is over, and what of it is in no note yet. */
+export interface NoteWork extends TaskWork {
+  /** Whose note it will be: the app's. */
+  readonly owner: Scope & { readonly appId: string };
+  readonly app: AppNotes;
+  /** What users and assistants said, in order. */
+  readonly messages: TurnMessage[];
+}
+
+/** The latest messages that a note is made of: more than calls hold, of which the middle is left out anyway. */
+const mostMessages = 2_000;
+
+/**
+ * What `claim` is about, or how it ended: its conversation goes on, or nothing new was said.
+ * A conversation that was silent for `idleMs` ends here.
+ */
+export async function loadNote(deps: NotesRuntime, claim: TaskClaim): Promise<NoteWork | JobStatus> {
+  const { db, config } = deps;
+  const thread = await findNoteThread(db, claim);
+  if (!thread) return "lost";
+  const { scope, threadId, lastSeq } = thread;
+  const { appId, tenantId } = scope;
+  const nothing = { doneUntil: Math.max(claim.doneUntil, lastSeq), more: false };
+  if (appId === undefined || lastSeq <= claim.doneUntil) return skipTask(db, claim, nothing);
+
+  const { idleMs } = config.notes;
+  if (!(await endIdleThread(db, { threadRef: claim.threadRef, idleMs }))) {
+    return deferTask(db, claim, new Date(thread.lastActivityAt.getTime() + idleMs));
+  }
+
+  const said = await findSaid(db, { ...claim, toSeq: lastSeq });
+  if (said.length === 0) return skipTask(db, claim, nothing);
+  const of = { scope, threadId, step: "note" } as const;
+  const { messages } = await limitMaterial(deps, of, said, config.upkeep);
+  const owner = { ...(tenantId !== undefined && { tenantId }), appId };
+  return {
+    ...{ scope, threadId, owner, messages, app: appNotes(config.notes, appId) },
+    ...{ doneUntil: lastSeq, more: false },
+  };
+}
+
+interface NoteThread {
+  readonly scope: Scope;
+  readonly threadId: string;
+  readonly lastActivityAt: Date;
+  /** −1 before the first message. */
+  readonly lastSeq: number;
+}
+
+/** The conversation behind `claim`; null when the claim was lost. */
+async function findNoteThread(db: Connection, claim: TaskClaim): Promise<NoteThread | null> {
+  const [row] = await db.query<
+    ScopeRow & { thread_id: string; last_activity_at: Date; last_seq: number }
+  >(sql`
+    select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.last_activity_at, coalesce((
+      select m.seq from ${db.schema}.message m where m.thread_ref = t.id order by m.seq desc limit 1
+    ), -1) as last_seq
+    from ${db.schema}.thread_task k join ${db.schema}.thread t on t.id = k.thread_ref
+    where ${isHeld(threadTasks, claim)}`);
+  if (!row) return null;
+  const { thread_id: threadId, last_activity_at: lastActivityAt, last_seq: lastSeq } = row;
+  return { scope: scopeOf(row), threadId, lastActivityAt, lastSeq };
+}
+
+/** What users and assistants said after `doneUntil`, up to `toSeq`. */
+async function findSaid(
+  db: Connection,
+  { threadRef, doneUntil, toSeq }: Pick<TaskClaim, "threadRef" | "doneUntil"> & { readonly toSeq: number },
+): Promise<TurnMessage[]> {
+  const latest = await db.query<TurnMessage>(sql`
+    select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.agent_id as "agentId", m.run_id as "runId"
+    from ${db.schema}.message m
+    where m.thread_ref = ${threadRef} and m.role in ('user', 'assistant') and m.seq > ${doneUntil} and m.seq <= ${toSeq}
+    order by m.seq desc limit ${mostMessages}`);
+  return latest.reverse().filter(({ text }) => hasWords(text));
+}

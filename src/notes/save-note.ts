@@ -1,0 +1,104 @@
+import sql from "sql-template-tag";
+import { commonOrigin } from "../conversation/find-messages.js";
+import { MemoryError } from "../errors.js";
+import { insertEvents } from "../events/event-log.js";
+import { completeTask, type TaskClaim } from "../jobs/thread-task.js";
+import { errorLine, type Logger } from "../logger.js";
+import { classified, writeMemories } from "../memories/write/write-memories.js";
+import type { WriteOutcome } from "../memories/write/write-runtime.js";
+import type { Connection } from "../postgres/connection.js";
+import { ownerColumns, ownerIs } from "../scope/scope-predicates.js";
+import type { NotesRuntime, NoteWork } from "./load-note.js";
+import type { NoteContent } from "./note-text.rule.js";
+
+/** How the audit trail names who writes notes. */
+const noteWriter = "worker:note";
+
+/**
+ * Writes the note of an ended conversation, and moves its cursor past what was said, together or not at all. Returns the
+ * note's id, or that of the note that says the same; null when nothing is noted.
+ *
+ * @param content null when nothing was worth noting.
+ * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
+ */
+export async function saveNote(
+  deps: NotesRuntime,
+  input: { readonly claim: TaskClaim; readonly work: NoteWork; readonly content: NoteContent | null },
+): Promise<string | null> {
+  const { claim, work, content } = input;
+  const { scope, threadId, owner, messages } = work;
+  const place = { threadId, ...commonOrigin(messages) };
+  const seqs = messages.map(({ seq }) => seq);
+  const draft = content && {
+    ...{ ...content, kind: "note" as const, origin: "worker" as const, ...commonOrigin(messages) },
+    source: { threadId, seqs },
+  };
+  const [outcome] = await writeMemories(deps, {
+    scope: owner,
+    drafts: draft ? [draft] : [],
+    origin: { actor: noteWriter, step: "note", threadId },
+    alongside: async (tx, [written]) => {
+      if (written?.id) await keepSource(tx, { claim, work, memoryId: written.id });
+      await completeTask(tx, claim, work);
+      const told = content
+        ? classified(written, false)
+        : ({ status: "skipped", detail: "nothing_to_note" } as const);
+      await insertEvents(tx, [{ ...place, scope, step: "note", op: "classify", ...told }]);
+    },
+  });
+  tellOfNote(deps.logger, work, outcome);
+  return outcome?.id ?? null;
+}
+
+function tellOfNote(logger: Logger, { owner, threadId }: NoteWork, outcome: WriteOutcome | undefined): void {
+  const { appId } = owner;
+  const fields = { threadId, appId, step: "note", ...(outcome?.id && { memoryIds: [outcome.id] }) };
+  if (outcome?.outcome === "created") {
+    logger.info(`📝 Created memory for app ${appId} from conversation ${threadId}`, fields);
+  } else if (!outcome?.id || outcome.outcome === "quarantined") {
+    logger.debug(`Conversation ${threadId} left no memory for app ${appId}`, fields);
+  } else {
+    logger.info(`📝 Conversation ${threadId} said again what app ${appId} remembers`, fields);
+  }
+}
+
+/** Keeps of which conversation a note was made: nobody is shown it, and a user's forgetting goes by it. */
+async function keepSource(
+  tx: Connection,
+  { claim, work, memoryId }: { claim: TaskClaim; work: NoteWork; memoryId: string },
+): Promise<void> {
+  const startSeq = work.messages[0]?.seq ?? 0;
+  await tx.query(sql`
+    insert into ${tx.schema}.note_source as s (thread_ref, memory_id, owner_ref, start_seq, end_seq)
+    select ${claim.threadRef}, ${memoryId}, o.id, ${startSeq}, ${work.doneUntil}
+    from ${tx.schema}.owner o where ${ownerIs(ownerColumns(work.owner))}
+    on conflict (thread_ref, memory_id) do update
+      set start_seq = least(s.start_seq, excluded.start_seq), end_seq = greatest(s.end_seq, excluded.end_seq)`);
+}
+
+const ofDatabase: ReadonlySet<string> = new Set([
+  "BUSY",
+  "DATABASE_ERROR",
+  "DATABASE_TIMEOUT",
+  "DATABASE_UNAVAILABLE",
+]);
+
+/** Whether `error` is of the database, or of nothing that is known: then a second try may succeed. */
+function isOfDatabase(error: unknown): boolean {
+  return !MemoryError.is(error) || ofDatabase.has(error.code);
+}
+
+/** `work`, done once more where the database failed the first time; an error line says so. */
+export async function oncemore<Result>(
+  logger: Logger,
+  what: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isOfDatabase(error)) throw error;
+    logger.error(`❌ ${what}: ${errorLine(error)} It is tried once more.`);
+    return work();
+  }
+}

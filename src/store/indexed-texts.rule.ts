@@ -1,0 +1,76 @@
+import { isJsonObject, type Json } from "../text/plain-json.js";
+import { searchText } from "../text/search-text.js";
+import { headOf } from "../text/storable-text.js";
+
+/** Most texts of one item that are searched, each with a vector of its own. */
+const mostTexts = 200;
+
+/** Longest text that is made a vector of: models take some 8,000 tokens, and of Chinese a character is one. */
+const mostCharacters = 8_000;
+
+/** What decides by which texts an item is found. */
+interface Indexed {
+  readonly value: Json;
+  /** Null: it is found by no query. */
+  readonly indexFields: readonly string[] | null;
+}
+
+/** The texts that an item is found by: of each of its fields those that it has, without blank ones; null for none. */
+export function indexedTexts({ value, indexFields }: Indexed): string[] | null {
+  if (value === null || indexFields === null) return null;
+  const texts = indexFields.flatMap((field) => valuesAt(value, stepsOf(field)).map(readable));
+  return texts.filter((text) => text.trim() !== "").slice(0, mostTexts);
+}
+
+/** The same as one text for `to_tsvector`. */
+export function itemTerms(item: Indexed, language: string): string | null {
+  const texts = indexedTexts(item);
+  return texts && searchText(texts.join("\n"), language);
+}
+
+/** `text` as it is embedded. */
+export function embeddable(text: string): string {
+  return headOf(text, mostCharacters);
+}
+
+/** A step down into a value: by a name, to an element from the front or the back, or to all there are. */
+type Step = string | number | "*";
+
+/** The steps of a path: "chapters[*].text" goes to "chapters", to all of them, and to the "text" of each. */
+function stepsOf(field: string): Step[] {
+  if (field === "$") return [];
+  const path = field.startsWith("$.") ? field.slice(2) : field;
+  return [...path.matchAll(/\[(\*|-?\d+)\]|([^.[\]]+)/gu)].map(([, element, name]) => {
+    if (name !== undefined) return name;
+    return element === "*" ? "*" : Number(element);
+  });
+}
+
+function valuesAt(value: Json, [step, ...steps]: readonly Step[]): Json[] {
+  if (step === undefined) return value === null ? [] : [value];
+  return partsAt(value, step).flatMap((part) => valuesAt(part, steps));
+}
+
+function partsAt(value: Json, step: Step): Json[] {
+  if (Array.isArray(value)) {
+    if (step === "*") return value;
+    const part = typeof step === "number" ? value.at(step) : undefined;
+    return part === undefined ? [] : [part];
+  }
+  if (!isJsonObject(value) || typeof step === "number") return [];
+  if (Object.hasOwn(value, step)) return [value[step] as Json];
+  return step === "*" ? Object.values(value) : [];
+}
+
+/** `value` as words and models read it: texts as they are, of objects and lists a line for each text, with its name. */
+function readable(value: Json): string {
+  if (typeof value === "string") return value;
+  return linesOf(value, "").join("\n");
+}
+
+function linesOf(value: Json, name: string): string[] {
+  if (Array.isArray(value)) return value.flatMap((part) => linesOf(part, name));
+  if (isJsonObject(value)) return Object.entries(value).flatMap(([key, part]) => linesOf(part, key));
+  if (value === null || value === "") return [];
+  return [name === "" ? String(value) : `${name}: ${value}`];
+}

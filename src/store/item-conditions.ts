@@ -1,0 +1,75 @@
+import sql, { join, raw, type Sql } from "sql-template-tag";
+import type { FilterCondition, FilterOperator } from "./item-filter.rule.js";
+import type { LabelMatch } from "./store-operation.js";
+
+/** Above every other character, in byte order. */
+const last = "\u{10FFFF}";
+
+/** Whether the item `i` is at the namespace of `path` or below it. The first condition is for the index. */
+export function isBelow(path: string): Sql {
+  if (path === "") return sql`true`;
+  const head = sql`left(${path}::text, 200)`;
+  return sql`i.path_head >= ${head} and i.path_head <= ${head} || ${last}::text and starts_with(i.path, ${path}::text)`;
+}
+
+/** Whether the namespace of the item `i` begins or ends with these labels. */
+export function hasLabels({ at, labels }: LabelMatch): Sql {
+  const start = at === "prefix" ? sql`0` : sql`cardinality(i.namespace) - ${labels.length}::int`;
+  const each = labels.flatMap((label, place) =>
+    label === "*" ? [] : [sql`i.namespace[${start} + ${place + 1}::int] = ${label}::text`],
+  );
+  return join([sql`cardinality(i.namespace) >= ${labels.length}::int`, ...each], " and ");
+}
+
+/** Whether the value of the item `i` fits all of `conditions`. */
+export function fits(conditions: readonly FilterCondition[]): Sql {
+  return conditions.length === 0 ? sql`true` : join(conditions.map(fitsOne), " and ");
+}
+
+function fitsOne({ field, operator, operand }: FilterCondition): Sql {
+  const held = sql`(i.value -> ${field}::text)`;
+  const operandJson = sql`${JSON.stringify(operand)}::jsonb`;
+  switch (operator) {
+    case "$eq":
+      return sql`coalesce(${held} = ${operandJson}, false)`;
+    case "$ne":
+      return sql`${held} is distinct from ${operandJson}`;
+    case "$has":
+      return sql`coalesce(${held} @> ${operandJson}, false)`;
+    case "$in":
+      return sql`coalesce(${held} in (select jsonb_array_elements(${operandJson})), false)`;
+    case "$nin":
+      return sql`not coalesce(${held} in (select jsonb_array_elements(${operandJson})), false)`;
+    case "$exists":
+      return sql`(${held} is not null) = ${operand as boolean}::boolean`;
+    default:
+      return compares(held, operator, operand as number | string);
+  }
+}
+
+const comparisons: Readonly<Partial<Record<FilterOperator, string>>> = {
+  ...{ $gt: ">", $gte: ">=", $lt: "<", $lte: "<=" },
+};
+
+/** A number as text, of no more digits than PostgreSQL reckons with. */
+const numeral = String.raw`^\s*[+-]?\d{1,255}(\.\d{1,255})?([eE][+-]?\d{1,3})?\s*$`;
+
+/**
+ * Numbers are compared as numbers, also where one of the two is a text that says one, as in LangGraph; other texts by their
+ * characters, so that times in ISO 8601 are compared as times. What cannot be compared does not fit.
+ */
+function compares(held: Sql, operator: FilterOperator, operand: number | string): Sql {
+  const comparison = raw(comparisons[operator] as string);
+  const text = sql`(${held} #>> '{}')`;
+  const type = sql`jsonb_typeof(${held})`;
+  const isNumber = sql`${type} = 'number' or (${type} = 'string' and ${text} ~ ${numeral})`;
+  const asText =
+    typeof operand === "string"
+      ? sql`when ${type} = 'string' then ${text} collate "C" ${comparison} ${operand}::text`
+      : sql``;
+  if (typeof operand === "string" && !new RegExp(numeral).test(operand)) {
+    return sql`case ${asText} else false end`;
+  }
+  const number = String(operand).trim();
+  return sql`case when ${isNumber} then ${text}::numeric ${comparison} ${number}::numeric ${asText} else false end`;
+}

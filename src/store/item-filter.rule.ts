@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import { nearestName } from "../text/parse-input.js";
+import { isJsonObject, type Json } from "../text/plain-json.js";
+import { storableJson } from "./storable-json.rule.js";
+
+const operators = ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists"] as const;
+
+/** How a field is compared; "$has" is what an object without operators asks: whether the field has all that it says. */
+export type FilterOperator = (typeof operators)[number] | "$has";
+
+/** One condition on a field at the top of a value. */
+export interface FilterCondition {
+  readonly field: string;
+  readonly operator: FilterOperator;
+  readonly operand: Json;
+}
+
+/**
+ * The conditions of LangGraph's `filter`, all of which must hold: `{ status: "open", score: { $gt: 3 } }`.
+ *
+ * @throws MemoryError `INVALID_INPUT` for what is no filter, for unknown operators and for what has no value: a condition
+ *   that is left out would widen the search.
+ */
+export function parseFilter(filter: unknown): FilterCondition[] {
+  if (filter === undefined || filter === null) return [];
+  if (!z.record(z.string(), z.unknown()).safeParse(filter).success) {
+    throw invalid('it must be an object of fields, as in { status: "open" }.');
+  }
+  return Object.entries(filter).flatMap(([field, condition]) => conditionsOn(field, condition));
+}
+
+function conditionsOn(field: string, condition: unknown): FilterCondition[] {
+  const operand = storableJson(condition, `filter on "${field}"`);
+  if (!isJsonObject(operand)) return [{ field, operator: "$eq", operand }];
+  const names = Object.keys(condition as object);
+  if (names.length === 0) throw invalid(`"${field}" has an empty condition.`);
+  if (!names.some((name) => name.startsWith("$"))) return [{ field, operator: "$has", operand }];
+  return names.map((name) => {
+    const operator = operators.find((known) => known === name);
+    const compared = operand[name];
+    if (operator === undefined) throw unknownOperator(name);
+    if (compared === undefined) throw invalid(`${operator} on "${field}" is given without a value.`);
+    checkOperand(field, operator, compared);
+    return { field, operator, operand: compared };
+  });
+}
+
+function checkOperand(field: string, operator: FilterOperator, operand: Json): void {
+  const isList = operator === "$in" || operator === "$nin";
+  if (isList && !Array.isArray(operand)) throw invalid(`${operator} on "${field}" takes a list.`);
+  const isOrder = ["$gt", "$gte", "$lt", "$lte"].includes(operator);
+  if (isOrder && typeof operand !== "number" && typeof operand !== "string") {
+    throw invalid(`${operator} on "${field}" takes a number or a text.`);
+  }
+  if (operator === "$exists" && typeof operand !== "boolean") {
+    throw invalid(`${operator} on "${field}" takes true or false.`);
+  }
+}
+
+function unknownOperator(name: string): MemoryError {
+  const nearest = nearestName(name, operators);
+  const hint = nearest === null ? `known: ${operators.join(", ")}` : `did you mean "${nearest}"?`;
+  return invalid(`unknown operator "${name}" (${hint}).`);
+}
+
+function invalid(problem: string): MemoryError {
+  return new MemoryError("INVALID_INPUT", `Invalid filter: ${problem}`);
+}

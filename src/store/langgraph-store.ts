@@ -1,0 +1,159 @@
+import {
+  BaseStore,
+  type Item,
+  type Operation,
+  type OperationResults,
+  type SearchItem,
+} from "@langchain/langgraph-checkpoint";
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import { parseScope, type Scope } from "../scope/scope.js";
+import { listener, parseInput } from "../text/parse-input.js";
+import type { FoundItem } from "./read-items.js";
+import { type BatchedOperation, runBatch, type StoreRuntime } from "./run-batch.js";
+import { parseOperation, type StoreOperation } from "./store-operation.js";
+import { type StoreConfig, type StoreOptions, storeOptionsSchema } from "./store-options.js";
+
+/** Whose items an operation is about, by its namespace, or by the labels that are known of it: of a search its prefix. */
+export type ScopeOfNamespace = (namespace: readonly string[]) => Scope;
+
+/** Which store. What it leaves out is as `config.store` says. */
+export interface StoreInput extends StoreConfig {
+  /**
+   * Whose the items are: each scope has its own, seen from no other. Or a function that tells whose by the namespace, for one
+   * store that serves many users. Without it namespaces alone keep users apart, and `forget` and `export` cannot tell whose
+   * an item is. @default `defaultScope`, else nobody's
+   */
+  readonly scope?: Scope | ScopeOfNamespace | undefined;
+}
+
+/** A store for LangGraph on this memory's tables: what compiled graphs, agents and `getStore()` take. */
+export interface LangGraphStore extends BaseStore {
+  /** Keeps an item, or with null deletes it. @param options `ttl`: minutes it is kept, as `PostgresStore` has it */
+  put(
+    namespace: string[],
+    key: string,
+    value: Record<string, unknown> | null,
+    index?: false | string[],
+    options?: { readonly ttl?: number | undefined },
+  ): Promise<void>;
+}
+
+const inputSchema = storeOptionsSchema
+  .partial()
+  .extend({ scope: z.union([listener<ScopeOfNamespace>(), z.unknown()]).optional() });
+
+/**
+ * A store for LangGraph.
+ *
+ * @param defaults what holds where `input` names no scope: null for a store of nobody's, "refuse" where one must be named.
+ * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+ */
+export function createStore(
+  runtime: StoreRuntime,
+  input: StoreInput = {},
+  defaults: { readonly scope: Scope | null | "refuse" },
+): LangGraphStore {
+  const { scope, ...given } = parseInput(inputSchema, input, "store");
+  const stated = Object.fromEntries(Object.entries(given).filter(([name]) => name in input));
+  const options: StoreOptions = { ...runtime.config.store, ...stated };
+  return new ScopedStore(runtime, options, scopeOf(input, scope, defaults.scope));
+}
+
+type ScopeOf = (namespace: readonly string[]) => Scope | null;
+
+function scopeOf(input: StoreInput, scope: unknown, byDefault: Scope | null | "refuse"): ScopeOf {
+  if (typeof scope === "function") return (namespace) => parseScope(scope([...namespace]));
+  if ("scope" in input) {
+    const parsed = parseScope(scope);
+    return () => parsed;
+  }
+  if (byDefault !== "refuse") return () => byDefault;
+  throw new MemoryError(
+    "SCOPE_REQUIRED",
+    'With isolation: "rls" a store needs a scope: memory.store({ scope }), or a function that tells it by the namespace.',
+  );
+}
+
+/** LangGraph recognises stores by their class. */
+class ScopedStore extends BaseStore implements LangGraphStore {
+  readonly #runtime: StoreRuntime;
+  readonly #options: StoreOptions;
+  readonly #scopeOf: ScopeOf;
+
+  constructor(runtime: StoreRuntime, options: StoreOptions, scopeOf: ScopeOf) {
+    super();
+    this.#runtime = runtime;
+    this.#options = options;
+    this.#scopeOf = scopeOf;
+  }
+
+  override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
+    const parsed = operations.map((operation, n) => ({
+      n,
+      operation: parseOperation(operation, this.#options),
+    }));
+    const results = parsed.map(({ operation }) => emptyResult(operation));
+    for (const { scope, of } of byScope(parsed, this.#scopeOf)) {
+      const found = await runBatch(this.#runtime, { scope, refreshOnRead: this.#options.refreshOnRead }, of);
+      for (const row of found) addResult(results, parsed[row.n]?.operation, row);
+    }
+    return results as OperationResults<Op>;
+  }
+
+  // LangGraph's own refuses namespaces with a full stop.
+  override async put(
+    namespace: string[],
+    key: string,
+    value: Record<string, unknown> | null,
+    index?: false | string[],
+    options?: { readonly ttl?: number | undefined },
+  ): Promise<void> {
+    const operation = {
+      namespace,
+      key,
+      value,
+      ...(index !== undefined && { index }),
+      ...(options && { options }),
+    };
+    await this.batch([operation]);
+  }
+}
+
+/** The operations of each scope, in their order; most batches are of one. */
+function byScope(
+  operations: readonly BatchedOperation[],
+  scopeOf: ScopeOf,
+): { readonly scope: Scope | null; readonly of: readonly BatchedOperation[] }[] {
+  const scopes = new Map<string, { scope: Scope | null; of: BatchedOperation[] }>();
+  for (const batched of operations) {
+    const scope = scopeOf(batched.operation.namespace);
+    const name = JSON.stringify([scope?.tenantId ?? "", scope?.userId ?? "", scope?.appId ?? ""]);
+    const group = scopes.get(name) ?? { scope, of: [] };
+    scopes.set(name, group);
+    group.of.push(batched);
+  }
+  return [...scopes.values()];
+}
+
+type Result = Item | null | undefined | SearchItem[] | string[][];
+
+function emptyResult({ kind }: StoreOperation): Result {
+  if (kind === "put") return undefined;
+  return kind === "get" ? null : [];
+}
+
+function addResult(results: Result[], operation: StoreOperation | undefined, row: FoundItem): void {
+  const result = results[row.n];
+  if (operation?.kind === "get") results[row.n] = itemOf(row);
+  else if (operation?.kind === "search") {
+    (result as SearchItem[]).push({ ...itemOf(row), ...(row.score !== null && { score: row.score }) });
+  } else if (operation?.kind === "list") (result as string[][]).push(row.namespace);
+}
+
+function itemOf({ namespace, key, value, created_at, updated_at }: FoundItem): Item {
+  return {
+    ...{ namespace, key, value: value as Item["value"] },
+    ...{ createdAt: new Date(created_at), updatedAt: new Date(updated_at) },
+  };
+}

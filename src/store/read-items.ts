@@ -1,0 +1,165 @@
+import sql, { type Sql } from "sql-template-tag";
+import type { EmbeddingSpace } from "../models/embedding-space.js";
+import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
+import type { Connection } from "../postgres/connection.js";
+import type { ScopeColumns } from "../scope/scope-predicates.js";
+import { cte, float } from "../search/composed-statement.js";
+import { asksForAll } from "../search/question-terms.js";
+import { readQuestion } from "../search/read-question.js";
+import { retrievalWeights } from "../search/retrieval-options.js";
+import { ideal, normed, rarity } from "../search/word-scores.js";
+import { fits, hasLabels, isBelow } from "./item-conditions.js";
+import type { Get, ListNamespaces, Search } from "./store-operation.js";
+import { isKept, itemOf, placeOf } from "./written-items.js";
+
+/** A query in an embedding space. */
+export interface QueryVector {
+  readonly space: EmbeddingSpace;
+  /** In the binary form of pgvector's `halfvec`. */
+  readonly vector: Buffer;
+}
+
+/** A read of a batch: where it stands, what it asks, and its query's vector where there is one. */
+export interface BatchedRead {
+  readonly n: number;
+  readonly operation: Get | Search | ListNamespaces;
+  readonly vector: QueryVector | null;
+  /** Whether writes stand before it in the batch, which it sees. */
+  readonly seesWrites: boolean;
+}
+
+/** What reads find: a row for each item or namespace, in the order of `place` for the operation `n`. */
+export type FoundItem = {
+  readonly n: number;
+  readonly namespace: string[];
+  readonly key: string;
+  readonly value: unknown;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly score: number | null;
+};
+
+/** Rows of `FoundItem`, `place` and `ref`, as a query. */
+export function readItems(db: Connection, scope: ScopeColumns, read: BatchedRead): Sql {
+  const { operation, n } = read;
+  const items = seenItems(db, scope, read);
+  switch (operation.kind) {
+    case "get":
+      return found(
+        n,
+        sql`1`,
+        sql`null::float8`,
+        sql`${items} i where i.item = ${itemOf(operation.path, operation.key)}`,
+      );
+    case "search":
+      return operation.query === null ? listed(n, items, operation) : ranked(db, read, items, operation);
+    case "list":
+      return namespaces(n, items, operation);
+  }
+}
+
+/** The items of the scope as an operation finds them: those that are kept, as the writes before it in the batch leave them. */
+function seenItems(db: Connection, scope: ScopeColumns, { n, vector, seesWrites }: BatchedRead): Sql {
+  const { schema } = db;
+  const vectors = vector
+    ? sql`(
+        select e.embeddings from ${schema}.store_embedding e
+        where e.item_ref = i.ref and e.space_ref = ${vector.space.ref} and e.revision = i.revision
+      )`
+    : sql`null`;
+  const columns = sql`i.namespace, i.path, i.path_head, i.key, i.item, i.value, i.words, i.created_at`;
+  const kept = sql`
+      select i.ref, 0 as written, ${columns}, i.updated_at, ${vectors} as embeddings
+      from ${schema}.store_item i where i.place = ${placeOf(scope)} and ${isKept(db)}`;
+  if (!seesWrites) return sql`(${kept})`;
+  const embeddings = vector ? sql`i.embeddings` : sql`null`;
+  return sql`(${kept} and not exists (select from written w where w.item = i.item and w.n < ${n})
+      union all
+      select null::bigint, i.n, ${columns}, ${db.now()}, ${embeddings}
+      from written i
+      where i.n < ${n} and i.value is not null
+        and not exists (select from written w where w.item = i.item and w.n > i.n and w.n < ${n})
+    )`;
+}
+
+function found(n: number, place: Sql, score: Sql, from: Sql): Sql {
+  return sql`select ${n}::int as n, ${place} as place, i.ref, i.namespace, i.key, i.value, i.created_at, i.updated_at,
+      ${score} as score
+    from ${from}`;
+}
+
+/** The newest first; of those written in one statement, the ones that came last. */
+const newest = sql`i.updated_at desc, i.written desc, i.ref desc`;
+
+function listed(n: number, items: Sql, { path, conditions, limit, offset }: Search): Sql {
+  return sql`(
+    ${found(n, sql`row_number() over (order by ${newest})`, sql`null::float8`, sql`${items} i`)}
+    where ${isBelow(path)} and ${fits(conditions)}
+    order by ${newest} limit ${limit} offset ${offset}
+  )`;
+}
+
+/** A term of `to_tsvector`, quoted as a query that asks for it and nothing else. */
+const termQuery = sql`('''' || replace(replace(v.lexeme, E'\\\\', E'\\\\\\\\'), '''', '''''') || '''')::tsquery`;
+
+/**
+ * Items that have words of the query or vectors, the best first. Rarer words count for more, and words of a short text; a
+ * vector counts beside words as it does in a search for memories. A query that asks for all there is finds all.
+ */
+function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: Search): Sql {
+  const { path, conditions, query, limit, offset } = search;
+  const question = readQuestion(query as string, db.language);
+  const { k1: _, b } = retrievalWeights.memory;
+  const nearest = vector
+    ? sql`(select max(-(e ${vector.space.product} ${vector.vector}::${vector.space.type})) from unnest(i.embeddings) e)`
+    : sql`null::float8`;
+  const { from } = similarityScale(vector?.space.unrelated ?? assumedUnrelated);
+  const near = sql`greatest(0, (i.similarity - ${float(from)}) / ${float(1 - from)})`;
+  const { vector: weight } = retrievalWeights;
+  const score = vector
+    ? sql`(i.lexical + ${float(weight)} * coalesce(${near}, 0)) / ${float(1 + weight)}`
+    : sql`i.lexical`;
+  return sql`(
+    with searched as materialized (
+      select i.*, ${nearest} as similarity from ${items} i where ${isBelow(path)} and ${fits(conditions)}
+    ),
+    size as materialized (
+      select count(words)::float8 as count, greatest(1, avg(length(words)))::float8 as length from searched
+    ),
+    -- What each word of the query is worth among the items searched.
+    asked as materialized (
+      select v.lexeme as term, ${termQuery} as query, ${rarity(sql`size.count`, sql`f.items`)} as gain
+      from unnest(to_tsvector(${db.language}::regconfig, ${question.terms})) v cross join size
+      cross join lateral (select count(*)::float8 as items from searched s where s.words @@ ${termQuery}) f
+    ),
+    scored as (
+      select i.*, coalesce((
+        select sum(a.gain * least(1, ${normed(sql`1`, sql`length(i.words)`, sql`size.length`, b)}))
+        from asked a where i.words @@ a.query
+      ) / nullif((${ideal(cte("asked"))}), 0), 0)::float8 as lexical
+      from searched i cross join size
+    ),
+    hit as (
+      select i.*, case when i.lexical > 0 or i.similarity is not null then ${score} end as score
+      from scored i
+      where i.lexical > 0 or i.similarity is not null or ${asksForAll(db, question)}
+    )
+    ${found(n, sql`row_number() over (order by i.score desc nulls last, i.similarity desc nulls last, ${newest})`, sql`i.score`, sql`hit i`)}
+    order by place limit ${limit} offset ${offset}
+  )`;
+}
+
+function namespaces(n: number, items: Sql, { path, matches, maxDepth, limit, offset }: ListNamespaces): Sql {
+  const namespace = maxDepth === null ? sql`i.namespace` : sql`i.namespace[1:${maxDepth}::int]`;
+  const matched = matches.map((match) => sql`and ${hasLabels(match)}`);
+  return sql`(
+    select ${n}::int as n, row_number() over (order by l.namespace) as place, null::bigint as ref, l.namespace,
+      null::text as key, null::jsonb as value, null::timestamptz as created_at, null::timestamptz as updated_at,
+      null::float8 as score
+    from (
+      select distinct ${namespace} as namespace from ${items} i
+      where ${isBelow(path)} ${matched.reduce((all, each) => sql`${all} ${each}`, sql``)}
+    ) l
+    order by l.namespace limit ${limit} offset ${offset}
+  )`;
+}

@@ -1,0 +1,154 @@
+import sql, { empty, join, type Sql } from "sql-template-tag";
+import { MemoryError } from "../errors.js";
+import { errorLine } from "../logger.js";
+import type { EmbeddingSpace } from "../models/embedding-space.js";
+import { asTenant } from "../postgres/isolation.js";
+import { retryOn } from "../postgres/retry.js";
+import type { Runtime } from "../runtime.js";
+import type { Scope } from "../scope/scope.js";
+import { type ScopeColumns, scopeColumns } from "../scope/scope-predicates.js";
+import type { RetrievalOptions } from "../search/retrieval-options.js";
+import type { Json } from "../text/plain-json.js";
+import { embeddable, indexedTexts, itemTerms } from "./indexed-texts.rule.js";
+import { type BatchedRead, type FoundItem, type QueryVector, readItems } from "./read-items.js";
+import type { StoreOperation } from "./store-operation.js";
+import type { StoreOptions } from "./store-options.js";
+import { keepWritten, placeOf, type WrittenItem, writtenItems } from "./written-items.js";
+
+/** What a store runs on. */
+export type StoreRuntime = Runtime<{ readonly retrieval: RetrievalOptions; readonly store: StoreOptions }>;
+
+/** An operation and where it stands in its batch. */
+export interface BatchedOperation {
+  readonly n: number;
+  readonly operation: StoreOperation;
+}
+
+/**
+ * What the reads among `operations`, all of one scope, find, by their places. Each sees what those before it wrote. One
+ * round trip, after the embeddings gave what they are asked for.
+ *
+ * @param scope null: of a store that names none.
+ * @throws MemoryError `EMBEDDING_FAILED`, `REDACTION_FAILED`, `BUSY`, and what the database says; then nothing was written.
+ */
+export async function runBatch(
+  runtime: StoreRuntime,
+  { scope, refreshOnRead }: { readonly scope: Scope | null; readonly refreshOnRead: boolean },
+  operations: readonly BatchedOperation[],
+): Promise<FoundItem[]> {
+  const { db } = runtime;
+  const columns = scopeColumns(scope ?? {});
+  const { items, space } = await prepareItems(runtime, operations);
+  const reads = await prepareReads(runtime, operations);
+  const statement = batchStatement(runtime, { scope: columns, items, space, reads, refreshOnRead });
+  // Batches that write and delete the same items in different orders may wait for each other.
+  return asTenant(columns.tenantId, () =>
+    retryOn(["40P01"], () => db.query<FoundItem>(statement), {
+      ...{ most: 10, stepMs: 10 },
+      busy: "Others kept writing the same items of the store each time it was tried; nothing was written. Try again.",
+    }),
+  );
+}
+
+function batchStatement(
+  { db }: StoreRuntime,
+  batch: {
+    readonly scope: ScopeColumns;
+    readonly items: readonly WrittenItem[];
+    readonly space: EmbeddingSpace | null;
+    readonly reads: readonly BatchedRead[];
+    readonly refreshOnRead: boolean;
+  },
+): Sql {
+  const { scope, items, space, reads, refreshOnRead } = batch;
+  const writes = items.length > 0;
+  const found =
+    reads.length > 0
+      ? join(
+          reads.map((read) => readItems(db, scope, read)),
+          "\n    union all\n    ",
+        )
+      : sql`select 0 as n, 0::bigint as place, 0::bigint as ref where false`;
+  const ctes = [
+    ...(writes ? [writtenItems(db, scope, { items, space })] : []),
+    sql`
+    found as materialized (
+    ${found}
+    )`,
+    ...(refreshOnRead && reads.length > 0 ? [refreshed(db, scope, writes)] : []),
+    ...(writes ? [keepWritten(db, scope, space)] : []),
+  ];
+  return sql`with ${join(ctes, ",")}
+    select * from found order by n, place`;
+}
+
+/** CTE that keeps what was found for its whole time again. What is written in the same statement must not be changed twice. */
+function refreshed(db: StoreRuntime["db"], scope: ScopeColumns, writes: boolean): Sql {
+  return sql`
+    refreshed as (
+      update ${db.schema}.store_item i set expires_at = ${db.now()} + i.ttl_minutes * interval '1 minute'
+      where i.place = ${placeOf(scope)} and i.ref in (select ref from found) and i.ttl_minutes is not null
+        ${writes ? sql`and not exists (select from written w where w.item = i.item)` : empty}
+    )`;
+}
+
+/** The items to write, redacted, with their words and vectors. */
+async function prepareItems(
+  { db, embedder, redactor }: StoreRuntime,
+  operations: readonly BatchedOperation[],
+): Promise<{ items: WrittenItem[]; space: EmbeddingSpace | null }> {
+  const puts = operations.flatMap(({ n, operation }) =>
+    operation.kind === "put" ? [{ n, ...operation }] : [],
+  );
+  const items = await Promise.all(
+    puts.map(async (put) => {
+      const value: Json = await redactor.json(put.value);
+      const item = { ...put, value };
+      return { ...item, texts: indexedTexts(item), terms: itemTerms(item, db.language) };
+    }),
+  );
+  const texts = items.flatMap((item) => item.texts ?? []).map(embeddable);
+  const embedded = embedder && texts.length > 0 ? await embedder.documents(texts) : null;
+  let from = 0;
+  const written = items.map(({ texts, ...item }): WrittenItem => {
+    const vectors = embedded?.vectors.slice(from, from + (texts?.length ?? 0)) ?? [];
+    from += texts?.length ?? 0;
+    return { ...item, vectors };
+  });
+  return { items: written, space: embedded?.space ?? null };
+}
+
+async function prepareReads(
+  runtime: StoreRuntime,
+  operations: readonly BatchedOperation[],
+): Promise<BatchedRead[]> {
+  const firstWrite =
+    operations.find(({ operation }) => operation.kind === "put")?.n ?? Number.POSITIVE_INFINITY;
+  const vectors = new Map<string, Promise<QueryVector | null>>();
+  const vectorOf = (operation: StoreOperation) => {
+    if (operation.kind !== "search" || operation.query === null) return null;
+    const vector = vectors.get(operation.query) ?? embedQuery(runtime, operation.query);
+    vectors.set(operation.query, vector);
+    return vector;
+  };
+  const reads = operations.map(async ({ n, operation }): Promise<BatchedRead | null> => {
+    if (operation.kind === "put") return null;
+    return { n, operation, vector: await vectorOf(operation), seesWrites: n > firstWrite };
+  });
+  return (await Promise.all(reads)).filter((read) => read !== null);
+}
+
+/** The vector of a query; null without embeddings, and where they fail: by words alone is better than no answer. */
+async function embedQuery(
+  { embedder, logger, config }: StoreRuntime,
+  query: string,
+): Promise<QueryVector | null> {
+  if (!embedder) return null;
+  try {
+    return await embedder.query(query, config.retrieval.embedTimeoutMs);
+  } catch (error) {
+    if (MemoryError.is(error) && error.code !== "EMBEDDING_FAILED") throw error;
+    logger.warn(`searching the store without vectors: ${errorLine(error)}`);
+    return null;
+  }
+}

@@ -1,0 +1,44 @@
+import { MemoryError } from "../errors.js";
+import { isDeeper, type Json } from "../text/plain-json.js";
+
+/** Longest value, in characters of JSON: files of agents have some hundred thousand. */
+const mostCharacters = 16_000_000;
+
+/** Deepest nesting: more needs more stack than servers have. */
+const mostDepth = 500;
+
+/** What JSON escapes since it is no character of UTF-8, and NUL: PostgreSQL can hold neither. */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
+
+/**
+ * `value` as JSON holds it, a copy.
+ *
+ * @param what what it is, for the error.
+ * @throws MemoryError `INVALID_INPUT` for what JSON cannot say or PostgreSQL cannot hold.
+ */
+export function storableJson(value: unknown, what: string): Json {
+  const text = written(value, what);
+  if (text.length > mostCharacters) throw invalid(what, `it is longer than ${mostCharacters} characters.`);
+  if (isDeeper(text, mostDepth)) throw invalid(what, `it is nested deeper than ${mostDepth} levels.`);
+  if (unstorable.test(text)) {
+    throw invalid(what, "it has characters that PostgreSQL cannot hold: NUL, or half of a surrogate pair.");
+  }
+  return JSON.parse(text) as Json;
+}
+
+function written(value: unknown, what: string): string {
+  if (typeof value === "number" && !Number.isFinite(value))
+    throw invalid(what, `${value} is no number in JSON.`);
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw invalid(what, "it cannot be written as JSON: it refers to itself, or holds a BigInt.", cause);
+  }
+  if (text === undefined) throw invalid(what, "it has no value.");
+  return text;
+}
+
+function invalid(what: string, problem: string, cause?: unknown): MemoryError {
+  return new MemoryError("INVALID_INPUT", `Invalid ${what}: ${problem}`, { cause });
+}

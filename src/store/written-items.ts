@@ -1,0 +1,108 @@
+import sql, { empty, type Sql } from "sql-template-tag";
+import { type EmbeddingSpace, halfvecs } from "../models/embedding-space.js";
+import type { Connection } from "../postgres/connection.js";
+import { idDigest, type ScopeColumns } from "../scope/scope-predicates.js";
+import type { Put } from "./store-operation.js";
+
+/** An item to write, and where its operation stands in the batch. */
+export interface WrittenItem extends Put {
+  readonly n: number;
+  /** What it is found by, prepared for `to_tsvector`; null where no query finds it. */
+  readonly terms: string | null;
+  /** Its vectors; none without embeddings. */
+  readonly vectors: readonly Buffer[];
+}
+
+/** `store_item.place` of a scope, as its column is made. */
+export function placeOf({ tenantId, userId, appId }: ScopeColumns): Sql {
+  return sql`sha256(${idDigest(tenantId)} || ${idDigest(userId)} || ${idDigest(appId)})`;
+}
+
+/** `store_item.item` of a name, as its column is made. */
+export function itemOf(path: Sql | string, key: Sql | string): Sql {
+  return sql`sha256(${idDigest(path)} || ${idDigest(key)})`;
+}
+
+/** Whether the item `i` is still kept. */
+export function isKept(db: Connection): Sql {
+  return sql`(i.expires_at is null or i.expires_at > ${db.now()})`;
+}
+
+/**
+ * CTE `written`: a row for each of `items`, with what it becomes. `last` marks those that are not written again later in the
+ * batch.
+ */
+export function writtenItems(
+  db: Connection,
+  scope: ScopeColumns,
+  { items, space }: { readonly items: readonly WrittenItem[]; readonly space: EmbeddingSpace | null },
+): Sql {
+  const { schema, language } = db;
+  let from = 1;
+  const rows = items.map(({ kind: _, vectors, value, ...item }) => {
+    const vectorsFrom = from;
+    from += vectors.length;
+    return { ...item, value, vectorsFrom, vectorsTo: from - 1 };
+  });
+  const vectors = items.flatMap((item) => item.vectors);
+  const embeddings =
+    space && vectors.length > 0
+      ? sql`case when r."vectorsTo" >= r."vectorsFrom" then v.vectors[r."vectorsFrom":r."vectorsTo"] end`
+      : sql`null`;
+  return sql`
+    written as materialized (
+      select w.*, w.n = max(w.n) over (partition by w.item) as last, coalesce(i.created_at, ${db.now()}) as created_at
+      from (
+        select r.n, r.namespace, r.path, left(r.path, 200) as path_head, r.key, r.value, r."indexFields" as index_fields,
+          to_tsvector(${language}::regconfig, r.terms) as words, r."ttlMinutes" as ttl_minutes,
+          ${itemOf(sql`r.path`, sql`r.key`)} as item, ${embeddings} as embeddings
+        from json_to_recordset(${JSON.stringify(rows)}::json) as r (
+          n integer, namespace text[], path text, key text, value jsonb, "indexFields" text[], terms text,
+          "ttlMinutes" float8, "vectorsFrom" integer, "vectorsTo" integer
+        )${space && vectors.length > 0 ? sql` cross join (select ${halfvecs(space, vectors)} as vectors) v` : empty}
+      ) w
+      left join lateral (
+        select i.created_at from ${schema}.store_item i
+        where i.place = ${placeOf(scope)} and i.item = w.item and ${isKept(db)} limit 1
+      ) i on true
+    )`;
+}
+
+/**
+ * CTEs that make the rows of `written` last: of an item that is written several times the last one. In the order of their
+ * names, so that two batches wait for each other in one order.
+ */
+export function keepWritten(db: Connection, scope: ScopeColumns, space: EmbeddingSpace | null): Sql {
+  const { schema } = db;
+  const { tenantId, userId, appId } = scope;
+  return sql`
+    removed as (
+      delete from ${schema}.store_item i using written w
+      where i.place = ${placeOf(scope)} and i.item = w.item and w.last and w.value is null
+    ),
+    stored as (
+      insert into ${schema}.store_item as i (
+        tenant_id, user_id, app_id, namespace, path, key, value, index_fields, words, ttl_minutes, expires_at, created_at,
+        updated_at
+      )
+      select ${tenantId}, ${userId}, ${appId}, w.namespace, w.path, w.key, w.value, w.index_fields, w.words, w.ttl_minutes,
+        ${db.now()} + w.ttl_minutes * interval '1 minute', w.created_at, ${db.now()}
+      from written w where w.last and w.value is not null order by w.item
+      on conflict (place, item) do update set
+        value = excluded.value, index_fields = excluded.index_fields, words = excluded.words,
+        revision = i.revision + 1, ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at,
+        created_at = case when ${isKept(db)} then i.created_at else excluded.created_at end,
+        updated_at = excluded.updated_at
+      returning i.ref, i.item, i.revision
+    )${space ? storedVectors(db, scope, space) : empty}`;
+}
+
+function storedVectors({ schema }: Connection, { tenantId }: ScopeColumns, { ref }: EmbeddingSpace): Sql {
+  return sql`,
+    embedded as (
+      insert into ${schema}.store_embedding as e (item_ref, space_ref, tenant_id, revision, embeddings)
+      select s.ref, ${ref}, ${tenantId}, s.revision, w.embeddings
+      from stored s join written w on w.item = s.item and w.last where w.embeddings is not null
+      on conflict (item_ref, space_ref) do update set revision = excluded.revision, embeddings = excluded.embeddings
+    )`;
+}

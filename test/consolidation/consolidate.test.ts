@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import type { Scope } from "../../src/index.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { brokenInvariants } from "../support/broken-invariants.js";
+import { judgingModel } from "../support/pair-judge.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+
+const hiking = "The user enjoys hiking in the Alps every summer.";
+const hikes = "Every summer the user enjoys hikes across the Alps.";
+
+describe("consolidating", () => {
+  it("merges two memories that say the same: one stays, with the counts of both", async () => {
+    const scope: Scope = { userId: "merge" };
+    const model = judgingModel(() => "same");
+    const memory = db.memory({ model });
+    const [first, second] = await memory.memories.add(
+      [
+        { text: hiking, importance: 2, tags: ["sport"] },
+        { text: hikes, importance: 4, tags: ["summer"] },
+      ],
+      { scope },
+    );
+    const done = await memory.consolidate({ scope });
+    expect(done).toMatchObject({ status: "completed", calls: 3 });
+    expect(done.pairs).toMatchObject([
+      { verdict: "same", action: "merge", reason: "Because of pair 1.", refused: null },
+    ]);
+    const [kept, ...others] = await memory.memories.list({ scope });
+    expect(others).toEqual([]);
+    expect(kept).toMatchObject({
+      seenCount: 2,
+      importance: 4,
+      tags: expect.arrayContaining(["sport", "summer"]),
+    });
+    const gone = [first, second].find(({ id } = { id: null } as never) => id !== kept?.id)?.id ?? "";
+    expect(await memory.memories.get(gone, { scope })).toMatchObject({
+      state: "merged",
+      supersededBy: kept?.id,
+    });
+    expect((await memory.query({ scope, query: "hiking in the Alps" })).map((hit) => hit.memory.id)).toEqual([
+      kept?.id,
+    ]);
+    const [entry, ...earlier] = await memory.memories.history(gone, { scope });
+    expect(entry).toMatchObject({
+      ...{ event: "MERGE", actor: "worker:consolidate" },
+      new: { supersededBy: kept?.id, verdict: "same", reason: "Because of pair 1." },
+    });
+    const { changes } = await memory.changes.since(2, { scope });
+    expect(changes).toMatchObject([
+      { event: "merged", line: expect.stringMatching(/^Combined 2 notes about/) },
+    ]);
+    // The merge is undone by hand.
+    await memory.memories.revert(gone, { scope, to: earlier.at(-1)?.id ?? 0, actor: "admin" });
+    expect(await memory.memories.list({ scope })).toHaveLength(2);
+    expect(await memory.consolidate({ scope })).toMatchObject({ calls: 0 });
+    expect(await brokenInvariants(db)).toEqual([]);
+  });
+
+  it("asks nobody about what it compared before, and again about what has other words", async () => {
+    const scope: Scope = { userId: "again" };
+    const model = judgingModel(() => "unrelated");
+    const memory = db.memory({ model });
+    const [first] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    expect(await memory.consolidate({ scope })).toMatchObject({ status: "completed", calls: 2 });
+    expect(await memory.consolidate({ scope })).toMatchObject({ status: "skipped", calls: 0 });
+    await memory.memories.pin(first?.id ?? "", true, { scope });
+    expect(await memory.consolidate({ scope })).toMatchObject({ calls: 0 });
+    await memory.memories.update(
+      first?.id ?? "",
+      { text: "The user enjoys hiking in the Alps each summer." },
+      { scope },
+    );
+    expect(await memory.consolidate({ scope })).toMatchObject({ calls: 2 });
+  });
+
+  it("changes nothing in a dry run, which says what it would do", async () => {
+    const scope: Scope = { userId: "dry" };
+    const memory = db.memory({ model: judgingModel(() => "same") });
+    await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    const would = await memory.consolidate({ scope, dryRun: true });
+    expect(would).toMatchObject({ status: "completed", pairs: [{ action: "merge" }] });
+    expect(await memory.memories.list({ scope })).toHaveLength(2);
+    const did = await memory.consolidate({ scope });
+    expect(did.pairs).toEqual(would.pairs);
+  });
+
+  it("links what belongs together, once", async () => {
+    const scope: Scope = { userId: "link" };
+    const memory = db.memory({ model: judgingModel(() => "related") });
+    const [, second] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    expect((await memory.consolidate({ scope })).pairs).toMatchObject([{ action: "link" }]);
+    const { rows } = await db.pool.query(
+      `select r.strength from "${db.schema}".relation r join "${db.schema}".memory m on m.ref = r.from_ref where m.user_id = 'link'`,
+    );
+    expect(rows).toHaveLength(1);
+    expect(await memory.memories.history(second?.id ?? "", { scope })).toMatchObject([
+      { event: "LINK", new: { reason: "Because of pair 1." } },
+      { event: "ADD" },
+    ]);
+  });
+
+  it("never asks about, nor merges, what differs in a detail", async () => {
+    const scope: Scope = { userId: "details" };
+    const model = judgingModel(() => "same");
+    const memory = db.memory({
+      model,
+      embeddings: new HashingEmbeddings(),
+      config: { memories: { reviewSimilarity: 0.3, askSimilarity: 1, mergeSimilarity: 1 } },
+    });
+    await memory.setup();
+    await memory.memories.add(
+      [
+        { text: "The user has 2 cats at home." },
+        { text: "The user has 3 cats at home." },
+        { text: "The user never has cats at home." },
+        { text: "The appointment with the dentist is on Monday." },
+        { text: "The appointment with the dentist is on Tuesday." },
+        { text: "The user plays chess with Anna in the park." },
+        { text: "The user plays chess with Boris in the park." },
+      ],
+      { scope },
+    );
+    expect(await memory.consolidate({ scope })).toMatchObject({ status: "skipped", calls: 0 });
+    expect(await memory.memories.list({ scope })).toHaveLength(7);
+  });
+});

@@ -1,0 +1,218 @@
+import { describe, expect, it } from "vitest";
+import { createConsolidationGraph } from "../../src/consolidation/consolidation-graph.js";
+import { markChangedOwners } from "../../src/consolidation/consolidation-work.js";
+import { claimOwnerTask, completeOwnerTask, keepProgress, markOwnerTask } from "../../src/jobs/owner-task.js";
+import { resolveConfig } from "../../src/options.js";
+import { createRedactor } from "../../src/text/redactor.js";
+import type { UsageOf } from "../../src/usage/energy-statements.js";
+import { judgingModel } from "../support/pair-judge.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+
+const hiking = "The user enjoys hiking in the Alps every summer.";
+const hikes = "Every summer the user enjoys hikes across the Alps.";
+const dayMs = 86_400_000;
+
+const taskOf = async (userId: string) => {
+  const { rows } = await db.pool.query(
+    `select k.*, o.tick from "${db.schema}".owner_task k join "${db.schema}".owner o on o.id = k.owner_ref
+     where o.user_id = $1 and k.task = 'consolidate'`,
+    [userId],
+  );
+  return rows[0];
+};
+
+const ownerRefOf = async (userId: string) => {
+  const { rows } = await db.pool.query(`select id from "${db.schema}".owner where user_id = $1`, [userId]);
+  return Number(rows[0].id);
+};
+
+describe("an owner that changed", () => {
+  it("is consolidated by upkeep, once a day while something changes", async () => {
+    const scope = { userId: "daily" };
+    let now = new Date();
+    const model = judgingModel(() => "same");
+    const memory = db.memory({ model, clock: () => now, config: { consolidation: { enabled: true } } });
+    await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    expect(await memory.upkeep()).toBe(1);
+    expect(await memory.memories.list({ scope })).toHaveLength(1);
+    expect(model.calls).toHaveLength(3);
+
+    const task = await taskOf("daily");
+    expect(task).toMatchObject({ retry_at: null, progress: null, done_until: task.tick, attempts: 0 });
+    now = new Date(now.getTime() + 2 * dayMs);
+    expect(await memory.upkeep()).toBe(0);
+
+    await memory.memories.add(
+      [{ text: "In the Alps the user enjoys hiking every summer." }, { text: "The user plays chess." }],
+      { scope },
+    );
+    expect(await memory.upkeep()).toBe(1);
+    await memory.memories.add({ text: "The user enjoys summer hiking in the Alps." }, { scope });
+    now = new Date(now.getTime() + dayMs / 2);
+    expect(await memory.upkeep()).toBe(0);
+    now = new Date(now.getTime() + dayMs);
+    expect(await memory.upkeep()).toBe(1);
+  });
+
+  it("is left alone where it is switched off, and by a memory without a model", async () => {
+    const scope = { userId: "off" };
+    const memory = db.memory({ model: judgingModel(() => "same") });
+    await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    await memory.upkeep();
+    await db.memory({ config: { consolidation: { enabled: true } } }).upkeep();
+    expect(await taskOf("off")).toBeUndefined();
+    await expect(db.memory().consolidate({ scope })).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
+  });
+
+  it("takes turns with owners of other tenants", async () => {
+    const memory = db.memory();
+    for (const userId of ["a", "b", "c"]) {
+      await memory.memories.add([{ text: hiking }, { text: "The user plays chess." }], {
+        scope: { tenantId: "large", userId },
+      });
+    }
+    await memory.memories.add([{ text: hiking }, { text: "The user plays chess." }], {
+      scope: { tenantId: "small", userId: "d" },
+    });
+    await markChangedOwners(db.database, { everyMs: dayMs, limit: 100 });
+    const { rows } = await db.pool.query(
+      `select o.tenant_id from "${db.schema}".owner_task k join "${db.schema}".owner o on o.id = k.owner_ref
+       where o.tenant_id in ('large', 'small') order by k.retry_at`,
+    );
+    expect(rows.map((row) => row.tenant_id)).toEqual(["large", "small", "large", "large"]);
+  });
+});
+
+describe("a run", () => {
+  it("writes nothing about memories that changed after it read them", async () => {
+    const scope = { userId: "stale" };
+    const judge = judgingModel(() => "same");
+    const meddling: { id?: string } = {};
+    const model = taskModel({
+      memory_pairs: async (prompt, call) => {
+        if (call === 0) await memory.memories.pin(meddling.id ?? "", true, { scope });
+        return judge.reply(prompt, call);
+      },
+    });
+    const memory = db.memory({ model });
+    const [first] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    meddling.id = first?.id ?? "";
+    const done = await memory.consolidate({ scope });
+    expect(done.pairs).toMatchObject([{ verdict: "same", action: "none", refused: "changed" }]);
+    expect(await memory.memories.list({ scope })).toHaveLength(2);
+    expect((await memory.consolidate({ scope })).pairs).toMatchObject([{ action: "merge" }]);
+  });
+
+  it("goes on where another one was broken off: what was asked is not asked again", async () => {
+    const scope = { userId: "resumed" };
+    const memory = db.memory({ model: judgingModel(() => "same") });
+    const added = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    const [first, second] = added.map(({ id }) => ({ id, revision: 1 }));
+    const ownerRef = await ownerRefOf("resumed");
+    await markOwnerTask(db.database, { ownerRef, task: "consolidate" });
+    const claim = await claimOwnerTask(db.database, { ownerRef, task: "consolidate", leaseMs: 1 });
+    if (!claim) throw new Error("nothing was claimed");
+    const votes = [{ verdict: "same", reason: "Said before." }];
+    const pairs = [{ first, second, similarity: 0.8, votes }];
+    await keepProgress(db.database, claim, { tick: 1, more: false, pairs });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const done = await memory.consolidate({ scope });
+    expect(done).toMatchObject({ status: "completed", calls: 2 });
+    expect(done.tokens).toBeGreaterThan(0);
+    expect(done.pairs).toMatchObject([{ action: "merge", reason: "Said before." }]);
+    await expect(completeOwnerTask(db.database, claim, { tick: 9 })).rejects.toMatchObject({
+      code: "LEASE_LOST",
+    });
+  });
+
+  it("ends with the tenant's tokens of the day, and goes on when there are some again", async () => {
+    let now = new Date("2026-03-01T12:00:00Z");
+    const scope = { tenantId: "thrifty", userId: "one" };
+    const config = { consolidation: { budgetTokens: 10, pairsPerCall: 1 } };
+    const memory = db.memory({ model: judgingModel(() => "unrelated"), clock: () => now, config });
+    await memory.memories.add(
+      [
+        { text: hiking },
+        { text: hikes },
+        { text: "The user plays chess in the park with friends." },
+        { text: "In the park the user meets friends who play chess." },
+      ],
+      { scope },
+    );
+    const first = await memory.consolidate({ scope });
+    expect(first).toMatchObject({ status: "completed", calls: 2 });
+    expect(first.pairs).toHaveLength(1);
+    expect(await memory.consolidate({ scope })).toMatchObject({ status: "deferred", calls: 0 });
+    expect(await memory.consolidate({ scope, dryRun: true })).toMatchObject({ status: "deferred" });
+    expect((await taskOf("one")).retry_at).toEqual(new Date("2026-03-02T00:00:00Z"));
+    now = new Date("2026-03-02T00:00:00Z");
+    expect(await memory.consolidate({ scope })).toMatchObject({ status: "completed", calls: 2 });
+  });
+});
+
+describe("energy", () => {
+  it("that is low puts a run off, which costs nobody a try; calls are charged as consolidation", async () => {
+    const scope = { userId: "tired" };
+    await db.memory().memories.add([{ text: hiking }, { text: hikes }], { scope });
+    const until = new Date(Date.now() + 60_000);
+    const pauses: (Date | null)[] = [until, null];
+    const charged: UsageOf[] = [];
+    const model = judgingModel(() => "same");
+    const graph = createConsolidationGraph({
+      ...{ db: db.database, config: resolveConfig({}), logger: silentLogger, clock: () => new Date() },
+      ...{
+        embedder: null,
+        redactor: createRedactor(undefined),
+        hasModel: true,
+        model: () => model,
+        onRetry() {},
+      },
+      usage: {
+        charging: (of) => {
+          charged.push(of);
+          return async () => {};
+        },
+        pausedUntil: async () => pauses.shift() ?? null,
+      },
+    });
+    expect(await graph.invoke({ scope })).toMatchObject({ status: "deferred" });
+    expect(await taskOf("tired")).toMatchObject({ attempts: 0, retry_at: until, lease_until: null });
+    expect(model.calls).toEqual([]);
+    expect(await graph.invoke({ scope })).toMatchObject({ status: "completed" });
+    expect(charged).toEqual([{ scope, kind: "consolidation" }]);
+  });
+});
+
+describe("what a model says", () => {
+  const run = async (userId: string, structured: Record<string, unknown>) => {
+    const model = taskModel({ memory_pairs: () => ({ structured }) });
+    const memory = db.memory({ model });
+    const scope = { userId };
+    await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    return { done: await memory.consolidate({ scope }), model, scope, memory };
+  };
+  const said = (pair: unknown, verdict: unknown) => ({ pair, reason: "", verdict });
+
+  it.each([
+    ["of no pair", [said(7, "same")]],
+    ["of pair 0", [said(0, "same")]],
+    ["nothing", []],
+    ["twice", [said(1, "same"), said(1, "same")]],
+    ["a verdict that there is not", [said(1, "identical"), said(7, "same")]],
+  ])("leaves both memories as they are: %s", async (name, verdicts) => {
+    const { done, memory, scope } = await run(`says ${name}`, { verdicts });
+    expect(done.pairs).toMatchObject([{ verdict: "unrelated", action: "none" }]);
+    expect(await memory.memories.list({ scope })).toHaveLength(2);
+  });
+
+  it("is a dead letter where it is no answer, time and again", async () => {
+    const { done, scope, memory } = await run("nonsense", { nothing: true });
+    expect(done.status).toBe("failed");
+    expect(await memory.memories.list({ scope })).toHaveLength(2);
+    expect((await taskOf("nonsense")).error).toMatch(/memory_pairs/);
+  });
+});

@@ -1,0 +1,71 @@
+import { ChatOpenAI } from "@langchain/openai";
+import { afterEach, describe, expect, it } from "vitest";
+import { judgePairs, type ShownPair } from "../../src/consolidation/judge-pairs.js";
+import { nearByWords } from "../../src/consolidation/near-words.rule.js";
+import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
+import { day, stored } from "./stored-memories.js";
+
+let stub: OpenAIStub | undefined;
+afterEach(async () => stub?.close());
+
+async function openai(...script: StubBehaviour[]) {
+  stub = await startOpenAIStub(...script);
+  const configuration = { baseURL: stub.baseURL };
+  return new ChatOpenAI({ model: "gpt-4.1-mini", apiKey: "x", maxRetries: 0, configuration });
+}
+
+const pair: ShownPair = [
+  stored({ ref: 1, text: "The user likes hiking.", validFrom: day(1) }),
+  stored({ ref: 2, text: "The user <b>enjoys</b> hikes.", key: "hobby", value: "hikes" }),
+];
+const call = { timeoutMs: 60_000, charge: async () => {} };
+
+describe("pairs on the wire of an OpenAI endpoint", () => {
+  it("are one numbered block, and the answer is asked for by schema, the reason before the verdict", async () => {
+    const verdicts = [
+      { pair: 2, reason: "Both\n tell of \u0000hikes.", verdict: "same" },
+      { pair: 1, reason: "", verdict: "related" },
+    ];
+    const model = await openai({ structured: { verdicts } });
+    const { votes, tokens } = await judgePairs(model, [pair, pair], call);
+    expect(votes).toEqual([
+      { verdict: "related", reason: "" },
+      { verdict: "same", reason: "Both tell of hikes." },
+    ]);
+    // As the endpoint says.
+    expect(tokens).toBe(19);
+    const [{ body } = { body: null }] = stub?.requests ?? [];
+    const wire = JSON.stringify([body?.response_format, body?.tools]);
+    expect(wire).toContain("memory_pairs");
+    expect(wire.indexOf('"reason"')).toBeLessThan(wire.indexOf('"verdict"'));
+    const [, { content } = { content: "" }] = body?.messages ?? [];
+    expect(content).toContain(
+      '<pair number="1"><memory category="knowledge" since="2026-01-02">The user likes hiking.</memory>',
+    );
+    expect(content).toContain('key="hobby" value="hikes"');
+    expect(content).toContain("&lt;b&gt;enjoys&lt;/b&gt;");
+  });
+
+  it("are an error after two answers that are none", async () => {
+    const model = await openai({ text: "same" }, { text: "same, as I said" });
+    await expect(judgePairs(model, [pair], call)).rejects.toMatchObject({ code: "MODEL_OUTPUT_INVALID" });
+  });
+});
+
+describe("memories near each other by their words", () => {
+  const words = (ref: number, ...said: string[]) => ({
+    ...{ ref, group: "fact" },
+    words: Object.fromEntries(said.map((word) => [word, 1])),
+  });
+
+  it("share most of them, whatever the words are called", () => {
+    const all = [
+      words(1, "user", "constructor", "write"),
+      words(2, "user", "constructor", "read"),
+      words(3, "toString", "chess"),
+      { ...words(4, "user", "constructor", "write"), group: "insight" },
+    ];
+    const near = nearByWords(all, { refs: new Set([1, 3]), least: 0.6, most: 5 });
+    expect(near).toEqual([{ first: 1, second: 2, similarity: 2 / 3 }]);
+  });
+});

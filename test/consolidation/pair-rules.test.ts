@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  choosePairs,
+  fingerprintOf,
+  mayBeOne,
+  type StoredPair,
+} from "../../src/consolidation/choose-pairs.rule.js";
+import {
+  needsVote,
+  nextToAsk,
+  type PairVote,
+  pairVerdicts,
+  verdictOf,
+} from "../../src/consolidation/pair-votes.rule.js";
+import { detailDifference } from "../../src/memories/compare/detail-difference.js";
+import { categoryPolicy } from "../../src/memories/item/category.rule.js";
+import { day, memories, stored } from "./stored-memories.js";
+
+const policy = categoryPolicy(undefined, undefined);
+const rules = { policy, leastSimilarity: () => 0.5, since: day(5) };
+
+/** Each memory with each other, some in both directions. */
+const near = memories(6).chain((all) => {
+  const pairs = all.flatMap((first) => all.map((second) => ({ first, second })));
+  return fc
+    .tuple(...pairs.map(() => fc.double({ min: 0, max: 1, noNaN: true })))
+    .map((similarities) =>
+      pairs.map((pair, at): StoredPair => ({ ...pair, similarity: similarities[at] ?? 0 })),
+    );
+});
+
+describe("pairs", () => {
+  it("are of one kind, app and state, changed of late, and differ in nothing that code can see", () => {
+    fc.assert(
+      fc.property(near, (given) => {
+        for (const { first, second, similarity } of choosePairs(given, rules)) {
+          expect(first.ref).toBeLessThan(second.ref);
+          expect(second.kind).toBe(first.kind);
+          expect(["fact", "insight"]).toContain(first.kind);
+          expect(second.scope).toEqual(first.scope);
+          expect([first.state, second.state]).toEqual(["active", "active"]);
+          expect([null, "order"]).toContain(detailDifference(first.text, second.text));
+          expect(Math.min(first.updatedAt.getTime(), second.updatedAt.getTime())).toBeGreaterThanOrEqual(
+            day(5).getTime(),
+          );
+          expect(similarity).toBeGreaterThanOrEqual(0.5);
+          if (first.actorId && second.actorId) expect(first.actorId).toBe(second.actorId);
+          if (first.key && second.key) expect(first.key.split("_").at(-1)).toBe(second.key.split("_").at(-1));
+        }
+      }),
+    );
+  });
+
+  it("come once each, the most alike first, whatever the order they are found in", () => {
+    fc.assert(
+      fc.property(near, fc.infiniteStream(fc.nat()), (given, keys) => {
+        const chosen = choosePairs(given, rules);
+        const names = chosen.map(({ first, second }) => `${first.ref} ${second.ref}`);
+        expect(new Set(names).size).toBe(names.length);
+        const falling = chosen.map(({ similarity }) => similarity);
+        expect(falling).toEqual(falling.toSorted((one, other) => other - one));
+        const shuffled = given
+          .map((pair) => ({ pair, key: keys.next().value as number }))
+          .toSorted((one, other) => one.key - other.key)
+          .map(({ pair: { first, second, similarity } }) => ({ first: second, second: first, similarity }));
+        expect(choosePairs(shuffled, rules)).toEqual(chosen);
+      }),
+    );
+  });
+
+  it.each([
+    ["keys that name one thing", { key: "dog_name" }, { key: "name_of_the_dog" }, true],
+    ["keys of two things", { key: "dog_name" }, { key: "cat_name" }, false],
+    ["one key", { key: "dog_name" }, {}, true],
+    ["keys with two values", { key: "pet", value: "a dog" }, { key: "main_pet", value: "2 dogs" }, false],
+    ["two speakers", { actorId: "Ana" }, { actorId: "Bo" }, false],
+    ["two apps", { scope: { userId: "ana", appId: "mail" } }, {}, false],
+    ["two kinds", { kind: "insight" as const }, {}, false],
+    ["two categories that all agents read", { category: "interests" }, {}, true],
+  ])("%s", (_, one, other, expected) => {
+    const text = "The user likes the dog.";
+    const [first, second] = [stored({ ref: 1, text, ...one }), stored({ ref: 2, text, ...other })];
+    expect(mayBeOne(first, second, policy)).toBe(expected);
+    expect(mayBeOne(second, first, policy)).toBe(expected);
+  });
+
+  it("are asked about where their words stand in another order, and not where details have changed places", () => {
+    const mayBe = (one: string, other: string) =>
+      mayBeOne(stored({ ref: 1, text: one }), stored({ ref: 2, text: other }), policy);
+    const talks = "After work the user talks with Boris about tea.";
+    expect(mayBe(talks, "The user talks about tea with Boris after work.")).toBe(true);
+    expect(mayBe("Anna manages Boris at work.", "Boris manages Anna at work.")).toBe(false);
+    expect(mayBe("The user likes tea, not coffee.", "The user likes coffee, not tea.")).toBe(false);
+  });
+
+  it("are of categories that the same agents read", () => {
+    const text = "The user likes the dog.";
+    const [first, second] = [stored({ ref: 1, text, category: "goals" }), stored({ ref: 2, text })];
+    const some = categoryPolicy(undefined, { planner: ["goals"], researcher: ["knowledge", "goals"] });
+    const all = categoryPolicy(undefined, { planner: ["goals", "knowledge"] });
+    expect(mayBeOne(first, second, some)).toBe(false);
+    expect(mayBeOne(first, second, all)).toBe(true);
+  });
+
+  it("have one fingerprint in either order, which changes with what is compared and not with use", () => {
+    const [first, second] = [stored({ ref: 1 }), stored({ ref: 2 })];
+    const print = fingerprintOf({ first, second });
+    expect(fingerprintOf({ first: second, second: first })).toBe(print);
+    expect(fingerprintOf({ first: { ...first, revision: 9, seenCount: 3, pinned: true }, second })).toBe(
+      print,
+    );
+    expect(fingerprintOf({ first: { ...first, text: "Other words." }, second })).not.toBe(print);
+    expect(fingerprintOf({ first, second: stored({ ref: 3, text: second.text }) })).not.toBe(print);
+  });
+});
+
+const vote = fc.constantFrom(...pairVerdicts).map((verdict): PairVote => ({ verdict, reason: verdict }));
+const hides = ({ verdict }: PairVote) => verdict !== "related" && verdict !== "unrelated";
+
+describe("votes", () => {
+  /** What a model says until enough was said. */
+  const asked = (said: readonly PairVote[]) => {
+    const votes: PairVote[] = [];
+    for (const each of said) if (needsVote(votes)) votes.push(each);
+    return votes;
+  };
+
+  it("hide a memory only where they are for it by three, and link two only where all are for it", () => {
+    fc.assert(
+      fc.property(fc.array(vote, { minLength: 9, maxLength: 9 }), (said) => {
+        const votes = asked(said);
+        expect(needsVote(votes)).toBe(false);
+        const found = verdictOf(votes);
+        if (found.verdict === "related") expect(new Set(votes.map(({ verdict }) => verdict)).size).toBe(1);
+        if (!hides(found)) return;
+        const effect = ({ verdict }: PairVote) => (verdict === "same" ? "merge" : "close");
+        const agreeing = votes.filter((each) => hides(each) && effect(each) === effect(found));
+        expect(agreeing.length - (votes.length - agreeing.length)).toBe(3);
+      }),
+    );
+  });
+
+  /** The chance that a judge merges two memories of whom it says "same" with this chance each time. */
+  const chanceOfMerge = (same: number, votes: readonly PairVote[] = []): number => {
+    if (!needsVote(votes)) return verdictOf(votes).verdict === "same" ? 1 : 0;
+    const next = (verdict: PairVote["verdict"]) => chanceOfMerge(same, [...votes, { verdict, reason: "" }]);
+    return same * next("same") + (1 - same) * next("unrelated");
+  };
+
+  it("of a judge that is right nine times in ten merge nearly all doubles, and strangers once in seven hundred", () => {
+    expect(chanceOfMerge(0.9)).toBeGreaterThan(0.98);
+    expect(chanceOfMerge(0.1)).toBeLessThan(0.0015);
+  });
+
+  it("are asked for in calls of one round, at most as many as fit; at the end only those that were begun", () => {
+    const open = (verdicts: readonly PairVote["verdict"][]) => ({
+      votes: verdicts.map((verdict) => ({ verdict, reason: "" })),
+    });
+    const pairs = [
+      open(["same"]),
+      open([]),
+      open(["related"]),
+      open([]),
+      open([]),
+      open(["same", "related"]),
+    ];
+    expect(nextToAsk(pairs, 2, { begun: false })).toEqual([1, 3]);
+    expect(nextToAsk(pairs, 9, { begun: true })).toEqual([0, 2]);
+    const settled = [
+      open(["related", "unrelated"]),
+      open(["same", "same", "same"]),
+      open(["same", "related", "related", "related"]),
+    ];
+    expect(nextToAsk(settled, 2, { begun: false })).toEqual([]);
+  });
+});

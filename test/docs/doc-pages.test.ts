@@ -1,0 +1,103 @@
+import { existsSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { format } from "node:util";
+import ts from "typescript";
+import { afterEach, describe, expect, it } from "vitest";
+import type { MemoryOptions } from "../../src/memory.js";
+import { type DocExample, docExamples, docPages, repository } from "../support/doc-pages.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const pages = docPages();
+
+describe("examples of the documentation", () => {
+  // Each begins with nothing, as a reader's does.
+  afterEach(async () => {
+    const { rows } = await db.pool.query<{ name: string }>(
+      "select tablename as name from pg_tables where schemaname = $1 and tablename not like '%migration%'",
+      [db.schema],
+    );
+    await db.pool.query(`truncate ${rows.map(({ name }) => `"${db.schema}"."${name}"`).join(", ")} cascade`);
+  });
+
+  it.each(docExamples(pages))("$at prints what it says", async (example) => {
+    expect(await printed(example)).toBe(example.output);
+  });
+});
+
+describe("pages", () => {
+  it("lead to what there is: files, and headings within pages", () => {
+    const dead = pages.flatMap(({ path, text }) =>
+      linksOf(text)
+        .filter((link) => !leads(path, link))
+        .map((link) => `${path}: ${link}`),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  it("of docs are in its table of contents, once each", () => {
+    const [contents] = pages.filter(({ path }) => path === "docs/README.md");
+    const listed = [...(contents?.text ?? "").matchAll(/^\| \[[^\]]+\]\(([^)]+\.md)\)/gm)].map(
+      ([, link = ""]) => normalize(join("docs", link)),
+    );
+    const others = pages.filter(({ path }) => path.startsWith("docs/") && path !== "docs/README.md");
+    expect(listed).toEqual(expect.arrayContaining(others.map(({ path }) => path)));
+    expect(new Set(listed).size).toBe(listed.length);
+  });
+});
+
+/** What an example prints, line by line as the console has it, on the test's database where it names none. */
+async function printed({ code }: DocExample): Promise<string> {
+  const { createMemory, ...own } = await import("../../src/index.js");
+  const packages: Record<string, () => unknown> = {
+    mnemograph: () => ({
+      ...own,
+      createMemory: (options?: MemoryOptions) =>
+        createMemory({ database: db.pool, schema: db.schema, ...options }),
+    }),
+    "mnemograph/http": () => import("../../src/http/index.js"),
+    "mnemograph/mcp": () => import("../../src/mcp/index.js"),
+    "mnemograph/testing": () => import("../../src/testing/index.js"),
+  };
+  const loaded = new Map<string, unknown>();
+  for (const { fileName } of ts.preProcessFile(code).importedFiles) {
+    loaded.set(fileName, await (packages[fileName]?.() ?? import(fileName)));
+  }
+  const lines: string[] = [];
+  const console = { log: (...values: unknown[]) => void lines.push(`${format(...values)}\n`) };
+  const { outputText } = ts.transpileModule(code, {
+    compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
+  });
+  const program = new AsyncFunction("require", "exports", "console", outputText);
+  await program((name: string) => loaded.get(name), {}, console);
+  return lines.join("");
+}
+
+const AsyncFunction = (async () => {}).constructor as new (
+  ...source: string[]
+) => (...values: unknown[]) => Promise<void>;
+
+/** The targets of a page's links within the repository. */
+function linksOf(text: string): string[] {
+  const prose = text.replace(/^```[\s\S]*?^```$/gm, "");
+  return [...prose.matchAll(/\]\((?![a-z]+:)([^)\s]+)\)/g)].map(([, link = ""]) => link);
+}
+
+function leads(from: string, link: string): boolean {
+  const [file = "", heading] = link.split("#");
+  const path = file === "" ? from : normalize(join(dirname(from), file));
+  if (heading === undefined) return existsSync(join(repository, path));
+  const page = pages.find((other) => other.path === path);
+  return page !== undefined && headingsOf(page.text).includes(heading);
+}
+
+/** The names that GitHub and VitePress both give to headings without figures at their beginning. */
+function headingsOf(text: string): string[] {
+  const headings = text.replace(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}

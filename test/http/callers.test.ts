@@ -1,0 +1,292 @@
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
+import { beforeAll, describe, expect, it } from "vitest";
+import { bearerTokens, isLocal } from "../../src/http/authenticate.js";
+import { type JwtScopes, jwtScopes } from "../../src/http/jwt-scopes.js";
+import { createMemoryApp } from "../../src/http/memory-app.js";
+import type { Caller } from "../../src/http/route/caller.js";
+import type { Route } from "../../src/http/route/route.js";
+import { routes } from "../../src/http/routes.js";
+import type { Memory } from "../../src/memory.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { httpClients } from "./http-client.js";
+
+const db = useTestDatabase();
+let memory: Memory;
+beforeAll(() => {
+  memory = db.memory();
+});
+const clients = () =>
+  httpClients(memory, {
+    operator: { role: "operator" },
+    acme: { role: "operator", tenantId: "acme" },
+    ana: { role: "user", scope: { userId: "ana" } },
+    bob: { role: "user", scope: { userId: "bob" } },
+  });
+const all = Object.entries(routes) as unknown as [string, Route][];
+
+describe("who asks", () => {
+  it("is asked of every call: without a token that is known there is nothing", async () => {
+    const { app } = clients();
+    for (const [operation, { method, path }] of all) {
+      const init = { method: method.toUpperCase() };
+      for (const authorization of [null, "Bearer token-of-nobody-000000000", "Basic dG9rZW4=", "Bearer "]) {
+        const headers = authorization === null ? {} : { authorization };
+        const response = await app.request(path, { ...init, headers });
+        expect(response.status, operation).toBe(401);
+        expect(response.headers.get("www-authenticate")).toBe("Bearer");
+        expect(await response.json()).toMatchObject({ code: "UNAUTHENTICATED" });
+      }
+    }
+  });
+
+  it("is a program of this machine where nobody is known, and no other", () => {
+    const local = { incoming: { socket: { localAddress: "127.0.0.1", remoteAddress: "127.0.0.1" } } };
+    const from = (headers: Record<string, string>, url = "http://127.0.0.1:8787/stats") =>
+      isLocal(new Request(url, { headers }), local);
+    expect(from({})).toBe(true);
+    expect(from({}, "http://localhost:8787/stats")).toBe(true);
+    expect(
+      isLocal(new Request("http://[::1]:8787/"), {
+        incoming: { socket: { localAddress: "::1", remoteAddress: "::1" } },
+      }),
+    ).toBe(true);
+    // A name that was turned to this machine, a proxy, a page of another site.
+    expect(from({}, "http://evil.example:8787/stats")).toBe(false);
+    expect(from({ "x-forwarded-for": "203.0.113.7" })).toBe(false);
+    expect(from({ forwarded: "for=203.0.113.7" })).toBe(false);
+    expect(from({ origin: "https://evil.example" })).toBe(false);
+    expect(from({ origin: "http://127.0.0.1:9999" })).toBe(false);
+    expect(from({ "sec-fetch-site": "cross-site" })).toBe(false);
+    for (const remoteAddress of ["10.0.0.7", "::ffff:10.0.0.7", undefined, "127.0.0.1.evil"]) {
+      const incoming = { socket: { localAddress: "127.0.0.1", ...(remoteAddress && { remoteAddress }) } };
+      expect(isLocal(new Request("http://127.0.0.1/"), { incoming })).toBe(false);
+    }
+    expect(isLocal(new Request("http://127.0.0.1/"), undefined)).toBe(false);
+  });
+
+  it("is refused without authentication where the connection is not known", async () => {
+    const app = createMemoryApp(memory, { logger: silentLogger });
+    expect((await app.request("http://127.0.0.1/stats")).status).toBe(401);
+  });
+
+  it("cannot be a caller that is none: what authenticate answers is checked", async () => {
+    for (const wrong of [
+      {},
+      { role: "user" },
+      { role: "user", scope: {} },
+      { role: "operator", tenantId: undefined },
+      { role: "admin" },
+      { role: "operator", scope: { userId: "ana" } },
+      { role: "user", scope: { userId: undefined, appId: "a" } },
+    ]) {
+      const app = createMemoryApp(memory, { logger: silentLogger, authenticate: () => wrong as Caller });
+      const { status } = await app.request("/memories");
+      expect(status, JSON.stringify(wrong)).toBe(400);
+    }
+    expect(() => bearerTokens({ short: { role: "operator" } })).toThrow(/fewer than 16/);
+  });
+});
+
+describe("what is another's", () => {
+  it("is not there: whatever id of it a user names", async () => {
+    const { ana, bob, acme, operator } = clients();
+    const added = await ana("POST", "/memories", { memories: [{ text: "Ana keeps bees." }] });
+    const { id } = added.body.outcomes[0];
+    await ana("POST", "/remember", {
+      threadId: "ana-1",
+      messages: [{ role: "user", content: "I keep bees." }],
+    });
+    const bodies: Record<string, unknown> = {
+      ...{ updateMemory: { text: "Bob keeps wasps." }, revertMemory: { to: 1 }, endThread: {} },
+      ...{ decideConsent: { decision: "approve" } },
+      acknowledgeConsent: { decision: "approve", threadId: "t", quote: "yes" },
+    };
+    const named = all.filter(([, { path }]) => /:(id|threadId)/.test(path));
+    expect(named.length).toBeGreaterThan(15);
+    for (const [operation, { method, path }] of named) {
+      const verb = method.toUpperCase() as "GET";
+      const ask = async (memoryId: string, threadId: string) => {
+        const place = path.replace(":id", memoryId).replace(":threadId", threadId).replace(":summaryId", "1");
+        const { status, body } = await bob(verb, place, bodies[operation]);
+        return JSON.stringify({ status, body }).replaceAll(memoryId, "…").replaceAll(threadId, "…");
+      };
+      const hers = await ask(id, "ana-1");
+      if (operation !== "claimThread") expect(hers, operation).toBe(await ask(randomUUID(), "nobody-1"));
+      // What can be listed is empty, and a quote that stands nowhere is said to be none.
+      if (!/summaries|Chain|shown|acknowledge/i.test(operation))
+        expect(hers, operation).toContain('"status":404');
+    }
+    expect((await bob("POST", "/recall", { threadId: "ana-1" })).status).toBe(404);
+    expect((await bob("POST", "/remember", { threadId: "ana-1", messages: [] })).status).toBe(404);
+    expect((await ana("GET", `/memories/${id}`)).body).toMatchObject({
+      text: "Ana keeps bees.",
+      state: "active",
+    });
+
+    // Nor do names in the query help.
+    expect(await bob("GET", "/memories?userId=ana")).toMatchObject({ status: 404 });
+    expect(await bob("GET", `/memories/${id}?userId=ana`)).toMatchObject({ status: 404 });
+    expect(await bob("GET", "/memories?userId=bob")).toMatchObject({ status: 200, body: { memories: [] } });
+    expect(await acme("GET", "/memories?userId=ana")).toMatchObject({ status: 200, body: { memories: [] } });
+    expect(await acme("GET", "/memories?userId=ana&tenantId=")).toMatchObject({ status: 404 });
+    expect((await operator("GET", "/memories?userId=ana")).body.memories).toHaveLength(1);
+    expect(await operator("GET", "/memories")).toMatchObject({
+      status: 400,
+      body: { code: "SCOPE_REQUIRED", detail: expect.stringContaining("?userId=") },
+    });
+    expect(await operator("GET", "/memories?userId=ana&userId=bob")).toMatchObject({ status: 400 });
+  });
+
+  it("is not there: what only operators may, and what a tenant's operator may not", async () => {
+    const { ana, acme, operator } = clients();
+    const forOperators = all.filter(([, { reach }]) => reach === "tenant" || reach === "everything");
+    const bodies: Record<string, unknown> = {
+      mergeUsers: { from: { userId: "ana" }, to: { userId: "eve" } },
+    };
+    for (const [operation, { method, path }] of forOperators) {
+      const verb = method.toUpperCase() as "GET";
+      expect((await ana(verb, path, bodies[operation])).status, operation).toBe(404);
+    }
+    for (const [method, path, body] of [
+      ["GET", "/quarantine"],
+      ["POST", "/lifecycle/run"],
+      ["POST", "/consolidate", {}],
+      ["POST", "/checkpoints/prune", { keepLast: 1 }],
+      ["POST", "/import?trust=operator", undefined],
+      ["POST", "/quarantine/x/approve", {}],
+    ] as const)
+      expect((await ana(method, path, body)).status, path).toBe(404);
+    for (const [, { method, path }] of forOperators.filter(([, { reach }]) => reach === "everything"))
+      expect((await acme(method.toUpperCase() as "GET", path)).status, path).toBe(404);
+    // What cannot be told by tenants is not told of all of them.
+    for (const path of ["/events", "/stats", "/summaries/progress"]) {
+      expect((await acme("GET", path)).status, path).toBe(400);
+      expect((await operator("GET", `${path}?tenantId=acme`)).status, path).toBe(400);
+      expect((await operator("GET", path)).status, path).toBe(200);
+    }
+    expect((await acme("GET", "/users")).body.users).toEqual([]);
+    expect((await operator("GET", "/users")).body.users.length).toBeGreaterThan(0);
+    expect((await acme("GET", "/stats?by=app")).body).toMatchObject({ appCount: 0 });
+  });
+
+  it("is what an app shows its users, and what an operator vouches for: users do not change either", async () => {
+    const api = httpClients(memory, {
+      ana: { role: "user", scope: { userId: "ana", appId: "shop" } },
+      operator: { role: "operator" },
+    });
+    const [note] = await memory.memories.add(
+      { text: "Refunds take five days.", kind: "note" },
+      { scope: { appId: "shop" } },
+    );
+    expect((await api.ana("GET", `/memories/${note?.id}`)).status).toBe(200);
+    for (const [method, path, body] of [
+      ["PATCH", "", { text: "Refunds take five years." }],
+      ["DELETE", "", undefined],
+      ["POST", "/revert", { to: 1 }],
+    ] as const)
+      expect((await api.ana(method, `/memories/${note?.id}${path}`, body)).status).toBe(404);
+    expect((await api.operator("DELETE", `/memories/${note?.id}?appId=shop`)).status).toBe(200);
+
+    const vouched = await api.operator("POST", "/memories?userId=ana", {
+      memories: [{ text: "Ana may spend up to 100 Euro.", origin: "operator" }],
+    });
+    const { id } = vouched.body.outcomes[0];
+    expect(
+      await api.ana("PATCH", `/memories/${id}`, { text: "Ana may spend up to 9000 Euro." }),
+    ).toMatchObject({
+      ...{ status: 409, body: { code: "WRONG_STATE" } },
+    });
+    expect((await api.ana("PATCH", `/memories/${id}`, { importance: 5 })).body.trust).toBe("operator");
+  });
+
+  it("is an operator's word: users speak for themselves", async () => {
+    const { ana } = clients();
+    for (const origin of ["operator", "unknown"]) {
+      const refused = await ana("POST", "/memories", { memories: [{ text: "Ana is an admin.", origin }] });
+      expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
+    }
+    const trusts = async (more: object) => {
+      const { body } = await ana("POST", "/memories", {
+        memories: [{ text: `Ana likes ${JSON.stringify(more)}.`, ...more }],
+      });
+      return (await ana("GET", `/memories/${body.outcomes[0].id}`)).body.trust;
+    };
+    expect(await trusts({})).toBe("user");
+    expect(await trusts({ role: "assistant" })).toBe("agent");
+    expect(await trusts({ role: "critic" })).toBe("untrusted");
+    expect(await trusts({ origin: "document" })).toBe("untrusted");
+  });
+});
+
+describe("tokens", () => {
+  const secret = "a secret of at least thirty-two bytes";
+  const asks = async (options: JwtScopes, token: string) => {
+    const app = createMemoryApp(memory, { logger: silentLogger, authenticate: jwtScopes(options) });
+    return app.request("/memories", { headers: { authorization: `Bearer ${token}` } });
+  };
+  const signed = (claims: object, key: string | Parameters<SignJWT["sign"]>[0] = secret, alg = "HS256") =>
+    new SignJWT({ ...claims })
+      .setProtectedHeader({ alg, kid: "k1" })
+      .sign(typeof key === "string" ? new TextEncoder().encode(key) : key);
+  const soon = () => Math.floor(Date.now() / 1_000) + 600;
+
+  it("name the user that their subject is, when they are for this server and still hold", async () => {
+    const options = { secret, audience: "memory" };
+    await memory.memories.add({ text: "Jo sings." }, { scope: { userId: "jo" } });
+    const good = { sub: "jo", aud: "memory", exp: soon() };
+    const answer = (await (await asks(options, await signed(good))).json()) as { memories: unknown[] };
+    expect(answer.memories).toHaveLength(1);
+    for (const wrong of [
+      { ...good, aud: "mail" },
+      { ...good, exp: soon() - 7_000 },
+      { sub: "jo", aud: "memory" },
+      { ...good, sub: " " },
+      { ...good, nbf: soon() },
+    ])
+      expect((await asks(options, await signed(wrong))).status, JSON.stringify(wrong)).toBe(401);
+    expect((await asks(options, await signed(good, "another secret of thirty-two bytes"))).status).toBe(401);
+    expect((await asks(options, new UnsecuredJWT(good).encode())).status).toBe(401);
+    expect((await asks(options, "no.token.atall")).status).toBe(401);
+    expect((await asks({ ...options, issuer: "us" }, await signed(good))).status).toBe(401);
+    const tenant = { ...options, caller: () => ({ role: "operator", tenantId: "acme" }) as const };
+    expect((await asks(tenant, await signed(good))).status).toBe(400);
+  });
+
+  it("are checked by the keys that their issuer publishes", async () => {
+    const { privateKey, publicKey } = await generateKeyPair("ES256");
+    const keys = { keys: [{ ...(await exportJWK(publicKey)), kid: "k1", alg: "ES256" }] };
+    const server = createServer((_, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(keys));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const jwksUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`;
+    const options = { jwksUrl, issuer: "https://auth.example.com/", audience: "memory" };
+    const good = { sub: "jo", aud: "memory", iss: options.issuer, exp: soon() };
+    expect((await asks(options, await signed(good, privateKey, "ES256"))).status).toBe(200);
+    expect((await asks(options, await signed({ ...good, iss: "them" }, privateKey, "ES256"))).status).toBe(
+      401,
+    );
+    // Signed with the public key as if it were a secret.
+    const confused = await signed(good, JSON.stringify(keys.keys[0]));
+    expect((await asks(options, confused)).status).toBe(401);
+    await new Promise((resolve) => server.close(resolve));
+    // Whether a token is good cannot be said without the keys: that is no fault of who asks.
+    expect((await asks(options, await signed(good, privateKey, "ES256"))).status).toBe(500);
+  });
+
+  it("need settings that keep others' tokens out", () => {
+    for (const wrong of [
+      { audience: "memory" },
+      { audience: "", secret },
+      { audience: "memory", secret: "short" },
+      { audience: "memory", jwksUrl: "https://auth.example.com/jwks.json" },
+      { audience: "memory", secret, jwksUrl: "https://auth.example.com/jwks.json", issuer: "x" },
+    ])
+      expect(() => jwtScopes(wrong)).toThrow(/Invalid JWT settings/);
+  });
+});

@@ -1,0 +1,86 @@
+import { expect } from "vitest";
+import { bearerTokens } from "../../src/http/authenticate.js";
+import { createMemoryApp, type MemoryAppOptions } from "../../src/http/memory-app.js";
+import type { Caller } from "../../src/http/route/caller.js";
+import type { Route } from "../../src/http/route/route.js";
+import { routes } from "../../src/http/routes.js";
+import type { Memory } from "../../src/memory.js";
+import { silentLogger } from "../support/silent-logger.js";
+
+/** An answer as it came. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: what it is, the route's own schema has checked.
+  readonly body: any;
+}
+
+/** Sends a request, and checks that a good answer is what the route says. */
+export type Call = (
+  method: "GET" | "POST" | "PATCH" | "DELETE",
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Answer>;
+
+/** An app on `memory`, and how each of `callers` calls it. */
+export function httpClients<Name extends string>(
+  memory: Memory,
+  callers: Readonly<Record<Name, Caller>>,
+  options: MemoryAppOptions = {},
+) {
+  const token = (name: string) => `token-of-${name}-000000000000`;
+  const tokens = Object.fromEntries(Object.entries(callers).map(([name, caller]) => [token(name), caller]));
+  const app = createMemoryApp(memory, {
+    ...{ logger: silentLogger, authenticate: bearerTokens(tokens as Record<string, Caller>) },
+    ...options,
+  });
+  const callAs =
+    (name: string): Call =>
+    async (method, path, body, headers = {}) => {
+      const response = await app.request(path, {
+        method,
+        headers: {
+          authorization: `Bearer ${token(name)}`,
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      return checked(method, path, response);
+    };
+  const by = Object.fromEntries(Object.keys(callers).map((name) => [name, callAs(name)])) as Record<
+    Name,
+    Call
+  >;
+  return { app, token, ...by };
+}
+
+async function checked(method: string, path: string, response: Response): Promise<Answer> {
+  const text = await response.text();
+  const { status, headers } = response;
+  const type = headers.get("content-type") ?? "";
+  if (!type.includes("json") || type.includes("ndjson")) return { status, headers, body: text };
+  const body: unknown = JSON.parse(text);
+  if (status >= 400) {
+    expect(type).toBe("application/problem+json");
+    expect(body).toMatchObject({
+      status,
+      code: expect.stringMatching(/^[A-Z_]+$/),
+      detail: expect.any(String),
+    });
+  } else {
+    const known = routeOf(method, path);
+    const parsed = known?.answer.safeParse(body);
+    expect(parsed?.error, `${method} ${path}`).toBeUndefined();
+  }
+  return { status, headers, body };
+}
+
+function routeOf(method: string, path: string): Route | undefined {
+  const [place = ""] = path.split("?");
+  return (Object.values(routes) as unknown as Route[])
+    .filter((each) => each.method === method.toLowerCase())
+    .sort((one, two) => one.path.split(":").length - two.path.split(":").length)
+    .find((each) => new RegExp(`^${each.path.replace(/:\w+/g, "[^/]+")}$`).test(place));
+}

@@ -1,0 +1,185 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { MemoryError } from "../../src/errors.js";
+import { problemOf, statusOf } from "../../src/http/route/problem.js";
+import type { Memory } from "../../src/memory.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { httpClients } from "./http-client.js";
+
+const db = useTestDatabase();
+let memory: Memory;
+const callers = { ana: { role: "user", scope: { userId: "ana" } }, operator: { role: "operator" } } as const;
+let api: ReturnType<typeof clients>;
+const clients = () => httpClients(memory, callers);
+beforeAll(() => {
+  memory = db.memory();
+  api = clients();
+});
+
+const added = async (text: string) => {
+  const { body } = await api.ana("POST", "/memories", { memories: [{ text }] });
+  return body.outcomes[0].id as string;
+};
+
+describe("a change", () => {
+  it("is made where nothing changed since it was read, and else is refused with what it is", async () => {
+    const id = await added("Ana lives near the harbour.");
+    const read = await api.ana("GET", `/memories/${id}`);
+    const tag = read.headers.get("etag") ?? "";
+    expect(tag).toMatch(/^"\d+"$/);
+    const change = (text: string, match: string) =>
+      api.ana("PATCH", `/memories/${id}`, { text }, { "if-match": match });
+    const first = await change("Ana lives near the old harbour.", tag);
+    expect(first.status).toBe(200);
+    expect(first.headers.get("etag")).not.toBe(tag);
+    const lost = await change("Ana lives near the station.", tag);
+    expect(lost).toMatchObject({ status: 412, body: { code: "STALE_REVISION" } });
+    expect(lost.body.current.text).toBe("Ana lives near the old harbour.");
+    expect(lost.headers.get("etag")).toBe(first.headers.get("etag"));
+    expect((await change("Ana lives near the station.", `W/${lost.headers.get("etag")}`)).status).toBe(200);
+    expect((await change("Ana lives near the park.", "*")).status).toBe(200);
+    for (const wrong of ['"1", "2"', "3", '"abc"', '"0"', '"-1"']) {
+      expect(await change("Ana lives nowhere.", wrong)).toMatchObject({ status: 400 });
+    }
+    // Of two who saw the same, one is first.
+    const now = (await api.ana("GET", `/memories/${id}`)).headers.get("etag") ?? "";
+    const both = await Promise.all([
+      change("Ana lives near the zoo.", now),
+      change("Ana lives near the mill.", now),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
+    expect((await api.ana("DELETE", `/memories/${id}`, undefined, { "if-match": now })).status).toBe(412);
+    expect((await api.ana("DELETE", `/memories/${id}`)).body.state).toBe("soft_deleted");
+    expect((await api.ana("POST", `/memories/${id}/restore`, {})).body.state).toBe("active");
+  });
+
+  it("cannot be guarded where there is nothing to guard it by", async () => {
+    const refused = await api.ana(
+      "POST",
+      "/memories",
+      { memories: [{ text: "Ana rows." }] },
+      { "if-match": '"3"' },
+    );
+    expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
+  });
+
+  it("is told by its tag, so that what did not change need not be read again", async () => {
+    const id = await added("Ana plays the oboe.");
+    const tag = (await api.ana("GET", `/memories/${id}`)).headers.get("etag") ?? "";
+    const again = await api.ana("GET", `/memories/${id}`, undefined, { "if-none-match": tag });
+    expect(again).toMatchObject({ status: 304, body: "" });
+    await api.ana("PATCH", `/memories/${id}`, { pinned: true });
+    expect((await api.ana("GET", `/memories/${id}`, undefined, { "if-none-match": tag })).status).toBe(200);
+  });
+});
+
+describe("what is wrong with a request", () => {
+  it("is said field by field, with what was probably meant", async () => {
+    const wrong = await api.ana("POST", "/query", { query: "bees", top_K: 3 });
+    expect(wrong).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
+    expect(wrong.body.detail).toMatch(/unknown key "top_K" \(did you mean "topK"\?\)/);
+    for (const [method, path, body] of [
+      ["GET", "/memories?limit=0"],
+      ["GET", "/memories?limit=ten"],
+      ["GET", "/memories?limit=1e3"],
+      ["GET", "/memories?lmit=10"],
+      ["GET", "/memories?kinds=facts"],
+      ["GET", "/memories?cursor=nothing-there"],
+      ["GET", "/memories?__proto__=1"],
+      ["GET", "/events/count"],
+      ["POST", "/memories", { memories: [] }],
+      ["POST", "/memories", { memories: [{ text: "x", scope: { userId: "bob" } }] }],
+      ["POST", "/recall", { threadId: "t", scope: { userId: "bob" } }],
+      ["POST", "/recall", { threadId: " " }],
+      ["POST", "/query", { query: "x", filters: { user_id: "bob" } }],
+      ["POST", "/query", { query: "x", filters: { agentid: "a" } }],
+      ["POST", "/query", { query: "x".repeat(10_001) }],
+      ["POST", "/remember", { threadId: "t", messages: [{ role: "user" }] }],
+      ["POST", "/query", "[]"],
+      ["POST", "/query", "null"],
+      ["POST", "/query", '{"query":'],
+      ["POST", "/query", '{"__proto__":{"query":"x"}}'],
+      ["POST", "/query", '"text"'],
+      ["POST", "/query"],
+      ["GET", "/changes?since=-1"],
+    ] as const) {
+      const { status, body: problem } = await api.ana(method, path, body);
+      expect(`${status} ${method} ${path} ${JSON.stringify(body)?.slice(0, 80)}`).toMatch(/^400/);
+      expect(problem.detail.length).toBeLessThan(2_000);
+    }
+    expect(await api.ana("GET", "/nothing")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+  });
+
+  it("is that its body is no JSON, or too long", async () => {
+    const { app, token } = httpClients(memory, callers, { maxBodyBytes: 1_000 });
+    const headers = { authorization: `Bearer ${token("ana")}` };
+    const send = (body: NonNullable<RequestInit["body"]>, more: Record<string, string>) =>
+      app.request("/query", {
+        method: "POST",
+        body,
+        headers: { ...headers, ...more },
+        duplex: "half",
+      } as RequestInit);
+    const json = { "content-type": "application/json" };
+    expect((await send('{"query":"x"}', { "content-type": "text/plain" })).status).toBe(415);
+    expect((await send('{"query":"x"}', { "content-type": "application/json; charset=utf-8" })).status).toBe(
+      200,
+    );
+    expect((await send(`{"query":"${"x".repeat(2_000)}"}`, json)).status).toBe(413);
+    // Of unknown length, and without end: nobody reads on.
+    let sent = 0;
+    const endless = new ReadableStream({
+      pull(controller) {
+        sent++;
+        controller.enqueue(new TextEncoder().encode("x".repeat(100)));
+      },
+    });
+    expect((await send(endless as unknown as NonNullable<RequestInit["body"]>, json)).status).toBe(413);
+    expect(sent).toBeLessThan(50);
+  });
+
+  it("is that there are too many of them", async () => {
+    const seen: string[] = [];
+    const limited = httpClients(memory, callers, {
+      rateLimit: ({ caller, operation }) => {
+        seen.push(`${caller.role} ${operation}`);
+        return operation === "recall" ? { retryAfterMs: 1_200 } : undefined;
+      },
+    });
+    const refused = await limited.ana("POST", "/recall", { threadId: "t" });
+    expect(refused).toMatchObject({ status: 429, body: { code: "RATE_LIMITED" } });
+    expect(refused.headers.get("retry-after")).toBe("2");
+    expect((await limited.ana("GET", "/memories")).status).toBe(200);
+    expect(seen).toEqual(["user recall", "user listMemories"]);
+  });
+
+  it("is that its sender is too slow", async () => {
+    const { app, token } = httpClients(memory, callers, { timeoutMs: 50 });
+    const never = new ReadableStream({ pull: () => new Promise(() => {}) });
+    const response = await app.request("/query", {
+      ...{ method: "POST", body: never as unknown as NonNullable<RequestInit["body"]>, duplex: "half" },
+      headers: { authorization: `Bearer ${token("ana")}`, "content-type": "application/json" },
+    } as RequestInit);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ code: "REQUEST_TIMEOUT" });
+  });
+});
+
+describe("a failure", () => {
+  it("of every kind has its status, and says nothing that is not the caller's", () => {
+    for (const [code, status] of Object.entries(statusOf)) {
+      const error = new MemoryError(code as keyof typeof statusOf, "select secret from memory where …");
+      const { problem } = problemOf(error);
+      expect(problem.status).toBe(status);
+      expect(problem.title).not.toBe("Failed");
+      expect(problem.type).toMatch(/^urn:mnemograph:problem:[a-z-]+$/);
+      // Those of which HTTP has words of its own are none of memory's.
+      const isOwn = code === "THREAD_FORBIDDEN" || code === "SCOPE_REQUIRED";
+      if (status === 500 || isOwn) expect(problem.detail).not.toContain("select");
+      else expect(problem.detail).toContain("select");
+    }
+    expect(problemOf(new TypeError("secret")).problem).toMatchObject({ status: 500, code: "INTERNAL" });
+    expect(JSON.stringify(problemOf(new TypeError("secret")))).not.toContain("secret");
+    const paused = new MemoryError("DATABASE_UNAVAILABLE", "…", { details: { retryInMs: 1_500 } });
+    expect(problemOf(paused).headers).toMatchObject({ "retry-after": "2" });
+  });
+});

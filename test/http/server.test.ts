@@ -1,0 +1,118 @@
+import { request as send } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { Hono } from "hono";
+import pg from "pg";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { createMemoryApp } from "../../src/http/memory-app.js";
+import type { Memory } from "../../src/memory.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+let memory: Memory;
+let pool: pg.Pool | undefined;
+let base = "";
+let server: ReturnType<typeof createAdaptorServer>;
+
+/** Two connections on a server: what leaks one is noticed soon. */
+beforeAll(async () => {
+  const url = inject("databaseUrl");
+  if (url !== null) pool = new pg.Pool({ connectionString: url, max: 2 });
+  memory = db.memory(pool && { database: pool });
+  const app = createMemoryApp(memory, { logger: silentLogger, timeoutMs: 5_000 });
+  const outer = new Hono().get("/", (context) => context.text("mine")).route("/memory-api", app);
+  server = createAdaptorServer({ fetch: outer.fetch });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/memory-api`;
+  const drafts = Array.from({ length: 400 }, (_, index) => ({
+    text: `Plant ${index} needs ${"water ".repeat(30)}.`.slice(0, 270),
+  }));
+  await memory.memories.add(drafts, { scope: { userId: "big" } });
+});
+afterAll(async () => {
+  await new Promise((resolve) => server?.close(resolve));
+  await memory.close();
+  await pool?.end();
+});
+
+it("answers programs of this machine without authentication, and nobody by another name", async () => {
+  const ok = await fetch(`${base}/memories?userId=big&limit=1`);
+  expect(ok.status).toBe(200);
+  for (const headers of [
+    { host: "evil.example" },
+    { "x-forwarded-for": "203.0.113.7" },
+    { origin: "https://evil.example" },
+  ]) {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      send(`${base}/memories?userId=big`, { headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on("error", reject)
+        .end();
+    });
+    expect(status, JSON.stringify(headers)).toBe(401);
+  }
+});
+
+it("is whole where it is mounted in another app", async () => {
+  const forget = await fetch(`${base}/forget?userId=nobody`, { method: "POST" });
+  expect(forget.status).toBe(202);
+  expect(forget.headers.get("location")).toBe("/memory-api/forget");
+  expect((await (await fetch(`${base}/openapi.json`)).json()) as object).toMatchObject({ openapi: "3.1.0" });
+});
+
+it("serves pages that name the next one, and downloads, as they are", async () => {
+  await memory.memories.add(
+    ["Refunds take five days.", "Buyers ask about refunds."].map((text) => ({ text, kind: "note" as const })),
+    { scope: { appId: "shop" } },
+  );
+  const page = await fetch(`${base}/apps/shop/memories?limit=1`);
+  expect(page.headers.get("link")).toMatch(/rel="next"$/);
+  expect(await page.json()).toMatchObject({ memories: [{ content: "Buyers ask about refunds." }] });
+  const download = await fetch(`${base}/apps/shop/memories/export`);
+  expect(await download.json()).toMatchObject({ scope: { appId: "shop" } });
+});
+
+it("leaks no connection to callers that go away or do not read", async () => {
+  const { port } = server.address() as AddressInfo;
+  const sockets = Array.from({ length: 12 }, () => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    // Asks for everything, and reads nothing of it.
+    socket.pause();
+    socket.write("GET /memory-api/export?userId=big HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    return socket;
+  });
+  const gone = Array.from({ length: 12 }, async (_, index) => {
+    const leaving = new AbortController();
+    setTimeout(() => leaving.abort(), 5 * index);
+    const body = JSON.stringify({ query: "Which plant needs water?" });
+    const init = {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json" },
+      signal: leaving.signal,
+    };
+    await fetch(`${base}/query?userId=big`, init).catch(() => {});
+    const half = connect(port, "127.0.0.1");
+    half.on("error", () => {});
+    half.write(
+      "POST /memory-api/import?userId=big HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 900\r\n\r\n{",
+    );
+    return half;
+  });
+  const halves = await Promise.all(gone);
+  // Others are answered all the while.
+  for (let turn = 0; turn < 3; turn++) {
+    expect((await fetch(`${base}/memories?userId=big&limit=1`)).status).toBe(200);
+  }
+  for (const socket of [...sockets, ...halves]) socket.destroy();
+  const whole = await (await fetch(`${base}/export?userId=big`)).text();
+  expect(whole.trimEnd().split("\n").length).toBeGreaterThan(800);
+  if (pool) {
+    const { idleCount, totalCount, waitingCount } = pool;
+    expect({ busy: totalCount - idleCount, waitingCount }).toEqual({ busy: 0, waitingCount: 0 });
+  }
+});

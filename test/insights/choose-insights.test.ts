@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  chooseInsights,
+  type InsightCandidate,
+  type InsightSource,
+} from "../../src/insights/choose-insights.rule.js";
+import { writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
+import { isStorable } from "../../src/text/storable-text.js";
+
+const sources: InsightSource[] = ["The user drinks tea.", "They spoke of a trip.", "The user runs."].map(
+  (text, index) => ({
+    ...{ id: `m${index + 1}`, kind: index === 1 ? "episode" : "fact", category: "knowledge", text },
+    ...{ saidAt: new Date(0), threadId: null },
+  }),
+);
+const insight = (summary: string, fields: Partial<InsightCandidate> = {}): InsightCandidate => ({
+  ...{ summary, tags: ["trust"], importance: 2, evidence: [1] },
+  ...fields,
+});
+const choose = (...candidates: InsightCandidate[]) => chooseInsights(candidates, { sources, most: 3 });
+
+describe("an insight that a model proposes", () => {
+  it("is kept with the memories it names", () => {
+    const { chosen, rejected } = choose(insight("The user plans with care.", { evidence: [3, 1, 3] }));
+    expect(rejected).toEqual([]);
+    expect(chosen).toMatchObject([{ text: "The user plans with care.", importance: 2, tags: ["trust"] }]);
+    expect(chosen[0]?.evidence.map(({ id }) => id)).toEqual(["m3", "m1"]);
+  });
+
+  it.each<[string, Partial<InsightCandidate>]>([
+    ["none", { evidence: [] }],
+    ["a number that no memory has", { evidence: [4] }],
+    ["one such number among others", { evidence: [1, 99] }],
+    ["zero", { evidence: [0] }],
+    ["a fraction", { evidence: [1.5] }],
+    ["no number", { evidence: [Number.NaN] }],
+  ])("with %s as evidence is dropped, and costs the others nothing", (_, fields) => {
+    const { chosen, rejected } = choose(
+      insight("The user trusts the assistant more.", fields),
+      insight("The user likes short answers.", { evidence: [2] }),
+    );
+    expect(rejected).toEqual(["no_evidence"]);
+    expect(chosen.map(({ text }) => text)).toEqual(["The user likes short answers."]);
+  });
+
+  it.each([
+    ["The user warms to me when I admit mistakes.", "names_ai"],
+    ["The user thinks you are quick.", "names_ai"],
+    ["Der Nutzer vertraut mich an.", "names_ai"],
+    ["用户信任你。", "names_ai"],
+    ["They trust the assistant.", "pronoun_subject"],
+    ["I seem to calm the user.", "pronoun_subject"],
+    ["  ", "empty"],
+    ["…", "empty"],
+    [`The user ${"really ".repeat(60)}hopes.`, "too_long"],
+    ["The user drinks tea.", "known"],
+  ])("that reads %j is %s", (summary, problem) => {
+    expect(choose(insight(summary))).toEqual({ chosen: [], rejected: [problem] });
+  });
+
+  it.each([
+    "The user has Type I diabetes at heart of most plans.",
+    "The user tells the assistant of trips to the US.",
+    "The user's tone softens when a mistake is admitted.",
+    "用户对自我要求很高。",
+    "L'utilisateur aime les réponses brèves.",
+  ])("that reads %j is kept", (summary) => {
+    expect(choose(insight(summary)).chosen.map(({ text }) => text)).toEqual([summary]);
+  });
+
+  it("is cut after a sentence that fits", () => {
+    const { chosen } = choose(insight(`The user is calm. The user ${"really ".repeat(60)}hopes.`));
+    expect(chosen).toMatchObject([{ text: "The user is calm.", trimmed: true }]);
+  });
+
+  it("is kept once, and no more than wanted are", () => {
+    const { chosen, rejected } = choose(
+      ...["A", "A", "B", "C", "D"].map((name) => insight(`The user trusts ${name}.`)),
+    );
+    expect(chosen.map(({ text }) => text.at(-2))).toEqual(["A", "B", "C"]);
+    expect(rejected).toEqual(["duplicate", "run_cap"]);
+  });
+
+  it("whatever it is, is fit to be written and rests on what was shown", () => {
+    const text = fc.oneof(
+      fc.constantFrom("The user is calm.", "The user\u0000 is\ud800 calm.", "I like you.", "<b>", "a. b. c."),
+      fc.string({ unit: "binary", maxLength: 400 }),
+      fc
+        .array(fc.constantFrom("The user", "trusts", "me", "it.", "Always"), { maxLength: 60 })
+        .map((w) => w.join(" ")),
+    );
+    const number = fc.oneof(fc.integer({ min: -1, max: 5 }), fc.double());
+    const candidate = fc.record({
+      summary: text,
+      tags: fc.array(text, { maxLength: 40 }),
+      importance: number,
+      evidence: fc.array(number, { maxLength: 5 }),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(candidate, { maxLength: 6 }),
+        fc.integer({ min: 1, max: 3 }),
+        (candidates, most) => {
+          const { chosen, rejected } = chooseInsights(candidates, { sources, most });
+          expect(chosen.length + rejected.length).toBe(candidates.length);
+          expect(chosen.length).toBeLessThanOrEqual(most);
+          for (const { text, tags, importance, evidence } of chosen) {
+            expect(writingProblems("insight", text)).toEqual([]);
+            expect(text.length).toBeLessThanOrEqual(280);
+            expect([text, ...tags].every(isStorable)).toBe(true);
+            expect(tags.length <= 5 && tags.every((tag) => tag.length <= 40)).toBe(true);
+            expect(importance >= 1 && importance <= 5).toBe(true);
+            expect(evidence.length).toBeGreaterThan(0);
+            for (const source of evidence) expect(sources).toContain(source);
+          }
+        },
+      ),
+    );
+  });
+});

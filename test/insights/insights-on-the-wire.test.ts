@@ -1,0 +1,133 @@
+import { BaseLanguageModel } from "@langchain/core/language_models/base";
+import { ChatOpenAI } from "@langchain/openai";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { MemoryItem } from "../../src/memories/item/memory.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const config = { insights: { enabled: true }, upkeep: { retryDelayMs: 0 } };
+let stub: OpenAIStub;
+
+afterEach(() => stub.close());
+
+// A streaming client counts tokens by tables that it loads from elsewhere.
+beforeAll(() => void vi.spyOn(BaseLanguageModel.prototype, "getNumTokens").mockResolvedValue(1));
+beforeAll(() => void vi.spyOn(console, "warn").mockReturnValue());
+afterAll(() => void vi.restoreAllMocks());
+
+/** A request as far as limits go. */
+type Limits = Partial<Record<"temperature" | "max_tokens" | "max_completion_tokens", number>>;
+const limitsSent = () => stub.requests.map(({ body }) => body as unknown as Limits);
+
+/** Runs the graph on a user of one fact, with an OpenAI model that answers by `script`. */
+async function run(
+  options: Partial<ConstructorParameters<typeof ChatOpenAI>[0]>,
+  ...script: StubBehaviour[]
+) {
+  stub = await startOpenAIStub(...script);
+  const model = new ChatOpenAI({
+    ...{ model: "gpt-4.1-mini", apiKey: "x", maxRetries: 0, ...options },
+    configuration: { baseURL: stub.baseURL },
+  });
+  const memory = db.memory({ model, config });
+  const { scope } = newAddress();
+  await memory.memories.add({ text: "The user drinks tea." }, { scope });
+  const state = await memory.insightsGraph().invoke({ scope });
+  return {
+    ...state,
+    ...{ model, memory, scope },
+    insights: await listed(memory.memories.list({ scope, kinds: ["insight"] })),
+  };
+}
+
+const listed = async (found: Promise<MemoryItem[]>) => (await found).map(({ text }) => text);
+const good = { insights: [{ summary: "The user is calm.", tags: ["calm"], importance: 2, evidence: [1] }] };
+
+describe("insights from an OpenAI endpoint", () => {
+  describe.each([false, true])("streaming: %s", (streaming) => {
+    it.each(["gpt-4.1-mini", "gpt-3.5-turbo"])(
+      "are asked of %s at temperature 0, for 220 tokens",
+      async (model) => {
+        const {
+          status,
+          insights,
+          model: own,
+        } = await run({ model, streaming, temperature: 0.9 }, { structured: good });
+        expect([status, insights]).toEqual(["completed", ["The user is calm."]]);
+        expect(limitsSent()).toMatchObject([{ temperature: 0, max_tokens: 220 }]);
+        const [request] = stub.requests;
+        const wire = JSON.stringify([request?.body.response_format, request?.body.tools]);
+        expect(wire).toContain("user_insights");
+        expect(request?.body.messages.map(({ role }) => role)).toEqual(["system", "user"]);
+        expect(JSON.stringify(request?.body.messages[1])).toContain("The user drinks tea.");
+        // The model itself is as it was.
+        expect([own.temperature, own.maxTokens]).toEqual([0.9, undefined]);
+      },
+    );
+
+    it("cut by the limit are a failure, and asked for one by one then", async () => {
+      const cut = { written: JSON.stringify(good), finish: "length" };
+      const { status, error, memory, scope, insights } = await run({ streaming }, cut, { structured: good });
+      expect([status, error?.code, insights]).toEqual(["failed", "MODEL_FAILED", []]);
+      expect(await memory.insightsGraph().invoke({ scope })).toMatchObject({ status: "completed" });
+      const systems = stub.requests.map(({ body }) => JSON.stringify(body.messages[0]));
+      expect(systems[0]).toContain("one to 3 insights");
+      expect(systems[1]).toContain("Give one insight,");
+    });
+  });
+
+  it("take no more tokens than the model's own limit, however it was set", async () => {
+    await run({ maxTokens: 100 }, { structured: good });
+    expect(limitsSent()).toMatchObject([{ max_tokens: 100 }]);
+    await stub.close();
+    await run({ maxCompletionTokens: 5_000 }, { structured: good });
+    expect(limitsSent()).toMatchObject([{ max_tokens: 220 }]);
+  });
+
+  it("are asked for without limits where the endpoint refuses them, as for reasoning models", async () => {
+    const { status } = await run({ model: "o4-mini" }, { status: 400 }, { structured: good });
+    expect(status).toBe("completed");
+    const [limited, plain] = limitsSent();
+    expect(limited).toMatchObject({ max_completion_tokens: 220 });
+    expect([plain?.temperature, plain?.max_tokens, plain?.max_completion_tokens]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("are not asked for again at once where the endpoint fails otherwise", async () => {
+    const { status } = await run({}, { status: 500 });
+    expect([status, stub.requests.length]).toEqual(["failed", 1]);
+  });
+
+  it.each<[string, StubBehaviour]>([
+    ["prose", { text: "The user is calm." }],
+    ["JSON cut short", { text: '{"insights": [{"summ' }],
+    ["another shape", { structured: { text: "The user is calm." } }],
+  ])("that are %s are sent back once", async (_, bad) => {
+    const { status, insights } = await run({}, bad, { structured: good });
+    expect([status, insights]).toEqual(["completed", ["The user is calm."]]);
+    expect(limitsSent()).toMatchObject([{ max_tokens: 220 }, { max_tokens: 220 }]);
+  });
+
+  it("refused are none, and kept for people to look at in the end", async () => {
+    const refusal = { refusal: "I cannot help with that." };
+    const { status, insights } = await run({}, refusal);
+    expect([status, insights]).toEqual(["failed", []]);
+  });
+});
+
+describe("a model without such settings", () => {
+  it("is asked as it is", async () => {
+    stub = await startOpenAIStub();
+    const model = new ScriptedChatModel({ replies: [{ structured: good }] });
+    const memory = db.memory({ model, config });
+    const { scope } = newAddress();
+    await memory.memories.add({ text: "The user drinks tea." }, { scope });
+    expect(await memory.insightsGraph().invoke({ scope })).toMatchObject({ status: "completed" });
+  });
+});

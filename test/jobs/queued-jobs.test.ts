@@ -1,0 +1,177 @@
+import PgBoss from "pg-boss";
+import { afterAll, describe, expect, inject, it } from "vitest";
+import { createMemory } from "../../src/create-memory.js";
+import type { Memory, MemoryOptions } from "../../src/memory.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { useChildScripts } from "../support/child-scripts.js";
+import { dueJobsConfig, instantAnswers, makeDueJobs, readEffects } from "../support/due-jobs.js";
+import { useIsolatedDatabase } from "../support/isolated-database.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { round } from "../support/spoken.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+import { limitsMs } from "../support/timing.js";
+
+const db = useTestDatabase();
+const server = inject("databaseUrl") ?? "";
+const start = useChildScripts();
+const queueSchemas: string[] = [];
+const wait = { timeout: limitsMs.step, interval: 200 };
+
+function queueSchemaOf(name: string): string {
+  const schema = `${db.schema}_${name}`;
+  queueSchemas.push(schema);
+  return schema;
+}
+
+afterAll(async () => {
+  for (const schema of queueSchemas) await db.pool.query(`drop schema if exists "${schema}" cascade`);
+});
+
+describe.runIf(!onServer())("queues without a server", () => {
+  it("are refused where no other process could reach them", async () => {
+    const memory = db.memory({ jobs: { pgBoss: {} } });
+    await expect(memory.work()).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringContaining("need a PostgreSQL server"),
+    });
+    await expect(db.memory().work()).rejects.toMatchObject({ message: expect.stringContaining("no queues") });
+    expect(() => createMemory({ jobs: { boss: {} } as never })).toThrow("a started pg-boss");
+  });
+});
+
+describe.runIf(onServer())("queued jobs", () => {
+  const scope = { userId: "ana" };
+  const quick: MemoryOptions["config"] = {
+    ...dueJobsConfig,
+    jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 },
+  };
+  const memoryWith = (options: MemoryOptions): Memory =>
+    db.memory({ model: new OfflineChatModel({ structured: instantAnswers }), config: quick, ...options });
+
+  it("are put into pg-boss by one process and done by another, with addresses and no words in them", async () => {
+    const queue = queueSchemaOf("given");
+    const boss = new PgBoss({ connectionString: server, schema: queue });
+    boss.on("error", () => {});
+    await boss.start();
+    const web = memoryWith({ jobs: boss });
+    await web.remember({ scope, threadId: "queued", messages: round("I live in Lisbon") });
+    await web.idle();
+    const { rows } = await db.pool.query(`select name, data, singleton_key from "${queue}".job`);
+    expect(rows).toEqual([
+      {
+        name: `${db.schema}-facts`,
+        data: { work: "extract", ref: expect.any(Number) },
+        singleton_key: expect.stringMatching(/^extract \d+$/),
+      },
+    ]);
+    expect(await web.memories.list({ scope })).toEqual([]);
+
+    const other = memoryWith({ jobs: { pgBoss: { schema: queue } } });
+    const worker = await other.work();
+    await expect.poll(async () => (await web.memories.list({ scope })).length, wait).toBe(1);
+    expect(worker.status()).toMatchObject({ ready: true, failed: 0 });
+    await expect(other.work()).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    await worker.stop();
+    expect(worker.status()).toMatchObject({ ready: false, running: 0 });
+    await boss.stop({ graceful: false });
+  });
+
+  it("make a summary of a round that another process recorded", async () => {
+    const queue = queueSchemaOf("summary");
+    const config: MemoryOptions["config"] = {
+      ...{ summaries: { everyMessages: 2 }, jobs: { sweepIntervalMs: 60_000, pollIntervalMs: 100 } },
+      memories: { extract: false, episodes: false },
+    };
+    const web = memoryWith({ jobs: { pgBoss: { schema: queue } }, config });
+    const thread = { scope, threadId: "summarised" };
+    const messages = ["1", "2", "3", "4", "5", "6"].flatMap(round);
+    expect((await web.remember({ ...thread, messages })).summary.started).toBe(true);
+    await web.idle();
+    const worker = await memoryWith({ jobs: { pgBoss: { schema: queue } }, config }).work();
+    await expect.poll(async () => (await web.summaries.list(thread))[0]?.status, wait).toBe("completed");
+    expect(await web.summaries.list(thread)).toHaveLength(1);
+    await worker.stop();
+  });
+
+  it("are not lost when pg-boss is emptied, or dropped, in mid-run", async () => {
+    const queue = queueSchemaOf("emptied");
+    const place = { pool: db.pool, schema: db.schema };
+    await makeDueJobs(place, 60);
+    const workers = [1, 2].map(() => start("queue-worker", [server, db.schema, queue, "", "20"]));
+    await workers[0]?.line(/^done [1-9]/);
+    await db.pool.query(`truncate "${queue}".job, "${queue}".queue cascade`);
+    await workers[1]?.line(/^done [1-9]/);
+    await db.pool.query(`drop schema "${queue}" cascade`);
+    await expect.poll(() => openOf(), wait).toBe(0);
+    async function openOf() {
+      const { rows } = await db.pool.query(
+        `select count(*)::int as open from "${db.schema}".thread_task k join "${db.schema}".thread t on t.id = k.thread_ref
+         where t.user_id like 'user %' and (k.retry_at is not null or k.lease_until is not null)`,
+      );
+      return rows[0].open;
+    }
+    const { rows } = await db.pool.query(
+      `select m.kind, count(*)::int as count, count(distinct m.owner_ref)::int as owners
+       from "${db.schema}".memory m join "${db.schema}".owner o on o.id = m.owner_ref
+       where o.user_id like 'user %' group by m.kind order by m.kind`,
+    );
+    expect(rows).toEqual(
+      [
+        { kind: "fact", count: 60, owners: 60 },
+        { kind: "episode", count: 60, owners: 60 },
+      ].sort((one, two) => one.kind.localeCompare(two.kind)),
+    );
+  });
+});
+
+describe.runIf(onServer())("three workers, one of which is killed and one stopped", () => {
+  const isolated = useIsolatedDatabase(db);
+
+  it.for(["", "rls"])(
+    "do 2,000 jobs once each; isolation %j",
+    { timeout: limitsMs.long },
+    async (isolation) => {
+      const queue = queueSchemaOf(`three_${isolation}`);
+      const place = isolation === "rls" ? isolated : { pool: db.pool, schema: `${db.schema}_three` };
+      const url = isolation === "rls" ? isolated.connectionString("owner") : server;
+      if (isolation === "rls") {
+        const { pathname } = new URL(server);
+        const owner = new URL(url).username;
+        await db.pool.query(`grant create on database "${pathname.slice(1)}" to ${owner}`);
+      } else {
+        queueSchemas.push(place.schema);
+        const memory = createMemory({ database: server, schema: place.schema, logger: silentLogger });
+        await memory.setup();
+        await memory.close();
+      }
+      await makeDueJobs(place, 1_000);
+      const workers = [1, 2, 3].map(() =>
+        start("queue-worker", [url, place.schema, queue, isolation, "10", "3000"]),
+      );
+      const [killed, ended, lasting] = workers;
+      await killed?.line(/^done [1-9]/);
+      await killed?.kill();
+      await ended?.line(/^done [1-9]\d/);
+      process.kill(ended?.pid ?? 0, "SIGTERM");
+      expect(await ended?.exitCode).toBe(0);
+      expect(ended?.lines.at(-1)).toMatch(/^stopped \d+$/);
+      await expect
+        .poll(async () => (await readEffects(place)).open, { timeout: limitsMs.test, interval: 1_000 })
+        .toBe(0);
+      expect(await readEffects(place)).toEqual({
+        open: 0,
+        facts: 1_000,
+        episodes: 1_000,
+        lost: 0,
+        duplicates: 0,
+      });
+      process.kill(lasting?.pid ?? 0, "SIGTERM");
+      expect(await lasting?.exitCode).toBe(0);
+    },
+  );
+
+  it("work only as the role that sees all tenants", async () => {
+    const memory = isolated.memory({ jobs: { pgBoss: { schema: "never_made" } } });
+    await expect(memory.work()).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+  });
+});

@@ -1,0 +1,123 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it, vi } from "vitest";
+import { createGate } from "../../src/testing/index.js";
+import { notHeld, recallHeld, recallUntilHeld, textsOf } from "../support/held.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { addNotes, newApp } from "./note-facts.js";
+import { type AppAddress, say as converse, newTalk, noted, noteModel } from "./note-model.js";
+
+const db = useTestDatabase();
+const lesson = "The user prefers meetings after 2pm on weekdays.";
+
+describe("notes of an app that the process holds", () => {
+  it("are shown by the same name and as many, and are gone once they are purged", async () => {
+    const scope = newApp();
+    const config = { notes: { apps: { [scope.appId]: { name: "Desk", limit: 11 } } } };
+    const [memory, reader] = [db.memory({ config }), db.memory({ config: { ...config, ...notHeld } })];
+    await addNotes(
+      memory,
+      scope,
+      Array.from({ length: 13 }, (_, at) => `Lesson ${at} is about part ${at}.`),
+    );
+    const asked = { scope: { ...scope, userId: "ana" }, threadId: randomUUID(), query: "lesson" };
+    const held = await recallUntilHeld(memory, asked);
+    expect(held.appName).toBe("Desk");
+    expect(held.memories.notes).toHaveLength(11);
+    expect(held.memories.notes).toEqual((await reader.recall(asked)).memories.notes);
+    const context = await memory.notes.context({ scope });
+    for (const { text } of held.memories.notes) expect(context).toContain(text);
+    // Another process deletes them.
+    await reader.notes.purge({ scope });
+    expect(textsOf(await memory.recall(asked))).toEqual([]);
+    await recallUntilHeld(memory, asked);
+    expect(textsOf(await recallHeld(memory, asked))).toEqual([]);
+  });
+});
+
+describe("memory.apps.uninstall", () => {
+  it("ends the app's conversations, which leave their notes", async () => {
+    const model = noteModel();
+    const memory = db.memory({ model });
+    const [open, other, ended] = [newTalk("shop 1"), newTalk("shop 2"), newTalk("shop 1")];
+    await converse(memory, open, "Meetings after 2 pm, please.");
+    await converse(memory, other, "I like tea.");
+    await converse(memory, ended, "I like milk.");
+    await memory.threads.end({ ...ended, reason: "done" });
+    const old = newTalk("shop 1");
+    await db
+      .memory()
+      .record({ ...old, messages: [{ role: "user", content: "Said before there were notes." }] });
+    expect(await memory.apps.uninstall({ appId: "shop 1" })).toMatchObject({ endedThreads: 2 });
+    const reasons = async ({ scope }: AppAddress) => (await memory.threads.list({ scope }))[0]?.endedReason;
+    expect(await reasons(open)).toBe("uninstalled");
+    expect(await reasons(ended)).toBe("done");
+    expect(await reasons(other)).toBeNull();
+    expect(await memory.notes.count({ scope: { appId: "shop 1" } })).toBe(2);
+    expect(model.prompts("app_note").join()).toContain("Meetings after 2 pm");
+    expect(model.prompts("app_note").join()).not.toContain("Said before");
+    expect(await memory.apps.uninstall({ appId: "shop 1" })).toMatchObject({ endedThreads: 0 });
+  });
+
+  it("that purges leaves no note, also not one that is being written or due", async () => {
+    const writing = createGate();
+    const model = noteModel({
+      app_note: async () => {
+        await writing.wait();
+        return noted("A lesson of the last conversation.");
+      },
+    });
+    const memory = db.memory({ model, jobs: "background" });
+    const [open, busy] = [newTalk("desk"), newTalk("desk")];
+    await converse(memory, open, "Meetings after 2 pm, please.");
+    await converse(memory, busy, "I like tea.");
+    await memory.threads.end(busy);
+    await vi.waitUntil(() => writing.waiting === 1, { timeout: 20_000 });
+    await addNotes(memory, { appId: "desk" }, [lesson]);
+    const purging = memory.apps.uninstall({ appId: "desk" }, { purgeMemories: true });
+    expect(await purging).toMatchObject({ endedThreads: 1, deletedCount: 1 });
+    writing.open();
+    await memory.idle();
+    await memory.upkeep();
+    await memory.idle();
+    expect(await memory.notes.list({ scope: { appId: "desk" } })).toEqual([]);
+    // Installed again, it notes what is said from then on.
+    await converse(memory, open, "Coffee at 3 pm, please.");
+    await memory.threads.end(open);
+    await memory.idle();
+    expect(await memory.notes.count({ scope: { appId: "desk" } })).toBe(1);
+    expect(model.prompts("app_note").at(-1)).not.toContain("Meetings after");
+  });
+
+  it("purges all that is the app's own, and nothing of its users", async () => {
+    const memory = db.memory();
+    const scope = newApp();
+    const ana = { ...scope, userId: "ana" };
+    const threadId = randomUUID();
+    await memory.remember({ scope: ana, threadId, messages: [{ role: "user", content: "I drink tea." }] });
+    await memory.memories.add({ text: "Drinks tea." }, { scope: ana });
+    await addNotes(memory, scope, [lesson]);
+    await memory.memories.add({ text: "1. Open the calendar.", kind: "procedure" }, { scope });
+    const [hidden] = await memory.memories.add({ text: "Opens at nine." }, { scope });
+    await memory.memories.remove(hidden!.id!, { scope });
+    const gone = await memory.apps.uninstall(scope, {
+      purgeMemories: true,
+      actor: "admin",
+      reason: "unused",
+    });
+    expect(gone).toMatchObject({ deletedCount: 2, hiddenCount: 1 });
+    expect(await memory.memories.list({ scope, states: ["active", "soft_deleted"] })).toEqual([]);
+    expect(await memory.memories.list({ scope: ana })).toMatchObject([{ text: "Drinks tea." }]);
+    expect(await memory.threads.list({ scope: ana })).toMatchObject([{ threadId, messages: 1 }]);
+    const [last] = await memory.memories.history(hidden!.id!, { scope });
+    expect(last).toMatchObject({ actor: "admin", old: null, new: { state: "purged", reason: "unused" } });
+  });
+
+  it("is for an app, and for nobody's part in it", async () => {
+    const { apps } = db.memory();
+    const user = { ...newApp(), userId: "ana" };
+    await expect(apps.uninstall(user)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    await expect(apps.uninstall("shop" as never)).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
+    const misspelt = apps.uninstall(newApp(), { purge: true } as never);
+    await expect(misspelt).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  });
+});

@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { MemoryItem } from "../../src/memories/item/memory.js";
+import { oldestGoes, readDecision } from "../../src/notes/compaction-decision.rule.js";
+import { noteText } from "../../src/notes/note-text.rule.js";
+
+const note = (index: number, pinned: boolean) =>
+  ({
+    id: `${index}`,
+    text: `Note ${index}.`,
+    pinned,
+    kind: "note",
+    tags: [],
+    trust: "agent",
+  }) as unknown as MemoryItem;
+
+const notes = fc
+  .array(fc.boolean(), { minLength: 1, maxLength: 20 })
+  .map((pins) => pins.map((pinned, index) => note(index, pinned)));
+const anyNumber = fc.oneof(fc.integer({ min: -2, max: 25 }), fc.double());
+
+const said = fc.record({
+  action: fc.constantFrom("delete" as const, "edit" as const),
+  target: anyNumber,
+  with: fc.option(anyNumber),
+  text: fc.option(fc.oneof(fc.string(), fc.constant("Both are one."), fc.constant("Note 3."))),
+  reason: fc.string({ maxLength: 1_000 }),
+});
+
+describe("a decision", () => {
+  it("makes the notes one fewer, or is invalid; pinned ones stay", () => {
+    fc.assert(
+      fc.property(notes, said, (all, decision) => {
+        const read = readDecision(decision, all);
+        if ("invalid" in read) return;
+        const about = read.action === "edit" ? [read.target, read.merged] : [read.target];
+        expect(new Set(about).size).toBe(about.length);
+        for (const each of about) {
+          expect(all).toContain(each);
+          expect(each.pinned).toBe(false);
+        }
+        expect(read.reason.length).toBeLessThanOrEqual(300);
+        if (read.action !== "edit") return;
+        expect(read.text.length).toBeLessThanOrEqual(200);
+        const others = all.filter((each) => !about.includes(each));
+        expect(others.map(({ text }) => text)).not.toContain(read.text);
+      }),
+    );
+  });
+
+  it("that falls back takes the first that is not pinned", () => {
+    fc.assert(
+      fc.property(notes, (all) => {
+        const first = all.find(({ pinned }) => !pinned);
+        if (first)
+          expect(oldestGoes(all, "why")).toMatchObject({ action: "delete", by: "oldest", target: first });
+      }),
+    );
+  });
+});
+
+describe("a note's text", () => {
+  it("is one line of at most 200 characters, or nothing", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 900 }), (text) => {
+        const kept = noteText(text);
+        if (kept === null) return;
+        expect(kept.length).toBeLessThanOrEqual(200);
+        expect(kept).not.toMatch(/[\r\n\t]/);
+        expect(kept.trim()).toBe(kept);
+      }),
+    );
+  });
+});

@@ -1,0 +1,127 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
+import { createAgent } from "langchain";
+import { describe, expect, it } from "vitest";
+import { endConversationTool, memoryMiddleware, withMemory } from "../../src/index.js";
+import type { Memory } from "../../src/memory.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { taskOf } from "../support/thread-facts.js";
+import { newTalk, noteModel, notesOf } from "./note-model.js";
+
+const db = useTestDatabase();
+
+/** An agent that ends the conversation when the user says goodbye. */
+const chat = () =>
+  new ScriptedChatModel({
+    replies: (messages) => {
+      const last = messages.at(-1);
+      if (last?.getType() === "tool") return "Goodbye, and enjoy the concert!";
+      if (!/bye/i.test(last?.text ?? "")) return "Two tickets are booked.";
+      return { toolCalls: [{ name: "end_conversation", args: { reason: "The user said goodbye." } }] };
+    },
+  });
+
+const ways: readonly [string, (memory: Memory) => unknown][] = [
+  [
+    "withMemory",
+    (memory) =>
+      withMemory(
+        createAgent({ model: chat(), tools: [endConversationTool(memory)] }) as never,
+        memory,
+      ).compile({
+        checkpointer: memory.checkpointer(),
+      }),
+  ],
+  [
+    "withMemory, without a checkpointer",
+    (memory) =>
+      withMemory(
+        createAgent({ model: chat(), tools: [endConversationTool(memory)] }) as never,
+        memory,
+      ).compile(),
+  ],
+  [
+    "the middleware, with a saver of its own",
+    (memory) =>
+      createAgent({
+        ...{ model: chat(), tools: [endConversationTool(memory)], middleware: [memoryMiddleware(memory)] },
+        checkpointer: new MemorySaver(),
+      }),
+  ],
+];
+
+describe.each(ways)("a tool that ends the conversation, in %s", (_, make) => {
+  it("has the whole conversation noted, once, and leaves it ended", async () => {
+    const model = noteModel();
+    const memory = db.memory({ model });
+    const { scope, threadId } = newTalk();
+    const graph = make(memory) as {
+      invoke(input: object, config: object): Promise<{ messages: AIMessage[] }>;
+    };
+    const run = { configurable: { thread_id: threadId, user_id: scope.userId, app_id: scope.appId } };
+    await graph.invoke({ messages: [new HumanMessage("Two tickets for Friday, please.")] }, run);
+    const { messages } = await graph.invoke({ messages: [new HumanMessage("Thanks, bye!")] }, run);
+    expect(messages.at(-1)?.text).toBe("Goodbye, and enjoy the concert!");
+
+    const [thread] = await memory.threads.list({ scope });
+    expect(thread).toMatchObject({ endedReason: "The user said goodbye.", endedAt: expect.any(Date) });
+    const prompts = model.prompts("app_note");
+    expect(prompts).toHaveLength(1);
+    expect(prompts[0]).toContain("enjoy the concert");
+    expect(await notesOf(memory, { scope, threadId })).toHaveLength(1);
+    expect(await taskOf(db, { scope, threadId }, "note")).toMatchObject({ retry_at: null, attempts: 0 });
+
+    await graph.invoke({ messages: [new HumanMessage("One more thing: seats in front.")] }, run);
+    const [opened] = await memory.threads.list({ scope });
+    expect(opened).toMatchObject({ endedAt: null, endedReason: null });
+    expect(model.prompts("app_note")).toHaveLength(1);
+  });
+});
+
+describe("a tool that ends the conversation", () => {
+  it("ends it in the first round too", async () => {
+    const memory = db.memory({ model: noteModel() });
+    const { scope, threadId } = newTalk();
+    const agent = createAgent({ model: chat(), tools: [endConversationTool(memory)] });
+    const graph = withMemory(agent as never, memory).compile() as never as {
+      invoke(input: object, config: object): Promise<unknown>;
+    };
+    const run = { configurable: { thread_id: threadId, user_id: scope.userId, app_id: scope.appId } };
+    await graph.invoke({ messages: [new HumanMessage("Wrong number, bye!")] }, run);
+    const [thread] = await memory.threads.list({ scope });
+    expect(thread).toMatchObject({ messages: 4, endedReason: "The user said goodbye." });
+  });
+
+  it("whose round is never recorded leaves its note after a while", async () => {
+    const model = noteModel();
+    const memory = db.memory({ model });
+    const talk = newTalk();
+    await memory.remember({ ...talk, messages: [new HumanMessage("Two tickets for Friday.")] });
+    await memory.threads.end({ ...talk, afterRound: true });
+    await memory.upkeep();
+    expect(model.prompts("app_note")).toEqual([]);
+    const { schema, pool } = db;
+    await pool.query(`update "${schema}".thread set closing_until = now() where thread_id = $1`, [
+      talk.threadId,
+    ]);
+    await pool.query(
+      `update "${schema}".thread_task set retry_at = now() where task = 'note' and thread_ref in (
+        select id from "${schema}".thread where thread_id = $1)`,
+      [talk.threadId],
+    );
+    await memory.upkeep();
+    expect(await notesOf(memory, talk)).toHaveLength(1);
+    await memory.remember({ ...talk, messages: [new AIMessage("And seats in front.")] });
+    const [thread] = await memory.threads.list({ scope: talk.scope });
+    expect(thread?.endedAt).toBeNull();
+  });
+
+  it("can be called otherwise, by a name that providers accept", () => {
+    const memory = db.memory();
+    expect(endConversationTool(memory).name).toBe("end_conversation");
+    expect(endConversationTool(memory, { name: "hang_up" }).name).toBe("hang_up");
+    expect(() => endConversationTool(memory, { name: "hang up" })).toThrow(/cannot be a tool's name/);
+    expect(() => endConversationTool(memory, { nmae: "x" } as never)).toThrow(/nmae/);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { findEverywhere } from "../support/find-everywhere.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { addNotes } from "./note-facts.js";
+import { appOf, decided, newTalk, noted, noteModel, notesOf, say, talkAndEnd } from "./note-model.js";
+
+const db = useTestDatabase();
+
+/** Notes that quote what the user said. */
+const quoting = () =>
+  noteModel({ app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`) });
+
+describe("forgetting a user", () => {
+  it("takes the notes that apps made of the user's conversations, and leaves others'", async () => {
+    const memory = db.memory({ model: quoting() });
+    const ana = newTalk();
+    const bo = newTalk(ana.scope.appId);
+    await talkAndEnd(memory, ana, "Ana likes quinces.");
+    await talkAndEnd(memory, bo, "Bo likes pears.");
+    const { revision } = await memory.changes.since(0, { scope: appOf(ana) });
+    const scope = { userId: ana.scope.userId };
+    const preview = await memory.forget(scope, { dryRun: true });
+    expect(preview.removed).toMatchObject({ memory: 1, note_source: 1 });
+    const { removed, complete, total } = await memory.forget(scope);
+    expect([removed, complete, total]).toEqual([preview.removed, true, preview.total]);
+    expect(await notesOf(memory, ana)).toEqual(["The user likes pears."]);
+    expect(await findEverywhere(db, "quinces")).toEqual({});
+    const { changes } = await memory.changes.since(revision, { scope: appOf(ana) });
+    expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual([
+      "deleted [App notes] (no longer kept)",
+    ]);
+  });
+
+  it("takes a note that others' were merged into, and the words of it that the audit trail keeps", async () => {
+    const model = noteModel({
+      app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`),
+      note_compaction: () =>
+        decided({
+          ...{ action: "edit", target: 2, with: 1, text: "Users like pears and quinces." },
+          reason: "Both are about quinces and pears.",
+        }),
+    });
+    const memory = db.memory({ model, config: { notes: { limit: 2 } } });
+    const ana = newTalk();
+    const bo = newTalk(ana.scope.appId);
+    await talkAndEnd(memory, ana, "Ana likes quinces.");
+    await talkAndEnd(memory, bo, "Bo likes pears.");
+    await talkAndEnd(memory, newTalk(ana.scope.appId), "Cy likes plums.");
+    expect(await notesOf(memory, ana)).toEqual(["Users like pears and quinces.", "The user likes plums."]);
+    expect(await memory.forget({ userId: ana.scope.userId })).toMatchObject({ complete: true });
+    expect(await notesOf(memory, ana)).toEqual(["The user likes plums."]);
+    expect(await findEverywhere(db, "quinces")).toEqual({});
+  });
+
+  it("takes the words of a note that had gone before, and of reasons that quote it", async () => {
+    const model = noteModel({
+      app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`),
+      note_compaction: (_, call) =>
+        decided({ target: 1, reason: call === 0 ? "Less than pears." : "Not quinces." }),
+    });
+    const memory = db.memory({ model, config: { notes: { limit: 1 } } });
+    const ana = newTalk();
+    await talkAndEnd(memory, ana, "Ana likes quinces.");
+    for (const fruit of ["pears", "plums"]) {
+      await talkAndEnd(memory, newTalk(ana.scope.appId), `They like nothing, one likes ${fruit}.`);
+    }
+    await db.pool.query(`update "${db.schema}".memory set purge_at = now() where state = 'soft_deleted'`);
+    await memory.lifecycle.run();
+    expect(await memory.forget(ana.scope)).toMatchObject({ complete: true });
+    expect(await findEverywhere(db, "quinces")).toEqual({});
+    expect(await notesOf(memory, ana)).toEqual(["The user likes plums."]);
+  });
+
+  it("leaves no note of a conversation that is being noted meanwhile", async () => {
+    const held = { open: () => {} };
+    const opened = new Promise<void>((resolve) => {
+      held.open = resolve;
+    });
+    const model = noteModel({
+      app_note: async () => {
+        await opened;
+        return noted("The user likes medlars.");
+      },
+    });
+    const memory = db.memory({ model, jobs: "background" });
+    const ana = newTalk();
+    await talkAndEnd(memory, ana, "Ana likes medlars.");
+    while (model.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await memory.forget(ana.scope)).toMatchObject({ complete: true });
+    held.open();
+    await memory.idle();
+    expect(await findEverywhere(db, "medlars")).toEqual({});
+  });
+});
+
+describe("deleting a thread", () => {
+  it("keeps its note, or takes it with what was learned there", async () => {
+    const memory = db.memory({ model: quoting() });
+    const [kept, gone] = [newTalk(), newTalk()];
+    for (const talk of [kept, gone]) await talkAndEnd(memory, talk, "Ana likes pears.");
+    await memory.threads.delete(kept);
+    const preview = await memory.threads.delete({ ...gone, memories: "remove", dryRun: true });
+    const { removed } = await memory.threads.delete({ ...gone, memories: "remove" });
+    expect(removed).toEqual(preview.removed);
+    expect([await notesOf(memory, kept), await notesOf(memory, gone)]).toEqual([
+      ["The user likes pears."],
+      [],
+    ]);
+  });
+});
+
+describe("a note", () => {
+  it("tells no user whose conversation it was made of", async () => {
+    const memory = db.memory({ model: quoting() });
+    const ana = newTalk();
+    await talkAndEnd(memory, ana, "Ana likes pears.");
+    const bo = { userId: "bo", appId: ana.scope.appId };
+    const seen = JSON.stringify(await memory.memories.list({ scope: bo, kinds: ["note"] }));
+    expect(seen).toContain("pears");
+    expect(seen).not.toContain(ana.threadId);
+    expect(seen).not.toContain(ana.scope.userId);
+  });
+
+  it("that an app's own conversation left names it, and goes with the app", async () => {
+    const memory = db.memory({ model: quoting() });
+    const { scope, threadId } = newTalk();
+    const talk = { scope: { appId: scope.appId } as typeof scope, threadId };
+    await say(memory, talk, "The team likes sloes.");
+    await memory.threads.end(talk);
+    const [note] = await memory.memories.list({ scope: talk.scope, kinds: ["note"] });
+    expect(note?.source).toEqual({ threadId, seqs: [0, 1] });
+    await addNotes(memory, appOf(talk), ["The team likes rye."]);
+    const preview = await memory.forget(talk.scope, { dryRun: true });
+    expect((await memory.forget(talk.scope)).removed).toEqual(preview.removed);
+    expect(await findEverywhere(db, "sloes")).toEqual({});
+  });
+});

@@ -1,0 +1,21 @@
+import { randomUUID } from "node:crypto";
+import type { AppScope, Memory, MemoryDraft } from "../../src/index.js";
+
+/** An app of its own for a test. */
+export const newApp = (fields: { tenantId?: string } = {}): AppScope => ({ ...fields, appId: randomUUID() });
+
+/** Gives an app notes, one after another. Returns their ids. */
+export async function addNotes(
+  memory: Memory,
+  scope: AppScope,
+  texts: readonly string[],
+  fields: Partial<MemoryDraft> = {},
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const text of texts) {
+    const [added] = await memory.memories.add({ text, kind: "note", origin: "worker", ...fields }, { scope });
+    if (!added?.id) throw new Error(`"${text}" was ${added?.outcome}`);
+    ids.push(added.id);
+  }
+  return ids;
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { useIsolatedDatabase } from "../support/isolated-database.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+import { addNotes } from "./note-facts.js";
+import { appOf, newTalk, noteModel, notesOf, say, talkAndEnd } from "./note-model.js";
+
+const db = useTestDatabase();
+
+describe("the memory sub-agent", () => {
+  it("shows its steps, and keeps no checkpoints", async () => {
+    const memory = db.memory();
+    const [note, compaction] = [memory.noteGraph(), memory.compactionGraph()];
+    const nodes = async (graph: typeof note | typeof compaction) =>
+      Object.keys((await graph.getGraphAsync()).nodes).filter((name) => !name.startsWith("__"));
+    expect(await nodes(note)).toEqual(["load", "note", "validate", "save", "compact"]);
+    expect(await nodes(compaction)).toEqual(["load", "compact", "validate", "save"]);
+    expect([note.name, note.checkpointer, compaction.name, compaction.checkpointer]).toEqual([
+      ...["note", false, "compaction", false],
+    ]);
+  });
+
+  it("notes a conversation by hand once it has ended, and compacts what is too much", async () => {
+    const model = noteModel();
+    const memory = db.memory({ model, config: { notes: { limit: 1 } } });
+    // Its end is told by a process without a model.
+    const other = db.memory();
+    const talk = newTalk();
+    await addNotes(memory, appOf(talk), ["The user has a dog."]);
+    await say(other, talk, "I have a cat.");
+    expect(await memory.noteGraph().invoke(talk)).toMatchObject({ status: "deferred" });
+    await other.threads.end(talk);
+    const { status, memoryId, content } = await memory.noteGraph().invoke(talk);
+    expect([status, content?.text]).toEqual(["completed", "Conversation 0 was about subject 0."]);
+    expect((await memory.memories.get(memoryId ?? "", { scope: appOf(talk) }))?.kind).toBe("note");
+    expect(await notesOf(memory, talk)).toEqual(["Conversation 0 was about subject 0."]);
+    expect(await memory.noteGraph().invoke(talk)).toMatchObject({ status: "skipped" });
+    expect(await memory.compactionGraph().invoke({ scope: appOf(talk) })).toMatchObject({
+      status: "skipped",
+    });
+  });
+
+  it("refuses another scope's conversation, and needs a model", async () => {
+    const memory = db.memory({ model: noteModel() });
+    const talk = newTalk();
+    await say(memory, talk, "I have a cat.");
+    const foreign = { ...talk, scope: { ...talk.scope, userId: "bo" } };
+    await expect(memory.noteGraph().invoke(foreign)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    await expect(db.memory().noteGraph().invoke(talk)).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
+  });
+});
+
+describe.skipIf(!onServer())("notes under row-level security (server only)", () => {
+  const isolated = useIsolatedDatabase(db);
+  const config = { memories: { extract: false, episodes: false }, notes: { limit: 2 } };
+
+  it("are made and compacted in the turn, and by upkeep across tenants", async () => {
+    const app = isolated.memory({ model: noteModel(), config });
+    const talks = ["one", "two", "three"].map(() => newTalk("shop", "acme"));
+    for (const talk of talks) await talkAndEnd(app, talk);
+    const elsewhere = newTalk("shop", "umbrella");
+    await talkAndEnd(app, elsewhere);
+    expect(await notesOf(app, talks[0]!)).toHaveLength(2);
+    expect(await notesOf(app, elsewhere)).toHaveLength(1);
+
+    const silent = isolated.memory({ model: noteModel(), config: { ...config, notes: { idleMs: 1 } } });
+    const idle = newTalk("mail", "acme");
+    await say(silent, idle, "I have a cat.");
+    const owner = isolated.memory({
+      role: "owner",
+      model: noteModel(),
+      config: { ...config, notes: { idleMs: 1 } },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await owner.upkeep()).toBeGreaterThan(0);
+    expect(await notesOf(owner, idle)).toHaveLength(1);
+    expect(await owner.forget({ tenantId: "acme", userId: idle.scope.userId })).toMatchObject({
+      complete: true,
+    });
+    expect(await notesOf(owner, idle)).toEqual([]);
+  });
+
+  it("that cannot be made are given up by upkeep across tenants", async () => {
+    const failing = { ...config, upkeep: { maxFailures: 1 }, notes: { idleMs: 1 } };
+    const model = noteModel({ app_note: () => Promise.reject(new Error("out of order")) });
+    const talk = newTalk("mail", "acme");
+    await say(isolated.memory({ model, config: failing }), talk, "I have a cat.");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await isolated.memory({ role: "owner", model, config: failing }).upkeep();
+    const { rows } = await db.pool.query(
+      `select isolation_tenant as tenant from "${isolated.schema}".dead_letter where task = 'note'`,
+    );
+    expect(rows).toEqual([{ tenant: "acme" }]);
+  });
+});

@@ -1,0 +1,251 @@
+import type { BaseStore, Operation } from "@langchain/langgraph-checkpoint";
+import { afterAll, describe, expect, it } from "vitest";
+import { useTestDatabase } from "../support/test-database.js";
+import { comparedStores } from "./stores.js";
+
+const db = useTestDatabase();
+const stores = comparedStores(db);
+
+/** What a store should do, as a user of LangGraph expects it; it throws where the store does something else. */
+type Expectation = (store: BaseStore) => Promise<void>;
+
+const keys = (items: readonly { readonly key: string }[]) => items.map(({ key }) => key).sort();
+
+const expectations: Readonly<Record<string, Expectation>> = {
+  async "gives back what was put, and when"(store) {
+    const value = { text: "Likes tea", nested: { list: [1, "two", null, { deep: true }] } };
+    await store.put(["users", "ana"], "tea", value);
+    const item = await store.get(["users", "ana"], "tea");
+    expect(item).toMatchObject({ namespace: ["users", "ana"], key: "tea", value });
+    expect(item?.createdAt).toBeInstanceOf(Date);
+    expect(item?.updatedAt).toBeInstanceOf(Date);
+    expect(await store.get(["users", "ana"], "coffee")).toBeNull();
+    expect(await store.get(["users"], "tea")).toBeNull();
+  },
+  async "keeps when an item was made where its value is replaced"(store) {
+    await store.put(["a"], "k", { version: 1 });
+    const first = await store.get(["a"], "k");
+    const createdAt = first?.createdAt.getTime();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await store.put(["a"], "k", { version: 2 });
+    const second = await store.get(["a"], "k");
+    expect(second?.value).toEqual({ version: 2 });
+    expect(second?.createdAt.getTime()).toBe(createdAt);
+    expect(second?.updatedAt.getTime()).toBeGreaterThan(createdAt ?? 0);
+  },
+  async "gives copies: changing one changes nothing that is stored"(store) {
+    const value = { tags: ["one"] };
+    await store.put(["a"], "k", value);
+    value.tags.push("two");
+    const item = await store.get(["a"], "k");
+    expect(item?.value).toEqual({ tags: ["one"] });
+  },
+  async "deletes, by delete and by putting null, and deleting what is not there is nothing"(store) {
+    await store.put(["a"], "k", { n: 1 });
+    await store.put(["a"], "l", { n: 2 });
+    await store.delete(["a"], "k");
+    await store.delete(["a"], "nothing");
+    await store.batch([{ namespace: ["a"], key: "l", value: null }]);
+    expect(await store.search(["a"])).toEqual([]);
+    expect(await store.listNamespaces()).toEqual([]);
+  },
+  async "matches whole labels: users/1 is not users/10"(store) {
+    await store.put(["users", "1"], "mine", { n: 1 });
+    await store.put(["users", "10"], "theirs", { n: 2 });
+    await store.put(["users", "1", "deep"], "below", { n: 3 });
+    expect(keys(await store.search(["users", "1"]))).toEqual(["below", "mine"]);
+    expect(keys(await store.search(["users"]))).toEqual(["below", "mine", "theirs"]);
+    expect(await store.listNamespaces({ prefix: ["users", "1"] })).toEqual([
+      ["users", "1"],
+      ["users", "1", "deep"],
+    ]);
+  },
+  async "keeps namespaces apart that are the same text when joined"(store) {
+    await store.put(["a", "b:c"], "k", { n: 1 });
+    expect(await store.get(["a", "b", "c"], "k")).toBeNull();
+    expect(await store.search(["a", "b"])).toEqual([]);
+  },
+  async "takes labels of any characters"(store) {
+    const labels = [
+      "a_b",
+      "a%",
+      "ana@example.com",
+      "back\\slash",
+      'quo"te',
+      "it's",
+      "ü 漢 🙂",
+      "new\nline",
+      "*",
+      ",",
+    ];
+    for (const label of labels) await store.put(["any", label], label, { label });
+    for (const label of labels) expect(keys(await store.search(["any", label]))).toEqual([label]);
+    const listed = await store.listNamespaces({ prefix: ["any"] });
+    expect(listed.map(([, label]) => label).sort()).toEqual([...labels].sort());
+  },
+  async "refuses a namespace without labels, and an empty label"(store) {
+    await expect(store.put([], "k", { n: 1 })).rejects.toThrow();
+    await expect(store.put(["a", ""], "k", { n: 1 })).rejects.toThrow();
+  },
+  async "filters by equality"(store) {
+    await store.put(["f"], "1", { status: "open", n: 1 });
+    await store.put(["f"], "2", { status: "done", n: 2 });
+    await store.put(["f"], "3", { status: "open", n: 3, flag: null });
+    expect(keys(await store.search(["f"], { filter: { status: "open" } }))).toEqual(["1", "3"]);
+    expect(keys(await store.search(["f"], { filter: { status: "open", n: 3 } }))).toEqual(["3"]);
+    expect(keys(await store.search(["f"], { filter: { flag: null } }))).toEqual(["3"]);
+    expect(keys(await store.search(["f"], { filter: { n: "1" } }))).toEqual([]);
+  },
+  async "filters by operators"(store) {
+    for (const n of [1, 2, 10]) await store.put(["f"], String(n), { n, name: `n${n}` });
+    await store.put(["f"], "none", { name: "none" });
+    const found = async (condition: object) => keys(await store.search(["f"], { filter: { n: condition } }));
+    expect(await found({ $eq: 2 })).toEqual(["2"]);
+    expect(await found({ $ne: 2 })).toEqual(["1", "10", "none"]);
+    expect(await found({ $gt: 1 })).toEqual(["10", "2"]);
+    expect(await found({ $gte: 2, $lt: 10 })).toEqual(["2"]);
+    expect(await found({ $lte: 2 })).toEqual(["1", "2"]);
+  },
+  async "compares times as times"(store) {
+    await store.put(["t"], "old", { at: "2024-12-31T00:00:00Z" });
+    await store.put(["t"], "new", { at: "2025-06-01T00:00:00Z" });
+    const since = { filter: { at: { $gte: "2025-01-01T00:00:00Z" } } };
+    expect(keys(await store.search(["t"], since))).toEqual(["new"]);
+  },
+  async "refuses an unknown operator, which would widen what is found"(store) {
+    await store.put(["f"], "1", { n: 1 });
+    await expect(store.search(["f"], { filter: { n: { $greater: 1 } } })).rejects.toThrow();
+  },
+  async "pages, ten where nothing is said"(store) {
+    for (let n = 0; n < 12; n++) await store.put(["p"], `k${n}`, { n });
+    expect(await store.search(["p"])).toHaveLength(10);
+    const pages = [0, 5, 10, 15].map((offset) => store.search(["p"], { limit: 5, offset }));
+    const all = (await Promise.all(pages)).flat();
+    expect(new Set(keys(all)).size).toBe(12);
+    expect(all).toHaveLength(12);
+  },
+  async "ranks by a query"(store) {
+    await store.put(["q"], "tea", { text: "green tea with honey" });
+    await store.put(["q"], "car", { text: "a red car with four doors" });
+    await store.put(["q"], "dog", { text: "the dog barks at night" });
+    const [first] = await store.search(["q"], { query: "green tea" });
+    expect(first?.key).toBe("tea");
+    expect(first?.score).toBeGreaterThan(0);
+    const [filtered] = await store.search(["q"], {
+      query: "green tea",
+      filter: { text: { $ne: "green tea with honey" } },
+    });
+    expect(filtered?.key).not.toBe("tea");
+  },
+  async "finds an item by the fields that its put names, elements of lists too"(store) {
+    const chapters = [{ text: "about otters" }, { text: "about zebras" }];
+    await store.put(["i"], "book", { title: "Animals", chapters, secret: "volcano" }, [
+      "title",
+      "chapters[*].text",
+    ]);
+    await store.put(["i"], "other", { title: "Cooking", secret: "pepper" }, ["title"]);
+    expect((await store.search(["i"], { query: "zebras" }))[0]?.key).toBe("book");
+    const [hidden] = await store.search(["i"], { query: "volcano", limit: 1 });
+    expect(hidden?.score ?? 0).toBeLessThan(0.5);
+  },
+  async "finds what is not indexed by its name and by filters, not by queries"(store) {
+    await store.put(["i"], "hidden", { text: "green tea" }, false);
+    await store.put(["i"], "shown", { text: "green tea" });
+    const ranked = (await store.search(["i"], { query: "green tea" })).filter(
+      ({ score }) => score !== undefined,
+    );
+    expect(keys(ranked)).toEqual(["shown"]);
+    expect(keys(await store.search(["i"]))).toEqual(["hidden", "shown"]);
+  },
+  async "forgets the words of a value that was replaced"(store) {
+    await store.put(["i"], "k", { text: "green tea" });
+    await store.put(["i"], "k", { text: "black coffee" });
+    const [item] = await store.search(["i"], { query: "green tea" });
+    expect(item?.score ?? 0).toBeLessThan(0.3);
+  },
+  async "lists namespaces by prefix, suffix, wildcards and depth, each once"(store) {
+    for (const namespace of [["a", "b", "c"], ["a", "b", "d"], ["a", "x", "c"], ["z"]]) {
+      await store.put(namespace, "k", { n: 1 });
+      await store.put(namespace, "l", { n: 1 });
+    }
+    expect(await store.listNamespaces()).toEqual([["a", "b", "c"], ["a", "b", "d"], ["a", "x", "c"], ["z"]]);
+    expect(await store.listNamespaces({ prefix: ["a", "*", "c"] })).toEqual([
+      ["a", "b", "c"],
+      ["a", "x", "c"],
+    ]);
+    expect(await store.listNamespaces({ suffix: ["c"] })).toEqual([
+      ["a", "b", "c"],
+      ["a", "x", "c"],
+    ]);
+    expect(await store.listNamespaces({ suffix: ["*", "d"] })).toEqual([["a", "b", "d"]]);
+    expect(await store.listNamespaces({ maxDepth: 2 })).toEqual([["a", "b"], ["a", "x"], ["z"]]);
+    expect(await store.listNamespaces({ prefix: ["a"], maxDepth: 1 })).toEqual([["a"]]);
+    expect(await store.listNamespaces({ maxDepth: 2, limit: 1, offset: 1 })).toEqual([["a", "x"]]);
+  },
+  async "answers a batch in its order, each with its own kind of answer"(store) {
+    await store.put(["b"], "known", { n: 1 });
+    const operations: Operation[] = [
+      { namespace: ["b"], key: "known" },
+      { namespace: ["b", "new"], key: "k", value: { n: 2 } },
+      { namespacePrefix: ["b"], filter: { n: 1 }, limit: 10, offset: 0 },
+      { matchConditions: [{ matchType: "prefix", path: ["b"] }], limit: 10, offset: 0 },
+      { namespace: ["b"], key: "unknown" },
+    ];
+    const [got, put, found, listed, none] = (await store.batch(operations)) as unknown[];
+    expect(got).toMatchObject({ value: { n: 1 } });
+    expect(put ?? null).toBeNull();
+    expect(keys(found as never)).toEqual(["known"]);
+    expect(listed).toContainEqual(["b"]);
+    expect(none).toBeNull();
+  },
+  async "shows reads of a batch what stands before them in it"(store) {
+    const [, item, , gone] = (await store.batch([
+      { namespace: ["b"], key: "k", value: { n: 1 } },
+      { namespace: ["b"], key: "k" },
+      { namespace: ["b"], key: "k", value: null },
+      { namespace: ["b"], key: "k" },
+    ])) as unknown[];
+    expect(item).toMatchObject({ value: { n: 1 } });
+    expect(gone).toBeNull();
+  },
+  async "lets the last of several writes in a batch stand"(store) {
+    await store.batch([
+      { namespace: ["b"], key: "k", value: { n: 1 } },
+      { namespace: ["b"], key: "k", value: null },
+      { namespace: ["b"], key: "k", value: { n: 3 } },
+    ]);
+    expect((await store.get(["b"], "k"))?.value).toEqual({ n: 3 });
+  },
+};
+
+/** What the others do in another way, by store. */
+const differences = new Map<string, string[]>();
+
+afterAll(() => {
+  for (const [name, found] of differences) {
+    console.log(`${name} differs:\n${found.map((what) => `  - ${what}`).join("\n")}`);
+  }
+});
+
+describe("LangGraph's stores", () => {
+  for (const [what, expectation] of Object.entries(expectations)) {
+    it(what, async () => {
+      for (const [name, open] of Object.entries(stores)) {
+        const { store, end } = await open();
+        try {
+          await expectation(store);
+        } catch (error) {
+          if (name === "ours") throw error;
+          differences.set(name, [...(differences.get(name) ?? []), what]);
+        } finally {
+          await end();
+        }
+      }
+    });
+  }
+
+  it("differ where they are known to", () => {
+    expect(differences.get("ours")).toBeUndefined();
+    expect(differences.get("InMemoryStore")).toContain("matches whole labels: users/1 is not users/10");
+  });
+});

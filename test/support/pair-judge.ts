@@ -1,0 +1,29 @@
+import type { PairVerdict } from "../../src/consolidation/pair-votes.rule.js";
+import type { ScriptedReply } from "../../src/testing/index.js";
+import { taskModel } from "./task-model.js";
+
+/** Two memories as the judge is shown them. */
+interface ShownTexts {
+  readonly one: string;
+  readonly other: string;
+}
+
+/** The pairs of a prompt, in their order. */
+function pairsOf(prompt: string): ShownTexts[] {
+  return [...prompt.matchAll(/<pair number="\d+">(.*?)<\/pair>/gs)].map(([, pair = ""]) => {
+    const texts = [...pair.matchAll(/<memory[^>]*>(.*?)<\/memory>/gs)].map(([, text = ""]) => text);
+    return { one: texts[0] ?? "", other: texts[1] ?? "" };
+  });
+}
+
+/** A model that gives each pair it is shown the verdict that `judge` says. */
+export function judgingModel(judge: (pair: ShownTexts, call: number) => PairVerdict) {
+  const reply = (prompt: string, call: number): ScriptedReply => ({
+    structured: {
+      verdicts: pairsOf(prompt).map((pair, index) => ({
+        ...{ pair: index + 1, reason: `Because of pair ${index + 1}.`, verdict: judge(pair, call) },
+      })),
+    },
+  });
+  return Object.assign(taskModel({ memory_pairs: reply }), { reply });
+}

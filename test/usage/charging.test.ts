@@ -1,0 +1,164 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { recordingLogger } from "../support/recording-logger.js";
+import { summaryMemory } from "../support/summary-memory.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type Address, newAddress, say } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+
+/** A reply that says what it took, and why the model stopped. */
+function costing(
+  input_tokens: number,
+  output_tokens: number,
+  content: string,
+  finish_reason = "stop",
+): AIMessage {
+  const reply = new AIMessage({ content, response_metadata: { finish_reason } });
+  const total_tokens = input_tokens + output_tokens;
+  Object.assign(reply, { usage_metadata: { input_tokens, output_tokens, total_tokens } });
+  return reply;
+}
+
+const consumed = (memory: Memory, { scope }: Address) => memory.energy.consumed({ scope, by: "kind" });
+
+async function rowsOf({ threadId }: Address) {
+  const { rows } = await db.pool.query<{ kind: string; input_tokens: number; output_tokens: number }>(
+    `select kind, input_tokens, output_tokens from "${db.schema}".usage where thread_id = $1 order by created_at, kind`,
+    [threadId],
+  );
+  return rows.map(({ kind, input_tokens, output_tokens }) => [kind, input_tokens, output_tokens]);
+}
+
+const summary = JSON.stringify({ reasoning: "", summary: "They talked." });
+const rounds = (count: number) =>
+  Array.from({ length: count }, (_, round) => [
+    new HumanMessage(`Question ${round}`),
+    new AIMessage(`Answer ${round}`),
+  ]).flat();
+
+describe("background calls", () => {
+  it("are counted as the model reports them, each with whose it was and what it was for", async () => {
+    const memory = db.memory({
+      model: taskModel({
+        conversation_summary: () => costing(1_000, 50, summary),
+        fact_extraction: () =>
+          costing(700, 30, JSON.stringify({ facts: [candidate("The user likes tea.", "I like tea")] })),
+        episode_summary: () => costing(400, 20, JSON.stringify({ summary: "They talked about tea." })),
+        procedure_steps: () => costing(90, 10, JSON.stringify({ title: "Tea", steps: ["Boil water."] })),
+      }),
+      config: { memories: { extract: true, episodes: true } },
+    });
+    const thread = newAddress();
+    await say(memory, thread, "I like tea");
+    await memory.remember({ ...thread, messages: rounds(30) });
+    await memory.upkeep();
+    await memory.procedures.write(thread);
+    const by = new Map((await consumed(memory, thread)).map(({ kind, ...took }) => [kind, took]));
+    expect([...by.keys()].toSorted()).toEqual(["episode", "facts", "procedure", "summary"]);
+    for (const [kind, input, output] of [
+      ["summary", 1_000, 50],
+      ["facts", 700, 30],
+      ["episode", 400, 20],
+      ["procedure", 90, 10],
+    ] as const) {
+      const { calls = 0, ...took } = by.get(kind) ?? {};
+      expect(calls).toBeGreaterThan(0);
+      expect(took).toEqual({
+        ...{ inputTokens: calls * input, outputTokens: calls * output },
+        units: (calls * (input + output)) / 100,
+      });
+    }
+  });
+
+  it("that compare what was said with what is known are counted among those for facts", async () => {
+    const likes = (text: string) => facts(candidate(text, "green tea"));
+    const memory = db.memory({
+      model: taskModel({
+        fact_extraction: (_, call) =>
+          likes(call === 0 ? "The user drinks green tea every day." : "The user drinks green tea each day."),
+        same_fact: () => costing(123, 45, JSON.stringify({ reasoning: "", verdicts: [] })),
+      }),
+      config: { memories: { extract: true, askSimilarity: 0.3 } },
+    });
+    const thread = newAddress();
+    await say(memory, thread, "I drink green tea.");
+    await say(memory, thread, "I do drink green tea.");
+    expect(await rowsOf(thread)).toContainEqual(["facts", 123, 45]);
+  });
+
+  it("that are answered wrongly are counted as well, and so is the answer that repairs them", async () => {
+    const memory = summaryMemory(db, {
+      model: taskModel({
+        conversation_summary: (_, call) =>
+          call === 0 ? costing(500, 5, "Sure!") : costing(510, 15, summary),
+      }),
+    });
+    const thread = newAddress();
+    await memory.remember({ ...thread, messages: rounds(3) });
+    expect((await memory.recall(thread)).summary?.text).toBe("They talked.");
+    expect(await rowsOf(thread)).toEqual([
+      ["summary", 500, 5],
+      ["summary", 510, 15],
+    ]);
+  });
+
+  it("whose answer was cut are counted, and each try again as what it is", async () => {
+    const cut = () => costing(600, 60, '{"summary": "They', "length");
+    const memory = summaryMemory(db, {
+      model: taskModel({
+        conversation_summary: (_, call) => (call === 0 ? cut() : costing(600, 9, summary)),
+      }),
+      config: { summaries: { retryDelayMs: 0 } },
+    });
+    const thread = newAddress();
+    await memory.remember({ ...thread, messages: rounds(3) });
+    expect(await rowsOf(thread)).toEqual([["summary", 600, 60]]);
+    await memory.upkeep();
+    expect(await rowsOf(thread)).toEqual([
+      ["summary", 600, 60],
+      ["summary", 600, 9],
+    ]);
+  });
+
+  it("that were not answered cost nothing that is known", async () => {
+    const memory = summaryMemory(db, {
+      model: taskModel({ conversation_summary: () => new Error("no connection") }),
+    });
+    const thread = newAddress();
+    await memory.remember({ ...thread, messages: rounds(3) });
+    expect(await rowsOf(thread)).toEqual([]);
+  });
+
+  it("are counted by their texts where the model says nothing", async () => {
+    // What is missing altogether, a stand-in would estimate.
+    const silent = () => costing(0, 0, summary);
+    const memory = summaryMemory(db, { model: taskModel({ conversation_summary: silent }) });
+    const thread = newAddress();
+    await memory.remember({ ...thread, messages: rounds(3) });
+    const [[, input = 0, output = 0] = []] = (await rowsOf(thread)) as [string, number, number][];
+    expect(input).toBeGreaterThan(200);
+    expect(input).toBeLessThan(1_500);
+    expect(output).toBeGreaterThan(5);
+    expect(output).toBeLessThan(40);
+  });
+
+  it("go on where they cannot be charged, and the log says so", async () => {
+    const logger = recordingLogger();
+    const memory = summaryMemory(db, { model: taskModel({}), logger });
+    const thread = newAddress();
+    await db.pool.query(`alter table "${db.schema}".usage rename to usage_away`);
+    try {
+      await memory.remember({ ...thread, messages: rounds(3) });
+    } finally {
+      await db.pool.query(`alter table "${db.schema}".usage_away rename to usage`);
+    }
+    expect((await memory.recall(thread)).summary?.text).toBe("They talked.");
+    expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([
+      expect.stringMatching(/What a call of a model took could not be written down \(summary\)/),
+    ]);
+    expect(memory.energyConsumedSinceLastPoll()).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,125 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import type { Scope } from "../../src/index.js";
+import { createDatabase, type Database } from "../../src/postgres/database.js";
+import { energyOption } from "../../src/usage/energy-options.js";
+import { chargeCall } from "../../src/usage/energy-statements.js";
+import { useIsolatedDatabase } from "../support/isolated-database.js";
+import { round } from "../support/spoken.js";
+import { summaryMemory } from "../support/summary-memory.js";
+import { taskModel } from "../support/task-model.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const writers: Database[] = [];
+
+beforeAll(() => {
+  const connectionString = inject("databaseUrl");
+  for (let writer = 0; writer < 6; writer++) {
+    const pool = connectionString === null ? db.pool : new pg.Pool({ connectionString, max: 1 });
+    const end = async () => {
+      if (connectionString !== null) await pool.end();
+    };
+    writers.push(createDatabase(pool, { schemaName: db.schema }, end));
+  }
+});
+afterAll(async () => {
+  for (const writer of writers) await writer.close();
+});
+
+const tokens = fc.integer({ min: 0, max: 100_000 });
+const charges = fc.array(fc.record({ inputTokens: tokens, outputTokens: tokens, again: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 60,
+});
+
+describe("charges by several connections at once", () => {
+  it("take what they are together, once each, and never fill a tenant above its capacity", async () => {
+    // So little comes back that it is nothing here.
+    const options = energyOption.parse({ capacityUnits: 10_000, refillUnitsPerHour: 0.001 });
+    await fc.assert(
+      fc.asyncProperty(charges, async (made) => {
+        const scope: Scope = { tenantId: randomUUID(), userId: "ana" };
+        const calls = made.map((call) => ({ ...call, id: randomUUID(), scope, kind: "facts" as const }));
+        await Promise.all(
+          [...calls, ...calls.filter(({ again }) => again)].map((call, index) =>
+            chargeCall(writers[index % writers.length]!, call, options),
+          ),
+        );
+        const spent = calls.reduce((sum, call) => sum + call.inputTokens + call.outputTokens, 0);
+        const memory = db.memory({ config: { energy: options } });
+        const [{ inputTokens = 0, outputTokens = 0, units = 0, calls: counted = 0 } = {}] =
+          await memory.energy.consumed({ tenantId: scope.tenantId!, by: "tenant" });
+        expect([inputTokens + outputTokens, counted]).toEqual([spent, calls.length]);
+        expect(units).toBeCloseTo(spent / 100, 6);
+        const level = await memory.energy.level({ tenantId: scope.tenantId! });
+        expect(level.units).toBeCloseTo(10_000 - spent / 100, 4);
+        expect(level.units).toBeLessThanOrEqual(10_000);
+      }),
+      { numRuns: 8 },
+    );
+  });
+});
+
+describe.skipIf(!onServer())("energy where tenants are isolated (server only)", () => {
+  const isolated = useIsolatedDatabase(db);
+
+  it("is charged to the tenant of the work, and shown to nobody else", async () => {
+    const [one, other] = [randomUUID(), randomUUID()];
+    const config = {
+      memories: { extract: false, episodes: false },
+      energy: { capacityUnits: 1_000, refillUnitsPerHour: 0.001 },
+    };
+    const memory = isolated.memory({ model: taskModel({}), config });
+    for (const tenantId of [one, other]) {
+      const thread = { scope: { tenantId, userId: "ana" }, threadId: "t" };
+      await memory.remember({ ...thread, messages: ["1", "2", "3"].flatMap(round) });
+    }
+    const { units } = await memory.energy.level({ tenantId: one });
+    expect(units).toBeLessThan(1_000);
+    expect(await memory.energy.level({ tenantId: randomUUID() })).toMatchObject({ units: 1_000 });
+    const told = await memory.energy.consumed({ tenantId: one, by: ["tenant", "user", "kind"] });
+    expect(told).toMatchObject([{ tenant: one, user: "ana", kind: "summary", calls: 1 }]);
+    const seen = await isolated.asTenant(`t:${one}`, async (client) => [
+      (await client.query(`select distinct tenant_id from "${isolated.schema}".usage`)).rows,
+      (await client.query(`select tenant_id from "${isolated.schema}".energy`)).rows,
+    ]);
+    expect(seen).toEqual([[{ tenant_id: one }], [{ tenant_id: one }]]);
+
+    const refused = expect.objectContaining({ code: "PERMISSION_DENIED" });
+    await expect(memory.energy.consumed({ by: "tenant" })).rejects.toThrow(refused);
+    const owner = isolated.memory({ role: "owner", config });
+    const all = await owner.energy.consumed({ by: "tenant" });
+    expect(all.map(({ tenant }) => tenant).toSorted()).toEqual([one, other].toSorted());
+    expect((await owner.energy.level({ tenantId: one })).units).toBeCloseTo(units, 0);
+    await memory.forget({ tenantId: one, userId: "ana" });
+    expect(await memory.energy.consumed({ tenantId: one, by: "kind" })).toEqual([]);
+  });
+
+  it("is that of the tenant for work that the owner's process takes over", async () => {
+    const scope = { tenantId: randomUUID(), userId: "ana" };
+    const config = { memories: { extract: false, episodes: false }, summaries: { retryDelayMs: 0 } };
+    const failing = isolated.memory({
+      config,
+      model: taskModel({ conversation_summary: () => new Error("down") }),
+    });
+    await failing.remember({ scope, threadId: "t", messages: ["1", "2", "3"].flatMap(round) });
+    const owner = isolated.memory({ role: "owner", model: taskModel({}), config });
+    await owner.upkeep();
+    expect(await owner.energy.consumed({ scope, by: ["tenant", "user"] })).toMatchObject([
+      { tenant: scope.tenantId, user: "ana", calls: 1 },
+    ]);
+  });
+});
+
+it("a summary that two processes race for is charged where it was asked for", async () => {
+  const model = taskModel({});
+  const memories = [1, 2, 3].map(() => summaryMemory(db, { model }));
+  const thread = { scope: { tenantId: randomUUID(), userId: "ana" }, threadId: randomUUID() };
+  const messages = ["1", "2", "3"].flatMap(round);
+  await Promise.all(memories.map((memory) => memory.remember({ ...thread, messages })));
+  const [{ calls = 0 } = {}] = await memories[0]!.energy.consumed({ scope: thread.scope, by: "kind" });
+  expect(calls).toBe(model.calls.length);
+});

@@ -1,0 +1,390 @@
+import { randomUUID } from "node:crypto";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { EnergyConfig, Scope } from "../../src/index.js";
+import { createDatabase } from "../../src/postgres/database.js";
+import { energyLevel } from "../../src/usage/energy-level.rule.js";
+import { energyOption } from "../../src/usage/energy-options.js";
+import { chargeCall, spentToday, trimUsage } from "../../src/usage/energy-statements.js";
+import { createUsage } from "../../src/usage/usage.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { summaryMemory } from "../support/summary-memory.js";
+import { taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const startMs = Date.parse("2031-05-05T10:30:00Z");
+const hourMs = 3_600_000;
+
+/** A tenant's memory and its usage, on one clock that is moved by hours. */
+function metered(energy: EnergyConfig = {}, tenantId: string = randomUUID()) {
+  let nowMs = startMs;
+  const clock = () => new Date(nowMs);
+  const options = energyOption.parse(energy);
+  const database = createDatabase(db.pool, { schemaName: db.schema, clock }, async () => {});
+  const usage = createUsage({ db: database, options, logger: silentLogger });
+  const memory = db.memory({ clock, config: { energy } });
+  const user = (userId = "ana"): Scope => ({ tenantId, userId });
+  return {
+    ...{ memory, usage, database, options, tenantId, user },
+    passed(hours: number) {
+      nowMs = startMs + hours * hourMs;
+    },
+    now: clock,
+    /** Makes the users known, so that usage is theirs. */
+    async know(...scopes: Scope[]) {
+      for (const scope of scopes) await memory.memories.add({ text: `Likes ${randomUUID()}.` }, { scope });
+    },
+    charge: (units: number, kind: Parameters<typeof usage.charging>[0]["kind"] = "facts", scope = user()) =>
+      usage.charging({ scope, kind })({ inputTokens: units * 60, outputTokens: units * 40 }),
+  };
+}
+
+describe("the energy of a tenant", () => {
+  it("falls by what calls cost and comes back with time, never above the capacity", async () => {
+    const { memory, tenantId, charge, passed } = metered({ capacityUnits: 1_000, refillUnitsPerHour: 100 });
+    const level = () => memory.energy.level({ tenantId });
+    expect(await level()).toEqual({ level: 100, units: 1_000, capacity: 1_000, low: false });
+    await charge(700);
+    expect(await level()).toEqual({ level: 30, units: 300, capacity: 1_000, low: false });
+    await charge(150);
+    expect(await level()).toMatchObject({ level: 15, low: true });
+    passed(1);
+    expect(await level()).toMatchObject({ level: 25, low: false });
+    await charge(600);
+    expect(await level()).toEqual({ level: 0, units: -350, capacity: 1_000, low: true });
+    passed(1_000);
+    expect(await level()).toMatchObject({ level: 100, units: 1_000 });
+    await charge(1);
+    expect(await level()).toMatchObject({ units: 999 });
+  });
+
+  it("is its own: others keep theirs, and those without a tenant are one", async () => {
+    const one = metered({ capacityUnits: 100 });
+    const other = metered({ capacityUnits: 100 });
+    await one.charge(90);
+    expect(await other.memory.energy.level({ tenantId: other.tenantId })).toMatchObject({ level: 100 });
+    expect(await other.memory.energy.level({ tenantId: one.tenantId })).toMatchObject({ level: 10 });
+    const before = (await one.memory.energy.level()).units;
+    await one.charge(7, "facts", { userId: "bob" });
+    expect((await one.memory.energy.level({})).units).toBe(before - 7);
+  });
+
+  it("is always full where there is no budget, and calls are counted all the same", async () => {
+    const { memory, tenantId, charge, usage, user } = metered({ enabled: false, capacityUnits: 10 });
+    await charge(1_000);
+    expect(await memory.energy.level({ tenantId })).toMatchObject({ level: 100, low: false });
+    expect(await usage.pausedUntil(user())).toBeNull();
+    expect(await memory.energy.consumed({ tenantId, by: "kind" })).toMatchObject([{ units: 1_000 }]);
+    expect(energyOption.parse(false)).toEqual(energyOption.parse({ enabled: false }));
+  });
+
+  it("is refused for what is no tenant", async () => {
+    const { memory } = metered();
+    for (const of of [{ tenantId: 5 }, { userId: "ana" }, "acme", null]) {
+      await expect(memory.energy.level(of as never)).rejects.toThrow(
+        expect.objectContaining({ code: "INVALID_INPUT" }),
+      );
+    }
+  });
+
+  it("does not fill up by a clock that went back", async () => {
+    const { memory, tenantId, charge, passed } = metered({ capacityUnits: 1_000, refillUnitsPerHour: 100 });
+    passed(5);
+    await charge(900);
+    passed(0);
+    await charge(50);
+    expect(await memory.energy.level({ tenantId })).toMatchObject({ units: 50 });
+    passed(5);
+    expect(await memory.energy.level({ tenantId })).toMatchObject({ units: 50 });
+    passed(6);
+    expect(await memory.energy.level({ tenantId })).toMatchObject({ units: 150 });
+  });
+
+  it("is what the rule says after any charges at any times", async () => {
+    const step = fc.record({
+      hours: fc.double({ min: 0, max: 20, noNaN: true }),
+      units: fc.integer({ min: 0, max: 700 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
+        const of = metered({ capacityUnits: 1_000, refillUnitsPerHour: 50 });
+        let hours = 0;
+        let units = 1_000;
+        for (const each of steps) {
+          hours += each.hours;
+          of.passed(hours);
+          const elapsedMs = each.hours * hourMs;
+          units = energyLevel({ units, elapsedMs }, of.options).units - each.units;
+          await of.charge(each.units);
+          const found = await of.memory.energy.level({ tenantId: of.tenantId });
+          expect(found.units).toBeCloseTo(units, 3);
+          expect(found.units).toBeLessThanOrEqual(1_000);
+        }
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+describe("a charge", () => {
+  it("that is sent again is no second one", async () => {
+    const { memory, database, options, tenantId, user } = metered({ capacityUnits: 1_000 });
+    const call = {
+      id: randomUUID(),
+      scope: user(),
+      kind: "note",
+      inputTokens: 900,
+      outputTokens: 100,
+    } as const;
+    for (let time = 0; time < 3; time++) await chargeCall(database, call, options);
+    expect(await memory.energy.level({ tenantId })).toMatchObject({ units: 990 });
+    expect(await memory.energy.consumed({ tenantId, by: "kind" })).toEqual([
+      { kind: "note", calls: 1, inputTokens: 900, outputTokens: 100, units: 10 },
+    ]);
+  });
+
+  it("says nothing of a user or a thread that was forgotten meanwhile, and is charged", async () => {
+    const { memory, tenantId, charge, know, user, usage } = metered();
+    await know(user());
+    const threadId = randomUUID();
+    await memory.remember({ scope: user(), threadId, messages: [new HumanMessage("Hi")] });
+    const inThread = () =>
+      usage.charging({ scope: user(), threadId, kind: "facts" })({ inputTokens: 100, outputTokens: 0 });
+    const rows = async () =>
+      (
+        await db.pool.query(
+          `select user_id, thread_id from "${db.schema}".usage where tenant_id = $1 order by user_id desc, thread_id`,
+          [tenantId],
+        )
+      ).rows;
+    await inThread();
+    expect(await rows()).toEqual([{ user_id: "ana", thread_id: threadId }]);
+    await memory.threads.delete({ scope: user(), threadId });
+    expect(await rows()).toEqual([]);
+    await inThread();
+    expect(await rows()).toEqual([{ user_id: "ana", thread_id: null }]);
+    await memory.forget(user());
+    expect(await rows()).toEqual([]);
+    await inThread();
+    await charge(1);
+    expect(await rows()).toEqual([
+      { user_id: "", thread_id: null },
+      { user_id: "", thread_id: null },
+    ]);
+  });
+});
+
+describe("work that can wait", () => {
+  it("waits while energy is low, until there is enough: an hour at most", async () => {
+    const { usage, user, charge, passed, now } = metered({ capacityUnits: 1_000, refillUnitsPerHour: 100 });
+    const waits = async () => {
+      const until = await usage.pausedUntil(user());
+      return until && until.getTime() - now().getTime();
+    };
+    expect(await waits()).toBeNull();
+    await charge(800);
+    expect(await waits()).toBeNull();
+    await charge(50);
+    expect(await waits()).toBe(hourMs / 2);
+    passed(0.5);
+    expect(await waits()).toBeNull();
+    await charge(500);
+    expect(await waits()).toBe(hourMs);
+  });
+
+  it("makes summaries wait for nothing", async () => {
+    const memory = summaryMemory(db, {
+      model: taskModel({}),
+      config: { energy: { capacityUnits: 1, refillUnitsPerHour: 1 } },
+    });
+    const thread = newAddress();
+    const scope = { ...thread.scope, tenantId: randomUUID() };
+    for (const round of [1, 2, 3, 4]) {
+      const messages = [1, 2].flatMap((part) => [
+        new HumanMessage(`Question ${round} ${part}`),
+        new AIMessage(`Answer ${round} ${part}`),
+      ]);
+      await memory.remember({ scope, threadId: thread.threadId, messages });
+    }
+    expect(await memory.energy.level({ tenantId: scope.tenantId })).toMatchObject({ level: 0, low: true });
+    const [{ calls = 0 } = {}] = await memory.energy.consumed({ scope, by: "kind" });
+    expect(calls).toBeGreaterThan(1);
+  });
+});
+
+describe("what was consumed", () => {
+  const spent = async () => {
+    const of = metered();
+    const { charge, passed, tenantId, know, user } = of;
+    const shop = { tenantId, appId: "shop" };
+    const inShop = { ...user("bob"), appId: "shop" };
+    await know(user(), user("bob"), shop);
+    await charge(30, "facts");
+    passed(1);
+    await charge(5, "note", shop);
+    await charge(40, "summary", inShop);
+    passed(25);
+    await charge(2, "summary");
+    return { ...of, shop, inShop };
+  };
+
+  it("is told by kind, app, user, hour, day and tenant", async () => {
+    const { memory, tenantId } = await spent();
+    const by = async (field: Parameters<typeof memory.energy.consumed>[0]["by"]) =>
+      (await memory.energy.consumed({ tenantId, by: field })).map(
+        ({ calls: _, inputTokens: _in, outputTokens: _out, ...told }) => told,
+      );
+    expect(await by("kind")).toEqual([
+      { kind: "summary", units: 42 },
+      { kind: "facts", units: 30 },
+      { kind: "note", units: 5 },
+    ]);
+    expect(await by("app")).toEqual([
+      { app: "shop", units: 45 },
+      { app: null, units: 32 },
+    ]);
+    expect(await by("user")).toEqual([
+      { user: "bob", units: 40 },
+      { user: "ana", units: 32 },
+      { user: null, units: 5 },
+    ]);
+    expect(await by("hour")).toEqual([
+      { hour: "2031-05-05T10:00Z", units: 30 },
+      { hour: "2031-05-05T11:00Z", units: 45 },
+      { hour: "2031-05-06T11:00Z", units: 2 },
+    ]);
+    expect(await by(["kind", "day"])).toEqual([
+      { kind: "summary", day: "2031-05-05", units: 40 },
+      { kind: "facts", day: "2031-05-05", units: 30 },
+      { kind: "note", day: "2031-05-05", units: 5 },
+      { kind: "summary", day: "2031-05-06", units: 2 },
+    ]);
+    expect(await by("tenant")).toEqual([{ tenant: tenantId, units: 77 }]);
+    const all = await memory.energy.consumed({ by: "tenant" });
+    expect(all).toContainEqual({
+      ...{ tenant: tenantId, units: 77, calls: 4 },
+      ...{ inputTokens: 77 * 60, outputTokens: 77 * 40 },
+    });
+  });
+
+  it("is of the scope that is named, and not before the time that is", async () => {
+    const { memory, shop, inShop, user } = await spent();
+    const units = async (selection: object) =>
+      (await memory.energy.consumed({ by: "kind", ...selection })).map((row) => [row.kind, row.units]);
+    const [appAndUsers, ofUser] = [await units({ scope: shop }), await units({ scope: user() })];
+    expect(appAndUsers).toEqual([
+      ["summary", 40],
+      ["note", 5],
+    ]);
+    expect(ofUser).toEqual([
+      ["facts", 30],
+      ["summary", 2],
+    ]);
+    expect(await units({ scope: inShop })).toEqual([["summary", 40]]);
+    const since = new Date(startMs + hourMs);
+    expect(await units({ scope: user(), since })).toEqual([["summary", 2]]);
+    expect(await units({ scope: user("nobody") })).toEqual([]);
+  });
+
+  it("is refused where the selection is none", async () => {
+    const { memory } = metered();
+    const scope = { userId: "ana" };
+    const wrong = [
+      ...[{}, { by: "week" }, { by: [] }, { by: "kind", since: "today" }, { by: "kind", userId: "ana" }],
+      { by: "kind", scope, tenantId: "acme" },
+    ];
+    for (const selection of wrong) {
+      await expect(memory.energy.consumed(selection as never)).rejects.toThrow(
+        expect.objectContaining({ code: "INVALID_INPUT" }),
+      );
+    }
+    await expect(memory.energy.consumed({ by: "kind", scope: undefined } as never)).rejects.toThrow(
+      expect.objectContaining({ code: "SCOPE_REQUIRED" }),
+    );
+  });
+
+  it("today is counted for caps, by UTC", async () => {
+    const { database, user, passed, shop, tenantId } = await spent();
+    const today = async (scope: Scope, kind: "summary" | "facts" = "summary") =>
+      (await spentToday(database, { scope, kind })).tokens;
+    expect([await today(user()), await today(user("bob")), await today(shop)]).toEqual([200, 0, 0]);
+    passed(13);
+    expect([await today(user()), await today(user(), "facts"), await today(user("bob"))]).toEqual([
+      200, 3_000, 4_000,
+    ]);
+    expect([await today(shop), await today({ tenantId })]).toEqual([4_000, 4_200]);
+    expect(await today({ tenantId: "none" })).toBe(0);
+  });
+
+  it("stands in the statistics of a scope", async () => {
+    const { memory, user, passed } = await spent();
+    passed(25);
+    const { energy } = await memory.stats({ scope: user() });
+    expect(energy).toEqual({ level: 99.998, unitsToday: 2, callsToday: 1 });
+  });
+
+  it("in this process is told once", async () => {
+    const { usage, charge, user, memory, tenantId } = metered();
+    expect(usage.energyConsumedSinceLastPoll()).toBe(0);
+    await charge(3);
+    await charge(4, "note", { tenantId: randomUUID(), appId: "shop" });
+    expect([usage.energyConsumedSinceLastPoll(), usage.energyConsumedSinceLastPoll()]).toEqual([7, 0]);
+    await charge(1);
+    await usage.charging({ scope: user(), kind: "facts" })({ inputTokens: 7, outputTokens: 1 });
+    expect(usage.energyConsumedSinceLastPoll()).toBe(1.08);
+    expect(await memory.energy.consumed({ tenantId, by: "user" })).toMatchObject([{ units: 4.08 }]);
+  });
+});
+
+describe("usage", () => {
+  it("moves with its user when two become one", async () => {
+    const { memory, tenantId, know, user, charge } = metered();
+    await know(user("guest"), user());
+    await charge(5, "facts", user("guest"));
+    await memory.users.merge({ from: user("guest"), to: user() });
+    expect(await memory.energy.consumed({ tenantId, by: "user" })).toMatchObject([{ user: "ana", units: 5 }]);
+  });
+
+  it("is kept for ninety days, or as long as is said", async () => {
+    const old = metered();
+    const short = metered({ keepUsageDays: 10 });
+    for (const { charge, passed } of [old, short]) {
+      await charge(1);
+      passed(24 * 9);
+      await charge(2);
+    }
+    const units = async ({ memory, tenantId }: typeof old) =>
+      (await memory.energy.consumed({ tenantId, by: "kind" })).map((row) => row.units);
+    short.passed(24 * 9.9);
+    await short.memory.lifecycle.run();
+    expect([await units(old), await units(short)]).toEqual([[3], [3]]);
+    short.passed(24 * 10 + 1);
+    await short.memory.lifecycle.run({ scope: short.user("nobody") });
+    expect(await units(short)).toEqual([3]);
+    await short.memory.upkeep();
+    expect([await units(old), await units(short)]).toEqual([[2], [2]]);
+    old.passed(24 * 99.1);
+    await old.memory.lifecycle.run();
+    expect(await units(old)).toEqual([]);
+  });
+
+  it("of many calls is trimmed to the last one, and full tenants leave no row", async () => {
+    const { database, tenantId, charge, passed } = metered({ keepUsageDays: 1 });
+    await charge(1);
+    await db.pool.query(
+      `insert into "${db.schema}".usage
+       select gen_random_uuid(), tenant_id, user_id, app_id, thread_id, kind, input_tokens, output_tokens, units, created_at
+       from "${db.schema}".usage cross join generate_series(1, 11000) where tenant_id = $1`,
+      [tenantId],
+    );
+    const count = async (table: string) =>
+      (await db.pool.query(`select from "${db.schema}".${table} where tenant_id = $1`, [tenantId])).rowCount;
+    expect([await count("usage"), await count("energy")]).toEqual([11_001, 1]);
+    passed(25);
+    await trimUsage(database, { keepDays: 1 });
+    expect([await count("usage"), await count("energy")]).toEqual([0, 0]);
+  });
+});

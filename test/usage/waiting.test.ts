@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { expect, it } from "vitest";
+import { addNotes } from "../notes/note-facts.js";
+import { appOf, newTalk, noted, noteModel, notesOf, say } from "../notes/note-model.js";
+import { judgingModel } from "../support/pair-judge.js";
+import { candidate, facts } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+
+/** A tenant on a clock of its own whose energy comes back by the hour, and all work there is. */
+function workshop() {
+  let now = new Date("2031-05-05T10:30:00Z");
+  const said = "The user likes hiking in the hills.";
+  const model = noteModel({
+    app_note: () => noted("The user came to plan a hike."),
+    fact_extraction: () => facts(candidate(said, said)),
+    user_insights: () => ({
+      structured: { insights: [{ summary: "The user is fond of nature.", tags: [], evidence: [1] }] },
+    }),
+    memory_pairs: judgingModel(() => "same").reply,
+  });
+  const memory = db.memory({
+    ...{ model, clock: () => now },
+    config: {
+      memories: { extract: true },
+      ...{ insights: { enabled: true }, consolidation: { enabled: true } },
+      energy: { capacityUnits: 1_000, refillUnitsPerHour: 500 },
+    },
+  });
+  return {
+    ...{ memory, model, said },
+    passed(hours: number) {
+      now = new Date(now.getTime() + hours * 3_600_000);
+    },
+    /** How often each kind of work that can wait has asked the model. */
+    asked: () =>
+      ["app_note", "note_compaction", "user_insights", "memory_pairs"].map(
+        (name) => model.prompts(name).length,
+      ),
+  };
+}
+
+it("while energy is low what can wait waits, and all of it is taken up later; facts go on", async () => {
+  const { memory, model, said, asked, passed } = workshop();
+  const tenantId = randomUUID();
+  const talk = newTalk(randomUUID(), tenantId);
+  const subjects = ["tea", "rye", "jazz", "chess", "skiing", "opera", "ferns", "maps", "clay", "kites"];
+  await addNotes(
+    memory,
+    appOf(talk),
+    [...subjects, "owls"].map((subject) => `The user likes ${subject}.`),
+  );
+  const alps = [
+    "The user enjoys hiking in the Alps every summer.",
+    "Every summer the user enjoys hikes across the Alps.",
+  ];
+  await memory.memories.add(
+    alps.map((text) => ({ text })),
+    { scope: { tenantId, userId: talk.scope.userId } },
+  );
+  // 150 of 1,000 units are left.
+  await db.pool.query(
+    `insert into "${db.schema}".energy (tenant_id, units, refilled_at, capacity_units, refill_units_per_hour)
+     values ($1, 150, '2031-05-05T10:30:00Z', 1000, 500)`,
+    [tenantId],
+  );
+  await say(memory, talk, said);
+  await memory.threads.end(talk);
+  passed(0.01);
+  for (let times = 0; times < 3; times++) await memory.upkeep();
+
+  expect(model.prompts("fact_extraction")).toHaveLength(1);
+  expect(asked()).toEqual([0, 0, 0, 0]);
+  expect(await notesOf(memory, talk)).toHaveLength(11);
+  const scopes = [{ tenantId, userId: talk.scope.userId }, appOf(talk)];
+  const events = await Promise.all(scopes.map((scope) => memory.events.list({ scope, limit: 100 })));
+  const waiting = events
+    .flat()
+    .filter(({ detail }) => detail === "LOW_ENERGY")
+    .map(({ step }) => step);
+  expect([...new Set(waiting)].toSorted()).toEqual(["compact", "consolidate", "insights", "note"]);
+
+  passed(25);
+  for (let times = 0; times < 3; times++) await memory.upkeep();
+  expect(asked()).toEqual([1, 2, 1, expect.any(Number)]);
+  expect(asked()[3]).toBeGreaterThan(0);
+  const notes = await notesOf(memory, talk);
+  expect(notes).toHaveLength(10);
+  expect(notes).toContain("The user came to plan a hike.");
+  expect(await memory.memories.list({ scope: scopes[0]!, kinds: ["insight"] })).toHaveLength(1);
+});
