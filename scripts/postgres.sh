@@ -6,7 +6,9 @@ set -euo pipefail
 readonly SUITE=trixie # the first Debian that packages pgvector
 readonly SUITE_VERSION=17
 readonly OLDEST_VERSION=14
-readonly MAIN_PORT=54317
+# Below the range from which the kernel takes ports of outgoing connections (32768 and up): one of those may hold any port of
+# it, and while a server is away, a client that tries again may even be connected with itself.
+readonly MAIN_PORT=24317
 readonly CHROOT=${MNEMOGRAPH_POSTGRES_DIR:-/opt/mnemograph/postgres17}
 
 usage() {

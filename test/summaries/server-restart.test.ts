@@ -11,7 +11,7 @@ import { round } from "../support/spoken.js";
 import { summariesOnly } from "../support/summary-memory.js";
 
 const script = process.env.POSTGRES_SCRIPT;
-const server = ["--name", "restart", "--port", "54399"];
+const server = ["--name", "restart", "--port", "24399"];
 const postgres = async (command: string) =>
   (await promisify(execFile)(script ?? "", [command, ...server])).stdout.trim();
 

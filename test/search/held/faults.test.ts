@@ -114,7 +114,7 @@ describe.skipIf(!onServer())("a database that goes away under held users (server
   it.skipIf(!script)(
     "is recalled right once it is back: the server restarted (needs POSTGRES_SCRIPT)",
     async () => {
-      const server = ["--name", "held", "--port", "54398"];
+      const server = ["--name", "held", "--port", "24398"];
       const postgres = async (command: string) =>
         (await promisify(execFile)(script ?? "", [command, ...server])).stdout.trim();
       const database = await postgres("start");
