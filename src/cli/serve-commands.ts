@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { MemoryError } from "../errors.js";
 import type { MemoryAppOptions } from "../http/memory-app.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withScope } from "./flags.js";
-import { useMemory, useScope } from "./use-memory.js";
+import { stopSignal, useMemory, useScope } from "./use-memory.js";
 
 interface ServeFlags extends MemoryFlags {
   readonly host: string;
@@ -94,14 +94,6 @@ async function authenticateOf({ auth }: ServeFlags): Promise<MemoryAppOptions["a
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-}
-
-/** Resolves when the process is asked to end. */
-async function stopSignal(): Promise<void> {
-  const end = new AbortController();
-  const { signal } = end;
-  await Promise.race([once(process, "SIGTERM", { signal }), once(process, "SIGINT", { signal })]);
-  end.abort();
 }
 
 /** `load`, of which the package `name` may be missing. @throws MemoryError `PEER_MISSING` */

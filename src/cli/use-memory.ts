@@ -47,3 +47,15 @@ export async function useScope<Result>(
   const scope = scopeOf(flags);
   return useMemory(flags, (memory) => work(memory, scope));
 }
+
+/** Resolves when the process is asked to end. A second time ends it at once. */
+export async function stopSignal(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1));
+        resolve();
+      });
+    }
+  });
+}

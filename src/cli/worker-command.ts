@@ -5,6 +5,7 @@ import type { JobWorker } from "../jobs/queue-work.js";
 import type { Memory } from "../memory.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory } from "./flags.js";
 import { statusLine } from "./output.js";
+import { stopSignal } from "./use-memory.js";
 
 interface WorkerFlags extends MemoryFlags {
   readonly kind?: readonly string[];
@@ -63,18 +64,6 @@ async function work(flags: WorkerFlags): Promise<void> {
     server?.closeAllConnections();
     await memory.close();
   }
-}
-
-/** Resolves when the process is asked to end. A second time ends it at once: what it was at is done elsewhere. */
-async function stopSignal(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1));
-        resolve();
-      });
-    }
-  });
 }
 
 /** `/healthz`: the process answers. `/readyz`: it takes jobs, and the database answers. */

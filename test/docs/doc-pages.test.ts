@@ -91,7 +91,7 @@ function leads(from: string, link: string): boolean {
   return page !== undefined && headingsOf(page.text).includes(heading);
 }
 
-/** The names that GitHub and VitePress both give to headings without figures at their beginning. */
+/** The names that GitHub gives to headings. */
 function headingsOf(text: string): string[] {
   const headings = text.replace(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, heading = ""]) =>

@@ -80,7 +80,7 @@ describe("copies of what is held, kept by ticks", () => {
         total.rows += rows;
         total.done += done;
       }),
-      { numRuns: 25, seed: Number(process.env.TICKS_SEED ?? 1) },
+      { numRuns: 25, seed: Number(process.env.PROPERTY_SEED ?? 1) },
     );
     // The copies were kept, and not only read anew.
     expect(total.done).toBeGreaterThan(100);

@@ -19,7 +19,7 @@ export interface DocExample {
   readonly output: string | null;
 }
 
-/** The pages of docs, and those beside it that make up the site. */
+/** The pages of docs, and those beside it that are documentation too. */
 export function docPages(): DocPage[] {
   const docs = readdirSync(join(repository, "docs")).filter((name) => name.endsWith(".md"));
   const paths = [
