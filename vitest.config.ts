@@ -9,6 +9,8 @@ const mostWorkers = process.env.DATABASE_URL ? 4 : 8;
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // By `npm run test:long`.
+    exclude: ["**/*.long.test.ts", "**/node_modules/**"],
     globalSetup: "test/support/global-setup.ts",
     setupFiles: "test/support/property-seed.ts",
     testTimeout: limitsMs.test,
