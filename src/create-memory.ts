@@ -22,7 +22,7 @@ import { writingProblemNames } from "./memories/write/writing-constraints.rule.j
 import type { Memory, MemoryOptions } from "./memory.js";
 import { eventSchema, failureSchema, memoryOptionsSchema, statsSchema } from "./memory-input.js";
 import { createEmbedder } from "./models/embedder.js";
-import { reembed } from "./models/reembed.js";
+import { memoryVectors, reembed } from "./models/reembed.js";
 import { type AppStatsOf, appStats } from "./notes/app-stats.js";
 import { createNotesApi, type NotesApi } from "./notes/notes-api.js";
 import { type ResolvedConfig, resolveConfig } from "./options.js";
@@ -51,6 +51,7 @@ import { createHolding, type Holding } from "./search/held/holding.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
 import { importStore } from "./store/import-store.js";
+import { itemVectors } from "./store/item-vectors.js";
 import { createStore } from "./store/langgraph-store.js";
 import { createSummariesApi } from "./summaries/summaries-api.js";
 import { parseInput } from "./text/parse-input.js";
@@ -131,7 +132,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
     upkeep: background.upkeep,
     work: background.work,
-    reembed: (how) => reembed(patient, how),
+    reembed: (how) => reembed(patient, [memoryVectors, itemVectors], how),
     forget: (scope, how) => holding.without(how, [scope], () => forget(db.patient, scope, how)),
     export: (scope) => exportScope(db.patient, scope, runtime.clock),
     import: (lines, how) => importLines(patient, lines, how),

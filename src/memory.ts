@@ -318,8 +318,8 @@ export interface Memory {
    */
   work(input?: WorkInput): Promise<JobWorker>;
   /**
-   * Gives every active memory of all scopes that lacks one a vector of the configured embeddings, after they were
-   * added or changed. What is done stays done when it is interrupted.
+   * Gives every active memory, and every item of LangGraph's store that is searched, of all scopes the vectors of the
+   * configured embeddings that it lacks, after they were added or changed. What is done stays done when it is interrupted.
    *
    * @throws MemoryError `INVALID_INPUT` without embeddings, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
    */

@@ -57,8 +57,11 @@ async function uninstall(appId: string, flags: AppsFlags): Promise<void> {
   print(flags, done, () => describe(done, purgeMemories));
 }
 
-function describe({ endedThreads, deletedCount, hiddenCount }: Uninstalled, purged: boolean): string {
+function describe(
+  { endedThreads, deletedCount, hiddenCount, deletedItems }: Uninstalled,
+  purged: boolean,
+): string {
   const ended = `Ended ${endedThreads} ${endedThreads === 1 ? "conversation" : "conversations"}.`;
-  if (!purged) return `${ended} Its memories stay.`;
-  return `${ended} Deleted ${deletedCount} memories in use and ${hiddenCount} hidden ones.`;
+  if (!purged) return `${ended} Its memories and items stay.`;
+  return `${ended} Deleted ${deletedCount} memories in use, ${hiddenCount} hidden ones and ${deletedItems} items of its store.`;
 }

@@ -31,7 +31,7 @@ export interface Backlog {
     readonly count: number;
     readonly since: Date;
   }[];
-  /** Of each space, the active memories that have no vector in it; null where there is no table of vectors. */
+  /** Of each space, the active memories and the items of the store that have no vectors in it; null where there is no table of vectors. */
   readonly missingVectors: readonly { readonly space: string; readonly count: number }[] | null;
   /** The version of pgvector; null where it is not installed. */
   readonly pgvector: string | null;
@@ -76,6 +76,12 @@ export async function readBacklog(db: Connection): Promise<Backlog> {
 function findMissingVectors(db: Connection) {
   return db.query<{ space: string; count: number }>(sql`
     select s.name as space, (
+      select count(*)::int from ${db.schema}.store_item i
+      where i.index_fields is not null and (i.expires_at is null or i.expires_at > ${db.now()}) and not exists (
+        select from ${db.schema}.store_embedding e
+        where e.space_ref = s.id and e.item_ref = i.ref and e.revision = i.revision
+      )
+    ) + (
       select count(*)::int from ${db.schema}.memory m
       where m.state = 'active' and ${unexpired(db)} and not exists (
         select from ${db.schema}.memory_embedding e where e.space_ref = s.id and e.memory_ref = m.ref and e.active

@@ -37,9 +37,14 @@ export async function listed(
   print(flags, owners, () => aligned(owners.map(row)).join("\n") || "There are none.");
 }
 
-function row({ scope, memories, threads, lastActivityAt }: ListedOwner) {
+function row({ scope, memories, threads, items, lastActivityAt }: ListedOwner) {
   const { tenantId, userId, appId } = scope;
-  const counts = [`${memories} memories`, `${threads} threads`, lastActivityAt?.toISOString() ?? "-"];
+  const counts = [
+    `${memories} memories`,
+    `${threads} threads`,
+    `${items} items`,
+    lastActivityAt?.toISOString() ?? "-",
+  ];
   return [...counts, tenantId === undefined ? "" : `tenant ${tenantId}`, userId ?? appId ?? ""];
 }
 

@@ -4,16 +4,17 @@ import { type CliCommand, type MemoryFlags, wholeNumber, withMemory } from "./fl
 import { print, progressBar } from "./output.js";
 import { useMemory } from "./use-memory.js";
 
-/** `mnemograph reembed`: the vectors that memories lack; what `memory.reembed()` does. */
+/** `mnemograph reembed`: the vectors that memories and items lack; what `memory.reembed()` does. */
 export const reembedCommand: CliCommand = {
   name: "reembed",
-  description: "make the vectors that active memories lack; interrupted, it goes on where it was",
+  description:
+    "make the vectors that active memories and items of the store lack; interrupted, it goes on where it was",
   examples: [["reembed --embeddings ./embeddings.js", "after a change of the embedding model"]],
   flags: (command) =>
     withMemory(
       command,
       "file or package that exports LangChain embeddings as default or as `embeddings` (required)",
-    ).option("--batch-size <count>", "memories in one call of the model (default: 100)", wholeNumber(1_000)),
+    ).option("--batch-size <count>", "texts in one call of the model (default: 100)", wholeNumber(1_000)),
   run: reembed,
 };
 
@@ -27,7 +28,11 @@ async function reembed(flags: ReembedFlags): Promise<void> {
   const result = await useMemory(flags, (memory) => fillIn(memory, flags));
   const { space, dimensions, embedded, remaining } = result;
   const left = remaining > 0 ? ` ${remaining} were being changed: run it again.` : "";
-  print(flags, result, () => `Embedded ${embedded} memories in ${space} (${dimensions} dimensions).${left}`);
+  print(
+    flags,
+    result,
+    () => `Embedded ${embedded} memories and items in ${space} (${dimensions} dimensions).${left}`,
+  );
 }
 
 async function fillIn(memory: Memory, flags: ReembedFlags) {

@@ -198,14 +198,16 @@ export async function isErased(tx: Connection, scope: ErasureScope): Promise<boo
   return row?.left === false;
 }
 
-/** Deletes the locked owner of a scope that is all of it, and has neither memories nor threads. Returns how many that were. */
-export async function eraseOwner(tx: Connection, { ownerRef, whole }: ErasureScope): Promise<number> {
+/** Deletes the locked owner of a scope that is all of it, and has nothing any more. Returns how many that were. */
+export async function eraseOwner(tx: Connection, scope: ErasureScope): Promise<number> {
+  const { ownerRef, whole } = scope;
   if (!whole) return 0;
   const rows = await tx.query(sql`
     delete from ${tx.schema}.owner o
     where o.id = ${ownerRef}::bigint
       and not exists (select from ${tx.schema}.memory m where m.owner_ref = o.id)
       and not exists (select from ${tx.schema}.thread t where t.owner_ref = o.id)
+      and not exists (select from ${tx.schema}.store_item x where ${hasScope(scope)})
     returning o.id`);
   return rows.length;
 }

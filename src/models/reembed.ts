@@ -6,30 +6,52 @@ import { listener, parseInput } from "../text/parse-input.js";
 import type { Embedder } from "./embedder.js";
 import { type EmbeddingSpace, halfvecs } from "./embedding-space.js";
 
-/** An active memory without a vector in a space. */
-interface ReembedWork {
+/** A row that lacks vectors in a space, and what they are to be made of. */
+export interface LackingRow {
   /** A bigint, as text. */
   readonly ref: string;
-  readonly text: string;
+  readonly texts: readonly string[];
+  /** Of which its texts are, where its kind counts them. A bigint, as text. */
+  readonly revision?: string;
 }
 
-/** Up to `limit` active memories after `after` that lack a vector in `space`, by `ref`. */
-async function findReembedWork(
-  db: Connection,
-  { space, after, limit }: { space: EmbeddingSpace; after: string; limit: number },
-): Promise<ReembedWork[]> {
-  return db.query<ReembedWork>(sql`
-    select m.ref::text as ref, m.content as text
-    from ${db.schema}.memory m ${lacking(db, space)} and m.ref > ${after}::bigint
-    order by m.ref limit ${limit}`);
+/** A row and the vectors of its texts. */
+export interface EmbeddedRow {
+  readonly row: LackingRow;
+  readonly vectors: readonly Buffer[];
 }
 
-/** How many active memories lack a vector in `space`. */
-async function countReembedWork(db: Connection, space: EmbeddingSpace): Promise<number> {
-  const [row] = await db.query<{ count: number }>(sql`
-    select count(*)::int as count from ${db.schema}.memory m ${lacking(db, space)}`);
-  return row?.count ?? 0;
+/** A kind of rows that have vectors. Each function is one statement. */
+export interface VectorRows {
+  /** How many lack vectors in `space`. */
+  readonly count: (db: Connection, space: EmbeddingSpace) => Promise<number>;
+  /** Up to `limit` of those after `after`, by `ref`. */
+  readonly find: (
+    db: Connection,
+    page: { readonly space: EmbeddingSpace; readonly after: string; readonly limit: number },
+  ) => Promise<readonly LackingRow[]>;
+  /** Keeps vectors of those that still say what was embedded, and returns how many. Waits for nobody. */
+  readonly store: (
+    db: Connection,
+    work: { readonly space: EmbeddingSpace; readonly rows: readonly EmbeddedRow[] },
+  ) => Promise<number>;
 }
+
+/** Active memories. */
+export const memoryVectors: VectorRows = {
+  async count(db, space) {
+    const [row] = await db.query<{ count: number }>(sql`
+      select count(*)::int as count from ${db.schema}.memory m ${lacking(db, space)}`);
+    return row?.count ?? 0;
+  },
+  async find(db, { space, after, limit }) {
+    return db.query<LackingRow & Record<string, unknown>>(sql`
+      select m.ref::text as ref, array[m.content] as texts
+      from ${db.schema}.memory m ${lacking(db, space)} and m.ref > ${after}::bigint
+      order by m.ref limit ${limit}`);
+  },
+  store: insertReembedded,
+};
 
 /** A vector that is not active is of a memory that was hidden and came back without embeddings. */
 function lacking(db: Connection, space: EmbeddingSpace): Sql {
@@ -41,22 +63,19 @@ function lacking(db: Connection, space: EmbeddingSpace): Sql {
 
 /**
  * Stores vectors of memories that still say what was embedded, and returns how many. Copies of their owners are read
- * anew. One statement.
+ * anew.
  *
  * A memory that is being changed, and one whose owner is being written to, is passed over rather than waited for: a
  * writer that holds several must never wait for this one while this one waits for it.
  */
 async function insertReembedded(
   db: Connection,
-  {
-    space,
-    work,
-    vectors,
-  }: { space: EmbeddingSpace; work: readonly ReembedWork[]; vectors: readonly Buffer[] },
+  { space, rows }: { readonly space: EmbeddingSpace; readonly rows: readonly EmbeddedRow[] },
 ): Promise<number> {
   const { schema } = db;
-  const refs = work.map(({ ref }) => ref);
-  const texts = work.map(({ text }) => text);
+  const refs = rows.map(({ row }) => row.ref);
+  const texts = rows.map(({ row }) => row.texts[0]);
+  const vectors = rows.flatMap((row) => row.vectors);
   const [row] = await db.query<{ stored: number }>(sql`
     with input as (
       select * from unnest(${refs}::bigint[], ${texts}::text[], ${halfvecs(space, vectors)}) as i (ref, text, embedding)
@@ -83,16 +102,16 @@ async function insertReembedded(
   return row?.stored ?? 0;
 }
 
-/** How far a re-embedding has come, counted in memories of this run. */
+/** How far a re-embedding has come, counted in memories and items of this run. */
 export interface ReembedProgress {
   readonly done: number;
-  /** Grows while others write memories without vectors of this space. */
+  /** Grows while others write without vectors of this space. */
   readonly total: number;
 }
 
 /** How to re-embed. */
 export interface ReembedOptions {
-  /** Memories embedded in one call and stored in one statement, 1 to 1000. @default 100 */
+  /** Texts embedded in one call, and stored in one statement, 1 to 1000. @default 100 */
   readonly batchSize?: number | undefined;
   /** Told at the start and after each batch. */
   readonly onProgress?: ((progress: ReembedProgress) => void) | undefined;
@@ -103,9 +122,9 @@ export interface Reembedded {
   /** The embedding space that was filled, and the length of its vectors. */
   readonly space: string;
   readonly dimensions: number;
-  /** Vectors made by this run. */
+  /** Memories, and items of the store, that this run gave vectors. */
   readonly embedded: number;
-  /** Active memories that still have none: others were changing them. Run it again. */
+  /** Those that still have none: others were changing them. Run it again. */
   readonly remaining: number;
 }
 
@@ -115,7 +134,7 @@ const optionsSchema = z.strictObject({
 });
 
 /**
- * Gives every active memory of all scopes that lacks one a vector in the embedder's space, batch by batch.
+ * Gives all rows of all scopes that lack vectors in the embedder's space what they lack, batch by batch.
  *
  * Each batch is kept once it is stored: a run that was interrupted goes on where it was. Holds no connection
  * while the model works, and runs beside readers and writers.
@@ -125,6 +144,7 @@ const optionsSchema = z.strictObject({
  */
 export async function reembed(
   { db, embedder }: { db: Connection; embedder: Embedder | null },
+  kinds: readonly VectorRows[],
   options: ReembedOptions = {},
 ): Promise<Reembedded> {
   const { batchSize, onProgress } = parseInput(optionsSchema, options, "re-embedding");
@@ -133,18 +153,25 @@ export async function reembed(
   }
   // The length of its vectors, which belongs to the space, is known only from a vector.
   const { space } = await embedder.documents(["dimensions"]);
+  const count = async () => {
+    let all = 0;
+    for (const kind of kinds) all += await kind.count(db, space);
+    return all;
+  };
   let embedded = 0;
-  let remaining = await countReembedWork(db, space);
+  let remaining = await count();
   onProgress?.({ done: 0, total: remaining });
 
   const pass = async () => {
     const before = embedded;
     const total = embedded + remaining;
-    for await (const count of batches(db, { embedder, space, batchSize })) {
-      embedded += count;
-      onProgress?.({ done: embedded, total: Math.max(total, embedded) });
+    for (const kind of kinds) {
+      for await (const stored of batches(db, kind, { embedder, space, batchSize })) {
+        embedded += stored;
+        onProgress?.({ done: embedded, total: Math.max(total, embedded) });
+      }
     }
-    remaining = await countReembedWork(db, space);
+    remaining = await count();
     return embedded > before;
   };
   // Again for what others changed meanwhile, as long as that leads anywhere.
@@ -152,19 +179,39 @@ export async function reembed(
   return { space: space.name, dimensions: space.dimensions, embedded, remaining };
 }
 
-/** One pass over what lacks a vector; gives the number stored of each batch. */
+/** One pass over what lacks vectors; gives the number of rows stored of each batch. */
 async function* batches(
   db: Connection,
+  kind: VectorRows,
   { embedder, space, batchSize }: { embedder: Embedder; space: EmbeddingSpace; batchSize: number },
 ): AsyncGenerator<number> {
   let after = "0";
   for (;;) {
-    const work = await findReembedWork(db, { space, after, limit: batchSize });
-    const last = work.at(-1);
+    const page = await kind.find(db, { space, after, limit: batchSize });
+    const rows = firstTexts(page, batchSize);
+    const last = rows.at(-1);
     if (!last) return;
-    const { vectors } = await embedder.documents(work.map(({ text }) => text));
-    yield await insertReembedded(db, { space, work, vectors });
-    if (work.length < batchSize) return;
+    const texts = rows.flatMap((row) => row.texts);
+    const vectors = texts.length > 0 ? (await embedder.documents(texts)).vectors : [];
+    let from = 0;
+    const embedded = rows.map((row) => {
+      const to = from + row.texts.length;
+      const of = { row, vectors: vectors.slice(from, to) };
+      from = to;
+      return of;
+    });
+    yield await kind.store(db, { space, rows: embedded });
+    if (page.length < batchSize && rows.length === page.length) return;
     after = last.ref;
   }
+}
+
+/** The first of `rows` with no more than `most` texts together; one row at least. */
+function firstTexts(rows: readonly LackingRow[], most: number): readonly LackingRow[] {
+  let texts = 0;
+  const end = rows.findIndex((row, n) => {
+    texts += row.texts.length;
+    return n > 0 && texts > most;
+  });
+  return end === -1 ? rows : rows.slice(0, end);
 }

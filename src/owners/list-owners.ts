@@ -14,6 +14,8 @@ export interface ListedOwner {
   /** Active memories. */
   readonly memories: number;
   readonly threads: number;
+  /** Items of LangGraph's store, a user's in all apps. */
+  readonly items: number;
   /** When anything was last said; null where nothing was. */
   readonly lastActivityAt: Date | null;
   /** Where the next page begins when this one is the last of a page. */
@@ -45,6 +47,7 @@ interface Row {
   readonly app_id: string;
   readonly memories: number;
   readonly threads: number;
+  readonly items: number;
   readonly last_activity_at: Date | null;
   readonly cursor: string;
 }
@@ -71,6 +74,11 @@ export async function listOwners(
         select count(*)::int from ${schema}.memory m
         where m.owner_ref = o.id and m.state = 'active' and ${unexpired(db)}
       ) as memories,
+      (
+        select count(*)::int from ${schema}.store_item i
+        where i.tenant_id = o.tenant_id and i.user_id = o.user_id and ${which === "users" ? sql`true` : sql`i.app_id = o.app_id`}
+          and (i.expires_at is null or i.expires_at > ${db.now()})
+      ) as items,
       t.threads, t.last_activity_at
     from (select * from ${schema}.owner o where ${wanted} order by o.id limit ${limit}) o
     cross join lateral (
@@ -79,7 +87,7 @@ export async function listOwners(
     ) t
     order by o.id`);
   const rows = await asListed({ tenantId }, list);
-  return rows.map(({ memories, threads, cursor, last_activity_at: lastActivityAt, ...scope }) => ({
-    ...{ scope: scopeOf(scope), memories, threads, lastActivityAt, cursor },
+  return rows.map(({ memories, threads, items, cursor, last_activity_at: lastActivityAt, ...scope }) => ({
+    ...{ scope: scopeOf(scope), memories, threads, items, lastActivityAt, cursor },
   }));
 }

@@ -24,7 +24,7 @@ describe("what is done to a scope reaches its items", () => {
       removed: items,
       complete: true,
     });
-    expect((await memory.forget({ userId: id })).removed).toEqual(items);
+    expect((await memory.forget({ userId: id })).removed).toEqual({ ...items, owner: 1 });
     expect(await memory.store({ scope: { appId } }).search(["n"])).toHaveLength(3);
   });
 
@@ -78,5 +78,79 @@ describe("what is done to a scope reaches its items", () => {
     );
     expect(await ofGuest?.search([])).toEqual([]);
     expect(await memory.store({ scope: { userId: ana, appId: "x" } }).get(["m"], "in app")).not.toBeNull();
+  });
+
+  it("a user or app that has nothing else is listed, until it is forgotten", async () => {
+    const memory = db.memory();
+    const tenantId = word();
+    const user = { tenantId, userId: word() };
+    const app = { tenantId, appId: word() };
+    for (const scope of [user, { ...user, appId: app.appId }, app]) {
+      await memory.store({ scope }).put(["n"], "k", { text: "tea" });
+    }
+    const listed = async () => [
+      ...(await memory.users.list({ tenantId })),
+      ...(await memory.apps.list({ tenantId })),
+    ];
+    const nothingElse = { memories: 0, threads: 0, lastActivityAt: null };
+    expect(await listed()).toMatchObject([
+      { scope: user, items: 2, ...nothingElse },
+      { scope: app, items: 1, ...nothingElse },
+    ]);
+    await memory.forget({ ...user, appId: app.appId });
+    expect(await listed()).toMatchObject([{ scope: user, items: 1 }, { scope: app }]);
+    await memory.forget(user);
+    await memory.forget(app);
+    expect(await listed()).toEqual([]);
+  });
+
+  it("an app that is uninstalled keeps its items, unless they are purged; users keep theirs in it", async () => {
+    const memory = db.memory();
+    const app = { appId: word() };
+    const ofUser = { userId: word(), ...app };
+    for (const scope of [app, ofUser]) await memory.store({ scope }).put(["n"], "k", { text: "tea" });
+    expect(await memory.apps.uninstall(app)).toMatchObject({ deletedItems: 0 });
+    expect(await memory.apps.uninstall(app, { purgeMemories: true })).toMatchObject({ deletedItems: 1 });
+    expect(await memory.store({ scope: app }).get(["n"], "k")).toBeNull();
+    expect(await memory.store({ scope: ofUser }).get(["n"], "k")).not.toBeNull();
+  });
+});
+
+describe("another model", () => {
+  it("finds items by its vectors once they were made, of what they say then", async () => {
+    const scope = { userId: word() };
+    const before = db.memory({ embeddings });
+    const after = db.memory({
+      embeddings: new HashingEmbeddings({ dimensions: 24 }),
+      embeddingSpace: "another",
+    });
+    const store = after.store({ scope });
+    for (let n = 0; n < 5; n++)
+      await before.store({ scope }).put(["n"], String(n), { text: `tea ${n}`, more: "x" });
+    await before.store({ scope }).put(["n"], "hidden", { text: "tea" }, false);
+    // Without any text, it has nothing to be embedded.
+    await before.store({ scope }).put(["n"], "empty", { text: "" });
+    const vectors = async () =>
+      (
+        await db.pool.query(
+          `select i.key, cardinality(e.embeddings) as texts from "${db.schema}".store_embedding e
+           join "${db.schema}".store_item i on i.ref = e.item_ref
+           join "${db.schema}".embedding_space s on s.id = e.space_ref
+           where s.dimensions = 24 and i.user_id = $1 order by i.key`,
+          [scope.userId],
+        )
+      ).rows;
+    await after.setup();
+    expect(await vectors()).toEqual([]);
+    expect((await after.reembed({ batchSize: 2 })).remaining).toBe(0);
+    expect(await vectors()).toEqual([
+      ...["0", "1", "2", "3", "4"].map((key) => ({ key, texts: 1 })),
+      { key: "empty", texts: 0 },
+    ]);
+    const [found] = await store.search(["n"], { query: "tea 3" });
+    expect(found?.key).toBe("3");
+    await before.store({ scope }).put(["n"], "3", { text: "coffee" });
+    expect(await after.reembed()).toMatchObject({ embedded: 1, remaining: 0 });
+    expect(await after.reembed()).toMatchObject({ embedded: 0, remaining: 0 });
   });
 });

@@ -9,7 +9,7 @@ const because = z.strictObject({ reason: z.string().optional() });
 const text = z.string();
 
 const owner = z.strictObject({
-  ...{ scope, memories: z.number(), threads: z.number(), lastActivityAt: time.nullable() },
+  ...{ scope, memories: z.number(), threads: z.number(), items: z.number(), lastActivityAt: time.nullable() },
 });
 
 /** What apps remember of conversations that ended, and the apps themselves. */
@@ -28,7 +28,14 @@ export const appRoutes = {
     ...{ method: "delete", path: "/apps/:appId", reach: "app", params: app },
     summary: "Take an app out of use; its memories stay unless their purge is asked for",
     query: because.extend({ purgeMemories: flag.optional() }),
-    answer: z.strictObject({ endedThreads: z.number(), deletedCount: z.number(), hiddenCount: z.number() }),
+    answer: z.strictObject({
+      ...{
+        endedThreads: z.number(),
+        deletedCount: z.number(),
+        hiddenCount: z.number(),
+        deletedItems: z.number(),
+      },
+    }),
     call: ({ memory, whose, query, actor }) => memory.apps.uninstall(whose.scope, { ...query, actor }),
   }),
   listAppMemories: route({

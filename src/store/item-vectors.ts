@@ -1,0 +1,66 @@
+import sql, { type Sql } from "sql-template-tag";
+import { type EmbeddingSpace, halfvecs } from "../models/embedding-space.js";
+import type { VectorRows } from "../models/reembed.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Json } from "../text/plain-json.js";
+import { embeddable, indexedTexts } from "./indexed-texts.rule.js";
+import { isKept } from "./written-items.js";
+
+/** Items of LangGraph's store that are searched and lack vectors of what they say now. */
+export const itemVectors: VectorRows = {
+  async count(db, space) {
+    const [row] = await db.query<{ count: number }>(sql`
+      select count(*)::int as count from ${db.schema}.store_item i where ${lacking(db, space)}`);
+    return row?.count ?? 0;
+  },
+  async find(db, { space, after, limit }) {
+    const rows = await db.query<{ ref: string; revision: string; value: Json; indexFields: string[] }>(sql`
+      select i.ref::text as ref, i.revision::text as revision, i.value, i.index_fields as "indexFields"
+      from ${db.schema}.store_item i where ${lacking(db, space)} and i.ref > ${after}::bigint
+      order by i.ref limit ${limit}`);
+    return rows.map(({ ref, revision, ...item }) => {
+      return { ref, revision, texts: (indexedTexts(item) ?? []).map(embeddable) };
+    });
+  },
+  // An item without any text gets no vectors in its row, and so lacks none.
+  async store(db, { space, rows }) {
+    const ends: number[] = [];
+    for (const { vectors } of rows) ends.push((ends.at(-1) ?? 0) + vectors.length);
+    const begins = rows.map(({ vectors }, n) => (ends[n] ?? 0) - vectors.length + 1);
+    const { schema } = db;
+    const [row] = await db.query<{ stored: number }>(sql`
+      with vectors as (
+        select ${halfvecs(
+          space,
+          rows.flatMap(({ vectors }) => vectors),
+        )} as all_of_them
+      ),
+      input as (
+        select * from unnest(
+          ${rows.map(({ row }) => row.ref)}::bigint[], ${rows.map(({ row }) => row.revision)}::bigint[],
+          ${begins}::int[], ${ends}::int[]
+        ) as i (ref, revision, first, last)
+      ),
+      unchanged as (
+        select i.ref, i.tenant_id, i.revision, v.all_of_them[n.first:n.last] as embeddings
+        from input n join ${schema}.store_item i on i.ref = n.ref and i.revision = n.revision cross join vectors v
+        for share of i skip locked
+      ),
+      stored as (
+        insert into ${schema}.store_embedding as e (item_ref, space_ref, tenant_id, revision, embeddings)
+        select ref, ${space.ref}, tenant_id, revision, embeddings from unchanged
+        on conflict (item_ref, space_ref) do update set revision = excluded.revision, embeddings = excluded.embeddings
+          where e.revision < excluded.revision
+        returning 1
+      )
+      select count(*)::int as stored from stored`);
+    return row?.stored ?? 0;
+  },
+};
+
+function lacking(db: Connection, space: EmbeddingSpace): Sql {
+  return sql`i.index_fields is not null and ${isKept(db)} and not exists (
+    select from ${db.schema}.store_embedding e
+    where e.space_ref = ${space.ref} and e.item_ref = i.ref and e.revision = i.revision
+  )`;
+}
