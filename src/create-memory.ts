@@ -116,14 +116,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     store: (input) =>
       createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
     importStore: (input = {}) => importStore(patient, input, options.isolation === "rls"),
-    // A copy: LangGraph's server sets its own checkpointer on the graphs it is given.
-    summarizationGraph: () => graphs.summarization.withConfig({}),
-    extractionGraph: () => graphs.extraction.withConfig({}),
-    compressionGraph: () => graphs.compression.withConfig({}),
-    noteGraph: () => graphs.note.withConfig({}),
-    compactionGraph: () => graphs.compaction.withConfig({}),
-    insightsGraph: () => graphs.insights.withConfig({}),
-    consolidationGraph: () => graphs.consolidation.withConfig({}),
+    ...openGraphs(graphs),
     consolidate: (input) => consolidate(runtime, graphs.consolidation, input),
     users: holdingNone(createUsersApi(runtime), holding),
     apps: createApps(runtime, upkeep, holding),
@@ -154,6 +147,19 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     },
   };
   return options.isolation === "rls" ? isolatedMemory(memory) : memory;
+}
+
+/** The background graphs as callers open them: copies, since LangGraph's server sets its own checkpointer on what it is given. */
+function openGraphs(graphs: Upkeep["graphs"]) {
+  return {
+    summarizationGraph: () => graphs.summarization.withConfig({}),
+    extractionGraph: () => graphs.extraction.withConfig({}),
+    compressionGraph: () => graphs.compression.withConfig({}),
+    noteGraph: () => graphs.note.withConfig({}),
+    compactionGraph: () => graphs.compaction.withConfig({}),
+    insightsGraph: () => graphs.insights.withConfig({}),
+    consolidationGraph: () => graphs.consolidation.withConfig({}),
+  };
 }
 
 function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | null {

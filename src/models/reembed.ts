@@ -7,7 +7,7 @@ import type { Embedder } from "./embedder.js";
 import { type EmbeddingSpace, halfvecs } from "./embedding-space.js";
 
 /** A row that lacks vectors in a space, and what they are to be made of. */
-export interface LackingRow {
+interface LackingRow {
   /** A bigint, as text. */
   readonly ref: string;
   readonly texts: readonly string[];
@@ -16,7 +16,7 @@ export interface LackingRow {
 }
 
 /** A row and the vectors of its texts. */
-export interface EmbeddedRow {
+interface EmbeddedRow {
   readonly row: LackingRow;
   readonly vectors: readonly Buffer[];
 }
