@@ -103,7 +103,7 @@ describe("an app's memories", () => {
       notes: [{ category: expect.any(String) }],
     });
     expect((await api.operator("DELETE", "/apps/shop?purgeMemories=true")).body).toEqual({
-      ...{ endedThreads: 0, deletedCount: 1, hiddenCount: 0 },
+      ...{ endedThreads: 0, deletedCount: 1, hiddenCount: 0, deletedItems: 0 },
     });
   });
 });
