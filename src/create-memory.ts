@@ -47,6 +47,7 @@ import { remember } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
 import { nobody, parseScope, parseScopeIn, type Scope } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
+import { explainQuery } from "./search/explain-query.js";
 import { createHolding, type Holding } from "./search/held/holding.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
@@ -213,7 +214,7 @@ function createRounds(
   observe: Observe,
   { background, start }: Upkeep,
   holding: Holding,
-): Pick<Memory, "record" | "recall" | "remember" | "query"> {
+): Pick<Memory, "record" | "recall" | "remember" | "query" | "explain"> {
   return {
     record: async (input) => {
       const { recorded, lastSeq } = await record(runtime, input);
@@ -244,6 +245,7 @@ function createRounds(
       );
       return form === null ? fittingHits(hits, budgetTokens) : bulletsOf(hits, form, budgetTokens);
     }) as Memory["query"],
+    explain: (input) => explainQuery(runtime, input),
   };
 }
 

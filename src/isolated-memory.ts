@@ -32,6 +32,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   lifecycle: { run: "0.scope or all" },
   consents: { list: "itself", decide: "0.scope", acknowledge: "0.scope", postpone: "0.scope" },
   query: "0.scope",
+  explain: "0.scope",
   transcript: { search: "0.scope" },
   threads: { list: "0.scope", claim: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope" },
   checkpointer: "itself",

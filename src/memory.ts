@@ -41,6 +41,7 @@ import type { Recalled } from "./rounds/recalled.js";
 import type { Remembered } from "./rounds/remember.js";
 import type { Scope } from "./scope/scope.js";
 import type { MemoryBullet } from "./search/answer-query.js";
+import type { Explanation } from "./search/explain-query.js";
 import type { HeldStatus } from "./search/held/held-status.js";
 import type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 import type { MemoryHit } from "./search/rank-memories.rule.js";
@@ -161,6 +162,18 @@ export interface Memory {
   query(input: MemoryQuery & { readonly return?: null | undefined }): Promise<MemoryHit[]>;
   /** The same as models are given it. */
   query(input: MemoryRequest): Promise<MemoryBullet[]>;
+  /**
+   * What `query` finds and why: the score of each hit taken apart, and what the question has to do with that is no hit, with
+   * the reason. For people who look: it takes four round trips, and tells of memories that the agent may not read.
+   *
+   * @example
+   * ```ts
+   * const { hits, leftOut } = await memory.explain({ scope: { userId: "ana" }, query: "What may she eat?" });
+   * for (const { memory, reason, detail } of leftOut) console.log(memory.text, reason, detail);
+   * ```
+   * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
+   */
+  explain(input: MemoryQuery): Promise<Explanation>;
   /** What was said, word for word. */
   readonly transcript: {
     /** What was said that fits a question, best first. @throws MemoryError `INVALID_INPUT` */

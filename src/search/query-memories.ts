@@ -5,9 +5,10 @@ import { type MemoryItem, type MemoryKind, memoryKinds } from "../memories/item/
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
 import { type MemoryFilter, parseFilter } from "./memory-filter.rule.js";
-import { linksOf, searchMemories } from "./memory-hits.js";
-import { type MemoryHit, rankMemories, relatedTo } from "./rank-memories.rule.js";
-import { embedQuestion } from "./read-question.js";
+import { linksOf, type MemoryCandidate, searchMemories } from "./memory-hits.js";
+import type { VisibleMemories } from "./memory-signals.js";
+import { type MemoryHit, type RankedFor, rankMemories, relatedTo } from "./rank-memories.rule.js";
+import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 
 /**
@@ -75,6 +76,16 @@ export const defaultKinds: readonly MemoryKind[] = ["fact", "episode", "note", "
 /** Candidates ranked for each hit wanted: the final signals reorder the head of the list only. */
 const candidatesPerHit = 4;
 
+/** A query that was read: what is asked, of whom, and how it is to be answered. */
+export interface ReadQuery {
+  readonly text: string;
+  readonly agent: string | null;
+  /** Which memories are searched, and how many of them are ranked and wanted. */
+  readonly search: VisibleMemories & { readonly limit: number; readonly most: number };
+  readonly threshold: number | undefined;
+  readonly shape: AnswerShape;
+}
+
 /** What was found, and how it is to be answered. */
 export interface FoundHits extends AnswerShape {
   readonly hits: readonly MemoryHit[];
@@ -88,43 +99,52 @@ export interface FoundHits extends AnswerShape {
  * @throws MemoryError `CATEGORY_DENIED` when a category is not in the agent's allowlist, `INVALID_INPUT`.
  */
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
+  const { text, search, threshold, shape } = readQuery(deps, input);
+  const question = await embedQuestion(deps, text);
+  const { candidates, important } = await searchMemories(deps.db, question, search);
+  if (important.length > 0) return { hits: important.map(listedHit), ...shape };
+  const hits = rankMemories(candidates, rankedFor(deps, question, threshold)).slice(0, search.most);
+  return { hits: withRelated(hits, candidates), ...shape };
+}
+
+/** @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
+export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQuery): ReadQuery {
   const { scope, ...asks } = parseScoped(querySchema, input, "query");
   const most = sameOf(asks, "topK", "top_k") ?? 5;
-  const { policy } = deps.config;
   const agent = asks.agent ?? null;
   const filter = parseFilter(asks.filters, scope);
   const categories = allowedCategories(policy, agent, asks.categories ?? null);
   if (filter.category !== null) allowedCategories(policy, agent, [filter.category]);
-  const question = await embedQuestion(deps, asks.query);
-  const { candidates, important } = await searchMemories(deps.db, question, {
-    scope,
-    kinds: asks.kinds ?? (asks.categories ? [...defaultKinds, "procedure"] : defaultKinds),
-    categories,
-    filter: { ...filter, category: filter.category && requireCategory(policy, filter.category).name },
-    limit: Math.max(50, most * candidatesPerHit),
-    most,
-  });
-  const shape = {
-    form: asks.return ?? null,
-    budgetTokens: sameOf(asks, "budgetTokens", "budget_tokens"),
-  };
-  if (important.length > 0) return { hits: important.map(listedHit), ...shape };
-  const hits = rankMemories(candidates, {
-    ...question,
-    now: (deps.clock ?? (() => new Date()))(),
-    threshold: asks.threshold ?? undefined,
-    unrelated: question.vector?.space.unrelated ?? null,
-  }).slice(0, most);
   return {
-    hits: relatedTo(hits, linksOf(candidates)).map(({ hit, memories }) =>
-      memories.length > 0 ? { ...hit, related: memories } : hit,
-    ),
-    ...shape,
+    ...{ text: asks.query, agent, threshold: asks.threshold ?? undefined },
+    search: {
+      ...{ scope, categories, most, limit: Math.max(50, most * candidatesPerHit) },
+      kinds: asks.kinds ?? (asks.categories ? [...defaultKinds, "procedure"] : defaultKinds),
+      filter: { ...filter, category: filter.category && requireCategory(policy, filter.category).name },
+    },
+    shape: { form: asks.return ?? null, budgetTokens: sameOf(asks, "budgetTokens", "budget_tokens") },
   };
 }
 
+/** How the memories that a question finds are ranked. */
+export function rankedFor(
+  { clock }: SearchRuntime,
+  question: EmbeddedQuestion,
+  threshold: number | undefined,
+): RankedFor {
+  const unrelated = question.vector?.space.unrelated ?? null;
+  return { ...question, threshold, unrelated, now: (clock ?? (() => new Date()))() };
+}
+
+/** `hits`, best first, the best of them with what they are linked to. */
+export function withRelated(hits: readonly MemoryHit[], candidates: readonly MemoryCandidate[]): MemoryHit[] {
+  return relatedTo(hits, linksOf(candidates)).map(({ hit, memories }) =>
+    memories.length > 0 ? { ...hit, related: memories } : hit,
+  );
+}
+
 /** A memory that answers a question which asks for all there is: it is like no word of it. */
-function listedHit(memory: MemoryItem): MemoryHit {
+export function listedHit(memory: MemoryItem): MemoryHit {
   const { pinned, importance } = memory;
   return {
     memory,

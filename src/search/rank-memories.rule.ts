@@ -128,42 +128,77 @@ export interface MemoryHit {
 /** Nearness from which a text is said to mean something similar. */
 const similarNearness = 0.3;
 
+/** What a question says of how memories are ranked. */
+export interface RankedFor {
+  readonly dates: readonly NamedDate[];
+  readonly names: (actor: string) => boolean;
+  readonly now: Date;
+  readonly threshold: number | undefined;
+  /** @default `defaultFloor` */
+  readonly floor?: { readonly best: number; readonly each: number };
+  /** Of the vectors' space. @default not known */
+  readonly unrelated?: UnrelatedSimilarity | null;
+}
+
+/** What each signal adds to a score: together they are all of it, before repeats lose (see `demoteRepeats`). */
+export interface ScoreParts {
+  /** The question's words in the memory. */
+  readonly words: number;
+  /** How near its vector is. */
+  readonly vector: number;
+  /** The question's words in the messages it was learned from. */
+  readonly sourceMessage: number;
+  /** The same of all of their thread. */
+  readonly thread: number;
+  /** Its strongest link to another candidate. */
+  readonly relation: number;
+  /** It holds since a time that the question names. */
+  readonly date: number;
+  /** It is about somebody whom the question names. */
+  readonly speaker: number;
+  readonly importance: number;
+  readonly recency: number;
+  /** What an insight loses against what was said; 0 or less. */
+  readonly insight: number;
+}
+
+/** A candidate with its score, before anything is left out. */
+export interface WeighedMemory {
+  readonly hit: MemoryHit;
+  readonly parts: ScoreParts;
+  readonly similarity: number;
+  /** What the floor asks of: see `aboveFloor`. */
+  readonly evidence: number;
+}
+
 /**
  * Hits in their final order: a weighted sum of the signals, without those below the threshold (see `aboveFloor`), and
  * with those later that repeat others (see `demoteRepeats`).
  *
  * Without a threshold a vector is evidence only above the floor of its space (see `similarityScale`).
  */
-export function rankMemories(
-  candidates: readonly MemorySignals[],
-  question: {
-    readonly dates: readonly NamedDate[];
-    readonly names: (actor: string) => boolean;
-    readonly now: Date;
-    readonly threshold: number | undefined;
-    /** @default `defaultFloor` */
-    readonly floor?: { readonly best: number; readonly each: number };
-    /** Of the vectors' space. @default not known */
-    readonly unrelated?: UnrelatedSimilarity | null;
-  },
+export function rankMemories(candidates: readonly MemorySignals[], question: RankedFor): MemoryHit[] {
+  return orderWeighed(weighMemories(candidates, question), question);
+}
+
+/** Those of `weighed` that are alike enough, in their final order. */
+export function orderWeighed(
+  weighed: readonly WeighedMemory[],
+  { threshold, floor }: Pick<RankedFor, "threshold" | "floor">,
 ): MemoryHit[] {
+  const above = aboveFloor(weighed, threshold, floor ?? defaultFloor).map(({ hit }) => hit);
+  return demoteRepeats(above.toSorted(byScore));
+}
+
+/** Each candidate with what its signals are worth. */
+export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor): WeighedMemory[] {
   const space = similarityScale(question.unrelated ?? assumedUnrelated);
   const scale = raisedScale(space, candidates[0]?.leastSimilarity ?? null);
-  const hits = candidates.map((candidate) => {
+  return candidates.map((candidate) => {
     const { memory } = candidate;
     const named = memory.actorId !== null && question.names(memory.actorId);
     const dated = question.dates.some((date) => fitsDate(memory.validFrom, date)) ? weights.date : 0;
-    const ageDays = Math.max(0, question.now.getTime() - memory.updatedAt.getTime()) / dayMs;
-    const found =
-      candidate.lexical +
-      weights.source * candidate.source +
-      weights.thread * candidate.thread +
-      weights.vector * nearness(candidate.similarity, scale) +
-      weights.relation * candidate.relation +
-      dated;
-    const boosts =
-      weights.importance * ((memory.importance - 1) / 4) +
-      weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays);
+    const { score, parts } = scoreOf(candidate, { named, dated, scale, now: question.now });
     const cosine = candidate.similarity ?? 0;
     const shared = Math.max(
       shareOfWords(candidate.lexical, weights.memory.k1),
@@ -171,16 +206,38 @@ export function rankMemories(
       dated,
     );
     const similarity = Math.max(cosine, shared);
-    const hit: MemoryHit = {
-      memory,
-      similarity,
-      score: (found * (named ? 1 + weights.speaker : 1) + boosts) * (givesWay(memory) ? weights.insight : 1),
-      reason: reasonOf(candidate, { named, dated: dated > 0, scale }),
-    };
-    return { hit, similarity, evidence: Math.max(shared, cosine >= scale.floor ? cosine : 0) };
+    const reason = reasonOf(candidate, { named, dated: dated > 0, scale });
+    const evidence = Math.max(shared, cosine >= scale.floor ? cosine : 0);
+    return { hit: { memory, similarity, score, reason }, parts, similarity, evidence };
   });
-  const above = aboveFloor(hits, question.threshold, question.floor ?? defaultFloor).map(({ hit }) => hit);
-  return demoteRepeats(above.toSorted(byScore));
+}
+
+function scoreOf(
+  { memory, lexical, source, thread, similarity, relation }: MemorySignals,
+  of: {
+    readonly named: boolean;
+    readonly dated: number;
+    readonly scale: SimilarityScale;
+    readonly now: Date;
+  },
+): { readonly score: number; readonly parts: ScoreParts } {
+  const ageDays = Math.max(0, of.now.getTime() - memory.updatedAt.getTime()) / dayMs;
+  const found = {
+    words: lexical,
+    sourceMessage: weights.source * source,
+    thread: weights.thread * thread,
+    vector: weights.vector * nearness(similarity, of.scale),
+    relation: weights.relation * relation,
+    date: of.dated,
+  };
+  const { words, sourceMessage, vector, date } = found;
+  const fit = words + sourceMessage + found.thread + vector + found.relation + date;
+  const speaker = of.named ? fit * weights.speaker : 0;
+  const importance = weights.importance * ((memory.importance - 1) / 4);
+  const recency = weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays);
+  const whole = fit + speaker + (importance + recency);
+  const insight = givesWay(memory) ? whole * (weights.insight - 1) : 0;
+  return { score: whole + insight, parts: { ...found, speaker, importance, recency, insight } };
 }
 
 /** Best first; equals, which are many when only a day is asked about, as they were told. */

@@ -43,6 +43,7 @@ const calls: Readonly<Record<string, Arguments>> = {
   record: [{ scope, threadId, messages: [message], shown: { revision: 0, memoryIds: [] } }],
   remember: [{ scope, threadId, messages: [message], shown: { revision: 0, memoryIds: [] } }],
   recall: [{ scope, threadId, query: "tea" }],
+  explain: [{ scope, threadId, query: "tea" }],
   stats: [{ scope }],
   "energy.level": [{ tenantId: "acme" }],
   "energy.consumed": [{ scope, by: "kind" }],

@@ -112,6 +112,33 @@ export const rememberAnswer = recordAnswer.extend({
   summary: z.strictObject({ started: z.boolean(), reason: z.string().optional() }),
 });
 
+const parts = [
+  ...(["words", "vector", "sourceMessage", "thread", "relation", "date", "speaker"] as const),
+  ...(["importance", "recency", "insight", "repeated", "pinned"] as const),
+] as const;
+
+/** What a query finds, and why. */
+export const explanation = z
+  .strictObject({
+    question: z.strictObject({
+      ...{ text: z.string(), lexemes: z.array(z.string()), embedded: z.boolean(), broad: z.boolean() },
+    }),
+    floor: z.union([z.number(), z.strictObject({ best: z.number(), each: z.number() })]),
+    budgetTokens: z.number().nullable(),
+    hits: z.array(memoryHit.extend({ rank: z.number(), parts: z.record(z.enum(parts), z.number()) })),
+    leftOut: z.array(
+      z.strictObject({
+        memory: memoryItem,
+        reason: z.enum([
+          ...(["floor", "limit", "budget", "allowlist", "category"] as const),
+          ...(["kind", "filter", "state", "expired"] as const),
+        ]),
+        ...{ detail: z.string(), score: z.number().nullable() },
+      }),
+    ),
+  })
+  .register(described, { id: "Explanation" });
+
 /** Hits as models are given them, or as they are. */
 export const queryAnswer = z.strictObject({
   hits: z.array(

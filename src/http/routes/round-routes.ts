@@ -2,6 +2,7 @@ import { z } from "zod";
 import { memoryFilterSchema } from "../../search/memory-filter.rule.js";
 import { anyObject, described, memoryKind, moment } from "../answers/fields.js";
 import {
+  explanation,
   queryAnswer,
   recallAnswer,
   recallOf,
@@ -49,6 +50,21 @@ const filters = z
   })
   .transform((value) => value as z.input<typeof memoryFilterSchema> | null);
 
+/** What is asked of memory. */
+const asked = z.strictObject({
+  query: z.string(),
+  threadId: z.string().nullish(),
+  agent: z.string().nullish(),
+  categories: z.array(z.string()).nullish(),
+  filters: filters.optional(),
+  kinds: z.array(memoryKind).nullish(),
+  topK: z.number().nullish(),
+  top_k: z.number().nullish(),
+  threshold: z.number().nullish(),
+  budgetTokens: z.number().nullish(),
+  budget_tokens: z.number().nullish(),
+});
+
 /** The two ends of a round, and what is asked in it. */
 export const roundRoutes = {
   recall: route({
@@ -91,26 +107,20 @@ export const roundRoutes = {
   query: route({
     ...{ method: "post", path: "/query", reach: "scope" },
     summary: "The memories that fit a question, best first",
-    body: z.strictObject({
-      query: z.string(),
-      threadId: z.string().nullish(),
-      agent: z.string().nullish(),
-      categories: z.array(z.string()).nullish(),
-      filters: filters.optional(),
-      kinds: z.array(memoryKind).nullish(),
-      topK: z.number().nullish(),
-      top_k: z.number().nullish(),
-      threshold: z.number().nullish(),
-      budgetTokens: z.number().nullish(),
-      budget_tokens: z.number().nullish(),
-      return: z.enum(["bullets", "full"]).nullish(),
-    }),
+    body: asked.extend({ return: z.enum(["bullets", "full"]).nullish() }),
     answer: queryAnswer,
     async call({ memory, whose, body: { return: form, ...query } }) {
       const asked = { ...whose, ...query };
       const hits = form ? await memory.query({ ...asked, return: form }) : await memory.query(asked);
       return { hits: hits as z.output<typeof queryAnswer>["hits"] };
     },
+  }),
+  explain: route({
+    ...{ method: "post", path: "/explain", reach: "scope" },
+    summary: "What a query finds and why, and what it leaves out",
+    body: asked,
+    answer: explanation,
+    call: ({ memory, whose, body }) => memory.explain({ ...whose, ...body }),
   }),
   searchTranscript: route({
     ...{ method: "post", path: "/transcript/search", reach: "scope" },

@@ -1,0 +1,260 @@
+import sql from "sql-template-tag";
+import { readableCategories } from "../memories/item/category.rule.js";
+import { type MemoryItem, memoryKinds } from "../memories/item/memory.js";
+import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
+import type { Connection } from "../postgres/connection.js";
+import { bulletsOf, fittingHits } from "./answer-query.js";
+import { noFilter } from "./memory-filter.rule.js";
+import { searchMemories } from "./memory-hits.js";
+import { type VisibleMemories, visible, wantedMemories } from "./memory-signals.js";
+import {
+  listedHit,
+  type MemoryQuery,
+  type ReadQuery,
+  rankedFor,
+  readQuery,
+  withRelated,
+} from "./query-memories.js";
+import { seenOwners } from "./question-terms.js";
+import {
+  type MemoryHit,
+  orderWeighed,
+  type ScoreParts,
+  type WeighedMemory,
+  weighMemories,
+} from "./rank-memories.rule.js";
+import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
+import { defaultFloor, type SearchRuntime } from "./retrieval-options.js";
+
+/** A hit with its score taken apart. */
+export interface ExplainedHit extends MemoryHit {
+  /** From 1. */
+  readonly rank: number;
+  /** What each signal adds; together, `score`. */
+  readonly parts: ScoreParts & {
+    /** What it loses because better hits have mostly said it; 0 or less. */
+    readonly repeated: number;
+    /** Of an answer to "all there is": what is pinned goes first. */
+    readonly pinned: number;
+  };
+}
+
+/** Why a memory is no hit, though the question has to do with it. */
+export type LeftOutReason =
+  /** Hardly alike: below the floor, or the `threshold` asked for. */
+  | "floor"
+  /** Better ones are `topK` already. */
+  | "limit"
+  /** It does not fit the budget. */
+  | "budget"
+  /** The agent may not read its category. */
+  | "allowlist"
+  /** Its category, or its kind, was not asked for. */
+  | "category"
+  | "kind"
+  | "filter"
+  /** It is not in use: removed, replaced, merged, or in quarantine. */
+  | "state"
+  | "expired";
+
+/** A memory that is no hit, and why. */
+export interface LeftOutMemory {
+  readonly memory: MemoryItem;
+  readonly reason: LeftOutReason;
+  /** The same in a sentence, with its figures. */
+  readonly detail: string;
+  /** What it would be ranked by; null of what is not in use. */
+  readonly score: number | null;
+}
+
+/** What a query finds, and why. */
+export interface Explanation {
+  readonly question: {
+    readonly text: string;
+    /** What is looked for in the index of words. */
+    readonly lexemes: readonly string[];
+    /** Whether vectors were compared as well. */
+    readonly embedded: boolean;
+    /** Whether it asks for all there is. */
+    readonly broad: boolean;
+  };
+  /** Least evidence of a hit: the `threshold`, or the floor of each and of the best. */
+  readonly floor: number | { readonly best: number; readonly each: number };
+  readonly budgetTokens: number | null;
+  /** As `query` finds them, in its order. */
+  readonly hits: readonly ExplainedHit[];
+  /** Best first; at most 50, and 20 of those that are not in use. */
+  readonly leftOut: readonly LeftOutMemory[];
+}
+
+const mostLeftOut = 50;
+const mostHidden = 20;
+
+/**
+ * What `queryMemories` finds, with the score of each hit taken apart, and what it leaves out.
+ *
+ * The same search and the same rules; then the search once more without categories, kinds and filters. Four round trips: it is
+ * made for people who look.
+ *
+ * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
+ */
+export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
+  const query = readQuery(deps, input);
+  const { search, threshold, shape } = query;
+  const question = await embedQuestion(deps, query.text);
+  const { candidates, important } = await searchMemories(deps.db, question, search);
+  const { lexemes, hidden } = await findHidden(deps.db, question, search);
+  const explanation = {
+    question: { text: query.text, lexemes, embedded: question.vector !== null, broad: important.length > 0 },
+    floor: threshold ?? defaultFloor,
+    budgetTokens: shape.budgetTokens,
+  };
+  if (important.length > 0) {
+    return { ...explanation, hits: important.map(listedHit).map(explainListed), leftOut: [] };
+  }
+  const ranking = rankedFor(deps, question, threshold);
+  const weighed = weighMemories(candidates, ranking);
+  const ordered = orderWeighed(weighed, ranking);
+  const ranked = withRelated(ordered.slice(0, search.most), candidates);
+  const shown = fitting(ranked, query);
+  const hits = ranked.filter(({ memory }) => shown.has(memory.id));
+  const all: VisibleMemories = {
+    ...{ scope: search.scope, kinds: memoryKinds, filter: noFilter },
+    categories: [...readableCategories(deps.config.policy, null)],
+  };
+  const others = await searchMemories(deps.db, question, { ...search, ...all });
+  const unseen = await findInvisible(deps.db, search, idsOf(others.candidates));
+  const outside = weighMemories(
+    others.candidates.filter(({ memory }) => unseen.has(memory.id)),
+    ranking,
+  );
+  const isHit = new Set(idsOf(hits));
+  const leftOut = [
+    ...ordered.filter(({ memory }) => !isHit.has(memory.id)).map((hit) => leftByRank(hit, ordered, query)),
+    ...weighed
+      .filter(({ hit }) => !ordered.some(({ memory }) => memory.id === hit.memory.id))
+      .map(leftByFloor),
+    ...outside.map((each) => leftBySelection(each, query, deps)),
+  ];
+  const parts = new Map(weighed.map((each) => [each.hit.memory.id, each]));
+  return {
+    ...explanation,
+    hits: hits.map((hit, index) => explainHit(hit, index, parts.get(hit.memory.id) as WeighedMemory)),
+    leftOut: [
+      ...leftOut.toSorted((first, second) => second.score - first.score).slice(0, mostLeftOut),
+      ...hidden.map(leftByState),
+    ],
+  };
+}
+
+function idsOf(found: readonly { readonly memory: MemoryItem }[]): string[] {
+  return found.map(({ memory }) => memory.id);
+}
+
+/** The ids of those of `hits` that the budget leaves. */
+function fitting(
+  hits: readonly MemoryHit[],
+  { shape: { form, budgetTokens } }: ReadQuery,
+): ReadonlySet<string> {
+  if (budgetTokens === null) return new Set(idsOf(hits));
+  if (form === null) return new Set(idsOf(fittingHits(hits, budgetTokens)));
+  const [first] = hits;
+  const ids = bulletsOf(hits, form, budgetTokens).flatMap(({ id }) => id ?? []);
+  // The first is cut to fit, if need be to its text alone.
+  return new Set(first ? [first.memory.id, ...ids] : []);
+}
+
+function explainHit(hit: MemoryHit, index: number, { hit: before, parts }: WeighedMemory): ExplainedHit {
+  return { ...hit, rank: index + 1, parts: { ...parts, repeated: hit.score - before.score, pinned: 0 } };
+}
+
+const noParts: ScoreParts = {
+  ...{ words: 0, vector: 0, sourceMessage: 0, thread: 0, relation: 0, date: 0, speaker: 0 },
+  ...{ importance: 0, recency: 0, insight: 0 },
+};
+
+function explainListed(hit: MemoryHit, index: number): ExplainedHit {
+  const pinned = hit.memory.pinned ? 1 : 0;
+  const parts = { ...noParts, importance: hit.score - pinned, pinned, repeated: 0 };
+  return { ...hit, rank: index + 1, parts };
+}
+
+type Ranked = LeftOutMemory & { readonly score: number };
+
+function leftByRank(hit: MemoryHit, ordered: readonly MemoryHit[], { search, shape }: ReadQuery): Ranked {
+  const { memory, score } = hit;
+  const place = ordered.indexOf(hit) + 1;
+  return place > search.most
+    ? { memory, score, reason: "limit", detail: `It is number ${place}; ${search.most} were asked for.` }
+    : { memory, score, reason: "budget", detail: `It does not fit into ${shape.budgetTokens} tokens.` };
+}
+
+function leftByFloor({ hit: { memory, score }, evidence }: WeighedMemory): Ranked {
+  return { memory, score, reason: "floor", detail: `It is hardly alike: ${evidence.toFixed(3)}.` };
+}
+
+function leftBySelection(
+  { hit: { memory, score } }: WeighedMemory,
+  { agent, search }: ReadQuery,
+  { config: { policy } }: SearchRuntime,
+): Ranked {
+  const { category, kind } = memory;
+  const left = (reason: LeftOutReason, detail: string): Ranked => ({ memory, score, reason, detail });
+  if (!readableCategories(policy, agent).has(category)) {
+    return left("allowlist", `The agent "${agent}" may not read ${category}.`);
+  }
+  if (!search.categories.includes(category)) return left("category", `${category} was not asked for.`);
+  if (!search.kinds.includes(kind)) return left("kind", `Memories of the kind ${kind} were not asked for.`);
+  return left("filter", "The filters leave it out.");
+}
+
+function leftByState({ memory, expired }: HiddenMemory): LeftOutMemory {
+  return expired
+    ? { memory, score: null, reason: "expired", detail: `It expired at ${memory.expiresAt?.toISOString()}.` }
+    : { memory, score: null, reason: "state", detail: `Its state is ${memory.state}.` };
+}
+
+interface HiddenMemory {
+  readonly memory: MemoryItem;
+  readonly expired: boolean;
+}
+
+/** The question's lexemes, and memories that have some of them and are not in use, those with most of them first. */
+async function findHidden(
+  db: Connection,
+  { terms }: EmbeddedQuestion,
+  { scope }: VisibleMemories,
+): Promise<{ readonly lexemes: readonly string[]; readonly hidden: readonly HiddenMemory[] }> {
+  const { ctes, owners } = seenOwners(db, scope);
+  const rows = await db.query<{ lexemes: string[]; memory: MemoryJson | null; expired: boolean }>(sql`
+    with ${ctes},
+    asked as materialized (
+      select tsvector_to_array(to_tsvector(${db.language}::regconfig, ${terms})) as lexemes
+    ),
+    hidden as (
+      select m.ref, ${memoryJson(db)} as memory, m.state = 'active' as expired, cardinality(array(
+        select unnest(a.lexemes) intersect select unnest(tsvector_to_array(to_tsvector(${db.language}::regconfig, m.content)))
+      )) as shared
+      from ${owners} s join ${db.schema}.memory m on m.owner_ref = s.id cross join asked a
+      where (m.state <> 'active' or m.expires_at <= ${db.now()}) and m.app_id in ('', ${scope.appId ?? ""})
+    )
+    select a.lexemes, h.memory, h.expired from asked a
+    left join (select * from hidden where shared > 0 order by shared desc, ref desc limit ${mostHidden}) h on true
+    order by h.shared desc, h.ref desc`);
+  return {
+    lexemes: rows[0]?.lexemes ?? [],
+    hidden: rows.flatMap(({ memory, expired }) => (memory ? [{ memory: memoryOf(memory), expired }] : [])),
+  };
+}
+
+/** Which of `ids` a search does not see. One statement. */
+async function findInvisible(
+  db: Connection,
+  search: VisibleMemories,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ id: string }>(sql`
+    with ${wantedMemories(db, search)}
+    select m.id from ${db.schema}.memory m cross join wanted w where m.id = any (${ids}::uuid[]) and not ${visible}`);
+  return new Set(rows.map(({ id }) => id));
+}

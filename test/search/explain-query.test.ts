@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { MemoryHit } from "../../src/search/rank-memories.rule.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const word = () => `explain${randomUUID().replaceAll("-", "")}`;
+const embeddings = new HashingEmbeddings({ dimensions: 16 });
+
+beforeAll(async () => {
+  await db.memory({ embeddings }).setup();
+});
+
+describe("an explanation", () => {
+  const vocabulary = [
+    "tea",
+    "boat",
+    "garden",
+    "cellar",
+    "piano",
+    "bicycle",
+    "not",
+    "Ana",
+    "Ben",
+    "2024-03-05",
+  ];
+  const sentence = fc
+    .array(fc.constantFrom(...vocabulary), { minLength: 1, maxLength: 6 })
+    .map((all) => all.join(" "));
+  const draft = fc.record({
+    text: sentence.map((text) => `${text}.`),
+    category: fc.constantFrom("knowledge", "interests", "event"),
+    kind: fc.constantFrom("fact" as const, "insight" as const),
+    importance: fc.integer({ min: 1, max: 5 }),
+    pinned: fc.boolean(),
+    actorId: fc.constantFrom("Ana", "Ben", undefined),
+    validFrom: fc.constantFrom(new Date("2024-03-05"), new Date("2025-01-01"), undefined),
+  });
+
+  it.each([
+    ["with embeddings", { embeddings }],
+    ["without", {}],
+  ])(
+    "has the hits of the query in its order, and the parts of each add up to its score: %s",
+    async (_, options) => {
+      const now = new Date("2026-11-20T12:00:00Z");
+      const memory = db.memory({ ...options, clock: () => now });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(draft, { minLength: 1, maxLength: 12 }),
+          fc.record({
+            query: sentence,
+            topK: fc.integer({ min: 1, max: 8 }),
+            categories: fc.constantFrom(null, ["knowledge"], ["knowledge", "event"]),
+            filters: fc.constantFrom(null, { importance_min: 3 }, { pinned: true }),
+            threshold: fc.constantFrom(null, 0, 0.5),
+            budgetTokens: fc.constantFrom(null, 16, 40),
+          }),
+          async (drafts, asks) => {
+            const scope = { userId: word() };
+            await memory.memories.add(drafts, { scope });
+            const hits = await memory.query({ scope, ...asks });
+            const explained = await memory.explain({ scope, ...asks });
+            const told = (found: readonly MemoryHit[]) =>
+              found.map(({ memory: { id }, score, reason }) => [id, score, reason]);
+            expect(told(explained.hits)).toEqual(told(hits));
+            for (const { parts, score } of explained.hits) {
+              expect(Object.values(parts).reduce((sum, part) => sum + part, 0)).toBeCloseTo(score, 9);
+            }
+            const ids = [...explained.hits, ...explained.leftOut].map((each) => each.memory.id);
+            expect(new Set(ids).size).toBe(ids.length);
+          },
+        ),
+        { numRuns: 25, endOnFailure: true },
+      );
+    },
+  );
+
+  it("says why each memory that has to do with the question is no hit", async () => {
+    let now = new Date("2026-11-20T12:00:00Z");
+    const memory = db.memory({ config: { allowlists: { planner: ["interests"] } }, clock: () => now });
+    const scope = { userId: word() };
+    const about = (text: string, more: object = {}) => ({ text, category: "interests", ...more });
+    const outcomes = await memory.memories.add(
+      [
+        about("The user sails a red boat."),
+        about("The user painted the boat green in May."),
+        about(
+          "The user has a boat, a dog, a garden, a piano, a kitchen, a cellar, an attic, and a long list of other things.",
+        ),
+        about("The boat lies at pier nine.", { category: "knowledge" }),
+        about("The boat club meets on Mondays.", { importance: 1 }),
+        about("The user seems to love the boat.", { kind: "insight" }),
+        about("The boat is insured until Friday.", { expiresAt: new Date("2026-11-20T13:00:00Z") }),
+        about("The user wants to sell the boat."),
+        about("The user likes tea."),
+      ],
+      { scope },
+    );
+    await memory.memories.remove(outcomes[7]?.id ?? "", { scope });
+    now = new Date("2026-11-20T14:00:00Z");
+    const reasons = async (asks: object) => {
+      const { hits, leftOut } = await memory.explain({ scope, query: "boat?", ...asks });
+      const told = new Map<string, string>(leftOut.map(({ memory: { text }, reason }) => [text, reason]));
+      for (const { memory: each } of hits) told.set(each.text, "hit");
+      return told;
+    };
+    const all = await reasons({ topK: 20 });
+    expect(all.get("The user likes tea.")).toBeUndefined();
+    expect(all.get("The boat is insured until Friday.")).toBe("expired");
+    expect(all.get("The user wants to sell the boat.")).toBe("state");
+    expect([...all.values()].filter((reason) => reason === "hit")).toHaveLength(6);
+    expect([...(await reasons({ topK: 1 })).values()].filter((reason) => reason === "limit")).toHaveLength(5);
+    expect((await reasons({ agent: "planner" })).get("The boat lies at pier nine.")).toBe("allowlist");
+    expect((await reasons({ categories: ["interests"] })).get("The boat lies at pier nine.")).toBe(
+      "category",
+    );
+    expect((await reasons({ kinds: ["fact"] })).get("The user seems to love the boat.")).toBe("kind");
+    expect((await reasons({ filters: { importance_min: 2 } })).get("The boat club meets on Mondays.")).toBe(
+      "filter",
+    );
+    expect([...(await reasons({ threshold: 1 })).values()]).toContain("floor");
+    expect([...(await reasons({ budgetTokens: 16 })).values()]).toContain("budget");
+    await expect(
+      memory.explain({ scope, query: "boat?", agent: "planner", categories: ["knowledge"] }),
+    ).rejects.toThrow(expect.objectContaining({ code: "CATEGORY_DENIED" }));
+  });
+
+  it("of a question that asks for all there is, says what is listed first", async () => {
+    const memory = db.memory();
+    const scope = { userId: word() };
+    await memory.memories.add(
+      [
+        { text: "The user likes tea.", category: "interests", importance: 2 },
+        { text: "The user plays the piano.", category: "knowledge", pinned: true },
+      ],
+      { scope },
+    );
+    const { question, hits, leftOut } = await memory.explain({ scope, query: "What do you know about me?" });
+    expect(question.broad).toBe(true);
+    expect(hits.map(({ memory: { text }, parts }) => [text, parts.pinned])).toEqual([
+      ["The user plays the piano.", 1],
+      ["The user likes tea.", 0],
+    ]);
+    expect(leftOut).toEqual([]);
+  });
+
+  it("tells of no other scope, in whatever state its memories are", async () => {
+    const memory = db.memory();
+    const [ana, ben] = [{ userId: word() }, { userId: word() }];
+    for (const scope of [ana, ben, { ...ana, appId: "other" }]) {
+      await memory.memories.add({ text: "The user likes green tea.", category: "interests" }, { scope });
+      const [added] = await memory.memories.list({ scope });
+      if (scope !== ana) await memory.memories.remove(added?.id ?? "", { scope: added?.scope ?? scope });
+    }
+    const { hits, leftOut } = await memory.explain({ scope: ana, query: "green tea" });
+    for (const { memory: each } of [...hits, ...leftOut]) expect(each.scope.userId).toBe(ana.userId);
+  });
+});
