@@ -1,6 +1,7 @@
 import { createConsentExpiryWork } from "./consents/consents-api.js";
 import { createConsolidationGraph } from "./consolidation/consolidation-graph.js";
 import { createConsolidationWork } from "./consolidation/consolidation-work.js";
+import { forgetOldBlocks } from "./conversation/shown-turns.js";
 import { createCompressionGraph } from "./episodes/compression-graph.js";
 import { MemoryError } from "./errors.js";
 import { createExtractionGraph } from "./facts/extraction-graph.js";
@@ -26,6 +27,7 @@ import type { DueTask, Remembered } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
 import type { ThreadRef } from "./scope/scope.js";
 import { sweepHeldProcesses } from "./search/held/held-processes.js";
+import { traceDays } from "./search/retrieval-options.js";
 import { createStoreSweep } from "./store/sweep-items.js";
 import { createSummaryWorker } from "./summaries/claim-summary.js";
 import { createSummarizationGraph } from "./summaries/summarization-graph.js";
@@ -77,6 +79,7 @@ export function createUpkeep(
   const withoutModel: Worker[] = [
     createConsentExpiryWork(db),
     ...[lifecycle.work, lifecycle.trimming, heldProcessWork(db), createStoreSweep(patient.db)],
+    traceWork(runtime),
   ];
   // Made once: a sweep remembers when it last looked for each.
   const background = createWork(
@@ -174,11 +177,17 @@ function createWorkers({ db, config }: Runtime<ResolvedConfig>, graphs: Upkeep["
 }
 
 /** Every hour is often enough: what is old is shown to nobody. */
-const heldSweepMs = 3_600_000;
+const oldSweepMs = 3_600_000;
 
 /** Upkeep that removes what killed processes said of themselves. */
 function heldProcessWork(db: Database): Worker {
   return sweepWork("processes", {
-    ...{ intervalMs: heldSweepMs, name: "Processes that are gone", run: () => sweepHeldProcesses(db) },
+    ...{ intervalMs: oldSweepMs, name: "Processes that are gone", run: () => sweepHeldProcesses(db) },
   });
+}
+
+/** Upkeep that takes away the words of memory blocks that were kept long enough. */
+function traceWork({ db, config }: Runtime<ResolvedConfig>): Worker {
+  const run = () => forgetOldBlocks(db.patient, traceDays(config.retrieval));
+  return sweepWork("traces", { intervalMs: oldSweepMs, name: "Old memory blocks", run });
 }

@@ -20,6 +20,8 @@ export interface ShownRound {
   readonly similarity?: number | null | undefined;
   /** All memories that stood in the block, by its parts: kept for `threads.shown`. @default none are kept */
   readonly parts?: Readonly<Partial<Record<ShownPart, readonly string[]>>> | undefined;
+  /** The scores of those that were found, by their ids. @default none are kept */
+  readonly scores?: Readonly<Record<string, number>> | undefined;
   readonly summaryId?: number | null | undefined;
   /** How many memories were known and not shown. @default 0 */
   readonly leftOut?: number | undefined;
@@ -34,6 +36,7 @@ export const shownRoundSchema = z.strictObject({
   memoryIds: ids,
   similarity: z.number().nullish(),
   parts: z.partialRecord(z.enum(shownParts), ids).optional(),
+  scores: z.record(z.string(), z.number()).optional(),
   summaryId: z.int().nullish(),
   leftOut: z.int().min(0).optional(),
   block: z.string().nullish(),
@@ -44,14 +47,15 @@ export const shownRoundSchema = z.strictObject({
  * beside the last message where there is none.
  */
 export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
-  const { parts = {}, revision = 0, summaryId = null, leftOut = 0, block = null } = shown ?? {};
+  const { parts = {}, scores = {}, revision = 0, summaryId = null, leftOut = 0, block = null } = shown ?? {};
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
   return sql`
     shown_turn as (
       insert into ${db.schema}.shown
-        (thread_ref, seq, turn, revision, memory_ids, parts, summary_id, left_out, content, created_at)
+        (thread_ref, seq, turn, revision, memory_ids, parts, scores, summary_id, left_out, content, created_at)
       select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${listed.map(({ id }) => id)}::uuid[],
-        ${listed.map(({ part }) => part)}::text[], ${summaryId}::bigint, ${leftOut}::int, ${block}::text, ${db.now()}
+        ${listed.map(({ part }) => part)}::text[],
+        ${listed.map(({ id }) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[], ${summaryId}::bigint, ${leftOut}::int, ${block}::text, ${db.now()}
       from owned join fresh f on f.thread_ref = owned.id
       where ${shown?.parts !== undefined}
       order by f.role = 'user' desc, f.seq desc limit 1
@@ -65,6 +69,8 @@ export interface ShownMemory {
   readonly part: ShownPart;
   /** As it reads today; null when it was removed since. */
   readonly text: string | null;
+  /** What it was found by, comparable within its turn; null of what was shown unasked, and of turns before scores were kept. */
+  readonly score: number | null;
 }
 
 /** What a turn was shown of memory. */
@@ -83,7 +89,7 @@ export interface ShownTurn {
   readonly memories: readonly ShownMemory[];
   /** How many memories were known and not shown. */
   readonly leftOut: number;
-  /** The memory block, word for word; null unless `retrieval.traces` was set, or where something in it was erased. */
+  /** The memory block, word for word; null unless `retrieval.traces` was set, or where something in it was erased, and after the days it is kept for. */
   readonly block: string | null;
 }
 
@@ -124,8 +130,8 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
       select s.turn, s.seq, g.message_id as "messageId", date_part('epoch', s.created_at) * 1000 as at, s.revision,
         s.summary_id as "summaryId", s.left_out as "leftOut", s.content as block,
         (
-          select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'part', e.part, 'text', m.content) order by e.place), '[]')
-          from unnest(s.memory_ids, s.parts) with ordinality as e (id, part, place)
+          select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'part', e.part, 'text', m.content, 'score', e.score) order by e.place), '[]')
+          from unnest(s.memory_ids, s.parts, s.scores) with ordinality as e (id, part, score, place)
           left join ${db.schema}.memory m on m.id = e.id and m.state in ('active', 'superseded', 'merged')
         ) as memories
       from ${db.schema}.shown s join ${db.schema}.message g on g.thread_ref = s.thread_ref and g.seq = s.seq
@@ -142,4 +148,11 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
 export async function forgetShownWords(tx: Connection, ids: readonly string[]): Promise<void> {
   await tx.query(sql`
     update ${tx.schema}.shown set content = null where content is not null and memory_ids && ${ids}::uuid[]`);
+}
+
+/** Takes away the text of turns older than `keepDays`; their ids and scores stay. One statement. */
+export async function forgetOldBlocks(db: Connection, keepDays: number): Promise<void> {
+  await db.query(sql`
+    update ${db.schema}.shown set content = null
+    where content is not null and created_at < ${db.now()} - ${keepDays}::int * interval '1 day'`);
 }

@@ -139,7 +139,11 @@ async function answerRoute({
     const whose = whoseOf(route.reach, caller, named, (params as { appId?: string }).appId);
     const asked: Asked<Reach, unknown, unknown, unknown> = {
       ...{ memory, caller, whose, params, query, body, match, forgets, signal, actor: actorOf(caller) },
-      ...{ serverSignal: options.signal, stream: bodyWithin(request, maxImportBytes) },
+      ...{
+        headers: request.headers,
+        serverSignal: options.signal,
+        stream: bodyWithin(request, maxImportBytes),
+      },
     };
     return route.call(asked as Parameters<Route["call"]>[0]);
   };

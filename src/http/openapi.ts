@@ -39,8 +39,13 @@ function operationOf(operationId: string, route: Route, schemas: Json): Json {
       : route.body && {
           requestBody: { content: { "application/json": { schema: schemaOf(route.body, "input") } } },
         };
+  const inEvents = { "text/event-stream": { schema: { type: "string" } } };
   const answer =
-    streams === "out" ? inLines : { "application/json": { schema: schemaOf(route.answer, "output") } };
+    streams === "out"
+      ? inLines
+      : streams === "events"
+        ? inEvents
+        : { "application/json": { schema: schemaOf(route.answer, "output") } };
   const named =
     reach === "everything" ? [] : reach === "tenant" || reach === "app" ? ["tenantId"] : undefined;
   return {

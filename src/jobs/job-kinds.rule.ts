@@ -13,6 +13,7 @@ export const kindOfWork = {
   changes: "purge",
   usage: "purge",
   items: "purge",
+  traces: "purge",
   processes: "purge",
   pairs: "purge",
 } as const;

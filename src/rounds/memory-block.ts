@@ -197,9 +197,11 @@ export function shownBy(recalled: Recalled): ShownRound {
     shownParts.map((part) => [part, partOf(memories, part).map(({ id }) => id)] as const),
   );
   const { rest: _, ...used } = parts;
+  const found = [...memories.relevant, ...memories.episodes];
   return {
     ...{ revision: changes.revision, memoryIds: Object.values(used).flat(), parts },
-    similarity: bestSimilarity([...memories.relevant, ...memories.episodes]),
+    scores: Object.fromEntries(found.map(({ memory: { id }, score }) => [id, score])),
+    similarity: bestSimilarity(found),
     ...{ summaryId: summary?.id ?? null, leftOut: memories.leftOut },
     block: recalled.traced ? memoryBlock(recalled) : null,
   };

@@ -66,8 +66,8 @@ describe("what each turn was shown", () => {
     expect(others).toEqual([]);
     expect(first).toMatchObject({ turn: 1, seq: 0, revision: 2, summaryId: null, leftOut: 0, block: null });
     expect(first?.memories).toEqual([
-      { id: tea?.id, part: "profile", text: "The user drinks green tea." },
-      { id: chess?.id, part: "relevant", text: "The user plays chess." },
+      { id: tea?.id, part: "profile", text: "The user drinks green tea.", score: null },
+      { id: chess?.id, part: "relevant", text: "The user plays chess.", score: expect.any(Number) },
     ]);
     expect(second).toMatchObject({ turn: 2, seq: 2, revision: 3 });
     expect(second?.memories.map(({ part, text }) => [part, text])).toEqual([
@@ -140,9 +140,9 @@ describe("what each turn was shown", () => {
     await memory.remember({ ...address, shown, messages: [new HumanMessage("Hi.")] });
     await memory.memories.update(gone!.id!, { text: "The user plays go." }, address);
     const textNow = async () => (await memory.threads.shown(address))[0]?.memories;
-    expect(await textNow()).toEqual([{ id: gone?.id, part: "rest", text: "The user plays go." }]);
+    expect(await textNow()).toMatchObject([{ id: gone?.id, part: "rest", text: "The user plays go." }]);
     await memory.memories.remove(gone!.id!, address);
-    expect(await textNow()).toEqual([{ id: gone?.id, part: "rest", text: null }]);
+    expect(await textNow()).toMatchObject([{ id: gone?.id, part: "rest", text: null }]);
   });
 
   it("is the owner's alone, and goes with the thread and the user", async () => {
@@ -185,6 +185,35 @@ describe("what each turn was shown", () => {
     const [turn] = await memory.threads.shown({ scope, threadId });
     expect(turn).toMatchObject({ block: null, memories: [{ text: null }] });
     expect(await findEverywhere(db, word)).toEqual({});
+  });
+
+  it("has the score of what was found, and the block for as long as traces are kept", async () => {
+    let now = new Date("2026-11-20T12:00:00Z");
+    const config = { retrieval: { traces: { keepDays: 2 } } };
+    const memory = db.memory({ config, clock: () => now });
+    const address = newAddress();
+    await memory.memories.add(
+      [
+        { text: "The user sails a red boat.", category: "event" },
+        { text: "The user likes tea.", category: "event", pinned: true },
+      ],
+      address,
+    );
+    const recalled = await memory.recall({ ...address, query: "Which boat?" });
+    const messages = [new HumanMessage("Which boat?")];
+    await memory.remember({ ...address, shown: shownBy(recalled), messages });
+    const [hit] = recalled.memories.relevant;
+    const shown = async () => (await memory.threads.shown(address))[0];
+    const scores = async () =>
+      (await shown())?.memories.map(({ id, score }) => [id === hit?.memory.id, score]);
+    expect(await scores()).toContainEqual([true, expect.closeTo(hit?.score ?? 0, 4)]);
+    expect(await scores()).toContainEqual([false, null]);
+    for (const days of [1, 2]) {
+      now = new Date(now.getTime() + days * 86_400_000 + 1);
+      await memory.upkeep();
+      expect((await shown())?.block !== null).toBe(days === 1);
+    }
+    expect(await scores()).toHaveLength(2);
   });
 
   it.each([

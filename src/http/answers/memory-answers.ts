@@ -65,16 +65,19 @@ export const historyEntry = z
   })
   .register(described, { id: "HistoryEntry" });
 
+/** One change to the memories of a user or an app. */
+export const change = z
+  .strictObject({
+    ...{ rev: z.number(), event: z.string(), memoryId: z.string() },
+    ...{ category: z.string(), line: z.string(), at: time },
+  })
+  .register(described, { id: "Change" });
+
 /** Changes since a revision. */
 export const changesAnswer = z.strictObject({
   revision: z.number(),
   trimmedTo: z.number().optional(),
-  changes: z.array(
-    z.strictObject({
-      ...{ rev: z.number(), event: z.string(), memoryId: z.string() },
-      ...{ category: z.string(), line: z.string(), at: time },
-    }),
-  ),
+  changes: z.array(change),
 });
 
 const evidence = z.strictObject({

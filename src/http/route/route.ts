@@ -21,6 +21,7 @@ export interface Asked<Reached extends Reach, Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
+  readonly headers: Headers;
   /** For the audit trail. */
   readonly actor: string;
   /** What `If-Match` asks for: the revision that is to be changed. Empty where it asks for none. */
@@ -55,12 +56,15 @@ export interface Route<
   readonly query?: Query;
   /** JSON. */
   readonly body?: Body;
-  /** JSON; of routes that stream, each line of it. */
+  /** JSON; of routes that stream, each line of it, or the data of each event. */
   readonly answer: Answer;
   /** @default 200 */
   readonly status?: Status;
-  /** Whether lines come and go, of JSON each: neither is ever held whole, and neither has a time limit. */
-  readonly streams?: "in" | "out";
+  /**
+   * Whether lines come ("in") or go ("out"), of JSON each, or server-sent events ("events"), whose data is JSON: none is ever
+   * held whole, and none has a time limit.
+   */
+  readonly streams?: "in" | "out" | "events";
   /** Whether the answer has a revision: it is told as ETag, and an `If-Match` is heeded. */
   readonly versioned?: true;
   call(

@@ -92,7 +92,10 @@ export const threadRoutes = {
           ...{ turn: z.number(), seq: z.number(), messageId: z.string(), at: time, revision: z.number() },
           summaryId: z.number().nullable(),
           memories: z.array(
-            z.strictObject({ id: z.string(), part: z.enum(shownParts), text: z.string().nullable() }),
+            z.strictObject({
+              ...{ id: z.string(), part: z.enum(shownParts), text: z.string().nullable() },
+              score: z.number().nullable(),
+            }),
           ),
           ...{ leftOut: z.number(), block: z.string().nullable() },
         }),

@@ -1,0 +1,4 @@
+-- By which score each memory was found that a turn was shown; null of what is shown unasked.
+alter table shown add column scores real[];
+-- Blocks are kept for some days.
+create index shown_block on shown (created_at) where content is not null;
