@@ -11,6 +11,7 @@ import { MemoryError } from "./errors.js";
 import { insertEvent, type MemoryEvent } from "./events/event-log.js";
 import { createEventsApi } from "./events/events.js";
 import { memoryStats } from "./events/memory-stats.js";
+import { type StatsByDayOf, statsByDay } from "./events/stats-by-day.js";
 import { deleteThread, forget } from "./forgetting/forget.js";
 import { isolatedMemory } from "./isolated-memory.js";
 import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/checkpointer/owned-postgres-saver.js";
@@ -121,7 +122,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     consolidate: (input) => consolidate(runtime, graphs.consolidation, input),
     users: holdingNone(createUsersApi(runtime), holding),
     apps: createApps(runtime, upkeep, holding),
-    stats: statsOn(db.patient),
+    stats: statsOn(runtime),
     energy: createEnergyApi(db, config.energy),
     energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
     upkeep: background.upkeep,
@@ -282,9 +283,11 @@ function holdingNone(users: UsersApi, holding: Holding): UsersApi {
 }
 
 /** The statistics of `db`, of all or by app. */
-function statsOn(db: Database): Memory["stats"] {
-  return (async (of?: { readonly scope?: Scope } | AppStatsOf) => {
-    if (typeof of === "object" && of !== null && "by" in of) return appStats(db, of);
+function statsOn({ db: { patient: db }, clock }: Runtime<ResolvedConfig>): Memory["stats"] {
+  return (async (of?: { readonly scope?: Scope } | AppStatsOf | StatsByDayOf) => {
+    if (typeof of === "object" && of !== null && "by" in of) {
+      return of.by === "day" ? statsByDay(db, clock?.() ?? new Date(), of) : appStats(db, of);
+    }
     if (of !== undefined) parseInput(statsSchema, of, "statistics");
     const scope = parseScopeIn(of) ?? null;
     const worked = await memoryStats(db, scope, writingProblemNames);

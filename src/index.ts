@@ -32,6 +32,7 @@ export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./er
 export type { EventNode, EventOp, EventStep } from "./events/event-log.js";
 export type { EventCount, EventField, EventSelection, EventsApi, RecordedEvent } from "./events/events.js";
 export type { MemoryStats } from "./events/memory-stats.js";
+export type { DayStats, StatsByDay, StatsByDayOf } from "./events/stats-by-day.js";
 export type { Purged } from "./forgetting/erase-app-memories.js";
 export type { ForgetOptions, ForgetProgress, Forgotten } from "./forgetting/erase-scope.js";
 export type { DeleteThread } from "./forgetting/forget.js";
@@ -177,6 +178,7 @@ export type { UninstallApp, Uninstalled } from "./owners/uninstall-app.js";
 export type { AppsApi, UsersApi } from "./owners/users-api.js";
 export type { DatabaseStatus } from "./postgres/circuit-breaker.js";
 export type { DatabaseConfig, DatabaseOption, PostgresPool } from "./postgres/open-database.js";
+export type { TableSize } from "./postgres/table-sizes.js";
 export type { ProcedureInput, ProceduresApi } from "./procedures/procedures-api.js";
 export { shownBy } from "./rounds/memory-block.js";
 export type { TelemetryConfig } from "./rounds/observe.js";

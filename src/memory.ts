@@ -14,6 +14,7 @@ import type { ListShown, ShownTurn } from "./conversation/shown-turns.js";
 import type { createCompressionGraph } from "./episodes/compression-graph.js";
 import type { EventsApi } from "./events/events.js";
 import type { MemoryStats } from "./events/memory-stats.js";
+import type { StatsByDay, StatsByDayOf } from "./events/stats-by-day.js";
 import type { createExtractionGraph } from "./facts/extraction-graph.js";
 import type { ForgetOptions, Forgotten } from "./forgetting/erase-scope.js";
 import type { DeleteThread } from "./forgetting/forget.js";
@@ -301,6 +302,18 @@ export interface Memory {
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   stats(of: AppStatsOf): Promise<AppsStats>;
+  /**
+   * How memory went day by day: memories by kind, writes by what came of them, turns with memory and how long their recalls
+   * took, tokens and energy by kind of work; and the sizes of the tables, where it is of everybody.
+   *
+   * @example
+   * ```ts
+   * const { days } = await memory.stats({ by: "day", days: 7 });
+   * for (const { day, recalls, recallLatencyMs } of days) console.log(day, recalls, recallLatencyMs?.p95);
+   * ```
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  stats(of: StatsByDayOf): Promise<StatsByDay>;
   /** What models took in the background, and what is left to each tenant. */
   readonly energy: EnergyApi;
   /**

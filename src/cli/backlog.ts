@@ -4,24 +4,6 @@ import type { ThreadTask } from "../jobs/thread-task.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import { isExpired } from "../memories/write/expire-memories.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Database } from "../postgres/database.js";
-
-/** A table, its rows as PostgreSQL estimates them (null before it ever did), and its bytes with those of its indexes. */
-export interface TableSize {
-  readonly table: string;
-  readonly rows: number | null;
-  readonly bytes: number;
-}
-
-/** The tables of the schema, the largest first. */
-export async function tableSizes(db: Database): Promise<TableSize[]> {
-  return db.query<TableSize & Record<string, unknown>>(sql`
-    select c.relname as "table", nullif(c.reltuples, -1)::float8 as rows,
-      pg_total_relation_size(c.oid)::float8 as bytes
-    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = ${db.schemaName} and c.relkind = 'r'
-    order by bytes desc, c.relname`);
-}
 
 /** What waits: for workers, for vectors, and for people. */
 export interface Backlog {

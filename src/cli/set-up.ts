@@ -11,10 +11,11 @@ import { acrossTenants } from "../postgres/isolation.js";
 import { migrate } from "../postgres/migrate.js";
 import { migrationStatus } from "../postgres/migration-set.js";
 import { openDatabase } from "../postgres/open-database.js";
+import { tableSizes } from "../postgres/table-sizes.js";
 import { listHeldProcesses } from "../search/held/held-processes.js";
 import { listStuckSummaries, summaryStats } from "../summaries/list-summaries.js";
 import { findEnergyToday } from "../usage/energy-statements.js";
-import { readBacklog, tableSizes } from "./backlog.js";
+import { readBacklog } from "./backlog.js";
 import type { DatabaseFlags } from "./flags.js";
 import { chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
 

@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from "commander";
 import { MemoryError } from "../errors.js";
+import type { StatsByDay } from "../events/stats-by-day.js";
 import type { AppCounts, AppStatsOf, AppsStats } from "../notes/app-stats.js";
-import { type CliCommand, type MemoryFlags, oneOf, withDatabase, withScope } from "./flags.js";
+import { type CliCommand, type MemoryFlags, oneOf, wholeNumber, withDatabase, withScope } from "./flags.js";
 import { aligned, print, whoseIs } from "./output.js";
 import { useListed, useMemory } from "./use-memory.js";
 
@@ -12,22 +13,39 @@ export const statsCommand: CliCommand = {
   examples: [
     ["stats --json", "for everybody; --user or --app for one"],
     ["stats --by app", "notes, compactions and energy of each app"],
+    ["stats --by day --days 7", "turns, recalls, writes and energy of a week"],
   ],
   flags: (command) =>
     withDatabase(withScope(command))
-      .option("--by <what>", '"app": how apps remember their conversations', oneOf(["app"]))
+      .option(
+        "--by <what>",
+        '"app": how apps remember their conversations; "day": how it went day by day',
+        oneOf(["app", "day"]),
+      )
+      .option(
+        "--days <count>",
+        "with --by day: how many, today being the last (default: 30)",
+        wholeNumber(366),
+      )
       .option("--since <time>", "with --by: since then instead of 30 days ago, in ISO 8601", time),
   run: stats,
 };
 
 interface StatsFlags extends MemoryFlags {
-  readonly by?: "app";
+  readonly by?: "app" | "day";
+  readonly days?: number;
   readonly since?: Date;
 }
 
 /** @throws MemoryError `INVALID_INPUT` for --since alone, and what `memory.stats` throws. */
 async function stats(flags: StatsFlags): Promise<void> {
-  const { by, since } = flags;
+  const { by, since, days } = flags;
+  if (days !== undefined && by !== "day")
+    throw new MemoryError("INVALID_INPUT", "--days goes with --by day.");
+  if (by === "day") {
+    const found = await useListed(flags, (memory, whose) => memory.stats({ ...whose, by, days }));
+    return print(flags, found, () => dayByDay(found));
+  }
   if (by === "app") {
     const found = await useListed(flags, (memory, whose) =>
       // With a user it is refused, by what the command calls.
@@ -47,6 +65,21 @@ async function stats(flags: StatsFlags): Promise<void> {
       ["Energy", `${Math.floor(found.energy.level)} %`, "left of the budget for background calls of models"],
     ]).join("\n"),
   );
+}
+
+function dayByDay({ days }: StatsByDay): string {
+  const names = ["", "turns", "with memory", "recall p50", "p95", "memories", "written", "rejected", "units"];
+  const sum = (counts: Readonly<Record<string, number | undefined>>) =>
+    Object.values(counts).reduce<number>((total, count) => total + (count ?? 0), 0);
+  const rows = days.map(({ day, recalls, recallsWithMemory, recallLatencyMs: took, ...of }) => {
+    const { rejected = 0, ...written } = of.writesByOutcome;
+    const ms = (value: number | undefined) => (value === undefined ? "-" : `${value.toFixed(1)} ms`);
+    return [
+      ...[day, recalls, recallsWithMemory, ms(took?.p50), ms(took?.p95), sum(of.memoriesByKind)],
+      ...[sum(written), rejected, Math.round(of.energyUnits)],
+    ];
+  });
+  return aligned([names, ...rows]).join("\n");
 }
 
 function describe({ since, appsWithNotesShare, apps, ...all }: AppsStats): string {

@@ -1,7 +1,8 @@
 import { MemoryError } from "../errors.js";
+import type { TableSize } from "../postgres/table-sizes.js";
 import type { HeldProcess } from "../search/held/held-processes.js";
 import type { EnergyToday } from "../usage/energy-statements.js";
-import type { Backlog, TableSize } from "./backlog.js";
+import type { Backlog } from "./backlog.js";
 import { type CliCommand, type DatabaseFlags, withDatabase } from "./flags.js";
 import { aligned, print } from "./output.js";
 import type { SetupStatus } from "./set-up.js";

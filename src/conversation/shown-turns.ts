@@ -22,6 +22,8 @@ export interface ShownRound {
   readonly parts?: Readonly<Partial<Record<ShownPart, readonly string[]>>> | undefined;
   /** The scores of those that were found, by their ids. @default none are kept */
   readonly scores?: Readonly<Record<string, number>> | undefined;
+  /** How long the recall took, in ms. @default not known */
+  readonly recallMs?: number | undefined;
   readonly summaryId?: number | null | undefined;
   /** How many memories were known and not shown. @default 0 */
   readonly leftOut?: number | undefined;
@@ -37,6 +39,7 @@ export const shownRoundSchema = z.strictObject({
   similarity: z.number().nullish(),
   parts: z.partialRecord(z.enum(shownParts), ids).optional(),
   scores: z.record(z.string(), z.number()).optional(),
+  recallMs: z.number().min(0).optional(),
   summaryId: z.int().nullish(),
   leftOut: z.int().min(0).optional(),
   block: z.string().nullish(),
@@ -52,10 +55,11 @@ export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
   return sql`
     shown_turn as (
       insert into ${db.schema}.shown
-        (thread_ref, seq, turn, revision, memory_ids, parts, scores, summary_id, left_out, content, created_at)
+        (thread_ref, seq, turn, revision, memory_ids, parts, scores, recall_ms, summary_id, left_out, content, created_at)
       select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${listed.map(({ id }) => id)}::uuid[],
         ${listed.map(({ part }) => part)}::text[],
-        ${listed.map(({ id }) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[], ${summaryId}::bigint, ${leftOut}::int, ${block}::text, ${db.now()}
+        ${listed.map(({ id }) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[], ${shown?.recallMs ?? null}::real,
+        ${summaryId}::bigint, ${leftOut}::int, ${block}::text, ${db.now()}
       from owned join fresh f on f.thread_ref = owned.id
       where ${shown?.parts !== undefined}
       order by f.role = 'user' desc, f.seq desc limit 1

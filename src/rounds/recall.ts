@@ -85,6 +85,7 @@ type RecallRuntime = SearchRuntime &
  *   belongs to another scope.
  */
 export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {
+  const startedAt = performance.now();
   const { scope, ...asks } = parseScoped(inputSchema, input, "recall");
   const threadId = parseThreadId(asks.threadId);
   const { retrieval, policy } = deps.config;
@@ -123,8 +124,9 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   };
   const fitting = fitBudget(recalled, retrieval.budgetTokens);
   reportNotes(deps, { scope, threadId }, fitting);
-  if (!fromHeld) return answeredBy("statement", fitting);
-  return answeredBy("held", { ...fitting, memories: copyOfMemories(fitting.memories) });
+  const tookMs = performance.now() - startedAt;
+  if (!fromHeld) return answeredBy({ path: "statement", tookMs }, fitting);
+  return answeredBy({ path: "held", tookMs }, { ...fitting, memories: copyOfMemories(fitting.memories) });
 }
 
 /** What the app is called that notes were found of. */

@@ -80,18 +80,24 @@ export interface Recalled {
 /** How a recall was answered: from what this process holds of its owners, or by the statement that reads the tables. */
 export type RecallPath = "held" | "statement";
 
+/** How a recall went. */
+export interface RecallAnswered {
+  readonly path: RecallPath;
+  readonly tookMs: number;
+}
+
 /** Kept beside the recalls: it says nothing of what is known, and nobody is to decide by it. */
-const paths = new WeakMap<Recalled, RecallPath>();
+const answers = new WeakMap<Recalled, RecallAnswered>();
 
 /** Notes how `recalled` was answered. Returns it. */
-export function answeredBy(path: RecallPath, recalled: Recalled): Recalled {
-  paths.set(recalled, path);
+export function answeredBy(how: RecallAnswered, recalled: Recalled): Recalled {
+  answers.set(recalled, how);
   return recalled;
 }
 
 /** How `recalled` was answered; undefined of a copy. */
-export function pathOf(recalled: Recalled): RecallPath | undefined {
-  return paths.get(recalled);
+export function answerOf(recalled: Recalled): RecallAnswered | undefined {
+  return answers.get(recalled);
 }
 
 /** No memories. */

@@ -9,6 +9,7 @@ import {
   flag,
   moment,
   nextCursor,
+  numberBetween,
   page,
   rowNumber,
   scope,
@@ -31,6 +32,7 @@ const selection = {
 const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
 const energyFields = ["kind", "tenant", "user", "app", "hour", "day"] as const;
 const optionalText = z.string().nullable();
+const counts = z.record(z.string(), z.number());
 
 const stats = z.strictObject({
   firstPassRate: z.number().nullable(),
@@ -69,6 +71,24 @@ export const operationRoutes = {
         "Statistics are of the last 30 days, of one scope or of all: add by=app to tell them by apps, since, or by tenant.",
       );
     },
+  }),
+  statsHistory: route({
+    ...{ method: "get", path: "/stats/history", reach: "listed" },
+    summary: "How memory went day by day, and the sizes of the tables where it is of everybody",
+    query: z.strictObject({ days: numberBetween(1, 366).optional() }),
+    answer: z.strictObject({
+      days: z.array(
+        z.strictObject({
+          ...{ day: z.string(), memoriesByKind: counts, writesByOutcome: counts },
+          ...{ recalls: z.number(), recallsWithMemory: z.number() },
+          recallLatencyMs: z.strictObject({ p50: z.number(), p95: z.number() }).nullable(),
+          ...{ tokens: counts, energyUnits: z.number() },
+        }),
+      ),
+      tables: z.array(z.strictObject({ table: z.string(), rows: z.number().nullable(), bytes: z.number() })),
+    }),
+    call: ({ memory, whose, query: { days } }) =>
+      memory.stats({ by: "day", ...whose, ...(days !== undefined && { days }) }),
   }),
   listEvents: route({
     ...{ method: "get", path: "/events", reach: "counted" },
