@@ -123,7 +123,17 @@ const mayImport = {
   mcp: ["text", "scope", "memories/item", "search"],
   cli: [
     ...["http", "mcp"],
-    ...["postgres", "scope", "conversation", "jobs", "checkpoints", "consents", "forgetting", "search"],
+    ...[
+      "postgres",
+      "scope",
+      "conversation",
+      "jobs",
+      "checkpoints",
+      "consents",
+      "events",
+      "forgetting",
+      "search",
+    ],
     ...[
       "memories/changes",
       "memories/edit",

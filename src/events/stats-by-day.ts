@@ -1,7 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { dayMs } from "../clock.js";
-import type { MemoryKind } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
@@ -25,7 +24,7 @@ export interface DayStats {
   /** In UTC, as "2030-05-01". */
   readonly day: string;
   /** Memories in use now that were there by the end of the day, by kind. */
-  readonly memoriesByKind: Readonly<Partial<Record<MemoryKind, number>>>;
+  readonly memoriesByKind: Readonly<Record<string, number>>;
   /** Events of writing by what came of it, such as "create", "merge" or "ttl"; "rejected" for what was not written. */
   readonly writesByOutcome: Readonly<Record<string, number>>;
   /** Turns that were told of memory, and those of them that were shown any. */

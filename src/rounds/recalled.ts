@@ -78,7 +78,7 @@ export interface Recalled {
 }
 
 /** How a recall was answered: from what this process holds of its owners, or by the statement that reads the tables. */
-export type RecallPath = "held" | "statement";
+type RecallPath = "held" | "statement";
 
 /** How a recall went. */
 export interface RecallAnswered {

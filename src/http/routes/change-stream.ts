@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import type { Change } from "../../memories/changes/changes-api.js";
 import type { Memory } from "../../memory.js";
 import type { Scope } from "../../scope/scope.js";
 import { numberBetween } from "../answers/fields.js";
@@ -15,6 +14,8 @@ const beatEveryMs = 15_000;
 
 /** Changes read at a time. */
 const atOnce = 100;
+
+type Changes = Awaited<ReturnType<Memory["changes"]["since"]>>["changes"];
 
 /** Changes as they happen. */
 export const changeStreamRoutes = {
@@ -61,7 +62,7 @@ async function* eventsOf(
   }
 }
 
-function eventOf(told: Change): string {
+function eventOf(told: Changes[number]): string {
   return `event: change\nid: ${told.rev}\ndata: ${JSON.stringify(told)}\n\n`;
 }
 
