@@ -18,6 +18,7 @@ export type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversati
 export type { ConversationConfig } from "./conversation/conversation-options.js";
 export type { EndedThread, EndThread } from "./conversation/end-thread.js";
 export type { Conversation, ConversationSummary, LeftOut } from "./conversation/find-conversation.js";
+export type { ListMessages, ThreadMessage } from "./conversation/list-messages.js";
 export type { ListThreads, Thread } from "./conversation/list-threads.js";
 export type { RecordInput } from "./conversation/record.js";
 export type {
@@ -140,12 +141,14 @@ export type {
   ConsentVia,
 } from "./memories/guard/consent-request.rule.js";
 export type { Category, CategoryConfig, CategoryPolicy } from "./memories/item/category.rule.js";
+export type { MemoryLink } from "./memories/item/list-links.js";
 export type {
   MemoryDraft,
   MemoryItem,
   MemoryKind,
   MemoryLifecycle,
   MemoryOrigin,
+  MemorySort,
   MemorySource,
   MemoryTrust,
 } from "./memories/item/memory.js";
