@@ -201,7 +201,7 @@ export type { ImportedStore, ImportStore } from "./store/import-store.js";
 export type { LangGraphStore, ScopeOfNamespace, StoreInput } from "./store/langgraph-store.js";
 export type { StoreConfig } from "./store/store-options.js";
 export type { SummaryClaim } from "./summaries/claim-summary.js";
-export type { Summary, SummaryProgress, SummaryStats } from "./summaries/list-summaries.js";
+export type { Summary, SummaryPage, SummaryProgress, SummaryStats } from "./summaries/list-summaries.js";
 export type { SummariesApi } from "./summaries/summaries-api.js";
 export type { SummaryConfig, SummarySkipReason, SummaryWindow } from "./summaries/summary-window.rule.js";
 export type { MessageRole, TranscriptMessage } from "./text/message-text.js";

@@ -128,9 +128,10 @@ export const threadRoutes = {
   listSummaries: route({
     ...{ method: "get", path: "/threads/:threadId/summaries", reach: "scope", params },
     summary: "Every version of a thread's summary, oldest first, failed ones too",
+    query: z.strictObject({ limit: page.limit, before: rowNumber.optional() }),
     answer: summaries,
-    call: async ({ memory, whose, params }) => ({
-      summaries: await memory.summaries.list({ ...whose, ...params }),
+    call: async ({ memory, whose, params, query }) => ({
+      summaries: await memory.summaries.list({ ...whose, ...params, ...query }),
     }),
   }),
   summaryChain: route({
