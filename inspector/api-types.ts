@@ -30,7 +30,11 @@ export interface Memory {
   readonly actorId: string | null;
   readonly origin: string;
   readonly trust: string;
-  readonly source: { readonly threadId: string; readonly seqs: readonly number[]; readonly quote?: string } | null;
+  readonly source: {
+    readonly threadId: string;
+    readonly seqs: readonly number[];
+    readonly quote?: string;
+  } | null;
   readonly seenCount: number;
   readonly validFrom: string;
   readonly validTo: string | null;
@@ -137,7 +141,15 @@ export interface Summary {
 }
 
 /** Parts of a score, in the order in which they are drawn. */
-export const scoreParts = ["words", "vector", "sourceMessage", "thread", "relation", "importance", "date"] as const;
+export const scoreParts = [
+  "words",
+  "vector",
+  "sourceMessage",
+  "thread",
+  "relation",
+  "importance",
+  "date",
+] as const;
 
 export interface ExplainedHit {
   readonly memory: Memory;
@@ -150,7 +162,11 @@ export interface ExplainedHit {
 }
 
 export interface Explained {
-  readonly question: { readonly text: string; readonly lexemes: readonly string[]; readonly embedded: boolean };
+  readonly question: {
+    readonly text: string;
+    readonly lexemes: readonly string[];
+    readonly embedded: boolean;
+  };
   readonly floor: number | null;
   readonly budgetTokens: number | null;
   readonly hits: readonly ExplainedHit[];

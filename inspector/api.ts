@@ -71,7 +71,11 @@ export async function send(to: string, call: Call = {}): Promise<Response> {
     ...(signal && { signal }),
   });
   if (response.ok) return response;
-  const problem = (await response.json().catch(() => ({}))) as { detail?: string; title?: string; code?: string };
+  const problem = (await response.json().catch(() => ({}))) as {
+    detail?: string;
+    title?: string;
+    code?: string;
+  };
   const detail = problem.detail ?? problem.title ?? `The server answered ${response.status}.`;
   throw new ApiProblem(response.status, problem.code ?? "UNKNOWN", detail);
 }

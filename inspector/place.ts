@@ -15,7 +15,10 @@ const whose = ["tenant", "user", "app"] as const;
 /** The place that a fragment says: "#/memories?user=ana". */
 export function parsePlace(fragment: string): Place {
   const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split("?", 2);
-  return { view: decodeURIComponent(path) || "threads", params: Object.fromEntries(new URLSearchParams(query)) };
+  return {
+    view: decodeURIComponent(path) || "threads",
+    params: Object.fromEntries(new URLSearchParams(query)),
+  };
 }
 
 /** The fragment of a place, without params that are empty. */
@@ -36,7 +39,11 @@ export function scopeQuery(params: Params): Record<string, string> {
 }
 
 /** Whose `scope` is, as params. */
-export function paramsOf(scope: { readonly tenantId?: string; readonly userId?: string; readonly appId?: string }): Params {
+export function paramsOf(scope: {
+  readonly tenantId?: string;
+  readonly userId?: string;
+  readonly appId?: string;
+}): Params {
   const { tenantId = "", userId = "", appId = "" } = scope;
   return whoseOf({ tenant: tenantId, user: userId, app: appId });
 }

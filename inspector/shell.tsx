@@ -1,9 +1,10 @@
-import { useEffect, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { ApiProblem, ask, keepToken } from "./api.js";
 import { useAsked } from "./parts/asked.js";
 import { hrefOf, type Place, usePlace, whoseOf } from "./place.js";
-import { WhoseForm } from "./whose.js";
 import { views } from "./views/views.js";
+import { WhoseForm } from "./whose.js";
 
 /** The frame of the page: whose memory, which view, and the view. */
 export function Shell() {
@@ -31,12 +32,9 @@ export function Shell() {
   const isOperator = error === null;
   return (
     <>
-      <a class="skip" href="#main" onClick={(event) => {
-          event.preventDefault();
-          document.getElementById("main")?.focus();
-        }}>
+      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
         Skip to content
-      </a>
+      </button>
       <header>
         <h1>Mnemograph</h1>
         {isOperator && <WhoseForm key={JSON.stringify(whoseOf(place.params))} place={place} />}
@@ -54,21 +52,37 @@ function View({ place, isOperator }: { readonly place: Place; readonly isOperato
   if (!view) return null;
   const named = place.params.user !== undefined || place.params.app !== undefined;
   if (isOperator && view.needsWhose && !named) {
-    return (
-      <p class="note">
-        Say whose memory you want to see: choose a user or an app above.
-      </p>
-    );
+    return <p class="note">Say whose memory you want to see: choose a user or an app above.</p>;
   }
   const Shown = view.show;
-  return <Shown place={place} isOperator={isOperator} />;
+  return (
+    <Guarded key={hrefOf(place)}>
+      <Shown place={place} isOperator={isOperator} />
+    </Guarded>
+  );
+}
+
+/** What is in it, or that it could not be shown. */
+function Guarded({ children }: { readonly children: ComponentChildren }) {
+  const [error] = useErrorBoundary();
+  if (!error) return <>{children}</>;
+  return (
+    <p class="trouble" role="alert">
+      This cannot be shown: {String((error as Error).message)}
+    </p>
+  );
 }
 
 function Tabs({ place }: { readonly place: Place }) {
   const current = views[place.view]?.tab ?? place.view;
   const tabs = Object.entries(views).filter(([, view]) => view.tab === undefined);
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const tab = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (nav.current && tab) nav.current.scrollLeft = tab.offsetLeft - nav.current.clientWidth / 3;
+  }, [current]);
   return (
-    <nav aria-label="Views">
+    <nav aria-label="Views" ref={nav}>
       {tabs.map(([name, view]) => (
         <a
           key={name}
@@ -88,8 +102,8 @@ function Login({ again }: { readonly again: () => void }) {
     <main class="alone">
       <h1>Mnemograph inspector</h1>
       <p>
-        This server does not know you. Log in to it as you usually do and load this page again, give a token that it
-        takes, or start <code>mnemograph inspect</code> again: what it prints is good for one visit.
+        This server does not know you. Log in to it as you usually do and load this page again, give a token
+        that it takes, or start <code>mnemograph inspect</code> again: what it prints is good for one visit.
       </p>
       <form
         onSubmit={(event) => {

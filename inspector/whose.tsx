@@ -1,5 +1,5 @@
-import type { Owner } from "./api-types.js";
 import { ask } from "./api.js";
+import type { Owner } from "./api-types.js";
 import { useAsked } from "./parts/asked.js";
 import { go, type Place, whoseOf } from "./place.js";
 
@@ -19,7 +19,10 @@ export function WhoseForm({ place }: { readonly place: Place }) {
     event.preventDefault();
     const given = new FormData(event.currentTarget as HTMLFormElement);
     const params = Object.fromEntries([...given].map(([name, value]) => [name, String(value).trim()]));
-    go({ view: place.view === "memory" || place.view === "thread" ? "memories" : place.view, params: whoseOf(params) });
+    go({
+      view: place.view === "memory" || place.view === "thread" ? "memories" : place.view,
+      params: whoseOf(params),
+    });
   };
   return (
     <form class="whose" onSubmit={submit} aria-label="Whose memory">
@@ -31,11 +34,26 @@ export function WhoseForm({ place }: { readonly place: Place }) {
   );
 }
 
-function Id({ name, value, all }: { readonly name: string; readonly value: string; readonly all: readonly string[] }) {
+function Id({
+  name,
+  value,
+  all,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly all: readonly string[];
+}) {
   return (
     <label>
       {name}
-      <input name={name} defaultValue={value} list={`ids-${name}`} autocomplete="off" spellcheck={false} size={12} />
+      <input
+        name={name}
+        defaultValue={value}
+        list={`ids-${name}`}
+        autocomplete="off"
+        spellcheck={false}
+        size={12}
+      />
       <datalist id={`ids-${name}`}>
         {all.map((id) => (
           <option key={id} value={id} />

@@ -24,7 +24,14 @@ export async function buildInspector(folder: string): Promise<number> {
     absWorkingDir: root,
     entryPoints: { inspector: "inspector/main.tsx" },
     outdir: folder,
-    ...{ bundle: true, minify: true, format: "esm", target: "es2022", legalComments: "inline", logLevel: "warning" },
+    ...{
+      bundle: true,
+      minify: true,
+      format: "esm",
+      target: "es2022",
+      legalComments: "inline",
+      logLevel: "warning",
+    },
     ...{ jsx: "automatic", jsxImportSource: "preact" },
   });
   await build({
@@ -34,7 +41,10 @@ export async function buildInspector(folder: string): Promise<number> {
     ...{ bundle: true, minify: true, logLevel: "warning" },
   });
   copyFileSync(join(inspectorSources, "index.html"), join(folder, "index.html"));
-  return readdirSync(folder).reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length, 0);
+  return readdirSync(folder).reduce(
+    (sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length,
+    0,
+  );
 }
 
 /** When any of the page's sources was changed last, in ms. */
@@ -48,5 +58,6 @@ export function newestSource(folder = inspectorSources): number {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const bytes = await buildInspector(join(root, "dist/inspector"));
   console.log(`The inspector's page takes ${bytes} bytes compressed.`);
-  if (bytes > mostBytes) throw new Error(`The inspector's page takes more than ${mostBytes} bytes compressed.`);
+  if (bytes > mostBytes)
+    throw new Error(`The inspector's page takes more than ${mostBytes} bytes compressed.`);
 }

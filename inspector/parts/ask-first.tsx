@@ -25,7 +25,13 @@ interface Field {
 }
 
 /** A dialog that asks for a reason, and does `change` when it is given one. */
-export function AskFirst({ change, onEnd }: { readonly change: Change; readonly onEnd: (done: boolean) => void }) {
+export function AskFirst({
+  change,
+  onEnd,
+}: {
+  readonly change: Change;
+  readonly onEnd: (done: boolean) => void;
+}) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
@@ -88,15 +94,16 @@ export function AskFirst({ change, onEnd }: { readonly change: Change; readonly 
 }
 
 function Input({ name, field }: { readonly name: string; readonly field: Field }) {
+  const id = `field-${name}`;
   return (
-    <label>
-      {field.label}
+    <div class="field">
+      <label for={id}>{field.label}</label>
       {field.long ? (
-        <textarea name={name} rows={4} dir="auto" defaultValue={field.value} />
+        <textarea id={id} name={name} rows={4} dir="auto" defaultValue={field.value} />
       ) : (
-        <input name={name} defaultValue={field.value} dir="auto" autocomplete="off" />
+        <input id={id} name={name} defaultValue={field.value} dir="auto" autocomplete="off" />
       )}
-    </label>
+    </div>
   );
 }
 

@@ -16,11 +16,14 @@ export function useAsked<Value>(
   ask: (signal: AbortSignal) => Promise<Value>,
   on: readonly unknown[],
 ): Asked<Value> {
-  const [state, setState] = useState<Omit<Asked<Value>, "again">>({ value: null, error: null, loading: true });
+  const [state, setState] = useState<Omit<Asked<Value>, "again">>({
+    value: null,
+    error: null,
+    loading: true,
+  });
   const [times, setTimes] = useState(0);
   const asked = useRef<string>("");
   const key = JSON.stringify(on);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `on` says when to ask.
   useEffect(() => {
     const abort = new AbortController();
     const same = asked.current === key;
@@ -57,7 +60,13 @@ export function Answer<Value>({
 }
 
 /** Why something could not be had, in a sentence. */
-export function Trouble({ error, missing = "This server cannot do that." }: { readonly error: Error; readonly missing?: string }) {
+export function Trouble({
+  error,
+  missing = "This server cannot do that.",
+}: {
+  readonly error: Error;
+  readonly missing?: string;
+}) {
   const isMissing = error instanceof ApiProblem && error.isMissing;
   return (
     <p class={isMissing ? "note" : "trouble"} role={isMissing ? undefined : "alert"}>

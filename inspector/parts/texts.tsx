@@ -25,7 +25,8 @@ export function Words({ text, most = 2_000 }: { readonly text: string; readonly 
 
 /** How a text became another. */
 export function Difference({ before, after }: { readonly before: string; readonly after: string }) {
-  if (before.length + after.length > mostCharacters) return <p class="note">These are too long to be compared here.</p>;
+  if (before.length + after.length > mostCharacters)
+    return <p class="note">These are too long to be compared here.</p>;
   const byWords = before.length + after.length <= mostWordCharacters;
   const parts = byWords ? diffWordsWithSpace(before, after) : diffLines(before, after);
   return (
@@ -46,7 +47,8 @@ export function count(value: number): string {
 
 /** Bytes for people. */
 export function bytes(value: number): string {
-  const [size, unit] = value >= 1e9 ? [value / 1e9, "GB"] : value >= 1e6 ? [value / 1e6, "MB"] : [value / 1e3, "kB"];
+  const [size, unit] =
+    value >= 1e9 ? [value / 1e9, "GB"] : value >= 1e6 ? [value / 1e6, "MB"] : [value / 1e3, "kB"];
   return `${size.toLocaleString("en", { maximumFractionDigits: 1 })} ${unit}`;
 }
 
@@ -64,7 +66,15 @@ export function When({ at }: { readonly at: string | null }) {
 }
 
 /** A link to a memory. */
-export function MemoryLink({ id, whose, text }: { readonly id: string; readonly whose: Params; readonly text?: string }) {
+export function MemoryLink({
+  id,
+  whose,
+  text,
+}: {
+  readonly id: string;
+  readonly whose: Params;
+  readonly text?: string;
+}) {
   return (
     <a href={hrefOf({ view: "memory", params: { ...whose, id } })}>
       <bdi>{text ?? id.slice(0, 8)}</bdi>
@@ -81,5 +91,7 @@ export function Tag({ of, tone = "plain" }: { readonly of: string; readonly tone
 export function toneOf(state: string): string {
   if (state === "active" || state === "completed" || state === "approved") return "good";
   if (state === "failed" || state === "quarantined" || state === "refused") return "bad";
-  return state === "pending" || state === "processing" || state === "running" || state === "waiting" ? "waiting" : "plain";
+  return state === "pending" || state === "processing" || state === "running" || state === "waiting"
+    ? "waiting"
+    : "plain";
 }

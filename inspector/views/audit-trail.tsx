@@ -39,7 +39,8 @@ export function AuditTrail({
         {events.map((entry, place) => (
           <li key={entry.id}>
             <p>
-              <Tag of={entry.event.toLowerCase()} /> <bdi>{entry.actor ?? "somebody"}</bdi> <span class="faint">
+              <Tag of={entry.event.toLowerCase()} /> <bdi>{entry.actor ?? "somebody"}</bdi>{" "}
+              <span class="faint">
                 <When at={entry.at} /> · revision {count(entry.revision)}
               </span>
             </p>
@@ -61,10 +62,16 @@ function hasContent({ new: now }: HistoryEntry): boolean {
   return typeof (now as Fields | null)?.text === "string";
 }
 
+/** Whether a field became different, and is not just empty. */
+function isTold(before: unknown, after: unknown): boolean {
+  if (JSON.stringify(before) === JSON.stringify(after) || after === null) return false;
+  return before !== undefined || !(after === false || ["[]", "{}"].includes(JSON.stringify(after)));
+}
+
 function Entry({ entry }: { readonly entry: HistoryEntry }) {
   const was = (entry.old ?? {}) as Fields;
   const { reason, evidence, ...now } = (entry.new ?? {}) as Fields;
-  const changed = Object.keys(now).filter((name) => JSON.stringify(now[name]) !== JSON.stringify(was[name]) && now[name] !== null);
+  const changed = Object.keys(now).filter((name) => isTold(was[name], now[name]));
   const { quote } = (evidence ?? {}) as { readonly quote?: string };
   return (
     <>
@@ -90,7 +97,8 @@ function Entry({ entry }: { readonly entry: HistoryEntry }) {
 }
 
 function Became({ before, after }: { readonly before: unknown; readonly after: unknown }) {
-  if (typeof before === "string" && typeof after === "string") return <Difference before={before} after={after} />;
+  if (typeof before === "string" && typeof after === "string")
+    return <Difference before={before} after={after} />;
   if (typeof after === "string") return <Words text={after} most={500} />;
   return (
     <code>

@@ -1,21 +1,27 @@
-import uPlot from "uplot";
 import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
 import { ask } from "../api.js";
 import type { StatsDay, StatsHistory } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { bytes, count } from "../parts/texts.js";
 import { go, type Place, whoseOf } from "../place.js";
-import type { ViewProps } from "./views.js";
+import type { ViewProps } from "../view.js";
 
 /** How it went over the last days. */
 export function Charts({ place }: ViewProps) {
   const { days = "30" } = place.params;
   const whose = whoseOf(place.params);
-  const asked = useAsked((signal) => ask<StatsHistory>("stats/history", { whose, signal, query: { days } }), [whose, days]);
+  const asked = useAsked(
+    (signal) => ask<StatsHistory>("stats/history", { whose, signal, query: { days } }),
+    [whose, days],
+  );
   return (
     <section aria-label="Charts">
       <Days place={place} days={days} />
-      <Answer asked={asked} missing="This server does not tell how memory went over time; below is what it tells of the last 30 days.">
+      <Answer
+        asked={asked}
+        missing="This server does not tell how memory went over time; below is what it tells of the last 30 days."
+      >
         {(history) => (
           <>
             <div class="charts">
@@ -60,7 +66,9 @@ function chartsOf(days: readonly StatsDay[]): Chart[] {
     const names = [...new Set(days.flatMap((day) => Object.keys(pick(day))))];
     return names.map((name) => ({ name, values: days.map((day) => pick(day)[name] ?? 0) }));
   };
-  const share = days.map(({ recalls, recallsWithMemory }) => (recalls === 0 ? null : (100 * recallsWithMemory) / recalls));
+  const share = days.map(({ recalls, recallsWithMemory }) =>
+    recalls === 0 ? null : (100 * recallsWithMemory) / recalls,
+  );
   const latency = (["p50", "p95"] as const).map((name) => ({
     ...{ name, values: days.map(({ recallLatencyMs }) => recallLatencyMs?.[name] ?? null) },
   }));
@@ -87,7 +95,11 @@ function ChartFigure({ chart, days }: { readonly chart: Chart; readonly days: re
         {chart.title}
         {unit}
       </figcaption>
-      {chart.series.length === 0 ? <p class="note">Nothing was counted.</p> : <Plot chart={chart} days={days} />}
+      {chart.series.length === 0 ? (
+        <p class="note">Nothing was counted.</p>
+      ) : (
+        <Plot chart={chart} days={days} />
+      )}
       {chart.series.length > 0 && <AsTable chart={chart} days={days} />}
     </figure>
   );
@@ -100,7 +112,12 @@ function Plot({ chart, days }: { readonly chart: Chart; readonly days: readonly 
     if (!current) return;
     const style = getComputedStyle(current);
     const color = (name: string) => style.getPropertyValue(name).trim();
-    const axis = { stroke: color("--faint"), grid: { stroke: color("--line"), width: 1 }, ticks: { show: false }, size: 44 };
+    const axis = {
+      stroke: color("--faint"),
+      grid: { stroke: color("--line"), width: 1 },
+      ticks: { show: false },
+      size: 44,
+    };
     const plot = new uPlot(
       {
         ...{ width: current.clientWidth || 400, height: 180, legend: { live: false } },
@@ -109,7 +126,12 @@ function Plot({ chart, days }: { readonly chart: Chart; readonly days: readonly 
         series: [
           {},
           ...chart.series.map(({ name }, index) => ({
-            ...{ label: name, stroke: color(`--series-${index % 7}`), width: 2, points: { show: days.length < 2 } },
+            ...{
+              label: name,
+              stroke: color(`--series-${index % 7}`),
+              width: 2,
+              points: { show: days.length < 2 },
+            },
           })),
         ],
       },
@@ -223,7 +245,7 @@ function Now({ place }: { readonly place: Place }) {
               ["Right at the first answer", share(firstPassRate)],
               ["Dead letters", count(deadLetters)],
               ["Turns that searched by tool", share(recallToolShare)],
-              ["Energy left", share(energy.level)],
+              ["Energy left", `${count(energy.level)} %`],
               ["Units today", count(energy.unitsToday)],
             ] as const
           ).map(([name, value]) => (

@@ -1,12 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { ask, send } from "../api.js";
 import type { ForgetState } from "../api-types.js";
-import { Trouble } from "../parts/asked.js";
 import { useAskFirst } from "../parts/ask-first.js";
+import { Trouble } from "../parts/asked.js";
+import { Counts } from "../parts/counts.js";
 import { count } from "../parts/texts.js";
 import { type Params, whoseOf } from "../place.js";
+import type { ViewProps } from "../view.js";
 import { ImportFile } from "./import-file.js";
-import type { ViewProps } from "./views.js";
 
 /** How often the progress of erasing is asked for. */
 const progressMs = 500;
@@ -76,8 +77,19 @@ function Erase({ whose, name }: { readonly whose: Params; readonly name: string 
   }, [progress, running, whose]);
   const erase = () =>
     askFirst({
-      ...{ title: `Erase everything of ${name}?`, does: "Erase for good", danger: true, reason: false, typed: name },
-      about: <p>{left && `${count(left.total)} rows go, `}with checkpoints and audit trail. Nothing brings them back.</p>,
+      ...{
+        title: `Erase everything of ${name}?`,
+        does: "Erase for good",
+        danger: true,
+        reason: false,
+        typed: name,
+      },
+      about: (
+        <p>
+          {left && `${count(left.total)} rows go, `}with checkpoints and audit trail. Nothing brings them
+          back.
+        </p>
+      ),
       async act() {
         setProgress(await ask<ForgetState>("forget", { method: "POST", whose, body: {} }));
       },
@@ -90,7 +102,12 @@ function Erase({ whose, name }: { readonly whose: Params; readonly name: string 
         <button type="button" onClick={() => void dryRun()}>
           Count what would go
         </button>
-        <button type="button" class="danger" disabled={left === null || left.total === 0 || running} onClick={erase}>
+        <button
+          type="button"
+          class="danger"
+          disabled={left === null || left.total === 0 || running}
+          onClick={erase}
+        >
           Erase…
         </button>
       </div>
@@ -103,35 +120,23 @@ function Erase({ whose, name }: { readonly whose: Params; readonly name: string 
 }
 
 function Progress({ state: { state, done, total, problem } }: { readonly state: ForgetState }) {
-  const words = { running: "Erasing…", done: "All of it is gone.", failed: "It stopped: run it again.", none: "" };
+  const words = {
+    running: "Erasing…",
+    done: "All of it is gone.",
+    failed: "It stopped: run it again.",
+    none: "",
+  };
   return (
     <div role="status">
-      <progress max={Math.max(1, total)} value={state === "done" ? Math.max(1, total) : done} aria-label="Erased" />
+      <progress
+        max={Math.max(1, total)}
+        value={state === "done" ? Math.max(1, total) : done}
+        aria-label="Erased"
+      />
       <p>
         {words[state]} {count(done)} of {count(total)} rows
       </p>
       {problem && <p class="trouble">{problem.detail}</p>}
     </div>
-  );
-}
-
-/** How many of each there are. */
-export function Counts({ removed, total }: { readonly removed: Readonly<Record<string, number>>; readonly total: number }) {
-  const some = Object.entries(removed).filter(([, number]) => number > 0);
-  return (
-    <table class="counts">
-      <tbody>
-        {some.map(([name, number]) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td class="number">{count(number)}</td>
-          </tr>
-        ))}
-        <tr>
-          <th scope="row">together</th>
-          <td class="number">{count(total)}</td>
-        </tr>
-      </tbody>
-    </table>
   );
 }

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { ask } from "../api.js";
 import { Trouble } from "../parts/asked.js";
+import { Counts } from "../parts/counts.js";
 import { count } from "../parts/texts.js";
-import { Counts } from "./erase-and-move.js";
 
 /** What is in a file, as far as it can be told without writing any of it. */
 interface Preview {
@@ -45,13 +45,17 @@ export function ImportFile({ isOperator }: { readonly isOperator: boolean }) {
       >
         <label>
           An export, as lines of JSON
-          <input type="file" accept=".jsonl,.ndjson,.json" onChange={(event) => void choose(event.currentTarget.files?.[0])} />
+          <input
+            type="file"
+            accept=".jsonl,.ndjson,.json"
+            onChange={(event) => void choose(event.currentTarget.files?.[0])}
+          />
         </label>
         {preview && <PreviewTable preview={preview} />}
         {preview && isOperator && (
           <label class="check">
-            <input type="checkbox" name="trust" /> I vouch for this file. Else what it says is untrusted, and sensitive fields
-            wait in quarantine.
+            <input type="checkbox" name="trust" /> I vouch for this file. Else what it says is untrusted, and
+            sensitive fields wait in quarantine.
           </label>
         )}
         {preview && (
@@ -87,8 +91,8 @@ function Done({ imported }: { readonly imported: Imported }) {
   return (
     <div role="status">
       <p>
-        {count(total)} were written, {count(there)} were there already, {count(quarantined)} wait in quarantine and{" "}
-        {count(awaitingConsent)} for consent.
+        {count(total)} were written, {count(there)} were there already, {count(quarantined)} wait in
+        quarantine and {count(awaitingConsent)} for consent.
       </p>
       <Counts removed={written} total={total} />
     </div>

@@ -1,9 +1,17 @@
-import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY, type SimulationNodeDatum } from "d3-force";
-import type { Memory, MemoryLink as Linked } from "../api-types.js";
+import {
+  forceCollide,
+  forceLink,
+  forceManyBody,
+  forceSimulation,
+  forceX,
+  forceY,
+  type SimulationNodeDatum,
+} from "d3-force";
+import type { MemoryLink as Linked, Memory } from "../api-types.js";
 import { MemoryLink } from "../parts/texts.js";
 import { hrefOf, type Params } from "../place.js";
 
-const [width, height, mostNodes, mostLabel] = [560, 300, 30, 22];
+const [width, mostNodes, mostLabel] = [560, 30, 22];
 
 interface Node extends SimulationNodeDatum {
   readonly id: string;
@@ -21,10 +29,16 @@ export function LinksGraph({
   readonly whose: Params;
 }) {
   const drawn = links.slice(0, mostNodes);
-  const { center, nodes } = layOut(memory, drawn);
+  const height = drawn.length <= 2 ? 120 : drawn.length <= 8 ? 220 : 320;
+  const { center, nodes } = layOut(memory, drawn, height);
   return (
     <>
-      <svg class="graph" viewBox={`0 0 ${width} ${height}`} role="group" aria-label="Memories that it is linked with">
+      <svg
+        class="graph"
+        viewBox={`0 0 ${width} ${height}`}
+        role="group"
+        aria-label="Memories that it is linked with"
+      >
         {nodes.map((node, place) => (
           <line
             key={node.id}
@@ -33,7 +47,11 @@ export function LinksGraph({
           />
         ))}
         {nodes.map((node) => (
-          <a key={node.id} href={hrefOf({ view: "memory", params: { ...whose, id: node.id } })} aria-label={node.text.slice(0, 200)}>
+          <a
+            key={node.id}
+            href={hrefOf({ view: "memory", params: { ...whose, id: node.id } })}
+            aria-label={node.text.slice(0, 200)}
+          >
             <title>{node.text.slice(0, 500)}</title>
             <circle cx={node.x} cy={node.y} r={7} />
             <text x={node.x} y={(node.y ?? 0) + 20}>
@@ -46,7 +64,8 @@ export function LinksGraph({
       <ol class="lines">
         {links.map((link) => (
           <li key={link.memory.id}>
-            <span class="faint">{link.strength.toFixed(2)}</span> <MemoryLink id={link.memory.id} whose={whose} text={link.memory.text.slice(0, 200)} />
+            <span class="faint">{link.strength.toFixed(2)}</span>{" "}
+            <MemoryLink id={link.memory.id} whose={whose} text={link.memory.text.slice(0, 200)} />
           </li>
         ))}
       </ol>
@@ -54,7 +73,11 @@ export function LinksGraph({
   );
 }
 
-function layOut(memory: Memory, links: readonly Linked[]): { readonly center: Node; readonly nodes: readonly Node[] } {
+function layOut(
+  memory: Memory,
+  links: readonly Linked[],
+  height: number,
+): { readonly center: Node; readonly nodes: readonly Node[] } {
   const center: Node = { id: memory.id, text: memory.text, fx: width / 2, fy: height / 2 };
   const nodes = links.map(({ memory: { id, text } }): Node => ({ id, text }));
   const simulation = forceSimulation([center, ...nodes])
@@ -64,9 +87,9 @@ function layOut(memory: Memory, links: readonly Linked[]): { readonly center: No
     .force("y", forceY(height / 2).strength(0.14))
     .force(
       "link",
-      forceLink(nodes.map((node, place) => ({ source: center, target: node, strength: links[place]?.strength ?? 0 }))).distance(
-        ({ strength }) => 60 + 140 * (1 - strength),
-      ),
+      forceLink(
+        nodes.map((node, place) => ({ source: center, target: node, strength: links[place]?.strength ?? 0 })),
+      ).distance(({ strength }) => 60 + 140 * (1 - strength)),
     )
     .stop();
   simulation.tick(150);

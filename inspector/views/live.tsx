@@ -4,7 +4,7 @@ import type { Change } from "../api-types.js";
 import { Trouble } from "../parts/asked.js";
 import { MemoryLink, Tag, When } from "../parts/texts.js";
 import { type Params, whoseOf } from "../place.js";
-import type { ViewProps } from "./views.js";
+import type { ViewProps } from "../view.js";
 
 /** Changes that stay on the page. */
 const mostChanges = 200;
@@ -44,7 +44,8 @@ export function Live({ place }: ViewProps) {
       <ol class="lines" aria-live="polite" aria-relevant="additions">
         {changes.map(({ rev, event, memoryId, line, at }) => (
           <li key={rev}>
-            <span class="faint">{rev}</span> <Tag of={event} /> <MemoryLink id={memoryId} whose={whose} text={line} />{" "}
+            <span class="faint">{rev}</span> <Tag of={event} />{" "}
+            <MemoryLink id={memoryId} whose={whose} text={line} />{" "}
             <span class="faint">
               <When at={at} />
             </span>
@@ -100,7 +101,9 @@ async function readEvents({ body }: Response, got: (change: Change) => void): Pr
     const events = rest.split(/\r?\n\r?\n/);
     rest = events.pop() ?? "";
     for (const event of events) {
-      const data = event.split(/\r?\n/).flatMap((line) => (line.startsWith("data:") ? line.slice(5).trimStart() : []));
+      const data = event
+        .split(/\r?\n/)
+        .flatMap((line) => (line.startsWith("data:") ? line.slice(5).trimStart() : []));
       if (data.length > 0) got(JSON.parse(data.join("\n")) as Change);
     }
   }

@@ -5,7 +5,7 @@ import { Answer, useAsked } from "../parts/asked.js";
 import { Pages } from "../parts/pages.js";
 import { Tag, toneOf, When } from "../parts/texts.js";
 import { go, hrefOf, type Params, type Place, whoseOf } from "../place.js";
-import type { ViewProps } from "./views.js";
+import type { ViewProps } from "../view.js";
 
 const kinds = ["fact", "episode", "note", "insight", "procedure"];
 const states = ["active", "superseded", "merged", "soft_deleted", "quarantined"];
@@ -35,7 +35,11 @@ export function Memories({ place }: ViewProps) {
       <Answer asked={asked}>
         {({ memories, nextCursor }) => (
           <>
-            {memories.length === 0 ? <p class="note">No memory is like that.</p> : <MemoryTable memories={memories} params={params} />}
+            {memories.length === 0 ? (
+              <p class="note">No memory is like that.</p>
+            ) : (
+              <MemoryTable memories={memories} params={params} />
+            )}
             <Pages place={place} next={nextCursor} />
           </>
         )}
@@ -56,7 +60,14 @@ function Filters({ place }: { readonly place: Place }) {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
-  const { contains = "", category = "", key = "", kind = "", state = "active", sort = "newest" } = place.params;
+  const {
+    contains = "",
+    category = "",
+    key = "",
+    kind = "",
+    state = "active",
+    sort = "newest",
+  } = place.params;
   const apply = (form: HTMLFormElement) => {
     const given = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
     go({ ...place, params: { ...whoseOf(place.params), ...given } });
@@ -75,7 +86,14 @@ function Filters({ place }: { readonly place: Place }) {
     >
       <label class="wide">
         Contains
-        <input ref={search} name="contains" type="search" defaultValue={contains} placeholder="press / to search" dir="auto" />
+        <input
+          ref={search}
+          name="contains"
+          type="search"
+          defaultValue={contains}
+          placeholder="press / to search"
+          dir="auto"
+        />
       </label>
       <label>
         Category
@@ -115,7 +133,13 @@ function Choice(choice: {
   );
 }
 
-function MemoryTable({ memories, params }: { readonly memories: readonly Memory[]; readonly params: Params }) {
+function MemoryTable({
+  memories,
+  params,
+}: {
+  readonly memories: readonly Memory[];
+  readonly params: Params;
+}) {
   return (
     <div class="scroll">
       <table class="memories" onKeyDown={moveByKey}>
@@ -134,7 +158,10 @@ function MemoryTable({ memories, params }: { readonly memories: readonly Memory[
           {memories.map((memory) => (
             <tr key={memory.id}>
               <th scope="row">
-                <a href={hrefOf({ view: "memory", params: { ...whoseOf(params), id: memory.id } })} class="row">
+                <a
+                  href={hrefOf({ view: "memory", params: { ...whoseOf(params), id: memory.id } })}
+                  class="row"
+                >
                   <bdi>{memory.text.slice(0, lineCharacters)}</bdi>
                 </a>
               </th>

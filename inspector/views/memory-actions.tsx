@@ -14,12 +14,22 @@ export function MemoryActions({
   readonly again: () => void;
 }) {
   const { ask: askFirst, dialog } = useAskFirst(again);
-  const actions = memory.state === "active" ? activeActions(memory, whose) : memory.state === "soft_deleted" ? [restore(memory, whose)] : [];
+  const actions =
+    memory.state === "active"
+      ? activeActions(memory, whose)
+      : memory.state === "soft_deleted"
+        ? [restore(memory, whose)]
+        : [];
   if (actions.length === 0) return null;
   return (
     <div class="buttons">
       {actions.map((action) => (
-        <button key={action.does} type="button" class={action.danger ? "danger" : undefined} onClick={() => askFirst(action)}>
+        <button
+          key={action.does}
+          type="button"
+          class={action.danger ? "danger" : undefined}
+          onClick={() => askFirst(action)}
+        >
           {action.does}
         </button>
       ))}
@@ -57,7 +67,12 @@ function activeActions(memory: Memory, whose: Params): Change[] {
     },
     {
       ...{ title: "Merge into another memory", does: "Merge" },
-      about: <p>This one is hidden and counts there as said again. Its id stands at the end of the other one's fields.</p>,
+      about: (
+        <p>
+          This one is hidden and counts there as said again. Its id stands at the end of the other one's
+          fields.
+        </p>
+      ),
       fields: { into: { label: "Id of the memory that stays", value: "" } },
       act: (reason, { into = "" }) =>
         ask(path`memories/${id}/merge`, { method: "POST", whose, body: { into: into.trim(), reason } }),

@@ -1,12 +1,12 @@
 import { ask, path } from "../api.js";
-import type { HistoryEntry, Memory, MemoryLink as Linked, MemoryPage, Message } from "../api-types.js";
+import type { HistoryEntry, MemoryLink as Linked, Memory, MemoryPage, Message } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { count, MemoryLink, Tag, toneOf, When, Words } from "../parts/texts.js";
 import { hrefOf, type Params, whoseOf } from "../place.js";
+import type { ViewProps } from "../view.js";
 import { AuditTrail } from "./audit-trail.js";
 import { LinksGraph } from "./links-graph.js";
 import { MemoryActions } from "./memory-actions.js";
-import type { ViewProps } from "./views.js";
 
 /** What is known of one memory. */
 interface Known {
@@ -34,7 +34,9 @@ export function MemoryDetail({ place }: ViewProps) {
               <div>
                 <Facts memory={known.memory} whose={whose} />
                 {known.memory.source && <Source memory={known.memory} whose={whose} />}
-                {known.former.length > 1 && <Slot memory={known.memory} values={known.former} whose={whose} />}
+                {known.former.length > 1 && (
+                  <Slot memory={known.memory} values={known.former} whose={whose} />
+                )}
                 <h3>Links</h3>
                 {known.links.length === 0 ? (
                   <p class="note">It is linked with nothing.</p>
@@ -60,7 +62,12 @@ async function readMemory(id: string, whose: Params, signal: AbortSignal): Promi
   ]);
   const { key, category } = memory;
   if (key === null) return { memory, events, links, former: [] };
-  const query = { categories: category, keys: key, states: ["active", "superseded", "merged", "soft_deleted"], limit: 100 };
+  const query = {
+    categories: category,
+    keys: key,
+    states: ["active", "superseded", "merged", "soft_deleted"],
+    limit: 100,
+  };
   const { memories } = await ask<MemoryPage>("memories", { ...call, query });
   const former = [...memories].sort((one, two) => two.validFrom.localeCompare(one.validFrom));
   return { memory, events, links, former };
@@ -80,12 +87,18 @@ function Facts({ memory, whose }: { readonly memory: Memory; readonly whose: Par
     ["Holds", <Span key="holds" from={memory.validFrom} to={memory.validTo} />],
     ["Learned", <When key="learned" at={memory.createdAt} />],
     ["Last used", <When key="used" at={memory.lastAccessedAt} />],
-    ...(memory.expiresAt === null ? [] : [["Expires", <When key="expires" at={memory.expiresAt} />] as const]),
-    ...(memory.purgeAt === null ? [] : [["Deleted for good", <When key="purged" at={memory.purgeAt} />] as const]),
+    ...(memory.expiresAt === null
+      ? []
+      : [["Expires", <When key="expires" at={memory.expiresAt} />] as const]),
+    ...(memory.purgeAt === null
+      ? []
+      : [["Deleted for good", <When key="purged" at={memory.purgeAt} />] as const]),
     ...(memory.agentId === null ? [] : [["Agent", memory.agentId] as const]),
     ...(memory.actorId === null ? [] : [["Said by", <Words key="actor" text={memory.actorId} />] as const]),
     ...(tags.length === 0 ? [] : [["Tags", <Words key="tags" text={tags.join(", ")} />] as const]),
-    ...(Object.keys(metadata).length === 0 ? [] : [["Noted", <code key="noted">{JSON.stringify(metadata)}</code>] as const]),
+    ...(Object.keys(metadata).length === 0
+      ? []
+      : [["Noted", <code key="noted">{JSON.stringify(metadata)}</code>] as const]),
     ...(memory.supersededBy === null
       ? []
       : [["Gave way to", <MemoryLink key="by" id={memory.supersededBy} whose={whose} />] as const]),
@@ -126,7 +139,11 @@ function Source({ memory, whose }: { readonly memory: Memory; readonly whose: Pa
       if (first === undefined) return { messages: [] };
       const query = { after: first - 1, limit: 1, mostCharacters: 4_000 };
       // A thread stays within the app it was held in, and so may be named from a memory that holds in all.
-      return ask<{ readonly messages: readonly Message[] }>(path`threads/${threadId}/messages`, { whose, query, signal });
+      return ask<{ readonly messages: readonly Message[] }>(path`threads/${threadId}/messages`, {
+        whose,
+        query,
+        signal,
+      });
     },
     [threadId, first, whose],
   );
@@ -142,7 +159,11 @@ function Source({ memory, whose }: { readonly memory: Memory; readonly whose: Pa
       <Answer asked={asked}>
         {({ messages: [message] }) => (
           <blockquote dir="auto">
-            {message ? <Quoted text={message.text} quote={quote ?? ""} /> : <Words text={quote ?? "The message is of another app's thread."} />}
+            {message ? (
+              <Quoted text={message.text} quote={quote ?? ""} />
+            ) : (
+              <Words text={quote ?? "The message is of another app's thread."} />
+            )}
           </blockquote>
         )}
       </Answer>
@@ -163,14 +184,26 @@ function Quoted({ text, quote }: { readonly text: string; readonly quote: string
 }
 
 /** The values that a slot had, latest first. */
-function Slot({ memory, values, whose }: { readonly memory: Memory; readonly values: readonly Memory[]; readonly whose: Params }) {
+function Slot({
+  memory,
+  values,
+  whose,
+}: {
+  readonly memory: Memory;
+  readonly values: readonly Memory[];
+  readonly whose: Params;
+}) {
   return (
     <section>
       <h3>Values of {memory.key}</h3>
       <ol class="lines">
         {values.map((each) => (
           <li key={each.id}>
-            {each.id === memory.id ? <strong dir="auto">{each.value ?? each.text}</strong> : <MemoryLink id={each.id} whose={whose} text={each.value ?? each.text} />}{" "}
+            {each.id === memory.id ? (
+              <strong dir="auto">{each.value ?? each.text}</strong>
+            ) : (
+              <MemoryLink id={each.id} whose={whose} text={each.value ?? each.text} />
+            )}{" "}
             <Tag of={each.state} tone={toneOf(each.state)} />{" "}
             <span class="faint">
               <Span from={each.validFrom} to={each.validTo} />

@@ -22,7 +22,11 @@ export function ShownBeside({
   return (
     <aside class="shown">
       <h3>
-        {block !== null ? "Memory, as the model was shown it" : turn ? "Memories that were shown" : "What was shown is not kept"}
+        {block !== null
+          ? "Memory, as the model was shown it"
+          : turn
+            ? "Memories that were shown"
+            : "What was shown is not kept"}
       </h3>
       {trace && (
         <p class="faint">
@@ -30,7 +34,14 @@ export function ShownBeside({
         </p>
       )}
       {block !== null && <Block text={block} />}
-      {trace ? <TraceLines trace={trace} whose={whose} /> : turn && <ShownMemories turn={turn} whose={whose} />}
+      {trace && <TraceLines trace={trace} whose={whose} />}
+      {!trace && turn && block === null && <ShownMemories turn={turn} whose={whose} />}
+      {!trace && turn && block !== null && turn.memories.length > 0 && (
+        <details>
+          <summary>The {count(turn.memories.length)} memories in it</summary>
+          <ShownMemories turn={turn} whose={whose} />
+        </details>
+      )}
       {question !== "" && <AsItWouldBe question={question} params={params} />}
     </aside>
   );
@@ -49,7 +60,11 @@ function TraceLines({ trace, whose }: { readonly trace: Trace; readonly whose: P
     <ol class="lines">
       {trace.lines.map((line) => (
         <li key={`${line.memoryId}${line.text}`}>
-          {line.memoryId === undefined ? <bdi>{line.text}</bdi> : <MemoryLink id={line.memoryId} whose={whose} text={line.text} />}{" "}
+          {line.memoryId === undefined ? (
+            <bdi>{line.text}</bdi>
+          ) : (
+            <MemoryLink id={line.memoryId} whose={whose} text={line.text} />
+          )}{" "}
           {line.score !== null && <span class="faint">score {line.score.toFixed(3)}</span>}{" "}
           {line.sourceMessage && (
             <a
@@ -70,14 +85,17 @@ function TraceLines({ trace, whose }: { readonly trace: Trace; readonly whose: P
 function ShownMemories({ turn, whose }: { readonly turn: ShownTurn; readonly whose: Params }) {
   const { memories, leftOut, block, summaryId } = turn;
   if (memories.length === 0 && block === null) {
-    return <p class="note">{summaryId === null ? "Nothing was shown." : `Only summary ${summaryId} was shown.`}</p>;
+    return (
+      <p class="note">{summaryId === null ? "Nothing was shown." : `Only summary ${summaryId} was shown.`}</p>
+    );
   }
   return (
     <>
       <ul class="lines">
         {memories.map(({ id, part, text }) => (
           <li key={id + part}>
-            <span class="faint">{part}</span> <MemoryLink id={id} whose={whose} text={text ?? "(removed since)"} />
+            <span class="faint">{part}</span>{" "}
+            <MemoryLink id={id} whose={whose} text={text ?? "(removed since)"} />
           </li>
         ))}
       </ul>
@@ -103,14 +121,12 @@ function AsItWouldBe({ question, params }: { readonly question: string; readonly
     setNow(await ask<Recalled>("recall", { method: "POST", whose, body }).catch((error: Error) => error));
   };
   return (
-    <details>
-      <summary
-        onClick={() => {
-          if (now === null) void recall();
-        }}
-      >
-        As it would be now
-      </summary>
+    <details
+      onToggle={() => {
+        if (now === null) void recall();
+      }}
+    >
+      <summary>As it would be now</summary>
       {now instanceof Error && <Trouble error={now} />}
       {now !== null && !(now instanceof Error) && (
         <>
@@ -119,7 +135,12 @@ function AsItWouldBe({ question, params }: { readonly question: string; readonly
         </>
       )}
       <p>
-        <a href={hrefOf({ view: "question", params: { ...whose, question: question.slice(0, 500), thread: params.thread ?? "" } })}>
+        <a
+          href={hrefOf({
+            view: "question",
+            params: { ...whose, question: question.slice(0, 500), thread: params.thread ?? "" },
+          })}
+        >
           Why? Take the scores apart
         </a>
       </p>

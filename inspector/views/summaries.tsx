@@ -1,11 +1,11 @@
 import { ask, path } from "../api.js";
 import type { Message, Summary } from "../api-types.js";
-import { Answer, useAsked } from "../parts/asked.js";
 import { useAskFirst } from "../parts/ask-first.js";
+import { Answer, useAsked } from "../parts/asked.js";
 import { count, Difference, Tag, toneOf, When, Words } from "../parts/texts.js";
 import { hrefOf, type Place, whoseOf } from "../place.js";
-import { SummaryPicture } from "./summary-picture.js";
-import type { ViewProps } from "./views.js";
+import type { ViewProps } from "../view.js";
+import { inUse, SummaryPicture } from "./summary-picture.js";
 
 /** Versions that are drawn at once. */
 const pageVersions = 40;
@@ -40,7 +40,9 @@ export function Summaries({ place }: ViewProps) {
       <Answer asked={asked}>
         {({ summaries, messages }) =>
           summaries.length === 0 ? (
-            <p class="note">No summary yet: the first one is made from the fifth message on, where a model is configured.</p>
+            <p class="note">
+              No summary yet: the first one is made from the fifth message on, where a model is configured.
+            </p>
           ) : (
             <>
               <SummaryPicture place={place} summaries={summaries} messages={messages} />
@@ -54,7 +56,13 @@ export function Summaries({ place }: ViewProps) {
   );
 }
 
-function VersionPages({ place, summaries }: { readonly place: Place; readonly summaries: readonly Summary[] }) {
+function VersionPages({
+  place,
+  summaries,
+}: {
+  readonly place: Place;
+  readonly summaries: readonly Summary[];
+}) {
   const { older, version: _, ...params } = place.params;
   const oldest = summaries[0]?.id;
   if (older === undefined && summaries.length < pageVersions) return null;
@@ -68,11 +76,6 @@ function VersionPages({ place, summaries }: { readonly place: Place; readonly su
   );
 }
 
-/** The version that is in use: the last that is complete and was not rolled back. */
-export function inUse(summaries: readonly Summary[]): Summary | undefined {
-  return summaries.findLast(({ status, rolledBackAt }) => status === "completed" && rolledBackAt === null);
-}
-
 function Version({
   place,
   summaries,
@@ -84,22 +87,29 @@ function Version({
 }) {
   const { ask: askFirst, dialog } = useAskFirst(again);
   const current = inUse(summaries);
-  const chosen = summaries.find(({ id }) => String(id) === place.params.version) ?? current ?? summaries.at(-1);
+  const chosen =
+    summaries.find(({ id }) => String(id) === place.params.version) ?? current ?? summaries.at(-1);
   if (!chosen) return null;
   const base = summaries.find(({ id }) => id === chosen.baseId);
-  const { id, status, startSeq, endSeq, text, error, attempts, generationTimeMs, createdAt, rolledBackAt } = chosen;
+  const { id, status, startSeq, endSeq, text, error, attempts, generationTimeMs, createdAt, rolledBackAt } =
+    chosen;
   const { thread = "" } = place.params;
   const rollBack = () =>
     askFirst({
       ...{ title: `Go back to version ${id}?`, does: "Roll back", reason: false },
       about: <p>Every later version of this thread is put aside. The next summary is made from this one.</p>,
       act: () =>
-        ask(path`threads/${thread}/summaries/${id}/rollback`, { method: "POST", whose: whoseOf(place.params), body: {} }),
+        ask(path`threads/${thread}/summaries/${id}/rollback`, {
+          method: "POST",
+          whose: whoseOf(place.params),
+          body: {},
+        }),
     });
   return (
     <section class="version" aria-label={`Version ${id}`}>
       <h3>
-        Version {id} <Tag of={status} tone={toneOf(status)} /> {chosen === current && <Tag of="in use" tone="good" />}
+        Version {id} <Tag of={status} tone={toneOf(status)} />{" "}
+        {chosen === current && <Tag of="in use" tone="good" />}
         {rolledBackAt !== null && <Tag of="rolled back" />}
       </h3>
       <p class="faint">

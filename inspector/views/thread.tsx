@@ -4,8 +4,8 @@ import type { Message, ShownTurn, Trace } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { count, When, Words } from "../parts/texts.js";
 import { hrefOf, type Params, type Place, whoseOf } from "../place.js";
+import type { ViewProps } from "../view.js";
 import { ShownBeside } from "./shown-beside.js";
-import type { ViewProps } from "./views.js";
 
 /** Messages of a page. */
 const pageMessages = 30;
@@ -30,7 +30,9 @@ export function ThreadView({ place }: ViewProps) {
         <bdi>{thread}</bdi>
       </h2>
       <p class="links">
-        <a href={hrefOf({ view: "summaries", params: { ...whoseOf(params), thread } })}>How it became summaries</a>
+        <a href={hrefOf({ view: "summaries", params: { ...whoseOf(params), thread } })}>
+          How it became summaries
+        </a>
       </p>
       <Answer asked={asked}>
         {(page) =>
@@ -55,10 +57,13 @@ async function readPage({ params }: Place, signal: AbortSignal): Promise<ThreadP
   const { thread = "", before, after, at } = params;
   const from = at === undefined ? after : String(Math.max(-1, Number(at) - 6));
   const whose = whoseOf(params);
-  const { messages } = await ask<{ readonly messages: readonly Message[] }>(path`threads/${thread}/messages`, {
-    ...{ whose, signal },
-    query: { limit: pageMessages, mostCharacters, ...(from === undefined ? { before } : { after: from }) },
-  });
+  const { messages } = await ask<{ readonly messages: readonly Message[] }>(
+    path`threads/${thread}/messages`,
+    {
+      ...{ whose, signal },
+      query: { limit: pageMessages, mostCharacters, ...(from === undefined ? { before } : { after: from }) },
+    },
+  );
   const last = messages.at(-1)?.seq ?? -1;
   const query = { limit: pageMessages, cursor: last + 1 };
   const [{ turns }, traces] = await Promise.all([
@@ -72,7 +77,13 @@ async function readPage({ params }: Place, signal: AbortSignal): Promise<ThreadP
 async function readTraces(thread: string, whose: Params, signal: AbortSignal): Promise<readonly Trace[]> {
   try {
     const query = { limit: 100 };
-    return (await ask<{ readonly traces: readonly Trace[] }>(path`threads/${thread}/traces`, { whose, query, signal })).traces;
+    return (
+      await ask<{ readonly traces: readonly Trace[] }>(path`threads/${thread}/traces`, {
+        whose,
+        query,
+        signal,
+      })
+    ).traces;
   } catch (error) {
     if (error instanceof ApiProblem && (error.isMissing || error.status === 404)) return [];
     throw error;
@@ -127,7 +138,7 @@ function Round({
           <Said key={message.seq} message={message} params={params} />
         ))}
       </div>
-      <ShownBeside turn={turn} trace={trace} question={said?.text ?? ""} params={params} />
+      {said && <ShownBeside turn={turn} trace={trace} question={said.text} params={params} />}
     </article>
   );
 }
@@ -156,7 +167,6 @@ function Said({ message, params }: { readonly message: Message; readonly params:
         )}{" "}
         · <When at={saidAt} />
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard. */}
       <div class="text" dir="auto" tabIndex={whole === null ? undefined : 0}>
         <Words text={whole ?? text} most={whole === null ? mostCharacters : whole.length} />
       </div>

@@ -4,7 +4,7 @@ import { Answer, useAsked } from "../parts/asked.js";
 import { Pages } from "../parts/pages.js";
 import { count, Tag, When } from "../parts/texts.js";
 import { hrefOf, type Place, paramsOf, whoseOf } from "../place.js";
-import type { ViewProps } from "./views.js";
+import type { ViewProps } from "../view.js";
 
 /** Conversations of whoever is looked at; of nobody in particular, who there is. */
 export function Threads({ place, isOperator }: ViewProps) {
@@ -27,7 +27,11 @@ function ThreadList({ place }: { readonly place: Place }) {
       <Answer asked={asked}>
         {({ threads, nextCursor }) => (
           <>
-            {threads.length === 0 ? <p class="note">No conversation is kept here.</p> : <ThreadTable threads={threads} />}
+            {threads.length === 0 ? (
+              <p class="note">No conversation is kept here.</p>
+            ) : (
+              <ThreadTable threads={threads} />
+            )}
             <Pages place={place} next={nextCursor} />
           </>
         )}
@@ -65,7 +69,13 @@ function ThreadTable({ threads }: { readonly threads: readonly Thread[] }) {
                 <td>
                   <When at={lastActivityAt} />
                 </td>
-                <td>{endedAt === null ? <Tag of="open" tone="good" /> : <Tag of={`ended ${endedReason ?? ""}`.trim()} />}</td>
+                <td>
+                  {endedAt === null ? (
+                    <Tag of="open" tone="good" />
+                  ) : (
+                    <Tag of={`ended ${endedReason ?? ""}`.trim()} />
+                  )}
+                </td>
                 <td>
                   <a href={hrefOf({ view: "summaries", params })} aria-label={`Summaries of ${threadId}`}>
                     picture

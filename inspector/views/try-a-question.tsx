@@ -3,7 +3,7 @@ import { type Explained, type ExplainedHit, type Memory, scoreParts } from "../a
 import { Answer, useAsked } from "../parts/asked.js";
 import { MemoryLink, Tag, Words } from "../parts/texts.js";
 import { go, type Params, type Place, whoseOf } from "../place.js";
-import type { ViewProps } from "./views.js";
+import type { ViewProps } from "../view.js";
 
 /** What the view shows: taken apart, or where a server cannot do that, as it is answered. */
 interface Tried {
@@ -27,7 +27,10 @@ function QuestionForm({ place }: { readonly place: Place }) {
   const { question = "", agent = "", thread = "", categories = "", topK = "" } = place.params;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const given = [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [name, String(value)]);
+    const given = [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [
+      name,
+      String(value),
+    ]);
     go({ ...place, params: { ...whoseOf(place.params), ...Object.fromEntries(given) } });
   };
   return (
@@ -75,14 +78,21 @@ async function askIt(params: Params, signal: AbortSignal): Promise<Tried> {
   } catch (error) {
     if (!(error instanceof ApiProblem && error.isMissing)) throw error;
   }
-  const { hits } = await ask<{ readonly hits: readonly QueryHit[] }>("query", { ...call, body: { ...body, return: "full" } });
+  const { hits } = await ask<{ readonly hits: readonly QueryHit[] }>("query", { ...call, body });
   const asExplained = hits.map(({ memory, score, similarity, reason }, place) => ({
     ...{ memory, score, similarity, because: reason, rank: place + 1, line: null, parts: {} },
   }));
   const asked = { text: question, lexemes: [], embedded: false };
   return {
     isTakenApart: false,
-    explained: { question: asked, floor: null, budgetTokens: null, hits: asExplained, leftOut: [], servedBy: "" },
+    explained: {
+      question: asked,
+      floor: null,
+      budgetTokens: null,
+      hits: asExplained,
+      leftOut: [],
+      servedBy: "",
+    },
   };
 }
 
@@ -102,15 +112,23 @@ function Result({ params }: { readonly params: Params }) {
         <>
           {isTakenApart ? (
             <p class="faint">
-              Searched by {explained.question.lexemes.length > 0 ? explained.question.lexemes.join(", ") : "no words"}
-              {explained.question.embedded && " and by meaning"} · least score {explained.floor?.toFixed(3) ?? "none"} · budget{" "}
-              {explained.budgetTokens ?? "no"} tokens · answered by the {explained.servedBy}
+              Searched by{" "}
+              {explained.question.lexemes.length > 0 ? explained.question.lexemes.join(", ") : "no words"}
+              {explained.question.embedded && " and by meaning"} · least score{" "}
+              {explained.floor?.toFixed(3) ?? "none"} · budget {explained.budgetTokens ?? "no"} tokens ·
+              answered by the {explained.servedBy}
             </p>
           ) : (
-            <p class="note">This server cannot take scores apart; these are the hits as an agent would get them.</p>
+            <p class="note">
+              This server cannot take scores apart; these are the hits as an agent would get them.
+            </p>
           )}
           <h2>Found</h2>
-          {explained.hits.length === 0 ? <p class="note">Nothing fits.</p> : <Hits hits={explained.hits} whose={whose} apart={isTakenApart} />}
+          {explained.hits.length === 0 ? (
+            <p class="note">Nothing fits.</p>
+          ) : (
+            <Hits hits={explained.hits} whose={whose} apart={isTakenApart} />
+          )}
           {isTakenApart && <LeftOut explained={explained} whose={whose} />}
         </>
       )}
@@ -118,7 +136,15 @@ function Result({ params }: { readonly params: Params }) {
   );
 }
 
-function Hits({ hits, whose, apart }: { readonly hits: readonly ExplainedHit[]; readonly whose: Params; readonly apart: boolean }) {
+function Hits({
+  hits,
+  whose,
+  apart,
+}: {
+  readonly hits: readonly ExplainedHit[];
+  readonly whose: Params;
+  readonly apart: boolean;
+}) {
   const most = Math.max(...hits.map(({ parts, score }) => Math.max(score, sum(parts))), 1e-9);
   return (
     <>
@@ -176,9 +202,22 @@ function ScoreBar({ hit, most }: { readonly hit: ExplainedHit; readonly most: nu
   const label = drawn.map(({ part, value }) => `${partNames[part]} ${value.toFixed(3)}`).join(", ");
   return (
     <>
-      <svg class="score" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label={label || "no part"}>
+      <svg
+        class="score"
+        viewBox="0 0 100 4"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={label || "no part"}
+      >
         {drawn.map(({ part, value, from }) => (
-          <rect key={part} class={`part-${part}`} x={(from / most) * 100} width={(value / most) * 100} y={0} height={4} />
+          <rect
+            key={part}
+            class={`part-${part}`}
+            x={(from / most) * 100}
+            width={(value / most) * 100}
+            y={0}
+            height={4}
+          />
         ))}
       </svg>
       <p class="faint">{label}</p>
@@ -197,7 +236,8 @@ function LeftOut({ explained, whose }: { readonly explained: Explained; readonly
         <ul class="hits">
           {leftOut.map(({ memory, reason, detail, score }) => (
             <li key={memory.id + reason}>
-              <Tag of={reason} tone="bad" /> <MemoryLink id={memory.id} whose={whose} text={memory.text.slice(0, 300)} />
+              <Tag of={reason} tone="bad" />{" "}
+              <MemoryLink id={memory.id} whose={whose} text={memory.text.slice(0, 300)} />
               <p class="faint">
                 {detail}
                 {score !== null && ` · score ${score.toFixed(3)}`}

@@ -1,5 +1,4 @@
-import type { ComponentType } from "preact";
-import type { Place } from "../place.js";
+import type { View } from "../view.js";
 import { Charts } from "./charts.js";
 import { EraseAndMove } from "./erase-and-move.js";
 import { Live } from "./live.js";
@@ -10,23 +9,6 @@ import { ThreadView } from "./thread.js";
 import { Threads } from "./threads.js";
 import { TryAQuestion } from "./try-a-question.js";
 import { Waiting } from "./waiting.js";
-
-/** What a view is given. */
-export interface ViewProps {
-  readonly place: Place;
-  /** Whether whoever looks is an operator; a user sees their own memory. */
-  readonly isOperator: boolean;
-}
-
-/** A view of the page. */
-interface View {
-  readonly name: string;
-  /** Whether somebody's memory has to be named first. */
-  readonly needsWhose: boolean;
-  /** The view whose tab it belongs to. @default it has one of its own */
-  readonly tab?: string;
-  readonly show: ComponentType<ViewProps>;
-}
 
 /** All views, by their names in the address; those with a tab in its order. */
 export const views: Readonly<Record<string, View>> = {

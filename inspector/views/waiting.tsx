@@ -1,11 +1,11 @@
 import { ask, path } from "../api.js";
 import type { Consent, Job, Memory, MemoryPage, Summary } from "../api-types.js";
-import { Answer, useAsked } from "../parts/asked.js";
 import { type Change, useAskFirst } from "../parts/ask-first.js";
+import { Answer, useAsked } from "../parts/asked.js";
 import { Pages } from "../parts/pages.js";
 import { Tag, toneOf, When, Words } from "../parts/texts.js";
 import { hrefOf, type Place, paramsOf, whoseOf } from "../place.js";
-import type { ViewProps } from "./views.js";
+import type { ViewProps } from "../view.js";
 
 /** What waits: for the user's consent, for an operator, for a worker. */
 export function Waiting({ place, isOperator }: ViewProps) {
@@ -13,7 +13,8 @@ export function Waiting({ place, isOperator }: ViewProps) {
     <>
       <Consents place={place} />
       {isOperator && <Quarantine place={place} />}
-      {isOperator && ["failed", "waiting", "running"].map((state) => <Jobs key={state} state={state} place={place} />)}
+      {isOperator &&
+        ["failed", "waiting", "running"].map((state) => <Jobs key={state} state={state} place={place} />)}
       {isOperator && <StuckSummaries />}
     </>
   );
@@ -56,7 +57,11 @@ function Consents({ place }: { readonly place: Place }) {
                   </p>
                   <div class="buttons">
                     {(["approve", "refuse"] as const).map((decision) => (
-                      <button key={decision} type="button" onClick={() => askFirst(decide(consent, decision))}>
+                      <button
+                        key={decision}
+                        type="button"
+                        onClick={() => askFirst(decide(consent, decision))}
+                      >
                         {decision === "approve" ? "Approve" : "Refuse"}
                       </button>
                     ))}
@@ -109,7 +114,9 @@ function Quarantine({ place }: { readonly place: Place }) {
               {memories.map((memory) => (
                 <li key={memory.id}>
                   <p dir="auto">
-                    <a href={hrefOf({ view: "memory", params: { ...paramsOf(memory.scope), id: memory.id } })}>
+                    <a
+                      href={hrefOf({ view: "memory", params: { ...paramsOf(memory.scope), id: memory.id } })}
+                    >
                       <bdi>{memory.text.slice(0, 1_000)}</bdi>
                     </a>
                   </p>
@@ -144,7 +151,12 @@ function settle({ id, scope, revision }: Memory, how: "approve" | "reject"): Cha
     danger: rejects,
     about: <p>{rejects ? "The audit trail keeps what it was." : "Agents will be shown it, on your word."}</p>,
     act: (reason) =>
-      ask(path`quarantine/${id}/${how}`, { method: "POST", whose: paramsOf(scope), revision, body: { reason } }),
+      ask(path`quarantine/${id}/${how}`, {
+        method: "POST",
+        whose: paramsOf(scope),
+        revision,
+        body: { reason },
+      }),
   };
 }
 
@@ -176,7 +188,11 @@ function Jobs({ state, place }: { readonly state: string; readonly place: Place 
       <Answer asked={asked} missing="This server does not list its work.">
         {({ jobs, next }) => (
           <>
-            {jobs.length === 0 ? <p class="note">None.</p> : <JobTable jobs={jobs} retry={state === "failed" ? retry : null} />}
+            {jobs.length === 0 ? (
+              <p class="note">None.</p>
+            ) : (
+              <JobTable jobs={jobs} retry={state === "failed" ? retry : null} />
+            )}
             <Pages place={place} next={next} name={name} />
           </>
         )}
@@ -185,7 +201,13 @@ function Jobs({ state, place }: { readonly state: string; readonly place: Place 
   );
 }
 
-function JobTable({ jobs, retry }: { readonly jobs: readonly Job[]; readonly retry: ((id: string) => Promise<void>) | null }) {
+function JobTable({
+  jobs,
+  retry,
+}: {
+  readonly jobs: readonly Job[];
+  readonly retry: ((id: string) => Promise<void>) | null;
+}) {
   return (
     <div class="scroll">
       <table>
@@ -229,7 +251,10 @@ function JobTable({ jobs, retry }: { readonly jobs: readonly Job[]; readonly ret
 }
 
 function StuckSummaries() {
-  const asked = useAsked((signal) => ask<{ readonly summaries: readonly Summary[] }>("summaries/stuck", { signal }), []);
+  const asked = useAsked(
+    (signal) => ask<{ readonly summaries: readonly Summary[] }>("summaries/stuck", { signal }),
+    [],
+  );
   return (
     <section aria-labelledby="stuck">
       <h2 id="stuck">Summaries that do not get done</h2>
@@ -241,7 +266,8 @@ function StuckSummaries() {
             <ul class="lines">
               {summaries.slice(0, 100).map(({ id, threadId, status, attempts, error }) => (
                 <li key={id}>
-                  <Tag of={status} tone={toneOf(status)} /> <bdi>{threadId}</bdi>, version {id}, attempt {attempts}
+                  <Tag of={status} tone={toneOf(status)} /> <bdi>{threadId}</bdi>, version {id}, attempt{" "}
+                  {attempts}
                   {error !== null && <Words text={`: ${error}`} most={300} />}
                 </li>
               ))}
@@ -252,4 +278,3 @@ function StuckSummaries() {
     </section>
   );
 }
-

@@ -29,8 +29,7 @@ export const inspectCommand: CliCommand = {
 /** @throws MemoryError `SETUP_REQUIRED` when there is no database, `PEER_MISSING` */
 async function inspect(flags: InspectFlags): Promise<void> {
   const { tenant, user, app, port = 0, operator = userInfo().username } = flags;
-  const { Hono } = await peers("hono", () => import("hono"));
-  const { createMemoryApp } = await import("../http/memory-app.js");
+  const { createMemoryApp } = await peers("hono", () => import("../http/memory-app.js"));
   const { isLocal } = await import("../http/authenticate.js");
   const { createInspectorSession } = await import("../http/inspector/inspector-session.js");
   const { tenant: _, user: __, app: ___, ...database } = flags;
@@ -39,20 +38,17 @@ async function inspect(flags: InspectFlags): Promise<void> {
     const session = createInspectorSession(operator);
     const { authenticate } = session;
     const api = createMemoryApp(memory, { signal: ending.signal, authenticate, inspector: true });
-    const page = new Hono()
-      .use(async (context, next) => {
-        // A page whose name was turned to 127.0.0.1, another machine and a proxy are no part of this.
-        if (!isLocal(context.req.raw, context.env))
-          return context.text("This is for a browser on this machine.", 403);
-        await next();
-      })
-      .post("/inspector/session", (context) => session.exchange(context.req.raw))
-      .route("/", api);
+    const serve = session.before((request, env) => api.fetch(request, env as object));
+    const fetch = (request: Request, env: unknown) =>
+      // A page whose name was turned to 127.0.0.1, another machine and a proxy are no part of this.
+      isLocal(request, env)
+        ? serve(request, env)
+        : new Response("This is for a browser on this machine.\n", { status: 403 });
     const named = Object.entries({ tenant, user, app }).filter(
       (each): each is [string, string] => each[1] !== undefined,
     );
     await serveUntilStopped({
-      ...{ fetch: (request, env) => page.fetch(request, env as object), host: "127.0.0.1", port, ending },
+      ...{ fetch, host: "127.0.0.1", port, ending },
       listening(origin) {
         const fragment = new URLSearchParams([["token", session.token], ...named]);
         process.stderr.write(

@@ -104,7 +104,9 @@ export interface MemoriesApi {
    * @param access.into id of the memory that stays.
    * @example
    * ```ts
-   * await memory.memories.merge(double.id, { scope: { userId: "ana" }, into: kept.id, reason: "the same boat" });
+   * const scope = { userId: "ana" };
+   * const [kept, double] = await memory.memories.list({ scope, contains: "boat" });
+   * if (kept && double) await memory.memories.merge(double.id, { scope, into: kept.id, reason: "the same boat" });
    * ```
    * @returns the memory that stays, as it is then.
    * @throws MemoryError `NOT_FOUND`; `WRONG_STATE` when either is not active; `INVALID_INPUT` when they are one, or the

@@ -43,7 +43,7 @@ export function addInspectorPage(app: Hono): void {
     const name = new URL(req.url).pathname.split("/").at(-1);
     return new Response(null, { status: 308, headers: { location: `${name}/` } });
   });
-  app.get("/inspector/:file?", async ({ req }) => {
+  app.on("GET", ["/inspector/", "/inspector/:file"], async ({ req }) => {
     const name = req.param("file") ?? "index.html";
     const type = types[name];
     if (type === undefined)

@@ -7,9 +7,12 @@ export interface InspectorSession {
   readonly token: string;
   /** An operator of everything, for whoever has the session's cookie. */
   readonly authenticate: (request: Request) => OperatorCaller | null;
-  /** Answers `POST /inspector/session`: a cookie for the token, which is good for nothing from then on. */
-  exchange(request: Request): Promise<Response>;
+  /** `serve`, before which `POST /inspector/session` gives a cookie for the token; that is good for nothing from then on. */
+  before(serve: Serve): Serve;
 }
+
+/** Answers a request, as an app's `fetch`. */
+type Serve = (request: Request, env?: unknown) => Response | Promise<Response>;
 
 /** Longest body with a token in it. */
 const mostBodyBytes = 1_000;
@@ -25,6 +28,21 @@ export function createInspectorSession(operator: string): InspectorSession {
   const token = randomBytes(32).toString("base64url");
   let expected: Buffer | null = digest(token);
   let session: Buffer | null = null;
+  const exchange = async (request: Request): Promise<Response> => {
+    if (!isFromPage(request)) return refusal(403, "This comes from another site.");
+    const given = await readToken(request);
+    if (expected === null || given === null || !timingSafeEqual(digest(given), expected)) {
+      return refusal(401, "This token was used already, or is none: start `mnemograph inspect` again.");
+    }
+    expected = null;
+    const secret = randomBytes(32).toString("base64url");
+    session = digest(secret);
+    const cookie = `${cookieName(request)}=${secret}; HttpOnly; SameSite=Strict; Path=/`;
+    return new Response(null, {
+      status: 204,
+      headers: { "set-cookie": cookie, "cache-control": "no-store" },
+    });
+  };
   return {
     token,
     authenticate(request) {
@@ -32,20 +50,9 @@ export function createInspectorSession(operator: string): InspectorSession {
       if (session === null || given === null || !timingSafeEqual(digest(given), session)) return null;
       return { role: "operator", actor: operator };
     },
-    async exchange(request) {
-      if (!isFromPage(request)) return refusal(403, "This comes from another site.");
-      const given = await readToken(request);
-      if (expected === null || given === null || !timingSafeEqual(digest(given), expected)) {
-        return refusal(401, "This token was used already, or is none: start `mnemograph inspect` again.");
-      }
-      expected = null;
-      const secret = randomBytes(32).toString("base64url");
-      session = digest(secret);
-      const cookie = `${cookieName(request)}=${secret}; HttpOnly; SameSite=Strict; Path=/`;
-      return new Response(null, {
-        status: 204,
-        headers: { "set-cookie": cookie, "cache-control": "no-store" },
-      });
+    before: (serve) => (request, env) => {
+      const isExchange = request.method === "POST" && new URL(request.url).pathname === "/inspector/session";
+      return isExchange ? exchange(request) : serve(request, env);
     },
   };
 }
