@@ -24,7 +24,7 @@ const memory = createMemory({
 });
 await memory.setup();
 await fillInspectorSample(memory);
-const [boat] = await memory.memories.list({ scope: ana, contains: "Lives in Porto" });
+const [boat] = await memory.memories.list({ scope: ana, contains: "Sails on Sundays" });
 const server = await openInspected(memory);
 const browser = await openChromium();
 

@@ -65,7 +65,8 @@ async function addMemories({ memories }: Memory): Promise<void> {
     { text: `Likes ${hostile.emoji}` },
     { text: hostile.link, metadata: { url: "javascript:alert(1)" } },
   ];
-  await memories.add(drafts, { scope, actor: "planner" });
+  // One by one: memories are linked with those that were there before.
+  for (const draft of drafts) await memories.add(draft, { scope, actor: "planner" });
   await memories.add(
     {
       text: "Lives in Porto.",
