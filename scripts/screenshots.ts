@@ -24,7 +24,7 @@ const memory = createMemory({
 });
 await memory.setup();
 await fillInspectorSample(memory);
-const [boat] = await memory.memories.list({ scope: ana, contains: "Sails on Sundays" });
+const [boat] = await memory.memories.list({ scope: ana, contains: "Has a sister" });
 const server = await openInspected(memory);
 const browser = await openChromium();
 
@@ -68,7 +68,7 @@ for (const width of kept ? [1_280] : [1_280, 390]) {
       await page.goto("about:blank");
       await page.goto(`${server.origin}/inspector/#/${place}`);
       await page.waitForSelector("main");
-      await page.waitForFunction(() => !document.querySelector(".loading"));
+      await page.waitForFunction("!document.querySelector('.loading')");
       const suffix = kept ? `-${colorScheme}` : `-${width}-${colorScheme}`;
       await page.screenshot({ path: join(folder, `${name}${suffix}.png`) });
     }

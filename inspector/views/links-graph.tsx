@@ -47,11 +47,7 @@ export function LinksGraph({
           />
         ))}
         {nodes.map((node) => (
-          <a
-            key={node.id}
-            href={hrefOf({ view: "memory", params: { ...whose, id: node.id } })}
-            aria-label={node.text.slice(0, 200)}
-          >
+          <a key={node.id} href={hrefOf({ view: "memory", params: { ...whose, id: node.id } })}>
             <title>{node.text.slice(0, 500)}</title>
             <circle cx={node.x} cy={node.y} r={7} />
             <text x={node.x} y={(node.y ?? 0) + 20}>

@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
       has: page.locator(".message", { hasText: "What could I give him?" }),
     });
     await round.getByText("Memory, as the model was shown it").waitFor();
-    expect(await round.locator("pre").innerText()).toContain("Is allergic to nuts.");
+    expect(await round.locator("pre").textContent()).toContain("Is allergic to nuts.");
     await round.getByText("memories in it").click();
     await round.getByRole("link", { name: "Is allergic to nuts." }).first().click();
     await page.getByRole("heading", { name: "Is allergic to nuts." }).waitFor();
@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("textbox", { name: "Question" }).fill("Where does she sail?");
     await page.getByRole("button", { name: "Ask" }).click();
     await page.getByRole("heading", { name: "Found" }).waitFor();
-    expect(await page.locator(".hits li").first().innerText()).toMatch(/Sails/);
+    expect(await page.locator(".hits li").first().textContent()).toMatch(/Sails/);
   });
 
   it("draws how a conversation became summaries, and rolls back", async () => {
@@ -199,6 +199,120 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByText("Has learned to dive.").waitFor({ timeout: 10_000 });
   });
 
+  it("takes scores apart, shows prompts that were kept, draws charts and lists work, where a server tells of them", async () => {
+    const [sail] = await memory.memories.list({ scope: ana, contains: "Sails on Sundays" });
+    const parts = {
+      words: 0.4,
+      vector: 0.3,
+      sourceMessage: 0,
+      thread: 0.05,
+      relation: 0,
+      importance: 0.1,
+      date: 0,
+    };
+    const line = {
+      memoryId: sail?.id,
+      text: "Sails on Sundays with Rui.",
+      score: 0.85,
+      sourceMessage: { threadId: "sailing", seq: 2 },
+    };
+    const trace = {
+      id: "1",
+      threadId: "sailing",
+      turn: 2,
+      seq: 2,
+      agent: "planner",
+      query: "?",
+      at: "2026-11-01T10:00:00Z",
+    };
+    const days = Array.from({ length: 30 }, (_, day) => ({
+      ...{
+        day: `2026-11-${String(day + 1).padStart(2, "0")}`,
+        memoriesByKind: { fact: 10 * day, note: day },
+      },
+      ...{ writesByOutcome: { created: day }, recallLatencyMs: day % 2 ? null : { p50: 4, p95: 9 } },
+      ...{
+        recalls: day,
+        recallsWithMemory: Math.floor(day / 2),
+        tokens: { summarize: 100 * day },
+        energyWh: 1,
+      },
+    }));
+    const job = {
+      id: "7",
+      kind: "facts",
+      state: "failed",
+      key: "ana/sailing",
+      attempts: 3,
+      error: "MODEL_TIMEOUT",
+    };
+    const answers: Readonly<Record<string, unknown>> = {
+      "/explain": {
+        ...{
+          question: { text: "?", lexemes: ["sail"], embedded: true },
+          floor: 0.2,
+          budgetTokens: 2_000,
+          servedBy: "held",
+        },
+        hits: [
+          {
+            memory: sail,
+            rank: 1,
+            score: 0.85,
+            line: "- Sails on Sundays with Rui.",
+            parts,
+            similarity: 0.9,
+          },
+        ],
+        leftOut: [{ memory: sail, reason: "floor", detail: "0.1 is below 0.2", score: 0.1 }],
+      },
+      "/threads/sailing/traces": {
+        ...{
+          traces: [{ ...trace, block: "<memory>kept</memory>", tokens: 12, lines: [line], servedBy: "held" }],
+          next: null,
+        },
+      },
+      "/stats/history": { days, tables: [{ name: "memory", rows: 50_000, bytes: 30_000_000 }] },
+      "/jobs": { jobs: [{ ...job, createdAt: "2026-11-01T10:00:00Z", dueAt: null }], next: null },
+    };
+    for (const [path, json] of Object.entries(answers)) {
+      await page.route(
+        (url) => url.pathname === path,
+        (route) => route.fulfill({ json }),
+      );
+    }
+    const change = {
+      rev: 1_000,
+      event: "updated",
+      memoryId: sail?.id,
+      category: "x",
+      line: "told live",
+      at: trace.at,
+    };
+    const body = `: hello\n\nid: 1000\nevent: change\ndata: ${JSON.stringify(change)}\n\n`;
+    await page.route(
+      (url) => url.pathname === "/changes/stream",
+      (route) => route.fulfill({ body, contentType: "text/event-stream" }),
+    );
+    await open("question?user=ana&question=sail");
+    await page
+      .getByRole("img", { name: "words 0.400, meaning 0.300, thread 0.050, importance 0.100" })
+      .waitFor();
+    await page.getByText("0.1 is below 0.2").waitFor();
+    await open("thread?user=ana&thread=sailing");
+    await page.getByText("<memory>kept</memory>").waitFor();
+    await page.getByRole("link", { name: "source" }).click();
+    await page.locator(".message.pointed", { hasText: "I sail on Sundays with Rui." }).waitFor();
+    await open("waiting");
+    await page.getByRole("button", { name: "Retry" }).waitFor();
+    await open("live?user=ana");
+    await page.getByText("told live").waitFor();
+    await open("charts");
+    await expect.poll(() => page.locator(".uplot canvas").count()).toBe(6);
+    await page.getByText("Recall latency as a table").click();
+    await page.getByRole("row", { name: "2026-11-01 4 9" }).waitFor();
+  });
+
   it("shows hostile words and does nothing else with them", async () => {
     await open("thread?user=ana&thread=hostile");
     await page.getByText(hostile.script.slice(0, 30)).waitFor();
@@ -210,8 +324,8 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
         page
           .locator(".message .text")
           .last()
-          .innerText()
-          .then((text) => text.length),
+          .textContent()
+          .then((text) => text?.length),
       )
       .toBe(1_000_000);
     await page.goto("about:blank");
