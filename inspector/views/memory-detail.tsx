@@ -1,4 +1,4 @@
-import { ask, path } from "../api.js";
+import { ApiProblem, ask, type Call, path } from "../api.js";
 import type { HistoryEntry, MemoryLink as Linked, Memory, MemoryPage, Message } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { count, MemoryLink, Tag, toneOf, When, Words } from "../parts/texts.js";
@@ -57,7 +57,7 @@ async function readMemory(id: string, whose: Params, signal: AbortSignal): Promi
   const call = { whose, signal };
   const [memory, { events }, { links }] = await Promise.all([
     ask<Memory>(path`memories/${id}`, call),
-    ask<{ readonly events: readonly HistoryEntry[] }>(path`memories/${id}/history`, call),
+    readHistory(id, call),
     ask<{ readonly links: readonly Linked[] }>(path`memories/${id}/links`, call),
   ]);
   const { key, category } = memory;
@@ -71,6 +71,16 @@ async function readMemory(id: string, whose: Params, signal: AbortSignal): Promi
   const { memories } = await ask<MemoryPage>("memories", { ...call, query });
   const former = [...memories].sort((one, two) => two.validFrom.localeCompare(one.validFrom));
   return { memory, events, links, former };
+}
+
+/** Who changed it; nobody of a memory that came without an audit trail. */
+async function readHistory(id: string, call: Call): Promise<{ readonly events: readonly HistoryEntry[] }> {
+  try {
+    return await ask(path`memories/${id}/history`, call);
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 404) return { events: [] };
+    throw error;
+  }
 }
 
 function Facts({ memory, whose }: { readonly memory: Memory; readonly whose: Params }) {

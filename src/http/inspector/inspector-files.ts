@@ -70,11 +70,6 @@ function headersOf(type: string): Record<string, string> {
   };
 }
 
-/** Whether the page can be shown: in a clone it is built first. */
-export function hasInspectorPage(): boolean {
-  return placeOf("index.html") !== undefined;
-}
-
 async function readPageFile(name: string, type: string): Promise<PageFile | null> {
   const path = placeOf(name);
   if (path === undefined) return null;
