@@ -1,12 +1,12 @@
 /** What the API answers, as far as the page shows it. Times are ISO 8601. */
 
-export interface Scope {
+interface Scope {
   readonly tenantId?: string;
   readonly userId?: string;
   readonly appId?: string;
 }
 
-export interface MessagePlace {
+interface MessagePlace {
   readonly threadId: string;
   readonly seq: number;
 }
@@ -117,7 +117,7 @@ export interface Trace {
   readonly servedBy: string;
 }
 
-export interface TraceLine {
+interface TraceLine {
   readonly ref?: string;
   readonly memoryId?: string;
   readonly text: string;

@@ -40,7 +40,7 @@ export function keepToken(token: string): void {
 }
 
 /** The address of a call. */
-export function addressOf(path: string, { whose = {}, query = {} }: Pick<Call, "whose" | "query"> = {}): URL {
+function addressOf(path: string, { whose = {}, query = {} }: Pick<Call, "whose" | "query"> = {}): URL {
   const url = new URL(path.replace(/^\//, ""), base);
   for (const [name, value] of Object.entries({ ...scopeQuery(whose), ...query })) {
     for (const each of Array.isArray(value) ? value : [value]) {

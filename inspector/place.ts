@@ -13,7 +13,7 @@ export type Params = Readonly<Record<string, string>>;
 const whose = ["tenant", "user", "app"] as const;
 
 /** The place that a fragment says: "#/memories?user=ana". */
-export function parsePlace(fragment: string): Place {
+function parsePlace(fragment: string): Place {
   const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split("?", 2);
   return {
     view: decodeURIComponent(path) || "threads",

@@ -25,13 +25,7 @@ interface Field {
 }
 
 /** A dialog that asks for a reason, and does `change` when it is given one. */
-export function AskFirst({
-  change,
-  onEnd,
-}: {
-  readonly change: Change;
-  readonly onEnd: (done: boolean) => void;
-}) {
+function AskFirst({ change, onEnd }: { readonly change: Change; readonly onEnd: (done: boolean) => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);

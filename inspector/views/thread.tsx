@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { ApiProblem, ask, path } from "../api.js";
+import { ApiProblem, ask, type Call, path } from "../api.js";
 import type { Message, ShownTurn, Trace } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { count, When, Words } from "../parts/texts.js";
@@ -68,26 +68,40 @@ async function readPage({ params }: Place, signal: AbortSignal): Promise<ThreadP
   const query = { limit: pageMessages, cursor: last + 1 };
   const [{ turns }, traces] = await Promise.all([
     ask<{ readonly turns: readonly ShownTurn[] }>(path`threads/${thread}/shown`, { whose, query, signal }),
-    readTraces(thread, whose, signal),
+    readTraces(thread, messages, { whose, signal }),
   ]);
   return { messages, turns, traces };
 }
 
-/** The prompts that were kept; none where the server keeps none. */
-async function readTraces(thread: string, whose: Params, signal: AbortSignal): Promise<readonly Trace[]> {
+/** Pages of prompts that are looked through for those beside the messages of a page. */
+const mostTracePages = 5;
+
+/** The prompts that were kept of the rounds of `messages`; none where the server keeps none. */
+async function readTraces(
+  thread: string,
+  messages: readonly Message[],
+  { whose, signal }: Pick<Call, "whose" | "signal">,
+): Promise<readonly Trace[]> {
+  const wanted = new Set(messages.map(({ seq }) => seq));
+  const found: Trace[] = [];
+  let after: string | undefined;
   try {
-    const query = { limit: 100 };
-    return (
-      await ask<{ readonly traces: readonly Trace[] }>(path`threads/${thread}/traces`, {
-        whose,
-        query,
-        signal,
-      })
-    ).traces;
+    for (let page = 0; page < mostTracePages; page++) {
+      const query = { limit: 100, after };
+      const answer = await ask<{ readonly traces: readonly Trace[]; readonly next: string | null }>(
+        path`threads/${thread}/traces`,
+        { ...(whose && { whose }), ...(signal && { signal }), query },
+      );
+      const here = answer.traces.filter(({ seq }) => seq !== null && wanted.has(seq));
+      found.push(...here);
+      // Once some were found, a page without any is past them, whichever way they are listed.
+      if (answer.next === null || (found.length > 0 && here.length === 0)) break;
+      after = answer.next;
+    }
   } catch (error) {
-    if (error instanceof ApiProblem && (error.isMissing || error.status === 404)) return [];
-    throw error;
+    if (!(error instanceof ApiProblem && (error.isMissing || error.status === 404))) throw error;
   }
+  return found;
 }
 
 /** A user's message and everything that answers it. */
