@@ -119,10 +119,11 @@ const mayImport = {
     ...["text", "scope", "events", "conversation", "memories/item", "memories/guard", "search", "notes"],
     ...["transfer", "http/answers", "http/route"],
   ],
-  http: ["scope", "http/answers", "http/route", "http/routes"],
+  "http/inspector": ["http/route"],
+  http: ["scope", "http/answers", "http/inspector", "http/route", "http/routes"],
   mcp: ["text", "scope", "memories/item", "search"],
   cli: [
-    ...["http", "mcp"],
+    ...["http", "http/inspector", "mcp"],
     ...[
       "postgres",
       "scope",

@@ -16,7 +16,10 @@ tell(
 );
 
 const folder = mkdtempSync(join(tmpdir(), "mnemograph-demo-"));
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+process.on("exit", (code) => {
+  // What came to nothing is nothing to look at.
+  if (code !== 0) rmSync(folder, { recursive: true, force: true });
+});
 process.on("SIGINT", () => process.exit(130));
 
 heading("1  Ten rounds, and a summary that slides along");
@@ -29,3 +32,10 @@ tell(`Process ${process.pid} has closed the database; another opens it.`);
 const program = fileURLToPath(new URL("./demo/continue.ts", import.meta.url));
 const { status } = spawnSync(process.execPath, [...process.execArgv, program, folder], { stdio: "inherit" });
 process.exitCode = status ?? 1;
+
+if (status === 0) {
+  heading("5  Look at what it made");
+  tell("Threads, summaries, memories and why they were shown, in a browser on this machine:");
+  tell(`npx mnemograph inspect --user ana --data-dir ${join(folder, "database")}`, "bold");
+  tell("In a clone it is `npm run inspect --`. The folder is yours to delete.", "dim");
+}

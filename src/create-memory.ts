@@ -4,6 +4,7 @@ import { createConsentsApi } from "./consents/consents-api.js";
 import { consolidate } from "./consolidation/consolidate.js";
 import { claimConversation, refuseInConversation } from "./conversation/claim-conversation.js";
 import { endThread } from "./conversation/end-thread.js";
+import { listMessages } from "./conversation/list-messages.js";
 import { listThreads } from "./conversation/list-threads.js";
 import { record } from "./conversation/record.js";
 import { listShown } from "./conversation/shown-turns.js";
@@ -271,6 +272,7 @@ function createThreads(
     },
     delete: (input) => holding.without(input, [input?.scope], () => deleteThread(db.patient, input)),
     shown: (input) => listShown(db, input),
+    messages: (input) => listMessages(db, input),
   };
 }
 

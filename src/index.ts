@@ -18,6 +18,7 @@ export type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversati
 export type { ConversationConfig } from "./conversation/conversation-options.js";
 export type { EndedThread, EndThread } from "./conversation/end-thread.js";
 export type { Conversation, ConversationSummary, LeftOut } from "./conversation/find-conversation.js";
+export type { ListMessages, ThreadMessage } from "./conversation/list-messages.js";
 export type { ListThreads, Thread } from "./conversation/list-threads.js";
 export type { RecordInput } from "./conversation/record.js";
 export type {
@@ -141,12 +142,14 @@ export type {
   ConsentVia,
 } from "./memories/guard/consent-request.rule.js";
 export type { Category, CategoryConfig, CategoryPolicy } from "./memories/item/category.rule.js";
+export type { MemoryLink } from "./memories/item/list-links.js";
 export type {
   MemoryDraft,
   MemoryItem,
   MemoryKind,
   MemoryLifecycle,
   MemoryOrigin,
+  MemorySort,
   MemorySource,
   MemoryTrust,
 } from "./memories/item/memory.js";
@@ -201,7 +204,7 @@ export type { ImportedStore, ImportStore } from "./store/import-store.js";
 export type { LangGraphStore, ScopeOfNamespace, StoreInput } from "./store/langgraph-store.js";
 export type { StoreConfig } from "./store/store-options.js";
 export type { SummaryClaim } from "./summaries/claim-summary.js";
-export type { Summary, SummaryProgress, SummaryStats } from "./summaries/list-summaries.js";
+export type { Summary, SummaryPage, SummaryProgress, SummaryStats } from "./summaries/list-summaries.js";
 export type { SummariesApi } from "./summaries/summaries-api.js";
 export type { SummaryConfig, SummarySkipReason, SummaryWindow } from "./summaries/summary-window.rule.js";
 export type { MessageRole, TranscriptMessage } from "./text/message-text.js";

@@ -20,6 +20,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   memories: {
     ...{ list: "0.scope", add: "1.scope", get: "1.scope", remove: "1.scope", restore: "1.scope" },
     ...{ revert: "1.scope", history: "1.scope", update: "2.scope", pin: "2.scope" },
+    ...{ links: "1.scope", merge: "1.scope" },
   },
   procedures: { write: "0.scope" },
   notes: {
@@ -34,7 +35,10 @@ const reaches: Reaches<MemoryWithWayIn> = {
   query: "0.scope",
   explain: "0.scope",
   transcript: { search: "0.scope" },
-  threads: { list: "0.scope", claim: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope" },
+  threads: {
+    ...{ list: "0.scope", claim: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope" },
+    messages: "0.scope",
+  },
   checkpointer: "itself",
   checkpoints: { prune: "0.scope or all" },
   // Each batch is run for the tenant of the scope that the store was made with, or that the namespace tells.

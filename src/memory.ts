@@ -8,6 +8,7 @@ import type { Consolidated, ConsolidateInput } from "./consolidation/consolidate
 import type { createConsolidationGraph } from "./consolidation/consolidation-graph.js";
 import type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversation.js";
 import type { EndedThread, EndThread } from "./conversation/end-thread.js";
+import type { ListMessages, ThreadMessage } from "./conversation/list-messages.js";
 import type { ListThreads, Thread } from "./conversation/list-threads.js";
 import type { RecordInput } from "./conversation/record.js";
 import type { ListShown, ShownTurn } from "./conversation/shown-turns.js";
@@ -221,6 +222,17 @@ export interface Memory {
      * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
      */
     shown(input: ListShown): Promise<ShownTurn[]>;
+    /**
+     * What was said in a thread, in its order, page by page: the last messages, those before a `seq`, or those after one.
+     *
+     * @example
+     * ```ts
+     * const last = await memory.threads.messages({ scope: { userId: "ana" }, threadId: "t1", limit: 20 });
+     * const earlier = await memory.threads.messages({ scope: { userId: "ana" }, threadId: "t1", before: last[0]?.seq });
+     * ```
+     * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
+     */
+    messages(input: ListMessages): Promise<ThreadMessage[]>;
   };
   /**
    * LangGraph's Postgres checkpointer on the same pool, which gives the checkpoints of a thread to their owner only:

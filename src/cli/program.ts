@@ -8,6 +8,7 @@ import { forgetCommand } from "./forget-command.js";
 import { historyCommand } from "./history-command.js";
 import { importCommand } from "./import-command.js";
 import { importStoreCommand } from "./import-store-command.js";
+import { inspectCommand } from "./inspect-command.js";
 import { addCommand, listCommand, showCommand } from "./memories-commands.js";
 import { migrateCommand } from "./migrate-command.js";
 import { notesCommand } from "./notes-command.js";
@@ -55,7 +56,7 @@ const commands = [
     pruneCommand,
     reembedCommand,
   ],
-  ...[serveCommand, mcpCommand],
+  ...[inspectCommand, serveCommand, mcpCommand],
 ];
 
 /** The command line. Its actions throw; what to do with errors is up to the caller. */

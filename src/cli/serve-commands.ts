@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { MemoryError } from "../errors.js";
 import type { MemoryAppOptions } from "../http/memory-app.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withScope } from "./flags.js";
+import { peers, serveUntilStopped } from "./listen.js";
 import { stopSignal, useMemory, useScope } from "./use-memory.js";
 
 interface ServeFlags extends MemoryFlags {
@@ -37,9 +38,6 @@ export const serveCommand: CliCommand = {
   run: serve,
 };
 
-/** How long calls that are under way may take to end, in ms. */
-const lastCallsMs = 10_000;
-
 /** @throws MemoryError `INVALID_INPUT` for an address that others reach without authentication; `PEER_MISSING` */
 async function serve(flags: ServeFlags): Promise<void> {
   const { host, port } = flags;
@@ -51,7 +49,6 @@ async function serve(flags: ServeFlags): Promise<void> {
     );
   }
   const { createMemoryApp } = await peers("hono", () => import("../http/memory-app.js"));
-  const node = await peers("@hono/node-server", () => import("@hono/node-server"));
   const mcp = flags.mcp && (await peers("@modelcontextprotocol/sdk", () => import("../mcp/mcp-handler.js")));
   await useMemory({ ...flags, tenant: undefined }, async (memory) => {
     const ending = new AbortController();
@@ -59,25 +56,7 @@ async function serve(flags: ServeFlags): Promise<void> {
       ...{ signal: ending.signal, ...(authenticate && { authenticate }) },
       ...(mcp && { mcp: mcp.mcpHandler(memory) }),
     });
-    const server = node.createAdaptorServer({ fetch: app.fetch });
-    // An import may take long; every other body has the app's own limit.
-    if ("requestTimeout" in server) server.requestTimeout = 0;
-    server.listen(port, host);
-    await once(server, "listening");
-    const at = server.address();
-    const place =
-      typeof at === "object" && at !== null ? `${host.includes(":") ? `[${host}]` : host}:${at.port}` : host;
-    process.stderr.write(`Listening at http://${place}\n`);
-    await stopSignal();
-    ending.abort(new MemoryError("CLOSED", "The server ends."));
-    const closed = new Promise((resolve) => server.close(resolve));
-    const timer = setTimeout(
-      () => "closeAllConnections" in server && server.closeAllConnections(),
-      lastCallsMs,
-    );
-    if ("closeIdleConnections" in server) server.closeIdleConnections();
-    await closed;
-    clearTimeout(timer);
+    await serveUntilStopped({ fetch: app.fetch, host, port, ending });
   });
 }
 
@@ -94,18 +73,6 @@ async function authenticateOf({ auth }: ServeFlags): Promise<MemoryAppOptions["a
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-}
-
-/** `load`, of which the package `name` may be missing. @throws MemoryError `PEER_MISSING` */
-async function peers<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
-  try {
-    return await load();
-  } catch (cause) {
-    if ((cause as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new MemoryError("PEER_MISSING", `This needs packages that are not installed: npm install ${name}`, {
-      cause,
-    });
-  }
 }
 
 /** `mnemograph mcp`: one scope's memory for a client of the Model Context Protocol, over standard input and output. */

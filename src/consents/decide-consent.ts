@@ -32,6 +32,8 @@ export interface ConsentDecision {
   /** With "approve": what to remember instead. The text follows the value where only the value is given. */
   readonly value?: string | undefined;
   readonly text?: string | undefined;
+  /** Why, in at most 2,000 characters: the audit trail keeps it. @default none */
+  readonly reason?: string | undefined;
   /** The request's own `revision` when it was looked at: one that was proposed again since is refused. @default any */
   readonly ifRevision?: number | undefined;
 }
@@ -52,6 +54,7 @@ const decisionSchema = z.strictObject({
     .optional(),
   value: storableText.trim().min(1).optional(),
   text: storableText.trim().min(1).optional(),
+  reason: storableText.max(2_000).optional(),
   ifRevision: revisionNumber.optional(),
 });
 
@@ -77,22 +80,22 @@ export async function decideConsent(deps: WriteRuntime, input: ConsentDecision):
 
 /** The audit trail keeps what was agreed on and the words that say so. */
 async function redacted({ redactor }: WriteRuntime, decision: Parsed): Promise<Parsed> {
-  const { value, text, evidence } = decision;
+  const { value, text, reason, evidence } = decision;
   return {
     ...decision,
-    ...(await redactor.json({ value, text })),
+    ...(await redactor.json({ value, text, reason })),
     ...(evidence && { evidence: await redactor.json(evidence) }),
   };
 }
 
 async function refuse({ db }: WriteRuntime, request: ConsentRequest, decision: Parsed): Promise<void> {
   const { id: requestId, scope, source } = request;
-  const { actor, via, evidence } = decision;
+  const { actor, via, evidence, reason } = decision;
   await db.transaction(async (tx) => {
     const owner = await lockOwner(tx, scope);
     await settle(tx, request, decision, null);
     // Nothing came of it, so the entry is the request's own.
-    const entry = consentChange(request, { decision: "refuse", via, requestId, evidence });
+    const entry = consentChange(request, { decision: "refuse", via, requestId, evidence, reason });
     await recordChanges(tx, {
       ...{ ownerRef: owner.ref, scope, actor, step: "consent" },
       changes: [{ ...entry, threadId: evidence?.threadId ?? source?.threadId }],
@@ -105,12 +108,12 @@ async function approve(
   { request, draft }: DraftedConsent,
   decision: Parsed,
 ): Promise<void> {
-  const { actor, via, evidence } = decision;
+  const { actor, via, evidence, reason } = decision;
   await writeMemories(deps, {
     scope: request.scope,
     // Who agrees is believed, whatever was known before.
     drafts: [{ ...edited(draft, decision), confidence: 1, correction: true }],
-    origin: { actor, step: "consent", consent: { via, evidence, requestId: request.id } },
+    origin: { actor, step: "consent", consent: { via, evidence, reason, requestId: request.id } },
     async alongside(tx, [outcome]) {
       const memoryId = outcome?.id ?? null;
       if (memoryId === null || outcome?.outcome === "quarantined") {

@@ -4,6 +4,8 @@ import { defaultLogger, type Logger } from "../logger.js";
 import type { Memory } from "../memory.js";
 import type { Scope } from "../scope/scope.js";
 import { type Authenticate, isLocal } from "./authenticate.js";
+import { addInspectorPage } from "./inspector/inspector-files.js";
+import { isFromPage } from "./inspector/inspector-session.js";
 import { openApiDocument } from "./openapi.js";
 import { actorOf, type Caller, parseCaller, type Reach, whoseOf } from "./route/caller.js";
 import { createForgetDesk, type ForgetDesk } from "./route/forget-desk.js";
@@ -47,6 +49,13 @@ export interface MemoryAppOptions {
    * what models are asked for meanwhile may take longer: calls go on, and are done. @default 60000
    */
   readonly timeoutMs?: number;
+  /**
+   * Shows a page at `/inspector/` that a developer or operator debugs memory with: it asks this API and nothing else, as
+   * whoever `authenticate` says looks at it. What comes with cookies from pages of other sites is refused then.
+   *
+   * @default false
+   */
+  readonly inspector?: boolean;
   /** Answers `/mcp`: `mcpHandler(memory)` of mnemograph/mcp. @default there is no such path */
   readonly mcp?: (request: Request, scope: Scope, actor: string) => Promise<Response>;
   /** Ends imports, exports and forgetting that are under way, when the server is to end. @default nothing does */
@@ -99,6 +108,7 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
       answering("mcp", (context) => answerMcp(mcp, options, context)),
     );
   addProbes(app, memory);
+  if (options.inspector) addInspectorPage(app);
   app.get("/openapi.json", (context) => context.json(openApiDocument(routes)));
   app.notFound(() => problemResponse(new MemoryError("NOT_FOUND", "There is no such path.")));
   app.onError((error) => {
@@ -173,11 +183,15 @@ function written(route: Route, request: Request, answer: unknown): Response {
 
 /** Who asks, once that is known and may go on. @throws HttpProblem `UNAUTHENTICATED`, `RATE_LIMITED` */
 async function admit(
-  { authenticate, rateLimit }: MemoryAppOptions,
+  { authenticate, rateLimit, inspector }: MemoryAppOptions,
   context: Context,
   operation: string,
 ): Promise<Caller> {
   const request = context.req.raw;
+  // Whoever shows a page here may have logged in by a cookie, which browsers send along with what other sites ask.
+  if (inspector && request.headers.has("cookie") && !isFromPage(request)) {
+    throw new HttpProblem("FORBIDDEN", "This comes from a page of another site.");
+  }
   const caller = authenticate ? await authenticate(request) : isLocal(request, context.env) ? local : null;
   if (caller === null || caller === undefined) {
     throw new HttpProblem(

@@ -6,10 +6,12 @@ import { pageRows, parseInput, revisionNumber, storableText } from "../text/pars
 import { type HistoryEntry, listHistory } from "./changes/changes-api.js";
 import { type MemoryPatch, removeMemory, restoreMemory, updateMemory } from "./edit/change-memory.js";
 import type { ChangeInput } from "./edit/edit-memory.js";
+import { mergeMemory } from "./edit/merge-memory.js";
 import { revertMemory } from "./edit/revert-memory.js";
 import type { ConsentGiven } from "./guard/consent-request.rule.js";
 import { requireCategory } from "./item/category.rule.js";
-import { type MemoryDraft, type MemoryItem, memoryKinds, memoryStates } from "./item/memory.js";
+import { listLinks, type MemoryLink } from "./item/list-links.js";
+import { type MemoryDraft, type MemoryItem, memoryKinds, memorySorts, memoryStates } from "./item/memory.js";
 import { expiryField, metadataField } from "./item/memory-metadata.rule.js";
 import { findMemory, listMemories, type MemoryListing } from "./item/memory-row.js";
 import { writeMemories } from "./write/write-memories.js";
@@ -40,6 +42,8 @@ export interface MemoryChangeAccess extends MemoryAccess {
   readonly ifRevision?: number | undefined;
   /** The user's words that ask for it: the audit trail keeps them. @default none */
   readonly quote?: string | undefined;
+  /** Why it is done, in at most 2,000 characters: the audit trail keeps it. @default none */
+  readonly reason?: string | undefined;
 }
 
 /** Durable memories by hand. Every id is looked up within the scope: another scope's memory is not found. */
@@ -61,7 +65,7 @@ export interface MemoriesApi {
   add(drafts: MemoryDraft | readonly MemoryDraft[], access: MemoryAccess): Promise<WriteOutcome[]>;
   /** One memory in whatever state, or null. */
   get(id: string, access: MemoryAccess): Promise<MemoryItem | null>;
-  /** Active memories (or those in `states`), newest first, in pages of `limit` (1 to 1,000) after the id `after`. @throws MemoryError `INVALID_INPUT` */
+  /** Active memories (or those in `states`), newest first unless `sort` says otherwise, in pages of `limit` (1 to 1,000) after the id `after`. @throws MemoryError `INVALID_INPUT` */
   list(listing: MemoryListing): Promise<MemoryItem[]>;
   /**
    * Changes a memory in place.
@@ -93,6 +97,24 @@ export interface MemoriesApi {
    *   `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is in quarantine, `SLOT_TAKEN`, `DUPLICATE_MEMORY`
    */
   revert(id: string, access: MemoryChangeAccess & { readonly to: number }): Promise<MemoryItem>;
+  /**
+   * Makes a memory one with another of the same user or app that says the same: it is hidden, and counts there as said
+   * again. `revert` brings it back.
+   *
+   * @param access.into id of the memory that stays.
+   * @example
+   * ```ts
+   * const scope = { userId: "ana" };
+   * const [kept, double] = await memory.memories.list({ scope, contains: "boat" });
+   * if (kept && double) await memory.memories.merge(double.id, { scope, into: kept.id, reason: "the same boat" });
+   * ```
+   * @returns the memory that stays, as it is then.
+   * @throws MemoryError `NOT_FOUND`; `WRONG_STATE` when either is not active; `INVALID_INPUT` when they are one, or the
+   *   one that stays is of another scope; `STALE_REVISION`
+   */
+  merge(id: string, access: MemoryChangeAccess & { readonly into: string }): Promise<MemoryItem>;
+  /** The memories that this one is linked with and that are in use, strongest first; at most 100. */
+  links(id: string, access: MemoryAccess): Promise<MemoryLink[]>;
   /** Who changed what in a memory, newest first. */
   history(id: string, access: MemoryAccess): Promise<HistoryEntry[]>;
 }
@@ -101,6 +123,9 @@ const listingSchema = z.strictObject({
   scope: scopeField,
   kinds: z.array(z.enum(memoryKinds)).optional(),
   categories: z.array(storableText).optional(),
+  keys: z.array(storableText).max(1_000).optional(),
+  contains: storableText.min(1).max(1_000).optional(),
+  sort: z.enum(memorySorts).optional(),
   states: z.array(z.enum(memoryStates)).optional(),
   metadata: metadataField.optional(),
   limit: pageRows,
@@ -125,8 +150,10 @@ const accessSchema = z.strictObject({
 const changeSchema = accessSchema.extend({
   ifRevision: revisionNumber.optional(),
   quote: storableText.max(2_000).optional(),
+  reason: storableText.max(2_000).optional(),
 });
 const revertSchema = changeSchema.extend({ to: z.int().min(1) });
+const mergeSchema = changeSchema.extend({ into: z.string() });
 
 /** The `MemoriesApi` on `deps`. */
 export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
@@ -171,6 +198,12 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       const { to, ...change } = parseScoped(revertSchema, access, "access");
       return revertMemory(deps, { ...vouched(id, change), to });
     },
+    merge: async (id, access) => {
+      const { into, ...change } = parseScoped(mergeSchema, access, "access");
+      return mergeMemory(deps, { ...vouched(id, change), into });
+    },
+    links: async (id, access) =>
+      listLinks(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
     history: async (id, access) =>
       listHistory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
   };

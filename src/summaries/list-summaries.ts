@@ -46,19 +46,29 @@ export interface Summary {
   readonly createdAt: Date;
 }
 
-/** Every summary of one thread, oldest first. */
+/** Summaries of one thread, oldest first: all of them, or the last `limit` that are older than `before`. */
 export async function listSummaries(
   db: Connection,
-  { scope, threadId }: { scope: Scope; threadId: string },
+  { scope, threadId, limit, before }: { scope: Scope; threadId: string } & SummaryPage,
 ): Promise<Summary[]> {
   const { tenantId, userId, appId } = scopeColumns(scope);
-  return select(
+  const latest = await select(
     db,
     sql`
       where ${threadIs(tenantId, threadId)}
         and t.user_id = ${userId} and t.app_id = ${appId}
-      order by s.id`,
+        and (${before ?? null}::bigint is null or s.id < ${before ?? null}::bigint)
+      order by s.id desc limit ${limit ?? null}`,
   );
+  return latest.reverse();
+}
+
+/** Which of a thread's summaries. */
+export interface SummaryPage {
+  /** The latest so many, 1 to 1,000. @default all */
+  readonly limit?: number | undefined;
+  /** Only those before the one with this id. */
+  readonly before?: number | undefined;
 }
 
 /** Versions in a chain that are listed: one a round, it is years of a conversation. */

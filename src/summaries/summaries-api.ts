@@ -18,6 +18,7 @@ import {
   listSummaryChain,
   listSummaryProgress,
   type Summary,
+  type SummaryPage,
   type SummaryProgress,
   type SummaryStats,
   summaryStats,
@@ -59,8 +60,12 @@ async function rollbackSummary(
 
 /** The versions of conversations' summaries. */
 export interface SummariesApi {
-  /** Every version of a thread's summary, oldest first, failed ones too. */
-  list(thread: ThreadAddress): Promise<Summary[]>;
+  /**
+   * Every version of a thread's summary, oldest first, failed ones too; or the latest `limit` of them, and those before.
+   *
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  list(thread: ThreadAddress & SummaryPage): Promise<Summary[]>;
   /** The summary in use and those it was made from, newest first. */
   chain(thread: ThreadAddress): Promise<Summary[]>;
   /** Summaries of all threads still `processing` after `olderThanMs`, up to 100 years. @default 300000: twice the lease */
@@ -83,6 +88,10 @@ const progressSchema = z.strictObject({
   limit: z.int().min(1).max(1_000).default(20),
 });
 const addressSchema = z.strictObject({ scope: scopeField, threadId: z.unknown() });
+const pageSchema = addressSchema.extend({
+  limit: z.int().min(1).max(1_000).optional(),
+  before: z.int().min(0).optional(),
+});
 const versionSchema = addressSchema.extend({ summaryId: z.int() });
 
 function addressOf({
@@ -99,7 +108,10 @@ function addressOf({
 export function createSummariesApi(db: Connection): SummariesApi {
   const address = (thread: ThreadAddress) => addressOf(parseScoped(addressSchema, thread, "thread"));
   return {
-    list: async (thread) => listSummaries(db, address(thread)),
+    async list(page) {
+      const { limit, before, ...thread } = parseScoped(pageSchema, page, "page of summaries");
+      return listSummaries(db, { ...addressOf(thread), limit, before });
+    },
     chain: async (thread) => listSummaryChain(db, address(thread)),
     stuck: async (olderThanMs = 300_000) =>
       listStuckSummaries(db, parseInput(spanMs, olderThanMs, "age in milliseconds")),

@@ -30,17 +30,20 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
       " ",
     );
 
-  test("ends well and leaves nothing behind", () => {
+  test("ends well, leaves what it made and nothing else, and tells how to look at it", () => {
     expect(output).not.toMatch(/error|warning/i);
     expect(exitCode).toBe(0);
-    expect(left).toEqual([]);
+    expect(left).toHaveLength(1);
+    const words = output.replaceAll(/\s+/g, " ");
+    expect(words).toContain("npx mnemograph inspect --user ana --data-dir ");
+    expect(words).toContain(`${left[0]}/database `);
   });
 
   test("is plain text that fits a window, wrapped between words", () => {
     expect(output).not.toContain("\u001b");
     const printed = output.split("\n");
     expect(Math.max(...printed.map((line) => line.length))).toBeLessThanOrEqual(80);
-    expect(printed.length).toBeLessThanOrEqual(128);
+    expect(printed.length).toBeLessThanOrEqual(136);
   });
 
   // The window after each round of plain chat.

@@ -3,6 +3,7 @@ import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 /** What is wrong with a request before memory is asked. */
 export type HttpProblemCode =
   | "UNAUTHENTICATED"
+  | "FORBIDDEN"
   | "UNSUPPORTED_MEDIA_TYPE"
   | "TOO_LARGE"
   | "RATE_LIMITED"
@@ -32,7 +33,7 @@ export const statusOf = {
 } as const satisfies Record<MemoryErrorCode, number>;
 
 const httpStatusOf = {
-  ...{ UNAUTHENTICATED: 401, TOO_LARGE: 413, UNSUPPORTED_MEDIA_TYPE: 415, RATE_LIMITED: 429 },
+  ...{ UNAUTHENTICATED: 401, FORBIDDEN: 403, TOO_LARGE: 413, UNSUPPORTED_MEDIA_TYPE: 415, RATE_LIMITED: 429 },
   ...{ INTERNAL: 500, REQUEST_TIMEOUT: 503 },
 } as const satisfies Record<HttpProblemCode, number>;
 

@@ -6,6 +6,7 @@ import { notThere } from "../route/caller.js";
 import { route } from "../route/route.js";
 
 const params = z.strictObject({ id: z.string() });
+const because = z.strictObject({ reason: z.string().optional() });
 const decision = z.enum(["approve", "refuse"]);
 
 /** What waits for a decision: of users about their own data, and of operators. */
@@ -41,6 +42,7 @@ export const governanceRoutes = {
         .optional(),
       value: z.string().optional(),
       text: z.string().optional(),
+      reason: z.string().optional(),
     }),
     answer: consentRequest,
     call: ({ memory, whose, params, body, actor, match }) =>
@@ -78,7 +80,7 @@ export const governanceRoutes = {
   approveQuarantined: route({
     ...{ method: "post", path: "/quarantine/:id/approve", reach: "scope", versioned: true, params },
     summary: "Make it an ordinary memory, on an operator's word",
-    body: z.strictObject({ consent: z.literal("given").optional() }),
+    body: because.extend({ consent: z.literal("given").optional() }),
     answer: memoryItem,
     async call({ memory, caller, whose, params: { id }, body, actor, match }) {
       if (caller.role !== "operator") throw notThere();
@@ -88,11 +90,12 @@ export const governanceRoutes = {
   rejectQuarantined: route({
     ...{ method: "post", path: "/quarantine/:id/reject", reach: "scope", versioned: true, params },
     summary: "Delete it; the audit trail keeps what it was",
+    body: because,
     answer: z.null(),
     status: 204,
-    async call({ memory, caller, whose, params: { id }, actor, match }) {
+    async call({ memory, caller, whose, params: { id }, body, actor, match }) {
       if (caller.role !== "operator") throw notThere();
-      await memory.quarantine.reject(id, { ...whose, ...match, actor });
+      await memory.quarantine.reject(id, { ...whose, ...body, ...match, actor });
       return null;
     },
   }),

@@ -1,6 +1,12 @@
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
-import { isApproved, type MemoryDraft, type MemoryItem, memoryOrigins } from "../../memories/item/memory.js";
+import {
+  isApproved,
+  type MemoryDraft,
+  type MemoryItem,
+  memoryOrigins,
+  memorySorts,
+} from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { isSharedBy, type Scope } from "../../scope/scope.js";
 import {
@@ -59,18 +65,21 @@ const patch = z.strictObject({
     quote: z.string().optional(),
     threadId: z.string().optional(),
   },
+  reason: z.string().optional(),
 });
 
-const vouched = z.strictObject({ consent: z.literal("given").optional() });
+const because = z.strictObject({ reason: z.string().optional() });
+const vouched = because.extend({ consent: z.literal("given").optional() });
 
 /** Durable memories one by one. */
 export const memoryRoutes = {
   listMemories: route({
     ...{ method: "get", path: "/memories", reach: "scope" },
-    summary: "Memories, newest first",
+    summary: "Memories, newest first unless `sort` says otherwise",
     query: z.strictObject({
       ...{ kinds: several(memoryKind).optional(), categories: several(z.string()).optional() },
-      ...{ states: several(memoryState).optional(), ...page },
+      ...{ keys: several(z.string()).optional(), contains: z.string().optional() },
+      ...{ states: several(memoryState).optional(), sort: z.enum(memorySorts).optional(), ...page },
     }),
     answer: memoryPage,
     async call({ memory, whose, query: { cursor: after, ...listing } }) {
@@ -105,21 +114,22 @@ export const memoryRoutes = {
     body: patch,
     answer: memoryItem,
     async call({ memory, caller, whose, params: { id }, body, actor, match }) {
-      const { consent, quote, threadId, ...fields } = body;
+      const { consent, quote, threadId, reason, ...fields } = body;
       const words = fields.text !== undefined || fields.value !== undefined || fields.tags !== undefined;
       const guarded = await changeable(memory, caller, whose, id, { words, match });
       return memory.memories.update(id, fields as Parameters<Memory["memories"]["update"]>[1], {
-        ...{ ...whose, ...guarded, actor, consent, quote, threadId },
+        ...{ ...whose, ...guarded, actor, consent, quote, threadId, reason },
       });
     },
   }),
   removeMemory: route({
     ...{ method: "delete", path: "/memories/:id", reach: "scope", versioned: true, params },
     summary: "Hide a memory; for 30 days it can be restored",
+    query: because,
     answer: memoryItem,
-    async call({ memory, caller, whose, params: { id }, actor, match }) {
+    async call({ memory, caller, whose, params: { id }, query, actor, match }) {
       const guarded = await changeable(memory, caller, whose, id, { words: false, match });
-      return memory.memories.remove(id, { ...whose, ...guarded, actor });
+      return memory.memories.remove(id, { ...whose, ...guarded, ...query, actor });
     },
   }),
   restoreMemory: route({
@@ -140,6 +150,27 @@ export const memoryRoutes = {
     async call({ memory, caller, whose, params: { id }, body, actor, match }) {
       const guarded = await changeable(memory, caller, whose, id, { words: true, match });
       return memory.memories.revert(id, { ...whose, ...guarded, ...body, actor });
+    },
+  }),
+  mergeMemory: route({
+    ...{ method: "post", path: "/memories/:id/merge", reach: "scope", params },
+    summary: "Make a memory one with another that says the same, which is answered",
+    body: because.extend({ into: z.string() }),
+    answer: memoryItem,
+    async call({ memory, caller, whose, params: { id }, body, actor }) {
+      for (const each of [id, body.into]) {
+        await changeable(memory, caller, whose, each, { words: false, match: {} });
+      }
+      return memory.memories.merge(id, { ...whose, ...body, actor });
+    },
+  }),
+  memoryLinks: route({
+    ...{ method: "get", path: "/memories/:id/links", reach: "scope", params },
+    summary: "The memories that this one is linked with, strongest first",
+    answer: z.strictObject({ links: z.array(z.strictObject({ memory: memoryItem, strength: z.number() })) }),
+    async call({ memory, whose, params: { id } }) {
+      await requireMemory(memory, whose, id);
+      return { links: await memory.memories.links(id, whose) };
     },
   }),
   memoryHistory: historyRoute("/memories/:id/history"),

@@ -16,6 +16,8 @@ import {
 import { route } from "../route/route.js";
 
 const params = z.strictObject({ threadId: z.string() });
+/** A seq, or -1 for before the first. */
+const afterSeq = z.union([z.literal("-1").transform(Number), rowNumber]);
 
 /** What was deleted for good. */
 export const forgotten = z
@@ -103,21 +105,36 @@ export const threadRoutes = {
       nextCursor,
     }),
     async call({ memory, whose, params: { threadId }, query: { limit, cursor: before } }) {
-      const shown = memory.threads.shown({ ...whose, threadId, limit, before });
-      // Of another's thread as of none.
-      const turns = await shown.catch((error: unknown) => {
-        if (MemoryError.is(error, "THREAD_FORBIDDEN")) return [];
-        throw error;
-      });
+      const turns = await ofOwnThread(memory.threads.shown({ ...whose, threadId, limit, before }));
       return { turns, nextCursor: cursorAfter(turns, limit, ({ seq }) => seq) };
     },
+  }),
+  threadMessages: route({
+    ...{ method: "get", path: "/threads/:threadId/messages", reach: "scope", params },
+    summary: "What was said, in its order: the last messages, those before a seq, or those after one",
+    query: z.strictObject({
+      ...{ limit: page.limit, before: rowNumber.optional(), after: afterSeq.optional() },
+      mostCharacters: numberBetween(1, 1_000_000_000).optional(),
+    }),
+    answer: z.strictObject({
+      messages: z.array(
+        z.strictObject({
+          ...{ seq: z.number(), messageId: z.string(), role: z.string(), actor: z.string().nullable() },
+          ...{ agentId: z.string().nullable(), text: z.string(), characters: z.number(), saidAt: time },
+        }),
+      ),
+    }),
+    call: async ({ memory, whose, params: { threadId }, query }) => ({
+      messages: await ofOwnThread(memory.threads.messages({ ...whose, ...query, threadId })),
+    }),
   }),
   listSummaries: route({
     ...{ method: "get", path: "/threads/:threadId/summaries", reach: "scope", params },
     summary: "Every version of a thread's summary, oldest first, failed ones too",
+    query: z.strictObject({ limit: page.limit, before: rowNumber.optional() }),
     answer: summaries,
-    call: async ({ memory, whose, params }) => ({
-      summaries: await memory.summaries.list({ ...whose, ...params }),
+    call: async ({ memory, whose, params, query }) => ({
+      summaries: await memory.summaries.list({ ...whose, ...params, ...query }),
     }),
   }),
   summaryChain: route({
@@ -174,6 +191,16 @@ export const threadRoutes = {
     call: ({ memory }) => memory.summaries.stats(),
   }),
 };
+
+/** What `listed` gives; of another's thread nothing, as of one that there is not. */
+async function ofOwnThread<Row>(listed: Promise<Row[]>): Promise<Row[]> {
+  try {
+    return await listed;
+  } catch (error) {
+    if (MemoryError.is(error, "THREAD_FORBIDDEN")) return [];
+    throw error;
+  }
+}
 
 /** What a call about a thread gives. Of another's thread it fails as of one that there is not, word for word. */
 async function present<Result>(threadId: string, call: Promise<Result>): Promise<Result> {

@@ -166,7 +166,7 @@ export async function editMemory(
 }
 
 /** What the audit trail keeps of why it is done: the user's words, and the reason given. */
-async function groundsOf({ redactor }: WriteRuntime, input: ChangeInput): Promise<object | null> {
+export async function groundsOf({ redactor }: WriteRuntime, input: ChangeInput): Promise<object | null> {
   const { threadId } = input;
   if (input.quote === undefined && input.reason === undefined) return null;
   const { quote, reason } = await redactor.json({ quote: input.quote, reason: input.reason });

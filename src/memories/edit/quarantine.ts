@@ -8,7 +8,7 @@ import { type MemoryItem, versionOf } from "../item/memory.js";
 import { listMemories, listQuarantined } from "../item/memory-row.js";
 import { purgeMemories } from "../write/memory-states.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
-import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
+import { type ChangeInput, editMemory, groundsOf, requireMemory } from "./edit-memory.js";
 import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
 /** Whose memory, and the person who decides. */
@@ -18,6 +18,8 @@ export interface QuarantineDecision {
   readonly actor?: string | undefined;
   /** `revision` of the memory when it was looked at: one that changed since is refused. @default any */
   readonly ifRevision?: number | undefined;
+  /** Why, in at most 2,000 characters: the audit trail keeps it. @default none */
+  readonly reason?: string | undefined;
 }
 
 /** An approval, and the user's word for it where that is needed. */
@@ -70,6 +72,7 @@ const decisionSchema = z.strictObject({
   scope: scopeField,
   actor: storableText.default("operator"),
   ifRevision: revisionNumber.optional(),
+  reason: storableText.max(2_000).optional(),
 });
 const approvalSchema = decisionSchema.extend({ consent: z.literal("given").optional() });
 const idSchema = z.string();
@@ -117,12 +120,14 @@ async function approve(deps: WriteRuntime, decision: ChangeInput): Promise<Memor
 
 async function reject(deps: WriteRuntime, decision: ChangeInput): Promise<void> {
   const { scope } = await requireMemory(deps.db, decision, ["quarantined"]);
+  const because = await groundsOf(deps, decision);
   await deps.db.transaction(async (tx) => {
     const { ref: ownerRef } = await lockOwner(tx, scope);
     const memory = await requireMemory(tx, decision, ["quarantined"]);
     const { id, state, category } = memory;
     const old = { ...versionOf(memory), state };
-    const change = { memoryId: id, event: "DELETE", old, new: { state: "rejected" }, category } as const;
+    const now = { state: "rejected", ...because };
+    const change = { memoryId: id, event: "DELETE", old, new: now, category } as const;
     await recordChanges(tx, {
       ...{ ownerRef, scope, actor: decision.actor, step },
       changes: [{ ...change, news: null, similarity: null }],

@@ -67,6 +67,8 @@ export interface ConsentGiven {
   readonly evidence?: ConsentEvidence | undefined;
   /** The request that it answers. */
   readonly requestId?: string | undefined;
+  /** Why whoever decides does so. */
+  readonly reason?: string | undefined;
 }
 
 /** One time that something was said. */
@@ -107,6 +109,8 @@ export interface ConsentDecided {
   readonly evidence?: ConsentEvidence | null | undefined;
   /** How many independent signals agreed, where these decided. */
   readonly signals?: number | undefined;
+  /** Why whoever decided did so. */
+  readonly reason?: string | undefined;
 }
 
 /** The entry of the audit trail for a decision about `changed`: a memory, or a request that no memory came of. */
@@ -118,9 +122,9 @@ export function consentChange(
     readonly value?: string | null | undefined;
     readonly text: string;
   },
-  { decision, via, requestId: request = null, evidence = null, signals }: ConsentDecided,
+  { decision, via, requestId: request = null, evidence = null, signals, reason }: ConsentDecided,
 ): MemoryChange {
   const { id: memoryId, category, key = null, value, text } = changed;
-  const audit = { decision, via, request, key, value: value ?? text, evidence, signals };
+  const audit = { decision, via, request, key, value: value ?? text, evidence, signals, reason };
   return { memoryId, event: "CONSENT", old: null, new: audit, news: null, category, similarity: null };
 }

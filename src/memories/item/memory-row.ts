@@ -17,6 +17,7 @@ import {
   type MemoryKind,
   type MemoryLifecycle,
   type MemoryOrigin,
+  type MemorySort,
   type MemoryTrust,
   memoryStates,
 } from "./memory.js";
@@ -176,14 +177,25 @@ function sourceOf(
   return quote === null ? { threadId, seqs } : { threadId, seqs, quote };
 }
 
+/** The column that each order goes by, descending. */
+const sortedBy: Readonly<Record<Exclude<MemorySort, "oldest">, string>> = {
+  ...{ newest: "ref", updated: "updated_at", used: "last_accessed_at", importance: "importance" },
+};
+
 /** Which memories to list. */
 export interface MemoryListing {
   readonly scope: Scope;
   readonly kinds?: readonly MemoryKind[] | undefined;
   readonly categories?: readonly string[] | undefined;
   readonly states?: readonly MemoryLifecycle[] | undefined;
+  /** Only those with one of these keys: the values of a slot, former ones as well where `states` says so. @default any */
+  readonly keys?: readonly string[] | undefined;
+  /** What their text, key or value must contain, in whatever case. @default anything */
+  readonly contains?: string | undefined;
   /** What their metadata must contain. @default any */
   readonly metadata?: MemoryMetadata | undefined;
+  /** What comes first: the newest, what was changed or used last, or what is most important. @default "newest" */
+  readonly sort?: MemorySort | undefined;
   /** Rows. @default 100 */
   readonly limit?: number | undefined;
   /** Only memories after this one in the order: the id of the last of the page before. */
@@ -199,20 +211,34 @@ export async function findMemory(db: Connection, scope: Scope, id: string): Prom
   return row ? memoryOf(row.memory) : null;
 }
 
-/** Memories of the scope's user or app, newest first. @throws MemoryError `INVALID_INPUT` when `after` is not there */
+/** Memories of the scope's user or app, as `listing.sort` has them. @throws MemoryError `INVALID_INPUT` when `after` is not there */
 export async function listMemories(db: Connection, listing: MemoryListing): Promise<MemoryItem[]> {
   const { schema } = db;
-  const { scope, limit = 100 } = listing;
+  const { scope, limit = 100, sort = "newest" } = listing;
+  const order = sort === "newest" ? sql`m.ref desc` : sql`${sortColumn(sort)} desc, m.ref desc`;
   const rows = await db.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(db)} as memory
     from (${seenOwners(db, scope)}) o cross join lateral (
       -- For each owner in the order of their index, so that no more are read than are listed.
       select * from ${schema}.memory m where m.owner_ref = o.id and ${listed(db, listing)}
-      order by m.ref desc limit ${limit}
+      order by ${order} limit ${limit}
     ) m
-    order by m.ref desc limit ${limit}`);
+    order by ${order} limit ${limit}`);
   if (rows.length === 0) await requireEnd(db, bookmark(db, listing.after), belongsTo(db, scope, "m"));
   return rows.map((row) => memoryOf(row.memory));
+}
+
+/** What `sort` goes by, of the row `m`. */
+function sortColumn(sort: MemorySort, row = "m"): Sql {
+  return raw(sort === "oldest" ? `-${row}.ref` : `${row}.${sortedBy[sort]}`);
+}
+
+/** Whether the row `m` comes after the bookmark in the order `sort`. */
+function isAfterIn(db: Connection, sort: MemorySort, after: string | undefined): Sql {
+  if (sort === "newest" || after === undefined) return isAfter(bookmark(db, after));
+  return sql`(${sortColumn(sort)}, m.ref) < (
+    select ${sortColumn(sort, "b")}, b.ref from ${db.schema}.memory b where b.id = ${uuidOf(after)}::uuid
+  )`;
 }
 
 /** Where a page of memories `m` begins. */
@@ -235,7 +261,8 @@ export async function listQuarantined(
 }
 
 function listed(db: Connection, listing: MemoryListing): Sql {
-  const { scope, kinds, categories, states = ["active"], metadata, after } = listing;
+  const { scope, kinds, categories, states = ["active"], keys, contains, metadata } = listing;
+  const { sort = "newest", after } = listing;
   const { appId } = scopeColumns(scope);
   // Written out, and not compared with a value: only then does a plan for all values use an index for one state.
   const inStates = memoryStates.filter((state) => states.includes(state)).map((state) => stateIs(db, state));
@@ -245,11 +272,18 @@ function listed(db: Connection, listing: MemoryListing): Sql {
       ...(appId === "" ? [] : [sql`m.app_id in ('', ${appId})`]),
       ...(kinds === undefined ? [] : [sql`m.kind = any (${kinds}::text[])`]),
       ...(categories === undefined ? [] : [sql`m.category = any (${categories}::text[])`]),
+      ...(keys === undefined ? [] : [sql`m.key = any (${keys}::text[])`]),
+      ...(contains === undefined ? [] : [containsText(contains)]),
       ...(metadata === undefined ? [] : [sql`m.metadata @> ${JSON.stringify(metadata)}::jsonb`]),
-      isAfter(bookmark(db, after)),
+      isAfterIn(db, sort, after),
     ],
     " and ",
   );
+}
+
+/** Whether the row `m` of `memory` has `words` in it, in whatever case. */
+function containsText(words: string): Sql {
+  return sql`strpos(lower(concat_ws(' ', m.content, m.key, m.value)), lower(${words})) > 0`;
 }
 
 /** Whether the row `m` of `memory` is in this state, as `memoryJson` tells it. */

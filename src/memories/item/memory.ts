@@ -189,6 +189,12 @@ export type MemoryKind = (typeof memoryKinds)[number];
 /** Only active memories are ever recalled. "quarantined": waits for an operator, see `MemoryDraft.origin`. */
 export const memoryStates = ["active", "superseded", "merged", "soft_deleted", "quarantined"] as const;
 
+/** Orders of a list of memories. */
+export const memorySorts = ["newest", "oldest", "updated", "used", "importance"] as const;
+
+/** An order of a list of memories; of two that are alike in it, the newer one is first. */
+export type MemorySort = (typeof memorySorts)[number];
+
 /** How a memory stands. */
 export type MemoryLifecycle = (typeof memoryStates)[number];
 

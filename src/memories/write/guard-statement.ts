@@ -86,7 +86,7 @@ function plainlySaid(
 /** The user agreed: what waits for the same value is approved with it, and what waits for another is out of date. */
 function consented(gathered: GatheredStatement, actor: string, given: ConsentGiven): GuardVerdict {
   const { memory } = gathered.statement;
-  const { via, evidence = null, requestId = null } = given;
+  const { via, evidence = null, requestId = null, reason } = given;
   const normal = proposedValue(memory);
   const isSame = ({ contentHash, normalValue }: StandingConsent) =>
     contentHash === memory.contentHash || normalValue === normal;
@@ -97,7 +97,7 @@ function consented(gathered: GatheredStatement, actor: string, given: ConsentGiv
   const ended = lapsed(outdated, actor, memory.category);
   return {
     outcome: "written",
-    approval: { decision: "approve", via, requestId, evidence },
+    approval: { decision: "approve", via, requestId, evidence, reason },
     consents: {
       ...ended,
       settled: [...ended.settled, ...approved.map(({ id }) => approvedBy(actor, id, { via, evidence }))],

@@ -1,0 +1,239 @@
+/** What the API answers, as far as the page shows it. Times are ISO 8601. */
+
+interface Scope {
+  readonly tenantId?: string;
+  readonly userId?: string;
+  readonly appId?: string;
+}
+
+interface MessagePlace {
+  readonly threadId: string;
+  readonly seq: number;
+}
+
+export interface Memory {
+  readonly id: string;
+  readonly scope: Scope;
+  readonly kind: string;
+  readonly category: string;
+  readonly key: string | null;
+  readonly value: string | null;
+  readonly text: string;
+  readonly importance: number;
+  readonly confidence: number;
+  readonly pinned: boolean;
+  readonly state: string;
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly expiresAt: string | null;
+  readonly agentId: string | null;
+  readonly actorId: string | null;
+  readonly origin: string;
+  readonly trust: string;
+  readonly source: {
+    readonly threadId: string;
+    readonly seqs: readonly number[];
+    readonly quote?: string;
+  } | null;
+  readonly seenCount: number;
+  readonly validFrom: string;
+  readonly validTo: string | null;
+  readonly supersededBy: string | null;
+  readonly lastAccessedAt: string;
+  readonly purgeAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly revision: number;
+}
+
+export interface MemoryPage {
+  readonly memories: readonly Memory[];
+  readonly nextCursor: string | null;
+}
+
+export interface HistoryEntry {
+  readonly id: number;
+  readonly event: string;
+  readonly old: unknown;
+  readonly new: unknown;
+  readonly actor: string | null;
+  readonly revision: number;
+  readonly at: string;
+}
+
+export interface MemoryLink {
+  readonly memory: Memory;
+  readonly strength: number;
+}
+
+export interface Owner {
+  readonly scope: Scope;
+  readonly memories: number;
+  readonly threads: number;
+  readonly lastActivityAt: string | null;
+}
+
+export interface Thread {
+  readonly threadId: string;
+  readonly scope: Scope;
+  readonly messages: number;
+  readonly createdAt: string;
+  readonly lastActivityAt: string;
+  readonly endedAt: string | null;
+  readonly endedReason: string | null;
+}
+
+export interface Message {
+  readonly seq: number;
+  readonly messageId: string;
+  readonly role: string;
+  readonly actor: string | null;
+  readonly agentId: string | null;
+  readonly text: string;
+  readonly characters: number;
+  readonly saidAt: string;
+}
+
+export interface ShownTurn {
+  readonly turn: number;
+  readonly seq: number;
+  readonly at: string;
+  readonly summaryId: number | null;
+  readonly memories: readonly { readonly id: string; readonly part: string; readonly text: string | null }[];
+  readonly leftOut: number;
+  readonly block: string | null;
+}
+
+export interface Trace {
+  readonly id: string;
+  readonly turn: number;
+  readonly seq: number | null;
+  readonly agent: string | null;
+  readonly query: string;
+  readonly at: string;
+  readonly block: string;
+  readonly tokens: number;
+  readonly lines: readonly TraceLine[];
+  readonly servedBy: string;
+}
+
+interface TraceLine {
+  readonly ref?: string;
+  readonly memoryId?: string;
+  readonly text: string;
+  readonly score: number | null;
+  readonly sourceMessage: MessagePlace | null;
+}
+
+export interface Summary {
+  readonly id: number;
+  readonly threadId: string;
+  readonly startSeq: number;
+  readonly endSeq: number;
+  readonly baseId: number | null;
+  readonly status: "processing" | "completed" | "failed";
+  readonly text: string | null;
+  readonly generationTimeMs: number | null;
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly rolledBackAt: string | null;
+  readonly createdAt: string;
+}
+
+/** Parts of a score, in the order in which they are drawn. */
+export const scoreParts = [
+  "words",
+  "vector",
+  "sourceMessage",
+  "thread",
+  "relation",
+  "importance",
+  "date",
+] as const;
+
+export interface ExplainedHit {
+  readonly memory: Memory;
+  readonly rank: number;
+  readonly score: number;
+  readonly line: string | null;
+  readonly parts: Readonly<Partial<Record<(typeof scoreParts)[number], number>>>;
+  readonly similarity: number | null;
+  readonly because?: string;
+}
+
+export interface Explained {
+  readonly question: {
+    readonly text: string;
+    readonly lexemes: readonly string[];
+    readonly embedded: boolean;
+  };
+  readonly floor: number | null;
+  readonly budgetTokens: number | null;
+  readonly hits: readonly ExplainedHit[];
+  readonly leftOut: readonly {
+    readonly memory: Memory;
+    readonly reason: string;
+    readonly detail: string;
+    readonly score: number | null;
+  }[];
+  readonly servedBy: string;
+}
+
+export interface Consent {
+  readonly id: string;
+  readonly scope: Scope;
+  readonly category: string;
+  readonly key: string | null;
+  readonly value: string | null;
+  readonly text: string;
+  readonly current: string | null;
+  readonly status: string;
+  readonly proposedBy: string | null;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly revision: number;
+}
+
+export interface Job {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly key: string | null;
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly createdAt: string;
+  readonly dueAt: string | null;
+}
+
+export interface StatsDay {
+  readonly day: string;
+  readonly memoriesByKind: Readonly<Record<string, number>>;
+  readonly writesByOutcome: Readonly<Record<string, number>>;
+  readonly recallLatencyMs: { readonly p50: number; readonly p95: number } | null;
+  readonly recalls: number;
+  readonly recallsWithMemory: number;
+  readonly tokens: Readonly<Record<string, number>>;
+  readonly energyWh?: number;
+}
+
+export interface StatsHistory {
+  readonly days: readonly StatsDay[];
+  readonly tables: readonly { readonly name: string; readonly rows: number; readonly bytes: number }[];
+}
+
+export interface Change {
+  readonly rev: number;
+  readonly event: string;
+  readonly memoryId: string;
+  readonly category: string;
+  readonly line: string;
+  readonly at: string;
+}
+
+export interface ForgetState {
+  readonly state: "running" | "done" | "failed" | "none";
+  readonly done: number;
+  readonly total: number;
+  readonly problem: { readonly detail: string } | null;
+  readonly left?: { readonly removed: Readonly<Record<string, number>>; readonly total: number } | null;
+}

@@ -1,0 +1,96 @@
+import { type Params, scopeQuery } from "./place.js";
+
+/** What the API said in place of an answer. */
+export class ApiProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, detail: string) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+  }
+
+  /** Whether this server has no such call, or is not set up for it. */
+  get isMissing(): boolean {
+    return this.status === 501 || (this.status === 404 && this.message === "There is no such path.");
+  }
+}
+
+/** A call of the API. */
+export interface Call {
+  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Whose memory; only what says so is sent. */
+  readonly whose?: Params;
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+  readonly body?: unknown;
+  /** The revision that is changed. */
+  readonly revision?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Where the API is: the page stands in a folder of it. */
+const base = new URL("../", document.baseURI);
+
+const tokenKey = "mnemograph-token";
+
+/** Keeps a bearer token until the tab is closed. */
+export function keepToken(token: string): void {
+  sessionStorage.setItem(tokenKey, token);
+}
+
+/** The address of a call. */
+function addressOf(path: string, { whose = {}, query = {} }: Pick<Call, "whose" | "query"> = {}): URL {
+  const url = new URL(path.replace(/^\//, ""), base);
+  for (const [name, value] of Object.entries({ ...scopeQuery(whose), ...query })) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== undefined && each !== "") url.searchParams.append(name, String(each));
+    }
+  }
+  return url;
+}
+
+/** A path with ids in it, each as one part of it. */
+export function path(parts: TemplateStringsArray, ...ids: readonly (string | number)[]): string {
+  return String.raw({ raw: parts }, ...ids.map((id) => encodeURIComponent(id)));
+}
+
+/** The answer to a call. @throws ApiProblem */
+export async function send(to: string, call: Call = {}): Promise<Response> {
+  const { method = "GET", body, revision, signal } = call;
+  const token = sessionStorage.getItem(tokenKey);
+  const isFile = body instanceof Blob;
+  const response = await fetch(addressOf(to, call), {
+    ...{ method, credentials: "same-origin", cache: "no-store", redirect: "error" },
+    headers: {
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { "content-type": isFile ? "application/x-ndjson" : "application/json" }),
+      ...(revision !== undefined && { "if-match": `"${revision}"` }),
+    },
+    ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
+  });
+  if (response.ok) return response;
+  const problem = (await response.json().catch(() => ({}))) as {
+    detail?: string;
+    title?: string;
+    code?: string;
+  };
+  const detail = problem.detail ?? problem.title ?? `The server answered ${response.status}.`;
+  throw new ApiProblem(response.status, problem.code ?? "UNKNOWN", detail);
+}
+
+/** The JSON that a call answers; null where it answers nothing. @throws ApiProblem */
+export async function ask<Answer>(to: string, call: Call = {}): Promise<Answer> {
+  const response = await send(to, call);
+  return response.status === 204 ? (null as Answer) : ((await response.json()) as Answer);
+}
+
+/** Exchanges the token that a command printed for a cookie. False where it is none, or was used. */
+export async function exchangeToken(token: string): Promise<boolean> {
+  const response = await fetch("session", {
+    ...{ method: "POST", credentials: "same-origin", headers: { "content-type": "application/json" } },
+    body: JSON.stringify({ token }),
+  });
+  return response.ok;
+}

@@ -1,0 +1,24 @@
+import { render } from "preact";
+import { exchangeToken } from "./api.js";
+import { Shell } from "./shell.js";
+
+/**
+ * Takes the token out of the address that a command printed, and exchanges it for a cookie. The address no longer has it
+ * when anything else happens.
+ */
+async function begin(): Promise<void> {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const token = location.hash.startsWith("#token=") ? given.get("token") : null;
+  if (token !== null) {
+    given.delete("token");
+    history.replaceState(null, "", `${location.pathname}#/threads?${given}`);
+    // Where it was used before, in this browser, the cookie is there already; where not, the page says so.
+    await exchangeToken(token).catch(() => false);
+  }
+  const page = document.getElementById("page");
+  if (!page) return;
+  page.replaceChildren();
+  render(<Shell />, page);
+}
+
+void begin();

@@ -1,0 +1,117 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+/** What is asked before something is changed. */
+export interface Change {
+  readonly title: string;
+  /** What the button that does it says. */
+  readonly does: string;
+  readonly danger?: boolean;
+  /** Fields to fill in, with what is in them. */
+  readonly fields?: Readonly<Record<string, Field>>;
+  /** Word that has to be typed. @default none */
+  readonly typed?: string;
+  /** @default a reason is asked for */
+  readonly reason?: false;
+  readonly about?: ComponentChildren;
+  act(reason: string, values: Readonly<Record<string, string>>): Promise<unknown>;
+}
+
+/** A field to fill in. */
+interface Field {
+  readonly label: string;
+  readonly value: string;
+  readonly long?: boolean;
+}
+
+/** A dialog that asks for a reason, and does `change` when it is given one. */
+function AskFirst({ change, onEnd }: { readonly change: Change; readonly onEnd: (done: boolean) => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const values = Object.fromEntries(
+      [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [name, String(value)]),
+    );
+    if (change.typed !== undefined && values.typed?.trim() !== change.typed) {
+      setError(`Type “${change.typed}”, letter by letter.`);
+      return;
+    }
+    setBusy(true);
+    setError(null);
+    try {
+      await change.act(values.reason ?? "", values);
+      onEnd(true);
+    } catch (failure) {
+      setError((failure as Error).message);
+      setBusy(false);
+    }
+  };
+  return (
+    <dialog ref={dialog} onClose={() => onEnd(false)} aria-labelledby="ask-title">
+      <form onSubmit={submit}>
+        <h2 id="ask-title">{change.title}</h2>
+        {change.about}
+        {Object.entries(change.fields ?? {}).map(([name, field]) => (
+          <Input key={name} name={name} field={field} />
+        ))}
+        {change.reason !== false && (
+          <label>
+            Reason, for the audit trail
+            <input name="reason" required maxLength={2000} autocomplete="off" />
+          </label>
+        )}
+        {change.typed !== undefined && (
+          <label>
+            Type <strong>{change.typed}</strong> to confirm
+            <input name="typed" required autocomplete="off" />
+          </label>
+        )}
+        {error !== null && (
+          <p class="trouble" role="alert">
+            {error}
+          </p>
+        )}
+        <div class="buttons">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Cancel
+          </button>
+          <button type="submit" class={change.danger ? "danger" : "primary"} disabled={busy}>
+            {change.does}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+function Input({ name, field }: { readonly name: string; readonly field: Field }) {
+  const id = `field-${name}`;
+  return (
+    <div class="field">
+      <label for={id}>{field.label}</label>
+      {field.long ? (
+        <textarea id={id} name={name} rows={4} dir="auto" defaultValue={field.value} />
+      ) : (
+        <input id={id} name={name} defaultValue={field.value} dir="auto" autocomplete="off" />
+      )}
+    </div>
+  );
+}
+
+/** A dialog on demand: `ask` opens it, and `onDone` is called once the change is made. */
+export function useAskFirst(onDone: () => void) {
+  const [change, setChange] = useState<Change | null>(null);
+  const dialog = change && (
+    <AskFirst
+      change={change}
+      onEnd={(done) => {
+        setChange(null);
+        if (done) onDone();
+      }}
+    />
+  );
+  return { ask: setChange, dialog };
+}

@@ -1,0 +1,149 @@
+import { useState } from "preact/hooks";
+import { ask } from "../api.js";
+import type { Memory, ShownTurn, Trace } from "../api-types.js";
+import { Trouble } from "../parts/asked.js";
+import { count, MemoryLink, Words } from "../parts/texts.js";
+import { hrefOf, type Params, whoseOf } from "../place.js";
+
+/** What a round was shown of memory: as it was where that was kept, else which memories, else what it would be now. */
+export function ShownBeside({
+  turn,
+  trace,
+  question,
+  params,
+}: {
+  readonly turn: ShownTurn | undefined;
+  readonly trace: Trace | undefined;
+  readonly question: string;
+  readonly params: Params;
+}) {
+  const whose = whoseOf(params);
+  const block = trace?.block ?? turn?.block ?? null;
+  return (
+    <aside class="shown">
+      <h3>
+        {block !== null
+          ? "Memory, as the model was shown it"
+          : turn
+            ? "Memories that were shown"
+            : "What was shown is not kept"}
+      </h3>
+      {trace && (
+        <p class="faint">
+          {count(trace.tokens)} tokens · {trace.agent ?? "no agent named"} · found by the {trace.servedBy}
+        </p>
+      )}
+      {block !== null && <Block text={block} />}
+      {trace && <TraceLines trace={trace} whose={whose} />}
+      {!trace && turn && block === null && <ShownMemories turn={turn} whose={whose} />}
+      {!trace && turn && block !== null && turn.memories.length > 0 && (
+        <details>
+          <summary>The {count(turn.memories.length)} memories in it</summary>
+          <ShownMemories turn={turn} whose={whose} />
+        </details>
+      )}
+      {question !== "" && <AsItWouldBe question={question} params={params} />}
+    </aside>
+  );
+}
+
+function Block({ text }: { readonly text: string }) {
+  return (
+    <pre class="block" dir="auto" tabIndex={0} role="region" aria-label="Memory block">
+      <Words text={text} most={4_000} />
+    </pre>
+  );
+}
+
+function TraceLines({ trace, whose }: { readonly trace: Trace; readonly whose: Params }) {
+  return (
+    <ol class="lines">
+      {trace.lines.map((line) => (
+        <li key={`${line.memoryId}${line.text}`}>
+          {line.memoryId === undefined ? (
+            <bdi>{line.text}</bdi>
+          ) : (
+            <MemoryLink id={line.memoryId} whose={whose} text={line.text} />
+          )}{" "}
+          {line.score !== null && <span class="faint">score {line.score.toFixed(3)}</span>}{" "}
+          {line.sourceMessage && (
+            <a
+              href={hrefOf({
+                view: "thread",
+                params: { ...whose, thread: line.sourceMessage.threadId, at: String(line.sourceMessage.seq) },
+              })}
+            >
+              source
+            </a>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function ShownMemories({ turn, whose }: { readonly turn: ShownTurn; readonly whose: Params }) {
+  const { memories, leftOut, block, summaryId } = turn;
+  if (memories.length === 0 && block === null) {
+    return (
+      <p class="note">{summaryId === null ? "Nothing was shown." : `Only summary ${summaryId} was shown.`}</p>
+    );
+  }
+  return (
+    <>
+      <ul class="lines">
+        {memories.map(({ id, part, text }) => (
+          <li key={id + part}>
+            <span class="faint">{part}</span>{" "}
+            <MemoryLink id={id} whose={whose} text={text ?? "(removed since)"} />
+          </li>
+        ))}
+      </ul>
+      <p class="faint">
+        {block === null && "In the words of today. "}
+        {leftOut > 0 && `${count(leftOut)} more were known and not shown.`}
+      </p>
+    </>
+  );
+}
+
+interface Recalled {
+  readonly block: string | null;
+  readonly memories: { readonly relevant: readonly { readonly memory: Memory; readonly score: number }[] };
+}
+
+/** What the same question would be shown now, marked as such. */
+function AsItWouldBe({ question, params }: { readonly question: string; readonly params: Params }) {
+  const [now, setNow] = useState<Recalled | Error | null>(null);
+  const whose = whoseOf(params);
+  const recall = async () => {
+    const body = { threadId: params.thread ?? "", query: question, mode: "active" };
+    setNow(await ask<Recalled>("recall", { method: "POST", whose, body }).catch((error: Error) => error));
+  };
+  return (
+    <details
+      onToggle={() => {
+        if (now === null) void recall();
+      }}
+    >
+      <summary>As it would be now</summary>
+      {now instanceof Error && <Trouble error={now} />}
+      {now !== null && !(now instanceof Error) && (
+        <>
+          <p class="note">This is what the question would be shown today, not what it was shown.</p>
+          {now.block === null ? <p class="note">Nothing.</p> : <Block text={now.block} />}
+        </>
+      )}
+      <p>
+        <a
+          href={hrefOf({
+            view: "question",
+            params: { ...whose, question: question.slice(0, 500), thread: params.thread ?? "" },
+          })}
+        >
+          Why? Take the scores apart
+        </a>
+      </p>
+    </details>
+  );
+}

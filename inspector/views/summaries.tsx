@@ -1,0 +1,144 @@
+import { ask, path } from "../api.js";
+import type { Message, Summary } from "../api-types.js";
+import { useAskFirst } from "../parts/ask-first.js";
+import { Answer, useAsked } from "../parts/asked.js";
+import { count, Difference, Tag, toneOf, When, Words } from "../parts/texts.js";
+import { hrefOf, type Place, whoseOf } from "../place.js";
+import type { ViewProps } from "../view.js";
+import { inUse, SummaryPicture } from "./summary-picture.js";
+
+/** Versions that are drawn at once. */
+const pageVersions = 40;
+
+/** How a conversation became summaries: a picture of their windows, and the text of each version. */
+export function Summaries({ place }: ViewProps) {
+  const { params } = place;
+  const { thread = "" } = params;
+  const whose = whoseOf(params);
+  const asked = useAsked(
+    async (signal) => {
+      const [{ summaries }, { messages }] = await Promise.all([
+        ask<{ readonly summaries: readonly Summary[] }>(path`threads/${thread}/summaries`, {
+          ...{ whose, query: { limit: pageVersions, before: params.older }, signal },
+        }),
+        ask<{ readonly messages: readonly Message[] }>(path`threads/${thread}/messages`, {
+          ...{ whose, query: { limit: 1, mostCharacters: 1 }, signal },
+        }),
+      ]);
+      return { summaries, messages: (messages[0]?.seq ?? -1) + 1 };
+    },
+    [whose, thread, params.older],
+  );
+  return (
+    <section aria-label={`Summaries of ${thread}`}>
+      <h2>
+        Summaries of <bdi>{thread}</bdi>
+      </h2>
+      <p class="links">
+        <a href={hrefOf({ view: "thread", params: { ...whose, thread } })}>The conversation</a>
+      </p>
+      <Answer asked={asked}>
+        {({ summaries, messages }) =>
+          summaries.length === 0 ? (
+            <p class="note">
+              No summary yet: the first one is made from the fifth message on, where a model is configured.
+            </p>
+          ) : (
+            <>
+              <SummaryPicture place={place} summaries={summaries} messages={messages} />
+              <VersionPages place={place} summaries={summaries} />
+              <Version place={place} summaries={summaries} again={asked.again} />
+            </>
+          )
+        }
+      </Answer>
+    </section>
+  );
+}
+
+function VersionPages({
+  place,
+  summaries,
+}: {
+  readonly place: Place;
+  readonly summaries: readonly Summary[];
+}) {
+  const { older, version: _, ...params } = place.params;
+  const oldest = summaries[0]?.id;
+  if (older === undefined && summaries.length < pageVersions) return null;
+  return (
+    <nav class="pages" aria-label="Pages of versions">
+      {summaries.length === pageVersions && (
+        <a href={hrefOf({ ...place, params: { ...params, older: String(oldest) } })}>← Older versions</a>
+      )}
+      {older !== undefined && <a href={hrefOf({ ...place, params })}>Latest versions</a>}
+    </nav>
+  );
+}
+
+function Version({
+  place,
+  summaries,
+  again,
+}: {
+  readonly place: Place;
+  readonly summaries: readonly Summary[];
+  readonly again: () => void;
+}) {
+  const { ask: askFirst, dialog } = useAskFirst(again);
+  const current = inUse(summaries);
+  const chosen =
+    summaries.find(({ id }) => String(id) === place.params.version) ?? current ?? summaries.at(-1);
+  if (!chosen) return null;
+  const base = summaries.find(({ id }) => id === chosen.baseId);
+  const { id, status, startSeq, endSeq, text, error, attempts, generationTimeMs, createdAt, rolledBackAt } =
+    chosen;
+  const { thread = "" } = place.params;
+  const rollBack = () =>
+    askFirst({
+      ...{ title: `Go back to version ${id}?`, does: "Roll back", reason: false },
+      about: <p>Every later version of this thread is put aside. The next summary is made from this one.</p>,
+      act: () =>
+        ask(path`threads/${thread}/summaries/${id}/rollback`, {
+          method: "POST",
+          whose: whoseOf(place.params),
+          body: {},
+        }),
+    });
+  return (
+    <section class="version" aria-label={`Version ${id}`}>
+      <h3>
+        Version {id} <Tag of={status} tone={toneOf(status)} />{" "}
+        {chosen === current && <Tag of="in use" tone="good" />}
+        {rolledBackAt !== null && <Tag of="rolled back" />}
+      </h3>
+      <p class="faint">
+        messages {count(startSeq)}–{count(endSeq)} · made <When at={createdAt} />
+        {generationTimeMs !== null && ` in ${count(generationTimeMs)} ms`} · attempt {attempts}
+        {chosen.baseId !== null && ` · made from version ${chosen.baseId}`}
+      </p>
+      {error !== null && (
+        <p class="trouble">
+          <Words text={error} />
+        </p>
+      )}
+      {text !== null && (
+        <p class="text" dir="auto">
+          <Words text={text} most={20_000} />
+        </p>
+      )}
+      {text !== null && base?.text != null && (
+        <details open>
+          <summary>What is different from version {base.id}</summary>
+          <Difference before={base.text} after={text} />
+        </details>
+      )}
+      {status === "completed" && chosen !== current && (
+        <button type="button" onClick={rollBack}>
+          Roll back to this version
+        </button>
+      )}
+      {dialog}
+    </section>
+  );
+}

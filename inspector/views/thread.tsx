@@ -1,0 +1,194 @@
+import { useState } from "preact/hooks";
+import { ApiProblem, ask, type Call, path } from "../api.js";
+import type { Message, ShownTurn, Trace } from "../api-types.js";
+import { Answer, useAsked } from "../parts/asked.js";
+import { count, When, Words } from "../parts/texts.js";
+import { hrefOf, type Params, type Place, whoseOf } from "../place.js";
+import type { ViewProps } from "../view.js";
+import { ShownBeside } from "./shown-beside.js";
+
+/** Messages of a page. */
+const pageMessages = 30;
+/** Longest text of a message that comes with its page. */
+const mostCharacters = 2_000;
+
+/** What a page of a thread is made of. */
+interface ThreadPage {
+  readonly messages: readonly Message[];
+  readonly turns: readonly ShownTurn[];
+  readonly traces: readonly Trace[];
+}
+
+/** A conversation round by round, with what the model was shown beside each. */
+export function ThreadView({ place }: ViewProps) {
+  const { params } = place;
+  const { thread = "", before, after, at } = params;
+  const asked = useAsked((signal) => readPage(place, signal), [whoseOf(params), thread, before, after, at]);
+  return (
+    <section aria-label={`Thread ${thread}`}>
+      <h2>
+        <bdi>{thread}</bdi>
+      </h2>
+      <p class="links">
+        <a href={hrefOf({ view: "summaries", params: { ...whoseOf(params), thread } })}>
+          How it became summaries
+        </a>
+      </p>
+      <Answer asked={asked}>
+        {(page) =>
+          page.messages.length === 0 ? (
+            <p class="note">There is no such thread here, or nothing was said in it.</p>
+          ) : (
+            <>
+              <ThreadPages place={place} messages={page.messages} />
+              {roundsOf(page.messages).map((round) => (
+                <Round key={round[0]?.seq} round={round} page={page} params={params} />
+              ))}
+              <ThreadPages place={place} messages={page.messages} />
+            </>
+          )
+        }
+      </Answer>
+    </section>
+  );
+}
+
+async function readPage({ params }: Place, signal: AbortSignal): Promise<ThreadPage> {
+  const { thread = "", before, after, at } = params;
+  const from = at === undefined ? after : String(Math.max(-1, Number(at) - 6));
+  const whose = whoseOf(params);
+  const { messages } = await ask<{ readonly messages: readonly Message[] }>(
+    path`threads/${thread}/messages`,
+    {
+      ...{ whose, signal },
+      query: { limit: pageMessages, mostCharacters, ...(from === undefined ? { before } : { after: from }) },
+    },
+  );
+  const last = messages.at(-1)?.seq ?? -1;
+  const query = { limit: pageMessages, cursor: last + 1 };
+  const [{ turns }, traces] = await Promise.all([
+    ask<{ readonly turns: readonly ShownTurn[] }>(path`threads/${thread}/shown`, { whose, query, signal }),
+    readTraces(thread, messages, { whose, signal }),
+  ]);
+  return { messages, turns, traces };
+}
+
+/** Pages of prompts that are looked through for those beside the messages of a page. */
+const mostTracePages = 5;
+
+/** The prompts that were kept of the rounds of `messages`; none where the server keeps none. */
+async function readTraces(
+  thread: string,
+  messages: readonly Message[],
+  { whose, signal }: Pick<Call, "whose" | "signal">,
+): Promise<readonly Trace[]> {
+  const wanted = new Set(messages.map(({ seq }) => seq));
+  const found: Trace[] = [];
+  let after: string | undefined;
+  try {
+    for (let page = 0; page < mostTracePages; page++) {
+      const query = { limit: 100, after };
+      const answer = await ask<{ readonly traces: readonly Trace[]; readonly next: string | null }>(
+        path`threads/${thread}/traces`,
+        { ...(whose && { whose }), ...(signal && { signal }), query },
+      );
+      const here = answer.traces.filter(({ seq }) => seq !== null && wanted.has(seq));
+      found.push(...here);
+      // Once some were found, a page without any is past them, whichever way they are listed.
+      if (answer.next === null || (found.length > 0 && here.length === 0)) break;
+      after = answer.next;
+    }
+  } catch (error) {
+    if (!(error instanceof ApiProblem && (error.isMissing || error.status === 404))) throw error;
+  }
+  return found;
+}
+
+/** A user's message and everything that answers it. */
+function roundsOf(messages: readonly Message[]): Message[][] {
+  const rounds: Message[][] = [];
+  for (const message of messages) {
+    const round = rounds.at(-1);
+    if (message.role === "user" || round === undefined) rounds.push([message]);
+    else round.push(message);
+  }
+  return rounds;
+}
+
+function ThreadPages({ place, messages }: { readonly place: Place; readonly messages: readonly Message[] }) {
+  const [first, last] = [messages[0]?.seq ?? 0, messages.at(-1)?.seq ?? 0];
+  const { before: _, after: __, at: ___, ...params } = place.params;
+  const to = (where: Params) => hrefOf({ ...place, params: { ...params, ...where } });
+  return (
+    <nav class="pages" aria-label="Pages of the thread">
+      {first > 0 && <a href={to({ before: String(first) })}>← Earlier</a>}
+      {first > 0 && <a href={to({ after: "-1" })}>Beginning</a>}
+      <span class="faint">
+        messages {count(first)}–{count(last)}
+      </span>
+      {messages.length === pageMessages && <a href={to({ after: String(last) })}>Later →</a>}
+      <a href={to({})}>Latest</a>
+    </nav>
+  );
+}
+
+function Round({
+  round,
+  page,
+  params,
+}: {
+  readonly round: readonly Message[];
+  readonly page: ThreadPage;
+  readonly params: Params;
+}) {
+  const seqs = new Set(round.map(({ seq }) => seq));
+  const turn = page.turns.find(({ seq }) => seqs.has(seq));
+  const trace = page.traces.find(({ seq }) => seq !== null && seqs.has(seq));
+  const said = round.find(({ role }) => role === "user");
+  return (
+    <article class="round">
+      <div class="said">
+        {round.map((message) => (
+          <Said key={message.seq} message={message} params={params} />
+        ))}
+      </div>
+      {said && <ShownBeside turn={turn} trace={trace} question={said.text} params={params} />}
+    </article>
+  );
+}
+
+function Said({ message, params }: { readonly message: Message; readonly params: Params }) {
+  const { seq, role, actor, text, characters, saidAt } = message;
+  const [whole, setWhole] = useState<string | null>(null);
+  const readAll = async () => {
+    const query = { limit: 1, after: seq - 1 };
+    const call = { whose: whoseOf(params), query };
+    const { messages } = await ask<{ readonly messages: readonly Message[] }>(
+      path`threads/${params.thread ?? ""}/messages`,
+      call,
+    );
+    setWhole(messages[0]?.text ?? "");
+  };
+  return (
+    <div class={`message ${role}${params.at === String(seq) ? " pointed" : ""}`} id={`message-${seq}`}>
+      <p class="faint">
+        {count(seq)} · {role}
+        {actor !== null && (
+          <>
+            {" "}
+            · <bdi>{actor}</bdi>
+          </>
+        )}{" "}
+        · <When at={saidAt} />
+      </p>
+      <div class="text" dir="auto" tabIndex={whole === null ? undefined : 0}>
+        <Words text={whole ?? text} most={whole === null ? mostCharacters : whole.length} />
+      </div>
+      {whole === null && characters > text.length && (
+        <button type="button" class="plain" onClick={readAll}>
+          Show all {count(characters)} characters
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,251 @@
+import { ApiProblem, ask } from "../api.js";
+import { type Explained, type ExplainedHit, type Memory, scoreParts } from "../api-types.js";
+import { Answer, useAsked } from "../parts/asked.js";
+import { MemoryLink, Tag, Words } from "../parts/texts.js";
+import { go, type Params, type Place, whoseOf } from "../place.js";
+import type { ViewProps } from "../view.js";
+
+/** What the view shows: taken apart, or where a server cannot do that, as it is answered. */
+interface Tried {
+  readonly explained: Explained;
+  readonly isTakenApart: boolean;
+}
+
+/** A question asked of memory: what is found and why, and what is left out and why. */
+export function TryAQuestion({ place }: ViewProps) {
+  const { params } = place;
+  const { question = "" } = params;
+  return (
+    <section aria-label="Try a question">
+      <QuestionForm place={place} />
+      {question !== "" && <Result params={params} />}
+    </section>
+  );
+}
+
+function QuestionForm({ place }: { readonly place: Place }) {
+  const { question = "", agent = "", thread = "", categories = "", topK = "" } = place.params;
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const given = [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [
+      name,
+      String(value),
+    ]);
+    go({ ...place, params: { ...whoseOf(place.params), ...Object.fromEntries(given) } });
+  };
+  return (
+    <form class="ask" onSubmit={submit} key={question}>
+      <label class="wide">
+        Question
+        <input name="question" defaultValue={question} required dir="auto" />
+      </label>
+      <label>
+        Agent
+        <input name="agent" defaultValue={agent} size={12} />
+      </label>
+      <label>
+        Thread
+        <input name="thread" defaultValue={thread} size={14} />
+      </label>
+      <label>
+        Categories
+        <input name="categories" defaultValue={categories} size={14} placeholder="all" />
+      </label>
+      <label>
+        At most
+        <input name="topK" type="number" min={1} max={100} defaultValue={topK} />
+      </label>
+      <button type="submit" class="primary">
+        Ask
+      </button>
+    </form>
+  );
+}
+
+async function askIt(params: Params, signal: AbortSignal): Promise<Tried> {
+  const { question = "", agent, thread, categories, topK } = params;
+  const names = categories?.split(/[\s,]+/).filter((name) => name !== "") ?? [];
+  const body = {
+    query: question,
+    ...(agent && { agent }),
+    ...(thread && { threadId: thread }),
+    ...(names.length > 0 && { categories: names }),
+    ...(topK && { topK: Number(topK) }),
+  };
+  const call = { method: "POST", whose: whoseOf(params), signal } as const;
+  try {
+    return { explained: await ask<Explained>("explain", { ...call, body }), isTakenApart: true };
+  } catch (error) {
+    if (!(error instanceof ApiProblem && error.isMissing)) throw error;
+  }
+  const { hits } = await ask<{ readonly hits: readonly QueryHit[] }>("query", { ...call, body });
+  const asExplained = hits.map(({ memory, score, similarity, reason }, place) => ({
+    ...{ memory, score, similarity, because: reason, rank: place + 1, line: null, parts: {} },
+  }));
+  const asked = { text: question, lexemes: [], embedded: false };
+  return {
+    isTakenApart: false,
+    explained: {
+      question: asked,
+      floor: null,
+      budgetTokens: null,
+      hits: asExplained,
+      leftOut: [],
+      servedBy: "",
+    },
+  };
+}
+
+interface QueryHit {
+  readonly memory: Memory;
+  readonly score: number;
+  readonly similarity: number;
+  readonly reason: string;
+}
+
+function Result({ params }: { readonly params: Params }) {
+  const asked = useAsked((signal) => askIt(params, signal), [params]);
+  const whose = whoseOf(params);
+  return (
+    <Answer asked={asked}>
+      {({ explained, isTakenApart }) => (
+        <>
+          {isTakenApart ? (
+            <p class="faint">
+              Searched by{" "}
+              {explained.question.lexemes.length > 0 ? explained.question.lexemes.join(", ") : "no words"}
+              {explained.question.embedded && " and by meaning"} · least score{" "}
+              {explained.floor?.toFixed(3) ?? "none"} · budget {explained.budgetTokens ?? "no"} tokens ·
+              answered by the {explained.servedBy}
+            </p>
+          ) : (
+            <p class="note">
+              This server cannot take scores apart; these are the hits as an agent would get them.
+            </p>
+          )}
+          <h2>Found</h2>
+          {explained.hits.length === 0 ? (
+            <p class="note">Nothing fits.</p>
+          ) : (
+            <Hits hits={explained.hits} whose={whose} apart={isTakenApart} />
+          )}
+          {isTakenApart && <LeftOut explained={explained} whose={whose} />}
+        </>
+      )}
+    </Answer>
+  );
+}
+
+function Hits({
+  hits,
+  whose,
+  apart,
+}: {
+  readonly hits: readonly ExplainedHit[];
+  readonly whose: Params;
+  readonly apart: boolean;
+}) {
+  const most = Math.max(...hits.map(({ parts, score }) => Math.max(score, sum(parts))), 1e-9);
+  return (
+    <>
+      {apart && (
+        <p class="key-line faint">
+          {scoreParts.map((part) => (
+            <span key={part}>
+              <span class={`key part-${part}`} /> {partNames[part]}
+            </span>
+          ))}
+        </p>
+      )}
+      <ol class="hits">
+        {hits.map((hit) => (
+          <li key={hit.memory.id}>
+            <p>
+              <MemoryLink id={hit.memory.id} whose={whose} text={hit.memory.text.slice(0, 300)} />{" "}
+              <span class="faint">
+                {hit.memory.category}
+                {hit.memory.key !== null && ` · ${hit.memory.key}`} · score {hit.score.toFixed(3)}
+                {hit.similarity !== null && ` · similarity ${hit.similarity.toFixed(3)}`}
+              </span>
+            </p>
+            {apart && <ScoreBar hit={hit} most={most} />}
+            {hit.because && <p class="faint">{hit.because}</p>}
+            {hit.line !== null && (
+              <p class="block" dir="auto">
+                <Words text={hit.line} />
+              </p>
+            )}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+const partNames: Readonly<Record<(typeof scoreParts)[number], string>> = {
+  ...{ words: "words", vector: "meaning", sourceMessage: "source message", thread: "thread" },
+  ...{ relation: "relation", importance: "importance", date: "date" },
+};
+
+function sum(parts: ExplainedHit["parts"]): number {
+  return scoreParts.reduce((total, part) => total + Math.max(0, parts[part] ?? 0), 0);
+}
+
+function ScoreBar({ hit, most }: { readonly hit: ExplainedHit; readonly most: number }) {
+  let at = 0;
+  const drawn = scoreParts.flatMap((part) => {
+    const value = Math.max(0, hit.parts[part] ?? 0);
+    const from = at;
+    at += value;
+    return value === 0 ? [] : [{ part, value, from }];
+  });
+  const label = drawn.map(({ part, value }) => `${partNames[part]} ${value.toFixed(3)}`).join(", ");
+  return (
+    <>
+      <svg
+        class="score"
+        viewBox="0 0 100 4"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={label || "no part"}
+      >
+        {drawn.map(({ part, value, from }) => (
+          <rect
+            key={part}
+            class={`part-${part}`}
+            x={(from / most) * 100}
+            width={(value / most) * 100}
+            y={0}
+            height={4}
+          />
+        ))}
+      </svg>
+      <p class="faint">{label}</p>
+    </>
+  );
+}
+
+function LeftOut({ explained, whose }: { readonly explained: Explained; readonly whose: Params }) {
+  const { leftOut } = explained;
+  return (
+    <>
+      <h2>Left out</h2>
+      {leftOut.length === 0 ? (
+        <p class="note">Nothing that was looked at was left out.</p>
+      ) : (
+        <ul class="hits">
+          {leftOut.map(({ memory, reason, detail, score }) => (
+            <li key={memory.id + reason}>
+              <Tag of={reason} tone="bad" />{" "}
+              <MemoryLink id={memory.id} whose={whose} text={memory.text.slice(0, 300)} />
+              <p class="faint">
+                {detail}
+                {score !== null && ` · score ${score.toFixed(3)}`}
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,80 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Browser } from "playwright-core";
+import { createMemory } from "../src/index.js";
+import { HashingEmbeddings, OfflineChatModel } from "../src/testing/index.js";
+import { openChromium } from "../test/support/chromium.js";
+import { openInspected } from "../test/support/inspected.js";
+import { ana, fillInspectorSample } from "../test/support/inspector-sample.js";
+
+// `npm run screenshots [-- --kept]`: pictures of the inspector's views, at two widths, light and dark, in
+// .screenshots/; with --kept, only those that the documentation shows, in docs/inspector/.
+const kept = process.argv.includes("--kept");
+const folder = fileURLToPath(new URL(kept ? "../docs/inspector" : "../.screenshots", import.meta.url));
+mkdirSync(folder, { recursive: true });
+
+/** Those that the documentation shows. */
+const shownInDocs = new Set(["thread", "question", "summaries", "memory"]);
+
+const memory = createMemory({
+  ...{ database: ":memory:", model: new OfflineChatModel(), embeddings: new HashingEmbeddings() },
+  config: { retrieval: { traces: true }, memories: { linkSimilarity: 0.3 } },
+  ...{ jobs: "inline" as const },
+});
+await memory.setup();
+await fillInspectorSample(memory);
+const [boat] = await memory.memories.list({ scope: ana, contains: "Has a sister" });
+const server = await openInspected(memory);
+const browser = await openChromium();
+
+const views: Readonly<Record<string, string>> = {
+  owners: "threads",
+  threads: "threads?user=ana",
+  thread: "thread?user=ana&thread=sailing&after=4",
+  hostile: "thread?user=ana&thread=hostile",
+  summaries: "summaries?user=ana&thread=sailing",
+  question: "question?user=ana&question=Where+does+she+sail%3F",
+  memories: "memories?user=ana",
+  memory: `memory?user=ana&id=${boat?.id}`,
+  waiting: "waiting",
+  charts: "charts",
+  live: "live?user=ana",
+  erase: "erase?user=ana",
+};
+
+/** The session's cookie: the address is good for one visit. */
+async function logIn(opened: Browser) {
+  const context = await opened.newContext();
+  const page = await context.newPage();
+  await page.goto(server.address);
+  await page.waitForSelector("main");
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
+
+const storageState = await logIn(browser);
+for (const width of kept ? [1_280] : [1_280, 390]) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    const context = await browser.newContext({
+      viewport: { width, height: width === 390 ? 844 : 800 },
+      colorScheme,
+      storageState,
+    });
+    const page = await context.newPage();
+    for (const [name, place] of Object.entries(views)) {
+      if (kept && !shownInDocs.has(name)) continue;
+      await page.goto("about:blank");
+      await page.goto(`${server.origin}/inspector/#/${place}`);
+      await page.waitForSelector("main");
+      await page.waitForFunction("!document.querySelector('.loading')");
+      const suffix = kept ? `-${colorScheme}` : `-${width}-${colorScheme}`;
+      await page.screenshot({ path: join(folder, `${name}${suffix}.png`) });
+    }
+    await context.close();
+  }
+}
+await browser.close();
+await server.close();
+await memory.close();

@@ -1,0 +1,85 @@
+import sql from "sql-template-tag";
+import { z } from "zod";
+import type { Connection } from "../postgres/connection.js";
+import { parseScoped, parseThreadId, type Scope, scopeField, threadForbidden } from "../scope/scope.js";
+import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
+import type { MessageRole } from "../text/message-text.js";
+import { pageRows } from "../text/parse-input.js";
+
+/** A message of a thread's transcript. */
+export interface ThreadMessage {
+  /** Its place in the thread, from 0. */
+  readonly seq: number;
+  readonly messageId: string;
+  readonly role: MessageRole;
+  /** Who said it, by name; null where nobody is named. */
+  readonly actor: string | null;
+  readonly agentId: string | null;
+  /** Its text, or the beginning of it: see `mostCharacters`. */
+  readonly text: string;
+  /** Length of all of its text. */
+  readonly characters: number;
+  readonly saidAt: Date;
+}
+
+/** Which messages of a thread. */
+export interface ListMessages {
+  readonly scope: Scope;
+  readonly threadId: string;
+  /** Rows, 1 to 1000. @default 100 */
+  readonly limit?: number | undefined;
+  /** The last ones before the message with this `seq`. @default the last ones of the thread */
+  readonly before?: number | undefined;
+  /** The first ones after the message with this `seq`, in place of the last ones; -1 for the beginning. */
+  readonly after?: number | undefined;
+  /** Longest text of each, 1 to 1,000,000,000 characters; the rest is left out. @default all of it */
+  readonly mostCharacters?: number | undefined;
+}
+
+const seq = z.int().min(-1).max(2_147_483_647);
+const listSchema = z
+  .strictObject({
+    ...{ scope: scopeField, threadId: z.unknown(), limit: pageRows },
+    ...{ before: seq.optional(), after: seq.optional() },
+    mostCharacters: z.int().min(1).max(1_000_000_000).optional(),
+  })
+  .refine(
+    ({ before, after }) => before === undefined || after === undefined,
+    "`before` or `after`, not both",
+  );
+
+/**
+ * Messages of a thread, in their order; none of a thread that there is not. One round trip.
+ *
+ * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another scope's, `SCOPE_REQUIRED`, `INVALID_INPUT`
+ */
+export async function listMessages(db: Connection, input: ListMessages): Promise<ThreadMessage[]> {
+  const { scope, limit, before, after, mostCharacters, ...asked } = parseScoped(
+    listSchema,
+    input,
+    "page of messages",
+  );
+  const threadId = parseThreadId(asked.threadId);
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const rows = await db.query<{ owned: boolean; message: MessageJson | null }>(sql`
+    select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as message
+    from ${db.schema}.thread t left join lateral (
+      select m.seq, m.message_id as "messageId", m.role, m.actor, m.agent_id as "agentId",
+        ${mostCharacters === undefined ? sql`m.content` : sql`left(m.content, ${mostCharacters})`} as text,
+        length(m.content) as characters, date_part('epoch', m.said_at) * 1000 as "saidAt"
+      from ${db.schema}.message m
+      where m.thread_ref = t.id and m.seq < coalesce(${before ?? null}::int, 2147483647)
+        and m.seq > coalesce(${after ?? null}::int, -1)
+      order by ${after === undefined ? sql`m.seq desc` : sql`m.seq`}
+      limit ${limit}
+    ) x on t.user_id = ${userId} and t.app_id = ${appId}
+    where ${threadIs(tenantId, threadId)}
+    order by x.seq`);
+  if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
+  return rows.flatMap(({ message }) =>
+    message === null ? [] : { ...message, saidAt: new Date(message.saidAt) },
+  );
+}
+
+/** A message as JSON of the database. */
+type MessageJson = Omit<ThreadMessage, "saidAt"> & { readonly saidAt: number };

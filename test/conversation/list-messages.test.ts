@@ -1,0 +1,46 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { ListMessages, Memory } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const thread = { scope: { userId: "ana", appId: "shop" }, threadId: "t1" };
+let memory: Memory;
+beforeAll(async () => {
+  memory = db.memory();
+  const messages = Array.from({ length: 25 }, (_, index) => ({
+    ...{ role: index % 2 === 0 ? "user" : "assistant", id: `m${index}` },
+    content: `Message ${index}${index === 24 ? ` ${"😀".repeat(5_000)}` : ""}`,
+  }));
+  await memory.record({ ...thread, messages });
+});
+const seqs = async (how: Partial<ListMessages>) =>
+  (await memory.threads.messages({ ...thread, ...how })).map(({ seq }) => seq);
+
+describe("threads.messages", () => {
+  it("gives the last ones, those before, and those after, each in their order", async () => {
+    expect(await seqs({ limit: 3 })).toEqual([22, 23, 24]);
+    expect(await seqs({ limit: 3, before: 22 })).toEqual([19, 20, 21]);
+    expect(await seqs({ limit: 3, before: 2 })).toEqual([0, 1]);
+    expect(await seqs({ limit: 3, after: -1 })).toEqual([0, 1, 2]);
+    expect(await seqs({ limit: 3, after: 22 })).toEqual([23, 24]);
+    expect(await seqs({})).toHaveLength(25);
+    expect(await seqs({ before: 0 })).toEqual([]);
+  });
+
+  it("cuts long ones where that is asked for, between characters, and says how long they are", async () => {
+    const [whole] = await memory.threads.messages({ ...thread, limit: 1 });
+    const [cut] = await memory.threads.messages({ ...thread, limit: 1, mostCharacters: 13 });
+    expect(whole).toMatchObject({ seq: 24, messageId: "m24", role: "user", characters: 5_011 });
+    expect(whole?.text).toBe(`Message 24 ${"😀".repeat(5_000)}`);
+    expect(cut).toEqual({ ...whole, text: "Message 24 😀😀" });
+    expect(cut?.saidAt).toBeInstanceOf(Date);
+  });
+
+  it("gives nothing of a thread that there is not, and refuses another's and wrong pages", async () => {
+    expect(await seqs({ threadId: "t2" })).toEqual([]);
+    await expect(seqs({ scope: { userId: "zoe" } })).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    await expect(seqs({ before: 3, after: 1 })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    await expect(seqs({ limit: 0 })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    await expect(seqs({ mostCharacters: 0 })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  });
+});

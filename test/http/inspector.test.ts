@@ -1,0 +1,173 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { createInspectorSession } from "../../src/http/inspector/inspector-session.js";
+import { createMemoryApp } from "../../src/http/memory-app.js";
+import type { Memory } from "../../src/memory.js";
+import { buildPageOnce } from "../support/inspected.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+let memory: Memory;
+beforeAll(async () => {
+  await buildPageOnce();
+  memory = db.memory();
+});
+
+const origin = "http://127.0.0.1:8123";
+
+/** A server with a session, as `mnemograph inspect` has it. */
+function inspected() {
+  const session = createInspectorSession("joe");
+  const { authenticate } = session;
+  const app = createMemoryApp(memory, { authenticate, inspector: true, logger: silentLogger });
+  const serve = session.before((request) => app.fetch(request));
+  const ask = async (path: string, init: RequestInit = {}) => serve(new Request(origin + path, init));
+  const exchange = (token: string, headers: Record<string, string> = {}) =>
+    ask("/inspector/session", {
+      ...{ method: "POST", body: JSON.stringify({ token }) },
+      headers: { "content-type": "application/json", ...headers },
+    });
+  return { session, ask, exchange };
+}
+
+describe("the inspector's page", () => {
+  it("is served under a policy that lets it run its own script and ask its own server, and nothing else", async () => {
+    const { ask } = inspected();
+    const answers = await Promise.all(
+      ["/inspector/", "/inspector/inspector.js", "/inspector/inspector.css"].map((path) => ask(path)),
+    );
+    expect(answers.map(({ status, headers }) => [status, headers.get("content-type")])).toEqual([
+      [200, "text/html; charset=utf-8"],
+      [200, "text/javascript; charset=utf-8"],
+      [200, "text/css; charset=utf-8"],
+    ]);
+    for (const { headers } of answers) {
+      expect(headers.get("content-security-policy")).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      );
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+    }
+    const page = await answers[0]?.text();
+    expect(page).not.toMatch(/https?:|style=|<script(?! type="module" src="inspector\.js")/);
+  });
+
+  it("leads into its folder wherever it is mounted, and has no other files", async () => {
+    const { ask } = inspected();
+    expect((await ask("/inspector")).headers.get("location")).toBe("inspector/");
+    for (const path of [
+      "/inspector/package.json",
+      "/inspector/..%2f..%2fpackage.json",
+      "/inspector/inspector.js.map",
+    ]) {
+      expect((await ask(path)).status).toBe(404);
+    }
+    const again = await ask("/inspector/inspector.js", {
+      headers: { "if-none-match": (await ask("/inspector/inspector.js")).headers.get("etag") ?? "" },
+    });
+    expect(again.status).toBe(304);
+    expect((await createMemoryApp(memory).request("/inspector/")).status).toBe(404);
+  });
+});
+
+describe("the session of `mnemograph inspect`", () => {
+  it("exchanges its token once for a cookie that scripts cannot read, and knows nobody before", async () => {
+    const { session, ask, exchange } = inspected();
+    expect((await ask("/users")).status).toBe(401);
+    expect((await exchange("a-guess")).status).toBe(401);
+    const answer = await exchange(session.token);
+    expect(answer.status).toBe(204);
+    const set = answer.headers.get("set-cookie") ?? "";
+    expect(set).toMatch(/^mnemograph-inspector-8123=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/);
+    const [cookie = ""] = set.split(";");
+    expect((await ask("/users", { headers: { cookie } })).status).toBe(200);
+    expect((await exchange(session.token)).status).toBe(401);
+    expect((await ask("/users", { headers: { cookie } })).status).toBe(200);
+    expect((await ask("/users", { headers: { cookie: `${cookie}x` } })).status).toBe(401);
+    expect((await ask("/users", { headers: { authorization: `Bearer ${session.token}` } })).status).toBe(401);
+  });
+
+  it("refuses what pages of other sites send, with the token or with the cookie", async () => {
+    const { session, ask, exchange } = inspected();
+    const foreign: Record<string, string>[] = [
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+      { origin: "https://evil.example" },
+      { origin: "http://127.0.0.1:9999" },
+      { origin: "null" },
+    ];
+    for (const headers of foreign) expect((await exchange(session.token, headers)).status).toBe(403);
+    const form = await ask("/inspector/session", {
+      ...{
+        method: "POST",
+        body: JSON.stringify({ token: session.token }),
+        headers: { "content-type": "text/plain" },
+      },
+    });
+    expect(form.status).toBe(401);
+    const answer = await exchange(session.token, { origin, "sec-fetch-site": "same-origin" });
+    const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");
+    for (const headers of foreign) {
+      const refused = await ask("/forget?userId=ana", { method: "POST", headers: { ...headers, cookie } });
+      expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([403, "FORBIDDEN"]);
+    }
+    const own = await ask("/users", { headers: { cookie, origin, "sec-fetch-site": "same-origin" } });
+    expect(own.status).toBe(200);
+  });
+
+  it("writes what is changed under the operator's name, with the reason", async () => {
+    const { session, ask, exchange } = inspected();
+    const [written] = await memory.memories.add({ text: "Ana rows." }, { scope: { userId: "ana" } });
+    const answer = await exchange(session.token);
+    const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");
+    const removed = await ask(`/memories/${written?.id}?userId=ana&reason=a+test`, {
+      method: "DELETE",
+      headers: { cookie },
+    });
+    expect(removed.status).toBe(200);
+    const [entry] = await memory.memories.history(written?.id ?? "", { scope: { userId: "ana" } });
+    expect(entry).toMatchObject({ actor: "joe", event: "DELETE", new: { reason: "a test" } });
+  });
+});
+
+describe("what the page asks for", () => {
+  it("is there: messages in pages, sorted and searched memories, links, a merge, summaries in pages", async () => {
+    const { ask, session, exchange } = inspected();
+    const answer = await exchange(session.token);
+    const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");
+    const call = async (method: string, path: string, body?: object) => {
+      const headers = { cookie, "content-type": "application/json" };
+      const response = await ask(path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+      return { status: response.status, body: await response.json() };
+    };
+    const scope = { userId: "bo" };
+    const [one, other] = await memory.memories.add([{ text: "Bo bakes bread." }, { text: "Bo bakes." }], {
+      scope,
+    });
+    await memory.record({ scope, threadId: "t", messages: [{ role: "user", content: "Bread?", id: "m0" }] });
+    expect(await call("GET", "/threads/t/messages?userId=bo&after=-1&mostCharacters=3")).toMatchObject({
+      ...{ status: 200, body: { messages: [{ seq: 0, text: "Bre", characters: 6 }] } },
+    });
+    expect(await call("GET", "/threads/t/messages?userId=zoe")).toEqual({
+      status: 200,
+      body: { messages: [] },
+    });
+    const listed = await call("GET", "/memories?userId=bo&sort=oldest&contains=BREAD&limit=1");
+    expect(listed.body).toMatchObject({ memories: [{ id: one?.id }], nextCursor: one?.id });
+    expect(await call("GET", `/memories/${one?.id}/links?userId=bo`)).toEqual({
+      status: 200,
+      body: { links: [] },
+    });
+    expect((await call("GET", `/memories/${one?.id}/links?userId=zoe`)).status).toBe(404);
+    const merged = await call("POST", `/memories/${other?.id}/merge?userId=bo`, {
+      into: one?.id,
+      reason: "the same",
+    });
+    expect(merged).toMatchObject({ status: 200, body: { id: one?.id, seenCount: 2 } });
+    expect(await call("GET", "/threads/t/summaries?userId=bo&limit=5&before=9")).toEqual({
+      status: 200,
+      body: { summaries: [] },
+    });
+  });
+});

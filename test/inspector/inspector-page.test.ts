@@ -1,0 +1,378 @@
+import { readFile } from "node:fs/promises";
+import axe from "axe-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
+import { hasChromium, openChromium } from "../support/chromium.js";
+import { openInspected } from "../support/inspected.js";
+import { ana, fillInspectorSample, hostile } from "../support/inspector-sample.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+if (!hasChromium)
+  console.log("There is no Chromium here, so the inspector's page is not tested: run scripts/chromium.sh");
+
+const db = useTestDatabase();
+let memory: Memory;
+let server: Awaited<ReturnType<typeof openInspected>>;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+/** What went wrong in the page: errors, and what its policy stopped. */
+const wrong: string[] = [];
+
+describe.skipIf(!hasChromium)("the inspector's page", () => {
+  beforeAll(async () => {
+    memory = db.memory({
+      ...{ model: new OfflineChatModel(), embeddings: new HashingEmbeddings() },
+      config: { retrieval: { traces: true }, memories: { linkSimilarity: 0.3 } },
+    });
+    await memory.setup();
+    await fillInspectorSample(memory);
+    server = await openInspected(memory);
+    browser = await openChromium();
+    context = await browser.newContext({ acceptDownloads: true });
+    const first = await context.newPage();
+    await first.goto(server.address);
+    await first.getByRole("heading", { name: "Users" }).waitFor();
+    // Exchanged, and gone from the address and the history.
+    expect(first.url()).toBe(`${server.origin}/inspector/#/threads?`);
+    expect(await first.evaluate("document.cookie")).toBe("");
+    await first.close();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+  beforeEach(async () => {
+    wrong.length = 0;
+    page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    page.on("pageerror", (error) => wrong.push(String(error)));
+    page.on("console", (message) => {
+      // A call that this server does not have is told in a sentence.
+      if (message.type() === "error" && !message.text().includes("404")) wrong.push(message.text());
+    });
+  });
+  afterEach(async () => {
+    const violations = await page.evaluate(`(async () => {
+      ${axe.source};
+      const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+      return violations.filter(({ impact }) => impact === "serious" || impact === "critical")
+        .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | "));
+    })()`);
+    expect(violations).toEqual([]);
+    expect(await page.title()).toMatch(/· Mnemograph$/);
+    await page.close();
+    expect(wrong).toEqual([]);
+  });
+
+  const open = async (place: string) => {
+    await page.goto(`${server.origin}/inspector/#/${place}`);
+    await page.locator("main").waitFor();
+  };
+  const act = async (does: string, reason: string, fields: Record<string, string> = {}) => {
+    await page.getByRole("button", { name: does, exact: true }).first().click();
+    const dialog = page.getByRole("dialog");
+    for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label).fill(value);
+    if (reason !== "") await dialog.getByLabel("Reason").fill(reason);
+    await dialog.getByRole("button", { name: does, exact: true }).click();
+    await dialog.waitFor({ state: "detached" });
+  };
+  const idOf = async (contains: string) => {
+    const [found] = await memory.memories.list({ scope: ana, contains });
+    return found?.id ?? "";
+  };
+
+  it("shows who there is, their conversations, and beside each round what the model was shown", async () => {
+    await open("threads");
+    await page.getByRole("link", { name: "ana" }).click();
+    await page.getByRole("link", { name: "sailing", exact: true }).click();
+    await page.getByText("There is room for three on Vento.").waitFor();
+    const round = page.locator("article", {
+      has: page.locator(".message", { hasText: "What could I give him?" }),
+    });
+    await round.getByText("Memory, as the model was shown it").waitFor();
+    expect(await round.locator("pre").textContent()).toContain("Is allergic to nuts.");
+    await round.getByText("memories in it").click();
+    await round.getByRole("link", { name: "Is allergic to nuts." }).first().click();
+    await page.getByRole("heading", { name: "Is allergic to nuts." }).waitFor();
+  });
+
+  it("takes a question to its hits", async () => {
+    await open("question?user=ana");
+    await page.getByRole("textbox", { name: "Question" }).fill("Where does she sail?");
+    await page.getByRole("button", { name: "Ask" }).click();
+    await page.getByRole("heading", { name: "Found" }).waitFor();
+    expect(await page.locator(".hits li").first().textContent()).toMatch(/Sails/);
+  });
+
+  it("draws how a conversation became summaries, and rolls back", async () => {
+    await open("summaries?user=ana&thread=sailing");
+    const versions = await memory.summaries.list({ scope: ana, threadId: "sailing" });
+    const [first, second] = versions;
+    await expect.poll(() => page.locator("svg .bar").count()).toBe(versions.length);
+    await page.getByRole("link", { name: `Version ${second?.id},` }).click();
+    await page.getByText(`What is different from version ${first?.id}`).waitFor();
+    expect(await page.locator(".difference ins").count()).toBeGreaterThan(0);
+    await page.getByRole("button", { name: "Roll back to this version" }).click();
+    await page.getByRole("button", { name: "Roll back", exact: true }).click();
+    await page
+      .locator("h3", { hasText: `Version ${second?.id}` })
+      .getByText("in use")
+      .waitFor();
+    const [inUse] = await memory.summaries.chain({ scope: ana, threadId: "sailing" });
+    expect(inUse?.id).toBe(second?.id);
+  });
+
+  it("finds memories, and goes through them by the keyboard", async () => {
+    await open("memories?user=ana");
+    await page.locator("a.row").first().waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("sails");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.locator("a.row").count()).toBe(3);
+    await page.locator("a.row").first().focus();
+    await page.keyboard.press("j");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("k");
+    const second = await page.locator("a.row").nth(1).innerText();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: second }).waitFor();
+  });
+
+  it("changes a memory under the operator's name and for a reason: edit, pin, remove, restore, revert, merge", async () => {
+    const id = await idOf("Has a sister");
+    await open(`memory?user=ana&id=${id}`);
+    await page.getByText("She said so on the phone.").waitFor();
+    await act("Edit", "a misprint", { Text: "Has a sister called Inês, who visits in July." });
+    await page.getByRole("heading", { name: "in July" }).waitFor();
+    await act("Pin", "it matters");
+    await page.getByRole("button", { name: "Unpin" }).waitFor();
+    await act("Remove", "just a try");
+    await act("Restore", "it was a try");
+    await page.getByRole("button", { name: "Revert to this" }).last().click();
+    await page.getByRole("dialog").getByLabel("Reason").fill("as it was at first");
+    await page.getByRole("dialog").getByRole("button", { name: "Revert" }).click();
+    await page.getByRole("heading", { name: "Has a sister called Inês who visits in June." }).waitFor();
+    await act("Merge", "the same boat", { "Id of the memory that stays": await idOf("green boat") });
+    await page.locator("dd", { hasText: "merged" }).waitFor();
+    const events = await memory.memories.history(id, { scope: ana });
+    const told = events.map(({ actor, new: now }) => [actor, (now as { reason?: string }).reason]);
+    expect(told.slice(0, 6)).toEqual(
+      ["the same boat", "as it was at first", "it was a try", "just a try", "it matters", "a misprint"].map(
+        (reason) => ["joe", reason],
+      ),
+    );
+  });
+
+  it("tells what a slot was, what a memory is linked with and what it rests on", async () => {
+    await open(`memory?user=ana&id=${await idOf("Lives in Porto")}`);
+    await page.getByRole("heading", { name: "Values of city" }).waitFor();
+    await page.getByRole("link", { name: "Lisbon" }).waitFor();
+    await open(`memory?user=ana&id=${await idOf("Moved to Porto")}`);
+    await page.locator("mark").waitFor();
+    await open(`memory?user=ana&id=${await idOf("Sails on Sundays")}`);
+    await page.locator("svg.graph circle.center").waitFor();
+    expect(await page.locator("svg.graph a").count()).toBeGreaterThan(0);
+  });
+
+  it("decides what waits", async () => {
+    await open("waiting");
+    await page.getByText("preferred name is Anita").waitFor();
+    await act("Approve", "she told me");
+    await expect.poll(() => page.getByText("No request waits").count()).toBe(1);
+    expect(
+      (await memory.memories.list({ scope: ana, keys: ["preferred_name"] })).map(({ value }) => value),
+    ).toEqual(["Anita"]);
+    await act("Reject", "an attack");
+    await page.getByText("Nothing reads as instructions").waitFor();
+    expect(await memory.quarantine.list({ scope: ana })).toEqual([]);
+  });
+
+  it("tells how it goes, and what changes while one looks", async () => {
+    await open("charts");
+    await page.locator("figure, dl").first().waitFor();
+    await open("live?user=ana");
+    await page.getByText("Sails the green boat Vento.").waitFor();
+    await memory.memories.add({ text: "Has learned to dive." }, { scope: ana });
+    await page.getByText("Has learned to dive.").waitFor({ timeout: 10_000 });
+  });
+
+  it("takes scores apart, shows prompts that were kept, draws charts and lists work, where a server tells of them", async () => {
+    const [sail] = await memory.memories.list({ scope: ana, contains: "Sails on Sundays" });
+    const parts = {
+      words: 0.4,
+      vector: 0.3,
+      sourceMessage: 0,
+      thread: 0.05,
+      relation: 0,
+      importance: 0.1,
+      date: 0,
+    };
+    const line = {
+      memoryId: sail?.id,
+      text: "Sails on Sundays with Rui.",
+      score: 0.85,
+      sourceMessage: { threadId: "sailing", seq: 2 },
+    };
+    const trace = {
+      id: "1",
+      threadId: "sailing",
+      turn: 2,
+      seq: 2,
+      agent: "planner",
+      query: "?",
+      at: "2026-11-01T10:00:00Z",
+    };
+    const days = Array.from({ length: 30 }, (_, day) => ({
+      ...{
+        day: `2026-11-${String(day + 1).padStart(2, "0")}`,
+        memoriesByKind: { fact: 10 * day, note: day },
+      },
+      ...{ writesByOutcome: { created: day }, recallLatencyMs: day % 2 ? null : { p50: 4, p95: 9 } },
+      ...{
+        recalls: day,
+        recallsWithMemory: Math.floor(day / 2),
+        tokens: { summarize: 100 * day },
+        energyWh: 1,
+      },
+    }));
+    const job = {
+      id: "7",
+      kind: "facts",
+      state: "failed",
+      key: "ana/sailing",
+      attempts: 3,
+      error: "MODEL_TIMEOUT",
+    };
+    const answers: Readonly<Record<string, unknown>> = {
+      "/explain": {
+        ...{
+          question: { text: "?", lexemes: ["sail"], embedded: true },
+          floor: 0.2,
+          budgetTokens: 2_000,
+          servedBy: "held",
+        },
+        hits: [
+          {
+            memory: sail,
+            rank: 1,
+            score: 0.85,
+            line: "- Sails on Sundays with Rui.",
+            parts,
+            similarity: 0.9,
+          },
+        ],
+        leftOut: [{ memory: sail, reason: "floor", detail: "0.1 is below 0.2", score: 0.1 }],
+      },
+      "/threads/sailing/traces": {
+        ...{
+          traces: [{ ...trace, block: "<memory>kept</memory>", tokens: 12, lines: [line], servedBy: "held" }],
+          next: null,
+        },
+      },
+      "/stats/history": { days, tables: [{ name: "memory", rows: 50_000, bytes: 30_000_000 }] },
+      "/jobs": { jobs: [{ ...job, createdAt: "2026-11-01T10:00:00Z", dueAt: null }], next: null },
+    };
+    for (const [path, json] of Object.entries(answers)) {
+      await page.route(
+        (url) => url.pathname === path,
+        (route) => route.fulfill({ json }),
+      );
+    }
+    const change = {
+      rev: 1_000,
+      event: "updated",
+      memoryId: sail?.id,
+      category: "x",
+      line: "told live",
+      at: trace.at,
+    };
+    const body = `: hello\n\nid: 1000\nevent: change\ndata: ${JSON.stringify(change)}\n\n`;
+    await page.route(
+      (url) => url.pathname === "/changes/stream",
+      (route) => route.fulfill({ body, contentType: "text/event-stream" }),
+    );
+    await open("question?user=ana&question=sail");
+    await page
+      .getByRole("img", { name: "words 0.400, meaning 0.300, thread 0.050, importance 0.100" })
+      .waitFor();
+    await page.getByText("0.1 is below 0.2").waitFor();
+    await open("thread?user=ana&thread=sailing");
+    await page.getByText("<memory>kept</memory>").waitFor();
+    await page.getByRole("link", { name: "source" }).click();
+    await page.locator(".message.pointed", { hasText: "I sail on Sundays with Rui." }).waitFor();
+    await open("waiting");
+    await page.getByRole("button", { name: "Retry" }).waitFor();
+    await open("live?user=ana");
+    await page.getByText("told live").waitFor();
+    await open("charts");
+    await expect.poll(() => page.locator(".uplot canvas").count()).toBe(6);
+    await page.getByText("Recall latency as a table").click();
+    await page.getByRole("row", { name: "2026-11-01 4 9" }).waitFor();
+  });
+
+  it("shows hostile words and does nothing else with them", async () => {
+    await open("thread?user=ana&thread=hostile");
+    await page.getByText(hostile.script.slice(0, 30)).waitFor();
+    await page.getByText(hostile.emoji).waitFor();
+    const whole = page.getByRole("button", { name: "Show all 1,000,000 characters" });
+    await whole.click();
+    await expect
+      .poll(() =>
+        page
+          .locator(".message .text")
+          .last()
+          .textContent()
+          .then((text) => text?.length),
+      )
+      .toBe(1_000_000);
+    await page.goto("about:blank");
+    await open("memories?user=ana&contains=javascript");
+    await page.locator("a.row", { hasText: "javascript:document" }).click();
+    await page.getByRole("heading", { name: "javascript:document" }).waitFor();
+    expect(await page.locator("a[href^=javascript]").count()).toBe(0);
+    expect(await page.locator("main script, main img").count()).toBe(0);
+  });
+
+  it("exports, previews and imports, counts and erases", async () => {
+    const scope = { userId: "eve" };
+    await memory.memories.add([{ text: "Eve paints." }, { text: "Eve knits." }], { scope });
+    await open("erase?user=eve");
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).click();
+    const file = await (await downloading).path();
+    await page.getByRole("button", { name: "Count what would go" }).click();
+    await page.getByRole("row", { name: "together" }).waitFor();
+    expect(await memory.memories.list({ scope })).toHaveLength(2);
+    await page.getByRole("button", { name: "Erase…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Type eve").fill("ana");
+    await dialog.getByRole("button", { name: "Erase for good" }).click();
+    await dialog.getByRole("alert").waitFor();
+    await dialog.getByLabel("Type eve").fill("eve");
+    await dialog.getByRole("button", { name: "Erase for good" }).click();
+    await page.getByText("All of it is gone.").waitFor();
+    expect(await memory.memories.list({ scope, states: ["active", "soft_deleted"] })).toEqual([]);
+    await page
+      .getByLabel("An export")
+      .setInputFiles({ name: "eve.jsonl", mimeType: "text/plain", buffer: await readFile(file) });
+    await page.getByText("Nothing is written yet.").waitFor();
+    expect(await memory.memories.list({ scope })).toEqual([]);
+    await page.getByLabel("I vouch for this file").check();
+    await page.getByRole("button", { name: "Write it" }).click();
+    await page.getByText("were written").waitFor();
+    expect(await memory.memories.list({ scope })).toHaveLength(2);
+  });
+
+  it("tells a stranger how to come in, and whoever looks at nobody to choose", async () => {
+    await open("memories");
+    await page.getByText("choose a user or an app").waitFor();
+    const stranger = await browser.newContext();
+    const strange = await stranger.newPage();
+    await strange.goto(server.address);
+    await strange.getByText("This server does not know you.").waitFor();
+    await stranger.close();
+  });
+});

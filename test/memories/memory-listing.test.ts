@@ -1,0 +1,80 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Memory, MemorySort } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+let memory: Memory;
+beforeAll(async () => {
+  memory = db.memory();
+  const drafts = Array.from({ length: 25 }, (_, index) => ({
+    text: `Plays song number ${index} on the Piano.`,
+    importance: 1 + (index % 5),
+  }));
+  await memory.memories.add(drafts, { scope });
+  await memory.memories.add(
+    { text: "Lives in Porto, at 100% of_it.", category: "projects", key: "city", value: "Porto" },
+    { scope },
+  );
+  const [second] = await memory.memories.list({ scope, contains: "number 2 " });
+  await memory.memories.update(second?.id ?? "", { importance: 5 }, { scope });
+});
+
+describe("memories.list", () => {
+  it.each<MemorySort>(["newest", "oldest", "updated", "used", "importance"])(
+    "gives every memory once, page by page, sorted by %s",
+    async (sort) => {
+      const found: string[] = [];
+      for (let after: string | undefined; ; ) {
+        const page = await memory.memories.list({ scope, sort, limit: 7, after });
+        found.push(...page.map(({ id }) => id));
+        if (page.length < 7) break;
+        after = page.at(-1)?.id;
+      }
+      expect(new Set(found).size).toBe(26);
+      expect(found).toEqual((await memory.memories.list({ scope, sort })).map(({ id }) => id));
+    },
+  );
+
+  it("sorts by what its name says", async () => {
+    const texts = async (sort: MemorySort) =>
+      (await memory.memories.list({ scope, sort, limit: 3 })).map(({ text }) => text);
+    expect((await texts("newest"))[0]).toMatch(/^Lives/);
+    expect((await texts("oldest"))[0]).toMatch(/number 0 /);
+    expect((await texts("updated"))[0]).toMatch(/number 2 /);
+    const important = await memory.memories.list({ scope, sort: "importance" });
+    const values = important.map(({ importance }) => importance);
+    expect(values).toEqual([...values].sort((one, other) => other - one));
+  });
+
+  it("finds what contains words, in whatever case, in text, key and value; signs of patterns are signs", async () => {
+    const count = async (contains: string) => (await memory.memories.list({ scope, contains })).length;
+    expect(await count("piano")).toBe(25);
+    expect(await count("NUMBER 1")).toBe(11);
+    expect(await count("city")).toBe(1);
+    expect(await count("100% of_")).toBe(1);
+    expect(await count("100%of")).toBe(0);
+    expect(await count("%")).toBe(1);
+  });
+
+  it("lists a slot by its key, with what it was", async () => {
+    await memory.memories.add(
+      { text: "Lives in Faro.", category: "projects", key: "city", value: "Faro", correction: true },
+      { scope },
+    );
+    const states = ["active", "superseded"] as const;
+    const values = await memory.memories.list({ scope, keys: ["city"], states });
+    expect(values.map(({ value, state }) => [value, state])).toEqual([
+      ["Faro", "active"],
+      ["Porto", "superseded"],
+    ]);
+  });
+
+  it("refuses an unknown order, blank words and a bookmark that is not there", async () => {
+    const list = (listing: object) => memory.memories.list({ scope, ...listing });
+    await expect(list({ sort: "best" })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    await expect(list({ contains: "" })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    const after = "00000000-0000-4000-8000-000000000000";
+    await expect(list({ sort: "importance", after })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  });
+});
