@@ -60,14 +60,7 @@ function Filters({ place }: { readonly place: Place }) {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
-  const {
-    contains = "",
-    category = "",
-    key = "",
-    kind = "",
-    state = "active",
-    sort = "newest",
-  } = place.params;
+  const { words = "", category = "", key = "", kind = "", state = "active", sort = "newest" } = place.params;
   const apply = (form: HTMLFormElement) => {
     const given = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
     go({ ...place, params: { ...whoseOf(place.params), ...given } });
