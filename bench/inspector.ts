@@ -27,7 +27,7 @@ const views: Readonly<Record<string, readonly [place: string, shown: string]>> =
   question: ["question?user=ana&question=Where+is+the+green+boat%3F", "main .hits li"],
   memories: ["memories?user=ana", "a.row"],
   memoriesByImportance: ["memories?user=ana&sort=importance", "a.row"],
-  memoriesContaining: ["memories?user=ana&contains=number+777", "a.row"],
+  memoriesContaining: ["memories?user=ana&words=number+777", "a.row"],
   waiting: ["waiting", "main h2"],
   charts: ["charts", "main figure, main dl"],
   live: ["live?user=ana", "main h2"],

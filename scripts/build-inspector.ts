@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -19,28 +19,25 @@ export const inspectorSources: string = join(root, "inspector");
  * @returns their size together, compressed, in bytes.
  */
 export async function buildInspector(folder: string): Promise<number> {
+  // Beside it first: whoever serves the page meanwhile has all of one build.
+  const fresh = `${folder}.${process.pid}`;
+  mkdirSync(fresh, { recursive: true });
   mkdirSync(folder, { recursive: true });
   await build({
-    absWorkingDir: root,
-    entryPoints: { inspector: "inspector/main.tsx" },
-    outdir: folder,
+    ...{ absWorkingDir: root, outdir: fresh, bundle: true, minify: true, logLevel: "warning" },
+    entryPoints: ["inspector/main.tsx", "inspector/inspector.css"],
+    entryNames: "inspector",
     ...{
-      bundle: true,
-      minify: true,
       format: "esm",
       target: "es2022",
       legalComments: "inline",
-      logLevel: "warning",
+      jsx: "automatic",
+      jsxImportSource: "preact",
     },
-    ...{ jsx: "automatic", jsxImportSource: "preact" },
   });
-  await build({
-    absWorkingDir: root,
-    entryPoints: { inspector: "inspector/inspector.css" },
-    outdir: folder,
-    ...{ bundle: true, minify: true, logLevel: "warning" },
-  });
-  copyFileSync(join(inspectorSources, "index.html"), join(folder, "index.html"));
+  copyFileSync(join(inspectorSources, "index.html"), join(fresh, "index.html"));
+  for (const name of readdirSync(fresh)) renameSync(join(fresh, name), join(folder, name));
+  rmdirSync(fresh);
   return readdirSync(folder).reduce(
     (sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length,
     0,

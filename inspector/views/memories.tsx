@@ -17,13 +17,13 @@ const lineCharacters = 400;
 /** What is known of a user or an app, in a table. */
 export function Memories({ place }: ViewProps) {
   const { params } = place;
-  const { kind, state = "active", category, key, contains, sort, cursor } = params;
+  const { kind, state = "active", category, key, words, sort, cursor } = params;
   const asked = useAsked(
     (signal) =>
       ask<MemoryPage>("memories", {
         ...{ whose: params, signal },
         query: {
-          ...{ limit: 50, cursor, kinds: kind, categories: category, keys: key, contains, sort },
+          ...{ limit: 50, cursor, kinds: kind, categories: category, keys: key, contains: words, sort },
           states: state === "any" ? states : state,
         },
       }),
@@ -60,14 +60,7 @@ function Filters({ place }: { readonly place: Place }) {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
-  const {
-    contains = "",
-    category = "",
-    key = "",
-    kind = "",
-    state = "active",
-    sort = "newest",
-  } = place.params;
+  const { words = "", category = "", key = "", kind = "", state = "active", sort = "newest" } = place.params;
   const apply = (form: HTMLFormElement) => {
     const given = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
     go({ ...place, params: { ...whoseOf(place.params), ...given } });
@@ -88,9 +81,9 @@ function Filters({ place }: { readonly place: Place }) {
         Contains
         <input
           ref={search}
-          name="contains"
+          name="words"
           type="search"
-          defaultValue={contains}
+          defaultValue={words}
           placeholder="press / to search"
           dir="auto"
         />

@@ -329,7 +329,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
       )
       .toBe(1_000_000);
     await page.goto("about:blank");
-    await open("memories?user=ana&contains=javascript");
+    await open("memories?user=ana&words=javascript");
     await page.locator("a.row", { hasText: "javascript:document" }).click();
     await page.getByRole("heading", { name: "javascript:document" }).waitFor();
     expect(await page.locator("a[href^=javascript]").count()).toBe(0);
