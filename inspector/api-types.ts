@@ -6,11 +6,6 @@ interface Scope {
   readonly appId?: string;
 }
 
-interface MessagePlace {
-  readonly threadId: string;
-  readonly seq: number;
-}
-
 export interface Memory {
   readonly id: string;
   readonly scope: Scope;
@@ -99,30 +94,16 @@ export interface ShownTurn {
   readonly seq: number;
   readonly at: string;
   readonly summaryId: number | null;
-  readonly memories: readonly { readonly id: string; readonly part: string; readonly text: string | null }[];
+  readonly memories: readonly ShownMemory[];
   readonly leftOut: number;
   readonly block: string | null;
 }
 
-export interface Trace {
+export interface ShownMemory {
   readonly id: string;
-  readonly turn: number;
-  readonly seq: number | null;
-  readonly agent: string | null;
-  readonly query: string;
-  readonly at: string;
-  readonly block: string;
-  readonly tokens: number;
-  readonly lines: readonly TraceLine[];
-  readonly servedBy: string;
-}
-
-interface TraceLine {
-  readonly ref?: string;
-  readonly memoryId?: string;
-  readonly text: string;
+  readonly part: string;
+  readonly text: string | null;
   readonly score: number | null;
-  readonly sourceMessage: MessagePlace | null;
 }
 
 export interface Summary {
@@ -147,18 +128,23 @@ export const scoreParts = [
   "sourceMessage",
   "thread",
   "relation",
-  "importance",
   "date",
+  "speaker",
+  "importance",
+  "recency",
+  "pinned",
 ] as const;
+
+/** Parts that take from a score. */
+export const lostParts = ["insight", "repeated"] as const;
 
 export interface ExplainedHit {
   readonly memory: Memory;
   readonly rank: number;
   readonly score: number;
-  readonly line: string | null;
-  readonly parts: Readonly<Partial<Record<(typeof scoreParts)[number], number>>>;
-  readonly similarity: number | null;
-  readonly because?: string;
+  readonly similarity: number;
+  readonly reason: string;
+  readonly parts: Readonly<Record<(typeof scoreParts)[number] | (typeof lostParts)[number], number>>;
 }
 
 export interface Explained {
@@ -166,8 +152,9 @@ export interface Explained {
     readonly text: string;
     readonly lexemes: readonly string[];
     readonly embedded: boolean;
+    readonly broad: boolean;
   };
-  readonly floor: number | null;
+  readonly floor: number | { readonly best: number; readonly each: number };
   readonly budgetTokens: number | null;
   readonly hits: readonly ExplainedHit[];
   readonly leftOut: readonly {
@@ -176,7 +163,6 @@ export interface Explained {
     readonly detail: string;
     readonly score: number | null;
   }[];
-  readonly servedBy: string;
 }
 
 export interface Consent {
@@ -213,12 +199,16 @@ export interface StatsDay {
   readonly recalls: number;
   readonly recallsWithMemory: number;
   readonly tokens: Readonly<Record<string, number>>;
-  readonly energyWh?: number;
+  readonly energyUnits: number;
 }
 
 export interface StatsHistory {
   readonly days: readonly StatsDay[];
-  readonly tables: readonly { readonly name: string; readonly rows: number; readonly bytes: number }[];
+  readonly tables: readonly {
+    readonly table: string;
+    readonly rows: number | null;
+    readonly bytes: number;
+  }[];
 }
 
 export interface Change {

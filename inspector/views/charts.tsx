@@ -18,10 +18,7 @@ export function Charts({ place }: ViewProps) {
   return (
     <section aria-label="Charts">
       <Days place={place} days={days} />
-      <Answer
-        asked={asked}
-        missing="This server does not tell how memory went over time; below is what it tells of the last 30 days."
-      >
+      <Answer asked={asked}>
         {(history) => (
           <>
             <div class="charts">
@@ -29,11 +26,10 @@ export function Charts({ place }: ViewProps) {
                 <ChartFigure key={chart.title} chart={chart} days={history.days} />
               ))}
             </div>
-            <Tables tables={history.tables} />
+            {history.tables.length > 0 && <Tables tables={history.tables} />}
           </>
         )}
       </Answer>
-      {asked.error && <Now place={place} />}
     </section>
   );
 }
@@ -72,14 +68,14 @@ function chartsOf(days: readonly StatsDay[]): Chart[] {
   const latency = (["p50", "p95"] as const).map((name) => ({
     ...{ name, values: days.map(({ recallLatencyMs }) => recallLatencyMs?.[name] ?? null) },
   }));
-  const energy = days.map(({ energyWh }) => energyWh ?? null);
+  const energy = days.map(({ energyUnits }) => energyUnits);
   const charts: Chart[] = [
     { title: "Memories by kind", unit: "", series: of(({ memoriesByKind }) => memoriesByKind) },
     { title: "Writes by outcome", unit: "", series: of(({ writesByOutcome }) => writesByOutcome) },
     { title: "Recall latency", unit: "ms", series: latency },
     { title: "Turns with memory", unit: "%", series: [{ name: "share", values: share }] },
     { title: "Tokens by kind of work", unit: "", series: of(({ tokens }) => tokens) },
-    { title: "Energy", unit: "Wh", series: [{ name: "energy", values: energy }] },
+    { title: "Energy", unit: "units", series: [{ name: "energy", values: energy }] },
   ];
   return charts.map((chart) => ({
     ...chart,
@@ -204,12 +200,12 @@ function Tables({ tables }: { readonly tables: StatsHistory["tables"] }) {
           </thead>
           <tbody>
             {tables.map((table) => (
-              <tr key={table.name}>
-                <th scope="row">{table.name}</th>
-                <td class="number">{count(table.rows)}</td>
+              <tr key={table.table}>
+                <th scope="row">{table.table}</th>
+                <td class="number">{table.rows === null ? "–" : count(table.rows)}</td>
                 <td class="number">{bytes(table.bytes)}</td>
                 <td class="share">
-                  <meter min={0} max={most} value={table.bytes} aria-label={`Size of ${table.name}`} />
+                  <meter min={0} max={most} value={table.bytes} aria-label={`Size of ${table.table}`} />
                 </td>
               </tr>
             ))}
@@ -217,45 +213,5 @@ function Tables({ tables }: { readonly tables: StatsHistory["tables"] }) {
         </table>
       </div>
     </section>
-  );
-}
-
-interface StatsNow {
-  readonly firstPassRate: number | null;
-  readonly written: number;
-  readonly rejected: number;
-  readonly deadLetters: number;
-  readonly recallToolShare: number | null;
-  readonly energy: { readonly level: number; readonly unitsToday: number; readonly callsToday: number };
-}
-
-/** What there is without a history. */
-function Now({ place }: { readonly place: Place }) {
-  const whose = whoseOf(place.params);
-  const asked = useAsked((signal) => ask<StatsNow>("stats", { whose, signal }), [whose]);
-  const share = (value: number | null) => (value === null ? "–" : `${Math.round(value * 100)} %`);
-  return (
-    <Answer asked={asked}>
-      {({ firstPassRate, written, rejected, deadLetters, recallToolShare, energy }) => (
-        <dl class="facts">
-          {(
-            [
-              ["Written", count(written)],
-              ["Rejected", count(rejected)],
-              ["Right at the first answer", share(firstPassRate)],
-              ["Dead letters", count(deadLetters)],
-              ["Turns that searched by tool", share(recallToolShare)],
-              ["Energy left", `${count(energy.level)} %`],
-              ["Units today", count(energy.unitsToday)],
-            ] as const
-          ).map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
-    </Answer>
   );
 }

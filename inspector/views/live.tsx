@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { ApiProblem, ask, send } from "../api.js";
+import { ask, send } from "../api.js";
 import type { Change } from "../api-types.js";
 import { Trouble } from "../parts/asked.js";
 import { MemoryLink, Tag, When } from "../parts/texts.js";
@@ -8,8 +8,8 @@ import type { ViewProps } from "../view.js";
 
 /** Changes that stay on the page. */
 const mostChanges = 200;
-/** How often a server is asked that sends nothing by itself. */
-const askEveryMs = 3_000;
+/** How long after the end of a stream another is asked for. */
+const askAgainMs = 3_000;
 
 interface Changes {
   readonly revision: number;
@@ -63,7 +63,7 @@ interface Following {
   tell(how: string): void;
 }
 
-/** Begins with the last changes, and goes on by the server's stream, or by asking where it has none. */
+/** Begins with the last changes, and goes on by the server's stream. */
 async function follow(whose: Params, { signal, add, tell }: Following): Promise<void> {
   const { revision } = await ask<Changes>("changes", { whose, signal, query: { since: 0, limit: 1 } });
   const begin = Math.max(0, revision - 50);
@@ -74,18 +74,11 @@ async function follow(whose: Params, { signal, add, tell }: Following): Promise<
   };
   got((await ask<Changes>("changes", { whose, signal, query: { since, limit: 100 } })).changes);
   while (!signal.aborted) {
-    try {
-      const stream = await send("changes/stream", { whose, signal, query: { since } });
-      tell("Live, as the server tells it.");
-      await readEvents(stream, (change) => got([change]));
-      tell("The server ended the stream; asking again…");
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!(error instanceof ApiProblem && (error.isMissing || error.status === 404))) throw error;
-      tell("Asked every three seconds: this server does not tell by itself.");
-      got((await ask<Changes>("changes", { whose, signal, query: { since, limit: 1_000 } })).changes);
-    }
-    await new Promise((resolve) => setTimeout(resolve, askEveryMs));
+    const stream = await send("changes/stream", { whose, signal, query: { since } });
+    tell("Live, as the server tells it.");
+    await readEvents(stream, (change) => got([change]));
+    tell("The server ended the stream; asking again…");
+    await new Promise((resolve) => setTimeout(resolve, askAgainMs));
   }
 }
 

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { ask } from "../api.js";
-import type { Memory, ShownTurn, Trace } from "../api-types.js";
+import type { Memory, ShownTurn } from "../api-types.js";
 import { Trouble } from "../parts/asked.js";
 import { count, MemoryLink, Words } from "../parts/texts.js";
 import { hrefOf, type Params, whoseOf } from "../place.js";
@@ -8,17 +8,15 @@ import { hrefOf, type Params, whoseOf } from "../place.js";
 /** What a round was shown of memory: as it was where that was kept, else which memories, else what it would be now. */
 export function ShownBeside({
   turn,
-  trace,
   question,
   params,
 }: {
   readonly turn: ShownTurn | undefined;
-  readonly trace: Trace | undefined;
   readonly question: string;
   readonly params: Params;
 }) {
   const whose = whoseOf(params);
-  const block = trace?.block ?? turn?.block ?? null;
+  const block = turn?.block ?? null;
   return (
     <aside class="shown">
       <h3>
@@ -28,15 +26,9 @@ export function ShownBeside({
             ? "Memories that were shown"
             : "What was shown is not kept"}
       </h3>
-      {trace && (
-        <p class="faint">
-          {count(trace.tokens)} tokens · {trace.agent ?? "no agent named"} · found by the {trace.servedBy}
-        </p>
-      )}
       {block !== null && <Block text={block} />}
-      {trace && <TraceLines trace={trace} whose={whose} />}
-      {!trace && turn && block === null && <ShownMemories turn={turn} whose={whose} />}
-      {!trace && turn && block !== null && turn.memories.length > 0 && (
+      {turn && block === null && <ShownMemories turn={turn} whose={whose} />}
+      {turn && block !== null && turn.memories.length > 0 && (
         <details>
           <summary>The {count(turn.memories.length)} memories in it</summary>
           <ShownMemories turn={turn} whose={whose} />
@@ -55,33 +47,6 @@ function Block({ text }: { readonly text: string }) {
   );
 }
 
-function TraceLines({ trace, whose }: { readonly trace: Trace; readonly whose: Params }) {
-  return (
-    <ol class="lines">
-      {trace.lines.map((line) => (
-        <li key={`${line.memoryId}${line.text}`}>
-          {line.memoryId === undefined ? (
-            <bdi>{line.text}</bdi>
-          ) : (
-            <MemoryLink id={line.memoryId} whose={whose} text={line.text} />
-          )}{" "}
-          {line.score !== null && <span class="faint">score {line.score.toFixed(3)}</span>}{" "}
-          {line.sourceMessage && (
-            <a
-              href={hrefOf({
-                view: "thread",
-                params: { ...whose, thread: line.sourceMessage.threadId, at: String(line.sourceMessage.seq) },
-              })}
-            >
-              source
-            </a>
-          )}
-        </li>
-      ))}
-    </ol>
-  );
-}
-
 function ShownMemories({ turn, whose }: { readonly turn: ShownTurn; readonly whose: Params }) {
   const { memories, leftOut, block, summaryId } = turn;
   if (memories.length === 0 && block === null) {
@@ -92,10 +57,11 @@ function ShownMemories({ turn, whose }: { readonly turn: ShownTurn; readonly who
   return (
     <>
       <ul class="lines">
-        {memories.map(({ id, part, text }) => (
+        {memories.map(({ id, part, text, score }) => (
           <li key={id + part}>
             <span class="faint">{part}</span>{" "}
-            <MemoryLink id={id} whose={whose} text={text ?? "(removed since)"} />
+            <MemoryLink id={id} whose={whose} text={text ?? "(removed since)"} />{" "}
+            {score !== null && <span class="faint">score {score.toFixed(3)}</span>}
           </li>
         ))}
       </ul>

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { ApiProblem, ask, type Call, path } from "../api.js";
-import type { Message, ShownTurn, Trace } from "../api-types.js";
+import { ask, path } from "../api.js";
+import type { Message, ShownTurn } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { count, When, Words } from "../parts/texts.js";
 import { hrefOf, type Params, type Place, whoseOf } from "../place.js";
@@ -16,7 +16,6 @@ const mostCharacters = 2_000;
 interface ThreadPage {
   readonly messages: readonly Message[];
   readonly turns: readonly ShownTurn[];
-  readonly traces: readonly Trace[];
 }
 
 /** A conversation round by round, with what the model was shown beside each. */
@@ -66,42 +65,10 @@ async function readPage({ params }: Place, signal: AbortSignal): Promise<ThreadP
   );
   const last = messages.at(-1)?.seq ?? -1;
   const query = { limit: pageMessages, cursor: last + 1 };
-  const [{ turns }, traces] = await Promise.all([
-    ask<{ readonly turns: readonly ShownTurn[] }>(path`threads/${thread}/shown`, { whose, query, signal }),
-    readTraces(thread, messages, { whose, signal }),
-  ]);
-  return { messages, turns, traces };
-}
-
-/** Pages of prompts that are looked through for those beside the messages of a page. */
-const mostTracePages = 5;
-
-/** The prompts that were kept of the rounds of `messages`; none where the server keeps none. */
-async function readTraces(
-  thread: string,
-  messages: readonly Message[],
-  { whose, signal }: Pick<Call, "whose" | "signal">,
-): Promise<readonly Trace[]> {
-  const wanted = new Set(messages.map(({ seq }) => seq));
-  const found: Trace[] = [];
-  let after: string | undefined;
-  try {
-    for (let page = 0; page < mostTracePages; page++) {
-      const query = { limit: 100, after };
-      const answer = await ask<{ readonly traces: readonly Trace[]; readonly next: string | null }>(
-        path`threads/${thread}/traces`,
-        { ...(whose && { whose }), ...(signal && { signal }), query },
-      );
-      const here = answer.traces.filter(({ seq }) => seq !== null && wanted.has(seq));
-      found.push(...here);
-      // Once some were found, a page without any is past them, whichever way they are listed.
-      if (answer.next === null || (found.length > 0 && here.length === 0)) break;
-      after = answer.next;
-    }
-  } catch (error) {
-    if (!(error instanceof ApiProblem && (error.isMissing || error.status === 404))) throw error;
-  }
-  return found;
+  const { turns } = await ask<{ readonly turns: readonly ShownTurn[] }>(path`threads/${thread}/shown`, {
+    ...{ whose, query, signal },
+  });
+  return { messages, turns };
 }
 
 /** A user's message and everything that answers it. */
@@ -143,7 +110,6 @@ function Round({
 }) {
   const seqs = new Set(round.map(({ seq }) => seq));
   const turn = page.turns.find(({ seq }) => seqs.has(seq));
-  const trace = page.traces.find(({ seq }) => seq !== null && seqs.has(seq));
   const said = round.find(({ role }) => role === "user");
   return (
     <article class="round">
@@ -152,7 +118,7 @@ function Round({
           <Said key={message.seq} message={message} params={params} />
         ))}
       </div>
-      {said && <ShownBeside turn={turn} trace={trace} question={said.text} params={params} />}
+      {said && <ShownBeside turn={turn} question={said.text} params={params} />}
     </article>
   );
 }

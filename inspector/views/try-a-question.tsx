@@ -1,15 +1,9 @@
-import { ApiProblem, ask } from "../api.js";
-import { type Explained, type ExplainedHit, type Memory, scoreParts } from "../api-types.js";
+import { ask } from "../api.js";
+import { type Explained, type ExplainedHit, lostParts, scoreParts } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
-import { MemoryLink, Tag, Words } from "../parts/texts.js";
+import { MemoryLink, Tag } from "../parts/texts.js";
 import { go, type Params, type Place, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
-
-/** What the view shows: taken apart, or where a server cannot do that, as it is answered. */
-interface Tried {
-  readonly explained: Explained;
-  readonly isTakenApart: boolean;
-}
 
 /** A question asked of memory: what is found and why, and what is left out and why. */
 export function TryAQuestion({ place }: ViewProps) {
@@ -62,7 +56,7 @@ function QuestionForm({ place }: { readonly place: Place }) {
   );
 }
 
-async function askIt(params: Params, signal: AbortSignal): Promise<Tried> {
+function askIt(params: Params, signal: AbortSignal): Promise<Explained> {
   const { question = "", agent, thread, categories, topK } = params;
   const names = categories?.split(/[\s,]+/).filter((name) => name !== "") ?? [];
   const body = {
@@ -72,35 +66,7 @@ async function askIt(params: Params, signal: AbortSignal): Promise<Tried> {
     ...(names.length > 0 && { categories: names }),
     ...(topK && { topK: Number(topK) }),
   };
-  const call = { method: "POST", whose: whoseOf(params), signal } as const;
-  try {
-    return { explained: await ask<Explained>("explain", { ...call, body }), isTakenApart: true };
-  } catch (error) {
-    if (!(error instanceof ApiProblem && error.isMissing)) throw error;
-  }
-  const { hits } = await ask<{ readonly hits: readonly QueryHit[] }>("query", { ...call, body });
-  const asExplained = hits.map(({ memory, score, similarity, reason }, place) => ({
-    ...{ memory, score, similarity, because: reason, rank: place + 1, line: null, parts: {} },
-  }));
-  const asked = { text: question, lexemes: [], embedded: false };
-  return {
-    isTakenApart: false,
-    explained: {
-      question: asked,
-      floor: null,
-      budgetTokens: null,
-      hits: asExplained,
-      leftOut: [],
-      servedBy: "",
-    },
-  };
-}
-
-interface QueryHit {
-  readonly memory: Memory;
-  readonly score: number;
-  readonly similarity: number;
-  readonly reason: string;
+  return ask<Explained>("explain", { method: "POST", whose: whoseOf(params), signal, body });
 }
 
 function Result({ params }: { readonly params: Params }) {
@@ -108,55 +74,43 @@ function Result({ params }: { readonly params: Params }) {
   const whose = whoseOf(params);
   return (
     <Answer asked={asked}>
-      {({ explained, isTakenApart }) => (
+      {(explained) => (
         <>
-          {isTakenApart ? (
-            <p class="faint">
-              Searched by{" "}
-              {explained.question.lexemes.length > 0 ? explained.question.lexemes.join(", ") : "no words"}
-              {explained.question.embedded && " and by meaning"} · least score{" "}
-              {explained.floor?.toFixed(3) ?? "none"} · budget {explained.budgetTokens ?? "no"} tokens ·
-              answered by the {explained.servedBy}
-            </p>
-          ) : (
-            <p class="note">
-              This server cannot take scores apart; these are the hits as an agent would get them.
-            </p>
-          )}
+          <p class="faint">{searchedBy(explained)}</p>
           <h2>Found</h2>
           {explained.hits.length === 0 ? (
             <p class="note">Nothing fits.</p>
           ) : (
-            <Hits hits={explained.hits} whose={whose} apart={isTakenApart} />
+            <Hits hits={explained.hits} whose={whose} />
           )}
-          {isTakenApart && <LeftOut explained={explained} whose={whose} />}
+          <LeftOut explained={explained} whose={whose} />
         </>
       )}
     </Answer>
   );
 }
 
-function Hits({
-  hits,
-  whose,
-  apart,
-}: {
-  readonly hits: readonly ExplainedHit[];
-  readonly whose: Params;
-  readonly apart: boolean;
-}) {
+function searchedBy({ question, floor, budgetTokens }: Explained): string {
+  const words = question.lexemes.length > 0 ? question.lexemes.join(", ") : "no words";
+  const least =
+    typeof floor === "number"
+      ? `least similarity ${floor}`
+      : `least evidence ${floor.each}, of the best ${floor.best}`;
+  const how = question.broad ? "Asks for all there is" : `Searched by ${words}`;
+  return `${how}${question.embedded ? " and by meaning" : ""} · ${least} · budget ${budgetTokens ?? "no"} tokens`;
+}
+
+function Hits({ hits, whose }: { readonly hits: readonly ExplainedHit[]; readonly whose: Params }) {
   const most = Math.max(...hits.map(({ parts, score }) => Math.max(score, sum(parts))), 1e-9);
   return (
     <>
-      {apart && (
-        <p class="key-line faint">
-          {scoreParts.map((part) => (
-            <span key={part}>
-              <span class={`key part-${part}`} /> {partNames[part]}
-            </span>
-          ))}
-        </p>
-      )}
+      <p class="key-line faint">
+        {scoreParts.map((part) => (
+          <span key={part}>
+            <span class={`key part-${part}`} /> {partNames[part]}
+          </span>
+        ))}
+      </p>
       <ol class="hits">
         {hits.map((hit) => (
           <li key={hit.memory.id}>
@@ -165,16 +119,11 @@ function Hits({
               <span class="faint">
                 {hit.memory.category}
                 {hit.memory.key !== null && ` · ${hit.memory.key}`} · score {hit.score.toFixed(3)}
-                {hit.similarity !== null && ` · similarity ${hit.similarity.toFixed(3)}`}
+                {` · similarity ${hit.similarity.toFixed(3)}`}
               </span>
             </p>
-            {apart && <ScoreBar hit={hit} most={most} />}
-            {hit.because && <p class="faint">{hit.because}</p>}
-            {hit.line !== null && (
-              <p class="block" dir="auto">
-                <Words text={hit.line} />
-              </p>
-            )}
+            <ScoreBar hit={hit} most={most} />
+            <p class="faint">{hit.reason}</p>
           </li>
         ))}
       </ol>
@@ -184,22 +133,27 @@ function Hits({
 
 const partNames: Readonly<Record<(typeof scoreParts)[number], string>> = {
   ...{ words: "words", vector: "meaning", sourceMessage: "source message", thread: "thread" },
-  ...{ relation: "relation", importance: "importance", date: "date" },
+  ...{ relation: "relation", date: "date", speaker: "speaker", importance: "importance" },
+  ...{ recency: "recency", pinned: "pinned" },
 };
 
 function sum(parts: ExplainedHit["parts"]): number {
-  return scoreParts.reduce((total, part) => total + Math.max(0, parts[part] ?? 0), 0);
+  return scoreParts.reduce((total, part) => total + Math.max(0, parts[part]), 0);
 }
 
 function ScoreBar({ hit, most }: { readonly hit: ExplainedHit; readonly most: number }) {
   let at = 0;
   const drawn = scoreParts.flatMap((part) => {
-    const value = Math.max(0, hit.parts[part] ?? 0);
+    const value = Math.max(0, hit.parts[part]);
     const from = at;
     at += value;
     return value === 0 ? [] : [{ part, value, from }];
   });
-  const label = drawn.map(({ part, value }) => `${partNames[part]} ${value.toFixed(3)}`).join(", ");
+  const lost = lostParts.flatMap((part) =>
+    hit.parts[part] < 0 ? [`${part} ${hit.parts[part].toFixed(3)}`] : [],
+  );
+  const gained = drawn.map(({ part, value }) => `${partNames[part]} ${value.toFixed(3)}`);
+  const label = [...gained, ...lost].join(", ");
   return (
     <>
       <svg

@@ -199,81 +199,29 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByText("Has learned to dive.").waitFor({ timeout: 10_000 });
   });
 
-  it("takes scores apart, shows prompts that were kept, draws charts and lists work, where a server tells of them", async () => {
-    const [sail] = await memory.memories.list({ scope: ana, contains: "Sails on Sundays" });
-    const parts = {
-      words: 0.4,
-      vector: 0.3,
-      sourceMessage: 0,
-      thread: 0.05,
-      relation: 0,
-      importance: 0.1,
-      date: 0,
-    };
-    const line = {
-      memoryId: sail?.id,
-      text: "Sails on Sundays with Rui.",
-      score: 0.85,
-      sourceMessage: { threadId: "sailing", seq: 2 },
-    };
-    const trace = {
-      id: "1",
-      threadId: "sailing",
-      turn: 2,
-      seq: 2,
-      agent: "planner",
-      query: "?",
-      at: "2026-11-01T10:00:00Z",
-    };
+  it("takes scores apart, and says what is left out and why", async () => {
+    await open("question?user=ana&question=Where+does+she+sail%3F&topK=1");
+    await page.getByRole("img", { name: /^words 0\.\d+.*importance 0\.\d+/ }).waitFor();
+    await page.getByRole("heading", { name: "Left out" }).waitFor();
+    await page.getByText(/It is number 2; 1 were asked for/).waitFor();
+  });
+
+  it("draws charts of the days, and lists work that was given up", async () => {
     const days = Array.from({ length: 30 }, (_, day) => ({
-      ...{
-        day: `2026-11-${String(day + 1).padStart(2, "0")}`,
-        memoriesByKind: { fact: 10 * day, note: day },
-      },
-      ...{ writesByOutcome: { created: day }, recallLatencyMs: day % 2 ? null : { p50: 4, p95: 9 } },
-      ...{
-        recalls: day,
-        recallsWithMemory: Math.floor(day / 2),
-        tokens: { summarize: 100 * day },
-        energyWh: 1,
-      },
+      day: `2026-11-${String(day + 1).padStart(2, "0")}`,
+      ...{ memoriesByKind: { fact: 10 * day, note: day }, writesByOutcome: { create: day } },
+      recallLatencyMs: day % 2 ? null : { p50: 4, p95: 9 },
+      ...{ recalls: day, recallsWithMemory: Math.floor(day / 2) },
+      ...{ tokens: { summarize: 100 * day }, energyUnits: 1 },
     }));
     const job = {
-      id: "7",
-      kind: "facts",
-      state: "failed",
-      key: "ana/sailing",
-      attempts: 3,
-      error: "MODEL_TIMEOUT",
+      ...{ id: "7", kind: "facts", state: "failed", key: "ana/sailing", attempts: 3 },
+      ...{ error: "MODEL_TIMEOUT", createdAt: "2026-11-01T10:00:00Z", dueAt: null },
     };
+    // A month of days, and queues, which the embedded database does not have.
     const answers: Readonly<Record<string, unknown>> = {
-      "/explain": {
-        ...{
-          question: { text: "?", lexemes: ["sail"], embedded: true },
-          floor: 0.2,
-          budgetTokens: 2_000,
-          servedBy: "held",
-        },
-        hits: [
-          {
-            memory: sail,
-            rank: 1,
-            score: 0.85,
-            line: "- Sails on Sundays with Rui.",
-            parts,
-            similarity: 0.9,
-          },
-        ],
-        leftOut: [{ memory: sail, reason: "floor", detail: "0.1 is below 0.2", score: 0.1 }],
-      },
-      "/threads/sailing/traces": {
-        ...{
-          traces: [{ ...trace, block: "<memory>kept</memory>", tokens: 12, lines: [line], servedBy: "held" }],
-          next: null,
-        },
-      },
-      "/stats/history": { days, tables: [{ name: "memory", rows: 50_000, bytes: 30_000_000 }] },
-      "/jobs": { jobs: [{ ...job, createdAt: "2026-11-01T10:00:00Z", dueAt: null }], next: null },
+      "/stats/history": { days, tables: [{ table: "memory", rows: 50_000, bytes: 30_000_000 }] },
+      "/jobs": { jobs: [job], next: null },
     };
     for (const [path, json] of Object.entries(answers)) {
       await page.route(
@@ -281,32 +229,8 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
         (route) => route.fulfill({ json }),
       );
     }
-    const change = {
-      rev: 1_000,
-      event: "updated",
-      memoryId: sail?.id,
-      category: "x",
-      line: "told live",
-      at: trace.at,
-    };
-    const body = `: hello\n\nid: 1000\nevent: change\ndata: ${JSON.stringify(change)}\n\n`;
-    await page.route(
-      (url) => url.pathname === "/changes/stream",
-      (route) => route.fulfill({ body, contentType: "text/event-stream" }),
-    );
-    await open("question?user=ana&question=sail");
-    await page
-      .getByRole("img", { name: "words 0.400, meaning 0.300, thread 0.050, importance 0.100" })
-      .waitFor();
-    await page.getByText("0.1 is below 0.2").waitFor();
-    await open("thread?user=ana&thread=sailing");
-    await page.getByText("<memory>kept</memory>").waitFor();
-    await page.getByRole("link", { name: "source" }).click();
-    await page.locator(".message.pointed", { hasText: "I sail on Sundays with Rui." }).waitFor();
     await open("waiting");
     await page.getByRole("button", { name: "Retry" }).waitFor();
-    await open("live?user=ana");
-    await page.getByText("told live").waitFor();
     await open("charts");
     await expect.poll(() => page.locator(".uplot canvas").count()).toBe(6);
     await page.getByText("Recall latency as a table").click();
