@@ -1,4 +1,6 @@
 import { type AddressInfo, connect } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import { createAdaptorServer } from "@hono/node-server";
 import { bearerTokens, createMemoryApp } from "../src/http/index.js";
 import { createMemory } from "../src/index.js";
@@ -6,11 +8,16 @@ import { openBenchDatabase, openPool } from "./bench-database.js";
 import { printEnvironment, printLoad, printResult } from "./report.js";
 
 /**
- * `npm run bench:http`: callers that ask all the time, each for a user of its own, over real connections; a few go away in
- * the middle. Errors, speed, and what the process holds at a third of the time and at its end.
+ * `npm run bench:http [-- --seconds N --callers N]`: callers that ask all the time, each for a user of its own, over real
+ * connections; some go away in the middle, and some read a byte now and then. Errors, speed, what the process holds at a third
+ * of the time and at its end, and the pool's connections afterwards: it fails unless all are idle and nobody met an error.
  */
-const callers = Number(process.env.CALLERS ?? 200);
-const seconds = Number(process.env.SECONDS ?? 30);
+const { values } = parseArgs({
+  options: { seconds: { type: "string", default: "30" }, callers: { type: "string", default: "200" } },
+});
+const [callers, seconds] = [Number(values.callers), Number(values.seconds)];
+if (!(callers >= 1 && seconds >= 3))
+  throw new Error("Give --callers of 1 or more and --seconds of 3 or more.");
 const users = 50;
 
 const database = await openBenchDatabase();
@@ -40,7 +47,6 @@ const { port } = server.address() as AddressInfo;
 let requests = 0;
 const errors = new Map<string, number>();
 const tookMs: number[] = [];
-const heapMb: number[] = [];
 const until = performance.now() + seconds * 1_000;
 
 async function ask(path: string, user: number, body?: unknown): Promise<void> {
@@ -85,21 +91,45 @@ async function quitter(): Promise<void> {
     const socket = connect(port, "127.0.0.1");
     socket.on("error", () => {});
     socket.write(`GET /export HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token(0)}\r\n\r\n`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await wait(50);
     socket.destroy();
   }
 }
 
-const timer = setInterval(() => {
-  globalThis.gc?.();
-  heapMb.push(process.memoryUsage().heapUsed / 1e6);
-}, 1_000);
-await Promise.all([...Array.from({ length: callers }, (_, index) => caller(index)), quitter(), quitter()]);
-clearInterval(timer);
-// Statements of callers who went are still answered.
-for (let wait = 0; wait < 50 && pool.idleCount < pool.totalCount; wait++) {
-  await new Promise((resolve) => setTimeout(resolve, 100));
+/** Somebody who asks for everything and hardly reads it. */
+async function dawdler(): Promise<void> {
+  while (performance.now() < until) {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.pause();
+    socket.write(`GET /export HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token(1)}\r\n\r\n`);
+    for (let read = 0; read < 20 && performance.now() < until; read++) {
+      await wait(100);
+      socket.read(1);
+    }
+    socket.destroy();
+  }
 }
+
+/** What the process holds after its garbage is gone, in MB: at a third of the time, and at its end. */
+async function weigh(): Promise<{ readonly atThird: number; readonly atEnd: number }> {
+  const heapMb = () => {
+    globalThis.gc?.();
+    return process.memoryUsage().heapUsed / 1e6;
+  };
+  await wait((seconds * 1_000) / 3);
+  const atThird = heapMb();
+  await wait(Math.max(0, until - performance.now()));
+  return { atThird, atEnd: heapMb() };
+}
+
+const [heapMb] = await Promise.all([
+  weigh(),
+  ...Array.from({ length: callers }, (_, index) => caller(index)),
+  ...[quitter(), quitter(), dawdler(), dawdler()],
+]);
+// Statements of callers who went are still answered.
+for (let waited = 0; waited < 50 && pool.idleCount < pool.totalCount; waited++) await wait(100);
 const { totalCount, idleCount, waitingCount } = pool;
 await new Promise((resolve) => server.close(resolve));
 await memory.close();
@@ -107,10 +137,6 @@ await close();
 await database.close();
 
 tookMs.sort((one, two) => one - two);
-const third = heapMb.slice(0, Math.ceil(heapMb.length / 3));
-const last = heapMb.slice(-Math.ceil(heapMb.length / 3));
-const mean = (values: readonly number[]) =>
-  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 for (const [error, times] of errors) console.log(`${times} × ${error}`);
 printLoad();
 printResult({
@@ -119,9 +145,8 @@ printResult({
   errors: [...errors.values()].reduce((sum, value) => sum + value, 0),
   p50Ms: Math.round(tookMs[Math.floor(tookMs.length * 0.5)] ?? 0),
   p95Ms: Math.round(tookMs[Math.floor(tookMs.length * 0.95)] ?? 0),
-  heapMbFirstThird: Math.round(mean(third)),
-  heapMbLastThird: Math.round(mean(last)),
+  heapMb,
   busyConnections: totalCount - idleCount,
   waitingCalls: waitingCount,
 });
-if (errors.size > 0) process.exitCode = 1;
+if (errors.size > 0 || idleCount < totalCount || waitingCount > 0) process.exitCode = 1;

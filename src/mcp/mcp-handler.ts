@@ -11,15 +11,20 @@ export type McpHandler = (request: Request, scope: Scope, actor: string) => Prom
  * keeps no sessions: each request is answered for whom it was authenticated, by whichever process it comes to.
  *
  * @param options.agent as for `createMcpServer`.
+ * @param options.origins of pages that may ask, such as "https://chat.example.com"; a page of any other site is refused with
+ * status 403. Clients that are no pages send no origin. @default only the host that is asked itself
  */
-export function mcpHandler(memory: Memory, options: { readonly agent?: string } = {}): McpHandler {
+export function mcpHandler(
+  memory: Memory,
+  options: { readonly agent?: string; readonly origins?: readonly string[] } = {},
+): McpHandler {
+  const { origins = [], ...shown } = options;
   return async (request, scope, actor) => {
+    if (isOfOtherSite(request, origins)) return refusal(403, "Pages of this origin may not ask here.");
     // There is no session to listen to or to end.
-    if (request.method !== "POST") {
-      const error = { code: -32_000, message: "Method not allowed: this server keeps no sessions." };
-      return Response.json({ jsonrpc: "2.0", error, id: null }, { status: 405, headers: { allow: "POST" } });
-    }
-    const server = createMcpServer(memory, { ...options, scope, actor });
+    if (request.method !== "POST")
+      return refusal(405, "Method not allowed: this server keeps no sessions.", { allow: "POST" });
+    const server = createMcpServer(memory, { ...shown, scope, actor });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     try {
@@ -28,4 +33,15 @@ export function mcpHandler(memory: Memory, options: { readonly agent?: string } 
       await server.close();
     }
   };
+}
+
+/** Whether a browser sends it for a page of another site, which the protocol has servers refuse: names can be turned. */
+function isOfOtherSite(request: Request, origins: readonly string[]): boolean {
+  const origin = request.headers.get("origin");
+  if (origin === null || origins.includes(origin)) return false;
+  return !URL.canParse(origin) || new URL(origin).host !== new URL(request.url).host;
+}
+
+function refusal(status: number, message: string, headers: Record<string, string> = {}): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }, { status, headers });
 }

@@ -1,0 +1,146 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { createMemoryApp } from "../../src/http/memory-app.js";
+import { mcpHandler } from "../../src/mcp/mcp-handler.js";
+import type { Memory } from "../../src/memory.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+// What the protocol's conformance suite asks of a server that has neither logging nor prompts nor completions: the rest of
+// that suite calls tools of its own. `scripts/mcp-conformance.ts` runs the suite itself.
+
+const db = useTestDatabase();
+let memory: Memory;
+beforeAll(() => {
+  memory = db.memory();
+});
+
+const here = { incoming: { socket: { localAddress: "127.0.0.1", remoteAddress: "127.0.0.1" } } };
+const host = "127.0.0.1:8787";
+
+interface Sent {
+  readonly host?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly httpMethod?: string;
+  readonly body?: string;
+  readonly origins?: readonly string[];
+  readonly authenticated?: boolean;
+}
+
+/** Sends a request of the protocol from this machine, as clients do. */
+async function send(method: string, params: object = {}, sent: Sent = {}): Promise<Response> {
+  const { origins, authenticated, httpMethod = "POST", body } = sent;
+  const app = createMemoryApp(memory, {
+    mcp: mcpHandler(memory, { ...(origins && { origins }) }),
+    ...(authenticated && { authenticate: () => ({ role: "operator" as const }) }),
+  });
+  const id = method.startsWith("notifications/") ? {} : { id: 1 };
+  return app.request(
+    `http://${sent.host ?? host}/mcp?userId=ana`,
+    {
+      method: httpMethod,
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...sent.headers,
+      },
+      ...(httpMethod === "POST" && {
+        body: body ?? JSON.stringify({ jsonrpc: "2.0", ...id, method, params }),
+      }),
+    },
+    here,
+  );
+}
+
+const initialize = {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "a test", version: "1" },
+};
+
+async function result(method: string, params?: object) {
+  const response = await send(method, params);
+  expect(response.status).toBe(200);
+  return (await response.json()) as { result: Record<string, unknown>; error?: { code: number } };
+}
+
+describe("the protocol over streamable HTTP", () => {
+  it("says the version that was asked for, who it is, and only what it can do", async () => {
+    const { result: said } = await result("initialize", initialize);
+    expect(said).toMatchObject({
+      protocolVersion: "2025-11-25",
+      serverInfo: { name: "mnemograph", version: expect.any(String) },
+    });
+    expect(Object.keys(said.capabilities as object).sort()).toEqual(["resources", "tools"]);
+    const { result: old } = await result("initialize", { ...initialize, protocolVersion: "1999-01-01" });
+    expect(old.protocolVersion).toMatch(/^20\d\d-/);
+    expect((await send("notifications/initialized")).status).toBe(202);
+    expect((await result("ping")).result).toEqual({});
+  });
+
+  it("lists tools with names, words and schemas, and resources with addresses that can be read", async () => {
+    const { tools } = (await result("tools/list")).result as { tools: Record<string, unknown>[] };
+    for (const tool of tools) {
+      expect(tool).toMatchObject({
+        name: expect.stringMatching(/^[\w.-]{1,128}$/),
+        inputSchema: { type: "object" },
+      });
+      expect(tool.description).toBeTruthy();
+    }
+    const { resources } = (await result("resources/list")).result as {
+      resources: { uri: string; name: string }[];
+    };
+    for (const { uri, name } of resources) {
+      expect(name).toBeTruthy();
+      const { contents } = (await result("resources/read", { uri })).result;
+      expect(contents).toMatchObject([{ uri, text: expect.any(String) }]);
+    }
+    const { resourceTemplates } = (await result("resources/templates/list")).result;
+    expect(resourceTemplates).toMatchObject([{ uriTemplate: "memory://threads/{threadId}/summary" }]);
+  });
+
+  it("answers a failure of a tool as its result, and a method or an address that is not there as an error", async () => {
+    const failed = await result("tools/call", { name: "memory_history", arguments: { id: "nothing" } });
+    expect(failed.result).toMatchObject({ isError: true, content: [{ type: "text" }] });
+    const unknown = await result("tools/call", { name: "no_such_tool", arguments: {} });
+    expect(unknown.error ?? unknown.result).toMatchObject(
+      unknown.error ? { code: -32_602 } : { isError: true },
+    );
+    expect((await result("prompts/list")).error?.code).toBe(-32_601);
+    expect((await result("logging/setLevel", { level: "info" })).error?.code).toBe(-32_601);
+    expect((await result("resources/read", { uri: "memory://nowhere" })).error?.code).toBeLessThan(-32_000);
+  });
+
+  it("refuses what is no request of the protocol", async () => {
+    expect((await send("ping", {}, { body: "{" })).status).toBe(400);
+    expect((await send("ping", {}, { headers: { accept: "text/html" } })).status).toBe(406);
+    expect((await send("ping", {}, { headers: { "content-type": "text/plain" } })).status).toBe(415);
+    expect((await send("ping", {}, { headers: { "mcp-protocol-version": "1999-01-01" } })).status).toBe(400);
+    for (const httpMethod of ["GET", "DELETE"]) {
+      const response = await send("ping", {}, { httpMethod });
+      expect(response.status).toBe(405);
+      expect(response.headers.get("allow")).toBe("POST");
+    }
+  });
+});
+
+describe("pages in a browser", () => {
+  const asks = (asked: Sent) => send("initialize", initialize, asked);
+  const evil = "evil.example.com";
+
+  it("are refused under a name that was turned to this machine, and from other sites", async () => {
+    expect((await asks({ host: evil, headers: { origin: `http://${evil}` } })).status).toBe(401);
+    expect((await asks({ host: evil })).status).toBe(401);
+    expect((await asks({ headers: { origin: `http://${evil}` } })).status).toBe(401);
+    for (const name of [host, "localhost:8787", "[::1]:8787"])
+      expect((await asks({ host: name, headers: { origin: `http://${name}` } })).status).toBe(200);
+  });
+
+  it("are refused from other sites where callers are authenticated, unless their origin is named", async () => {
+    const site = "https://chat.example.com";
+    const authenticated = true;
+    const headers = { origin: site };
+    expect((await asks({ authenticated, headers })).status).toBe(403);
+    expect((await asks({ authenticated, headers: { origin: "null" } })).status).toBe(403);
+    expect((await asks({ authenticated, headers, origins: [site] })).status).toBe(200);
+    expect((await asks({ authenticated })).status).toBe(200);
+  });
+});
