@@ -9,8 +9,11 @@ import { type BenchDatabase, openBenchDatabase, vacuumSchema } from "./bench-dat
 import { printEnvironment, printResult, printTable } from "./report.js";
 import { insertDueSummaries, readSummaries } from "./workers/due-summaries.js";
 
-/** What a worker does: pg-boss's own job that does nothing, ours, and summaries with an instant model. */
-const modes = ["no-op", "queue", "summaries"] as const;
+/**
+ * What a worker does: pg-boss's own job that does nothing, taken in batches as large as our worker's, and each by itself; our
+ * worker with a job that does nothing; summaries with an instant model.
+ */
+const modes = ["no-op", "no-op one by one", "queue", "summaries"] as const;
 type Mode = (typeof modes)[number];
 
 const [jobs, rounds] = process.argv.includes("--small") ? [400, 1] : [2_000, 3];
@@ -30,7 +33,7 @@ interface Run {
  */
 async function runWorkers(database: BenchDatabase, mode: Mode, workers: number, round: number): Promise<Run> {
   const server = database.server ?? "";
-  const schema = `${database.schema}_${mode.replace("-", "")}_${workers}_${round}`;
+  const schema = `${database.schema}_${mode.replace(/\W/g, "")}_${workers}_${round}`;
   const bossSchema = `${database.schema}_boss`;
   const memory = createMemory({ database: server, schema, model: new OfflineChatModel() });
   await memory.setup();
@@ -63,9 +66,7 @@ async function runWorkers(database: BenchDatabase, mode: Mode, workers: number, 
   await boss.stop({ graceful: false });
   const statements = ended.reduce((sum, each) => sum + each, 0);
   const effects =
-    mode === "summaries"
-      ? await readSummaries({ pool: database.pool, schema })
-      : { duplicates: 0, lost: 0 };
+    mode === "summaries" ? await readSummaries({ pool: database.pool, schema }) : { duplicates: 0, lost: 0 };
   await database.pool.query(`drop schema "${schema}" cascade`);
   return { seconds, statements, ...effects };
 }
@@ -108,10 +109,7 @@ try {
   if (database.server === null) throw new Error("Workers need a server: set DATABASE_URL.");
   printEnvironment(database);
   console.log(`${jobs} jobs, ${concurrency} at the same time in each worker, median of ${rounds}`);
-  const runs = { "no-op": new Map(), queue: new Map(), summaries: new Map() } as Record<
-    Mode,
-    Map<number, Run[]>
-  >;
+  const runs = Object.fromEntries(modes.map((mode) => [mode, new Map()])) as Record<Mode, Map<number, Run[]>>;
   for (let round = 0; round < rounds; round++) {
     for (const workers of workerCounts) {
       for (const mode of modes) {
@@ -133,10 +131,8 @@ try {
       "statements a job": perJob(mode, 1),
     })),
   );
-  const ratios = (mode: Mode) =>
-    Object.fromEntries(
-      workerCounts.map((count) => [count, secondsOf(mode, count) / secondsOf("no-op", count)]),
-    );
+  const ratios = (mode: Mode, to: Mode = "no-op") =>
+    Object.fromEntries(workerCounts.map((count) => [count, secondsOf(mode, count) / secondsOf(to, count)]));
   const all = [...runs.summaries.values()].flat();
   printResult({
     jobsPerSecond: Object.fromEntries(
@@ -145,7 +141,8 @@ try {
     noOpPerSecond: Object.fromEntries(workerCounts.map((count) => [count, jobs / secondsOf("no-op", count)])),
     overheadRatio: ratios("summaries")[1],
     overheadRatios: ratios("summaries"),
-    queueRatios: ratios("queue"),
+    overheadRatiosOneByOne: ratios("summaries", "no-op one by one"),
+    queueOverheadRatios: ratios("queue"),
     statementsPerJob: perJob("summaries", 1),
     duplicates: all.reduce((sum, { duplicates }) => sum + duplicates, 0),
     lost: all.reduce((sum, { lost }) => sum + lost, 0),

@@ -1,7 +1,7 @@
 /**
  * One worker process of `npm run bench:workers`, until it is told to stop. Sends what its statements were at its end.
  *
- * argv: what it does ("no-op": pg-boss alone; "queue": a worker whose jobs do nothing; "summaries": `memory.work()`),
+ * argv: what it does ("no-op": pg-boss alone; "no-op one by one": without batches; "queue": a worker whose jobs do nothing; "summaries": `memory.work()`),
  * connection string, schema of the tables, schema of pg-boss, jobs at the same time.
  */
 import { setTimeout as pause } from "node:timers/promises";
@@ -26,25 +26,34 @@ pg.Client.prototype.query = function counted(this: pg.Client, ...args: unknown[]
   return (query as (...given: unknown[]) => unknown).apply(this, args);
 } as typeof query;
 
-/** Takes as many jobs at a time as our worker does, and has them done at once. */
-async function beginNoOp(): Promise<() => Promise<void>> {
-  const boss = new PgBoss({ connectionString: database, schema: bossSchema, supervise: false, schedule: false });
+/** pg-boss alone: takes jobs and completes them, in so many loops beside each other. */
+async function beginNoOp(loops: number, batchSize: number): Promise<() => Promise<void>> {
+  const boss = new PgBoss({
+    connectionString: database,
+    schema: bossSchema,
+    supervise: false,
+    schedule: false,
+  });
   boss.on("error", console.error);
   await boss.start();
   let stopped = false;
   const loop = async () => {
     const name = `${schema}-summaries`;
     while (!stopped) {
-      const found = await boss.fetch(name, { batchSize: concurrency * takenPerRunning });
+      const found = await boss.fetch(name, { batchSize });
       if (found.length === 0) await pause(pollIntervalMs);
-      else await boss.complete(name, found.map(({ id }) => id));
+      else
+        await boss.complete(
+          name,
+          found.map(({ id }) => id),
+        );
     }
-    await boss.stop({ graceful: false });
   };
-  const looping = loop();
+  const looping = Promise.all(Array.from({ length: loops }, loop));
   return async () => {
     stopped = true;
     await looping;
+    await boss.stop({ graceful: false });
   };
 }
 
@@ -83,7 +92,12 @@ async function beginSummaries(): Promise<() => Promise<void>> {
 }
 
 process.once("disconnect", () => process.exit());
-const begin = { "no-op": beginNoOp, queue: beginQueue, summaries: beginSummaries }[mode];
+const begin = {
+  "no-op": () => beginNoOp(1, concurrency * takenPerRunning),
+  "no-op one by one": () => beginNoOp(concurrency, 1),
+  queue: beginQueue,
+  summaries: beginSummaries,
+}[mode];
 if (!begin) throw new Error(`Nothing is called "${mode}".`);
 const stop = await begin();
 await pause(300);

@@ -8,6 +8,7 @@ import { forgetCommand } from "./forget-command.js";
 import { historyCommand } from "./history-command.js";
 import { importCommand } from "./import-command.js";
 import { importStoreCommand } from "./import-store-command.js";
+import { jobsCommand } from "./jobs-command.js";
 import { addCommand, listCommand, showCommand } from "./memories-commands.js";
 import { migrateCommand } from "./migrate-command.js";
 import { notesCommand } from "./notes-command.js";
@@ -52,6 +53,7 @@ const commands = [
     importStoreCommand,
     upkeepCommand,
     workerCommand,
+    jobsCommand,
     pruneCommand,
     reembedCommand,
   ],
