@@ -66,6 +66,20 @@ export function createJobsApi(db: Database, start: (ticket: JobTicket) => Promis
     if (ticket) await start(ticket);
     return ticket !== null;
   };
+  const retryKind = async (kind: JobKind, tenantId: string | undefined) => {
+    const failed = await findJobs(db, { tenantId, kind, state: "failed", limit: mostRetried });
+    let retried = 0;
+    for (const { id } of failed) if (await retryOne(id)) retried++;
+    return { retried };
+  };
+  const retryNamed = async (id: string, tenantId: string | undefined) => {
+    if ((await findJobs(db, { tenantId, id, limit: 1 })).length === 0) {
+      throw new MemoryError("NOT_FOUND", `There is no job "${id}" that could be tried again.`);
+    }
+    if (await retryOne(id)) return { retried: 1 };
+    const why = "a worker has it, or what came after it in its thread is done already";
+    throw new MemoryError("WRONG_STATE", `The job "${id}" cannot be tried again: ${why}.`);
+  };
   return {
     async list(listing = {}) {
       const which = parseInput(listSchema, listing, "list of jobs");
@@ -74,20 +88,9 @@ export function createJobsApi(db: Database, start: (ticket: JobTicket) => Promis
     async retry(requested, of = {}) {
       const which = parseInput(retrySchema, requested, "jobs to retry");
       const { tenantId } = parseInput(ofSchema, of, "retry of jobs");
-      return asListed({ tenantId }, async () => {
-        if (typeof which !== "string") {
-          const failed = await findJobs(db, { tenantId, ...which, state: "failed", limit: mostRetried });
-          let retried = 0;
-          for (const { id } of failed) if (await retryOne(id)) retried++;
-          return { retried };
-        }
-        if ((await findJobs(db, { tenantId, id: which, limit: 1 })).length === 0) {
-          throw new MemoryError("NOT_FOUND", `There is no job "${which}" that could be tried again.`);
-        }
-        if (await retryOne(which)) return { retried: 1 };
-        const why = "a worker has it, or what came after it in its thread is done already";
-        throw new MemoryError("WRONG_STATE", `The job "${which}" cannot be tried again: ${why}.`);
-      });
+      return asListed({ tenantId }, () =>
+        typeof which === "string" ? retryNamed(which, tenantId) : retryKind(which.kind, tenantId),
+      );
     },
   };
 }
