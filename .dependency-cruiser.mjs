@@ -117,7 +117,7 @@ const mayImport = {
   "http/route": ["text", "scope", "forgetting", "http/answers"],
   "http/routes": [
     ...["text", "scope", "events", "conversation", "memories/item", "memories/guard", "search", "notes"],
-    ...["transfer", "http/answers", "http/route"],
+    ...["transfer", "jobs", "http/answers", "http/route"],
   ],
   "http/inspector": ["http/route"],
   http: ["scope", "http/answers", "http/inspector", "http/route", "http/routes"],

@@ -15,6 +15,7 @@ import { memoryStats } from "./events/memory-stats.js";
 import { type StatsByDayOf, statsByDay } from "./events/stats-by-day.js";
 import { deleteThread, forget } from "./forgetting/forget.js";
 import { isolatedMemory } from "./isolated-memory.js";
+import { createJobsApi } from "./jobs/jobs-api.js";
 import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/checkpointer/owned-postgres-saver.js";
 import { defaultLogger, errorLine, errorWords, type Logger, lineLogger } from "./logger.js";
 import { createChangesApi } from "./memories/changes/changes-api.js";
@@ -108,6 +109,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
     changes: createChangesApi(db),
     events: createEventsApi(db),
     lifecycle: lifecycle.api,
+    jobs: createJobsApi(db, upkeep.startTicket),
     consents: createConsentsApi(runtime),
     transcript: { search: (input) => searchTranscript(runtime, input) },
     threads: createThreads(runtime, upkeep, holding),

@@ -31,6 +31,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   changes: { since: "1.scope" },
   events: { count: "0.scope or all", list: "0.scope or all" },
   lifecycle: { run: "0.scope or all" },
+  jobs: { list: "itself", retry: "itself" },
   consents: { list: "itself", decide: "0.scope", acknowledge: "0.scope", postpone: "0.scope" },
   query: "0.scope",
   explain: "0.scope",

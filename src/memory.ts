@@ -21,6 +21,7 @@ import type { ForgetOptions, Forgotten } from "./forgetting/erase-scope.js";
 import type { DeleteThread } from "./forgetting/forget.js";
 import type { createInsightsGraph } from "./insights/insights-graph.js";
 import type { QueueOption } from "./jobs/job-queue.js";
+import type { JobsApi } from "./jobs/jobs-api.js";
 import type { JobWorker, WorkInput } from "./jobs/queue-work.js";
 import type { LifecycleApi } from "./lifecycle/lifecycle.js";
 import type { Logger } from "./logger.js";
@@ -149,6 +150,8 @@ export interface Memory {
   readonly events: EventsApi;
   /** Forgetting by age, now and not in the background. */
   readonly lifecycle: LifecycleApi;
+  /** Background work that is not done: list it, and try again what failed. For operators. */
+  readonly jobs: JobsApi;
   /** Requests for the user's consent: list and decide them. */
   readonly consents: ConsentsApi;
   /**

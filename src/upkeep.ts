@@ -13,6 +13,7 @@ import {
   sweepWork,
   type Worker,
 } from "./jobs/background-work.js";
+import type { JobTicket } from "./jobs/job-kinds.rule.js";
 import { createJobQueue, type QueueOption } from "./jobs/job-queue.js";
 import { createOwnerTaskWorker } from "./jobs/owner-task.js";
 import { createQueuedWork, parseWork, type QueuedWork, type WorkInput } from "./jobs/queue-work.js";
@@ -47,6 +48,8 @@ export interface Upkeep {
   };
   /** Starts the note of a conversation that ended. */
   startNote(threadRef: ThreadRef): Promise<void>;
+  /** Starts a job that has become due, where this process does or queues work of its kind; sweeps find it else. */
+  startTicket(ticket: JobTicket): Promise<void>;
   /** Starts what a round made due. */
   start(summary: Remembered["summary"], due: readonly DueTask[]): Promise<void>;
 }
@@ -82,11 +85,10 @@ export function createUpkeep(
     traceWork(runtime),
   ];
   // Made once: a sweep remembers when it last looked for each.
-  const background = createWork(
-    runtime,
-    jobs,
-    [...(hasModel ? workers.enabled : []), ...withoutModel].map((worker) => acrossAllTenants(db, worker)),
+  const all = [...(hasModel ? workers.enabled : []), ...withoutModel].map((worker) =>
+    acrossAllTenants(db, worker),
   );
+  const background = createWork(runtime, jobs, all);
   let wakesAt = Number.NEGATIVE_INFINITY;
   /** One timer for all threads that wait; those that come due after it are for the sweeps. */
   const wakeOnce = (delayMs: number) => {
@@ -99,6 +101,10 @@ export function createUpkeep(
     lifecycle,
     graphs,
     startNote: (threadRef) => background.start(keepTenant(tasks.note.of(threadRef))),
+    async startTicket(ticket) {
+      const job = all.find(({ works = [] }) => works.includes(ticket.work))?.at?.(ticket);
+      if (job) await background.start(keepTenant(job));
+    },
     async start(summary, due) {
       if (summary.started) await background.start(keepTenant(summaries.of(summary.claim)));
       for (const { task, threadRef, inMs = 0 } of due) {

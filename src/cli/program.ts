@@ -9,6 +9,7 @@ import { historyCommand } from "./history-command.js";
 import { importCommand } from "./import-command.js";
 import { importStoreCommand } from "./import-store-command.js";
 import { inspectCommand } from "./inspect-command.js";
+import { jobsCommand } from "./jobs-command.js";
 import { addCommand, listCommand, showCommand } from "./memories-commands.js";
 import { migrateCommand } from "./migrate-command.js";
 import { notesCommand } from "./notes-command.js";
@@ -53,6 +54,7 @@ const commands = [
     importStoreCommand,
     upkeepCommand,
     workerCommand,
+    jobsCommand,
     pruneCommand,
     reembedCommand,
   ],

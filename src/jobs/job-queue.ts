@@ -2,6 +2,8 @@ import { AsyncResource } from "node:async_hooks";
 import { MemoryError } from "../errors.js";
 import { errorLine, type Logger } from "../logger.js";
 import type { Database } from "../postgres/database.js";
+import { errorCodeOf } from "../postgres/database-error.js";
+import { retrying } from "../postgres/retry.js";
 import { type JobKind, type JobTicket, jobKinds, keyOfTicket, kindOfWork } from "./job-kinds.rule.js";
 
 /**
@@ -57,7 +59,14 @@ export interface JobQueue {
  * How queues treat jobs. "short": one job of a key waits at a time, and one more may run, since something new may come while
  * it does. Retries are for processes that died: work that fails says in the tables when it is due again.
  */
-const queueOptions = { policy: "short", retryLimit: 3, retryDelay: 10, retryBackoff: true };
+export const queueOptions = { policy: "short", retryLimit: 3, retryDelay: 10, retryBackoff: true };
+
+/** Processes that make the queues at the same time run into deadlocks, of which one goes through: each queue is a table. */
+const whileOthersMakeThem = {
+  most: 10,
+  waitMs: (failures: number) => Math.random() * 100 * failures,
+  when: (error: unknown) => errorCodeOf(error) === "40P01",
+};
 
 /** The queues that `option` names, for the memory in `db`. Nothing is started before it is needed. */
 export function createJobQueue(db: Database, option: QueueOption, logger: Logger): JobQueue {
@@ -69,12 +78,15 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
   let prepared = false;
   let flushing: Promise<void> | undefined;
 
-  const prepare = async () => {
+  const makeMissing = async () => {
     const boss = await opening.open();
     const there = new Set((await boss.getQueues()).map(({ name }) => name));
     for (const kind of jobKinds) {
       if (!there.has(nameOf(kind))) await boss.createQueue(nameOf(kind), queueOptions);
     }
+  };
+  const prepare = async () => {
+    await retrying(makeMissing, whileOthersMakeThem);
     prepared = true;
   };
   const send = async () => {

@@ -19,7 +19,7 @@ export interface QueueWorkerDeps {
 }
 
 /** Jobs taken from a queue for each that runs: those that wait here need no round trip when their turn comes. */
-const takenPerRunning = 4;
+export const takenPerRunning = 4;
 
 /** Shortest time between two looks for due work, in ms. */
 const shortestSweepMs = 1_000;

@@ -154,6 +154,8 @@ describe("what is another's", () => {
     for (const [method, path, body] of [
       ["GET", "/quarantine"],
       ["POST", "/lifecycle/run"],
+      ["GET", "/jobs"],
+      ["POST", "/jobs/x/retry"],
       ["POST", "/consolidate", {}],
       ["POST", "/checkpoints/prune", { keepLast: 1 }],
       ["POST", "/import?trust=operator", undefined],

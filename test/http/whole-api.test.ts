@@ -205,6 +205,8 @@ describe("the API", () => {
       op: expect.any(String),
     });
     expect((await api.operator("GET", "/energy")).body.capacity).toBeGreaterThan(0);
+    expect((await api.operator("GET", "/jobs?state=failed&limit=1")).body).toEqual({ jobs: [], next: null });
+    expect((await api.operator("POST", "/jobs/extract-0/retry")).status).toBe(404);
     expect((await api.operator("GET", "/users")).body.users[0].scope).toEqual({ userId: "ana" });
     await api.operator("POST", "/memories?appId=shop", {
       memories: [{ text: "Returns are free.", kind: "note" }],

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { eventOps, eventParts, eventSteps } from "../../events/event-log.js";
+import { type JobKind, jobKinds } from "../../jobs/job-kinds.rule.js";
+import { jobStates, type ListedJob } from "../../jobs/listed-jobs.js";
 import type { AppStatsOf } from "../../notes/app-stats.js";
 import type { Scope } from "../../scope/scope.js";
 import {
@@ -18,6 +20,8 @@ import {
 } from "../answers/fields.js";
 import { notThere } from "../route/caller.js";
 import { route } from "../route/route.js";
+
+const jobKind = z.enum(jobKinds as [JobKind, ...JobKind[]]);
 
 const selection = {
   ...{ threadId: z.string().optional(), agentId: z.string().optional(), runId: z.string().optional() },
@@ -166,6 +170,43 @@ export const operationRoutes = {
       if (caller.role !== "operator") throw notThere();
       return memory.consolidate({ ...whose, ...body });
     },
+  }),
+  listJobs: route({
+    ...{ method: "get", path: "/jobs", reach: "tenant" },
+    summary: "Background work that waits, runs or failed",
+    query: z.strictObject({
+      ...{ state: z.enum(jobStates).optional(), kind: jobKind.optional() },
+      ...{ limit: page.limit, after: z.string().optional() },
+    }),
+    answer: z.strictObject({
+      jobs: z.array(
+        z.strictObject({
+          ...{ id: z.string(), kind: jobKind, state: z.enum(jobStates), key: z.string() },
+          ...{ scope, threadId: optionalText, attempts: z.number().nullable(), error: optionalText },
+          ...{ createdAt: time.nullable(), dueAt: time.nullable() },
+        }),
+      ),
+      next: nextCursor,
+    }),
+    async call({ memory, whose, query }) {
+      const jobs = await memory.jobs.list({ ...whose, ...query });
+      const key = ({ threadId, scope: { userId, appId } }: ListedJob) => threadId ?? userId ?? appId ?? "";
+      return {
+        jobs: jobs.map((job) => ({ ...job, key: key(job) })),
+        next: cursorAfter(jobs, query.limit, ({ id }) => id),
+      };
+    },
+  }),
+  retryJob: route({
+    ...{
+      method: "post",
+      path: "/jobs/:id/retry",
+      reach: "tenant",
+      params: z.strictObject({ id: z.string() }),
+    },
+    summary: "Make a job that failed or was given up due now",
+    answer: z.strictObject({ retried: z.number() }),
+    call: ({ memory, whose, params }) => memory.jobs.retry(params.id, whose),
   }),
   upkeep: route({
     ...{ method: "post", path: "/upkeep", reach: "everything" },

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { dueJobsConfig, instantAnswers, makeDueJobs } from "../support/due-jobs.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+
+describe("background work that is not done", () => {
+  it("is listed by pages, tried again, and there no more when it is done", async () => {
+    const memory = db.memory({
+      model: new OfflineChatModel({ structured: instantAnswers }),
+      config: dueJobsConfig,
+    });
+    expect(await memory.jobs.list()).toEqual([]);
+    await makeDueJobs(db, 3);
+    const all = await memory.jobs.list();
+    expect(all.map(({ kind, state }) => `${kind} ${state}`).sort()).toEqual([
+      ...["episodes waiting", "episodes waiting", "episodes waiting"],
+      ...["facts waiting", "facts waiting", "facts waiting"],
+    ]);
+    const [first] = await memory.jobs.list({ limit: 1 });
+    expect(first).toEqual(all[0]);
+    expect(await memory.jobs.list({ after: all[4]?.id ?? "" })).toEqual(all.slice(5));
+    expect(await memory.jobs.list({ tenantId: "tenant 1", kind: "facts" })).toMatchObject([
+      { scope: { tenantId: "tenant 1", userId: "user 1" }, threadId: "thread of user 1", attempts: 0 },
+    ]);
+
+    const table = `"${db.schema}".thread_task`;
+    await db.pool.query(
+      `update ${table} set attempts = 2, error = 'no answer', retry_at = now() + interval '1 hour' where task = 'extract'`,
+    );
+    const failed = await memory.jobs.list({ state: "failed" });
+    expect(failed).toHaveLength(3);
+    expect(failed[0]).toMatchObject({ kind: "facts", error: "no answer", attempts: 2 });
+    const id = failed[0]?.id ?? "";
+    await expect(memory.jobs.retry(id, { tenantId: "tenant 6" })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+    await expect(memory.jobs.retry("extract-0")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(memory.jobs.retry({ kind: "no such kind" as never })).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    });
+    expect(await memory.jobs.retry(id)).toEqual({ retried: 1 });
+    expect(await memory.jobs.list({ state: "failed" })).toHaveLength(2);
+    expect(await memory.jobs.retry({ kind: "facts" })).toEqual({ retried: 2 });
+    expect(await memory.jobs.list({ kind: "facts" })).toEqual([]);
+    const [scope] = failed.map((job) => job.scope);
+    expect(await memory.memories.list({ scope: scope ?? {} })).toHaveLength(1);
+  });
+
+  it("is tried again where it was given up, from where it began, once", async () => {
+    let broken = true;
+    const answer = instantAnswers.fact_extraction;
+    const memory = db.memory({
+      model: new OfflineChatModel({
+        structured: { ...instantAnswers, fact_extraction: () => (broken ? {} : answer()) },
+      }),
+      config: {
+        ...dueJobsConfig,
+        memories: { extract: true, episodes: false },
+        upkeep: { maxAttempts: 1, retryDelayMs: 0 },
+      },
+    });
+    const scope = { userId: "given up" };
+    const content = "My name is Ana and I live in Lisbon.";
+    await memory.remember({ scope, threadId: "letter", messages: [{ role: "user", content }] });
+    const [letter] = await memory.jobs.list({ kind: "facts" });
+    expect(letter).toMatchObject({ state: "failed", attempts: null, dueAt: null, scope, threadId: "letter" });
+    expect(await memory.memories.list({ scope })).toEqual([]);
+    broken = false;
+    const table = `"${db.schema}".thread_task`;
+    const lease = (until: string) =>
+      db.pool.query(`update ${table} set lease_until = ${until} where thread_ref = (
+        select id from "${db.schema}".thread where thread_id = 'letter')`);
+    await lease("now() + interval '1 minute'");
+    await expect(memory.jobs.retry(letter?.id ?? "")).rejects.toMatchObject({ code: "WRONG_STATE" });
+    await lease("null");
+    expect(await memory.jobs.retry(letter?.id ?? "")).toEqual({ retried: 1 });
+    expect(await memory.memories.list({ scope })).toHaveLength(1);
+    await expect(memory.jobs.retry(letter?.id ?? "")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+});
