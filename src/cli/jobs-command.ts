@@ -8,7 +8,6 @@ import { useMemory } from "./use-memory.js";
 interface JobsFlags extends MemoryFlags {
   readonly state?: JobState;
   readonly kind?: JobKind;
-  readonly retry?: string | true;
   readonly limit?: number;
   readonly after?: string;
 }
@@ -18,15 +17,16 @@ export const jobsCommand: CliCommand = {
   name: "jobs",
   description: "show the background work that waits, runs or failed, or try again what failed",
   examples: [
-    ["jobs --state failed", "what failed or was given up, and why"],
-    ["jobs --retry given-up-12", "or --retry --kind facts, all of that kind"],
+    ["jobs list --state failed", "what failed or was given up, and why"],
+    ["jobs retry given-up-12", "or jobs retry --kind facts, all that failed of that kind"],
   ],
   flags(command) {
     withDatabase(command)
+      .argument("[action]", '"list", or "retry", which makes what failed due now', "list")
+      .argument("[id]", "with retry: which job; without one all that failed of --kind")
       .option("--tenant <id>", "only this tenant's")
       .option("--state <state>", `only ${jobStates.join(", ")}`, oneOf(jobStates))
-      .option("--kind <kind>", "only of this kind, such as facts or summaries", oneOf(jobKinds))
-      .option("--retry [id]", "make this job due now; without an id all that failed of --kind");
+      .option("--kind <kind>", "only of this kind, such as facts or summaries", oneOf(jobKinds));
     for (const [flags, description, read] of pageFlags("job")) {
       if (read) command.option(flags, description, read);
       else command.option(flags, description);
@@ -37,15 +37,20 @@ export const jobsCommand: CliCommand = {
 };
 
 /** @throws MemoryError `INVALID_INPUT`, and what `memory.jobs` throws */
-async function jobs(flags: JobsFlags): Promise<void> {
-  const { tenant: tenantId, state, kind, retry, limit = 1_000, after } = flags;
+async function jobs(action: string, id: string | undefined, flags: JobsFlags): Promise<void> {
+  const { tenant: tenantId, state, kind, limit = 1_000, after } = flags;
   const open = { ...flags, tenant: undefined };
-  if (retry === undefined) {
+  if (action === "list" && id === undefined) {
     const found = await useMemory(open, ({ jobs }) => jobs.list({ tenantId, state, kind, limit, after }));
     return print(flags, found, () => aligned(found.map(row)).join("\n") || "There are none.");
   }
-  const which = retry === true ? kind && { kind } : retry;
-  if (which === undefined) throw new MemoryError("INVALID_INPUT", "--retry needs a job's id, or --kind.");
+  const which = id ?? (kind && { kind });
+  if (action !== "retry" || which === undefined) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "Use `jobs list`, `jobs retry <id>`, or `jobs retry --kind <kind>`.",
+    );
+  }
   const done = await useMemory(open, ({ jobs }) => jobs.retry(which, { tenantId }));
   print(flags, done, () => oneLine(`${done.retried} due now: workers do them.`));
 }
