@@ -48,24 +48,21 @@ describe("the cell of a scope", () => {
     );
   });
 
-  it.each([2, 16, 100])(
-    "spreads over %i cells evenly: none has twice its share, nor half of it",
-    (count) => {
-      for (const scopeOf of [
-        (n: number): Scope => ({ userId: `user-${n}` }),
-        (n: number): Scope => ({ tenantId: String(n), userId: "ana" }),
-      ]) {
-        const each = new Array<number>(count).fill(0);
-        const share = 300;
-        for (let n = 0; n < share * count; n++) {
-          const cell = cellOf(scopeOf(n), count);
-          each[cell] = (each[cell] ?? 0) + 1;
-        }
-        expect(Math.max(...each)).toBeLessThan(2 * share);
-        expect(Math.min(...each)).toBeGreaterThan(share / 2);
+  it.each([2, 16, 100])("spreads over %i cells evenly: none has twice its share, nor half of it", (count) => {
+    for (const scopeOf of [
+      (n: number): Scope => ({ userId: `user-${n}` }),
+      (n: number): Scope => ({ tenantId: String(n), userId: "ana" }),
+    ]) {
+      const each = new Array<number>(count).fill(0);
+      const share = 300;
+      for (let n = 0; n < share * count; n++) {
+        const cell = cellOf(scopeOf(n), count);
+        each[cell] = (each[cell] ?? 0) + 1;
       }
-    },
-  );
+      expect(Math.max(...each)).toBeLessThan(2 * share);
+      expect(Math.min(...each)).toBeGreaterThan(share / 2);
+    }
+  });
 });
 
 describe("the schema of a cell", () => {
