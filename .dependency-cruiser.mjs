@@ -124,7 +124,7 @@ const mayImport = {
   http: ["scope", "http/answers", "http/inspector", "http/route", "http/routes"],
   mcp: ["text", "scope", "memories/item", "search"],
   cli: [
-    ...["http", "http/inspector", "mcp"],
+    ...["cells", "http", "http/inspector", "mcp"],
     ...[
       "postgres",
       "scope",

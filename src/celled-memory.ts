@@ -2,9 +2,10 @@ import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { Cell, Cells, OpenedCell } from "./cell.js";
 import { routedApi, routes } from "./cell-routes.js";
 import { cellOf, cellSchema, isEverywhere, movingSchema } from "./cells/cell-place.rule.js";
-import { type CellNumber, cellMoving, completeCell, readCell, requireNumber } from "./cells/cell-record.js";
+import { type CellNumber, cellMoving, readCell, requireNumber } from "./cells/cell-record.js";
 import { type CellsApi, type ListedCell, parseCell, parseFreeze } from "./cells/cells-api.js";
 import { freezeCell, thawCell } from "./cells/freeze-cell.js";
+import { setUpCells } from "./cells/set-up-cells.js";
 import { MemoryError, type MemoryErrorCode } from "./errors.js";
 import { CelledSaver } from "./langgraph/checkpointer/celled-saver.js";
 import { errorLine, type Logger } from "./logger.js";
@@ -51,7 +52,11 @@ export function celledMemory(spread: Spread): Memory {
   const saverOf = (cell: Cell) => cell.opened().memory.checkpointer();
   let saver: PostgresSaver | undefined;
   const whole: Pick<Memory, "setup" | "cells" | "checkpointer"> = {
-    setup: () => setUpCells(cells, spread),
+    setup: () =>
+      setUpCells(
+        all.map(({ opened }) => opened()).map(({ memory, db }) => ({ db, setup: memory.setup })),
+        spread.schema,
+      ),
     cells: createCellsApi(cells, spread),
     checkpointer() {
       saver ??= new CelledSaver({
@@ -127,34 +132,6 @@ async function wasMoving(db: Database): Promise<boolean> {
 
 /** How calls fail in a cell that was closed under them. */
 const wasLost: ReadonlySet<MemoryErrorCode> = new Set(["CLOSED", "SETUP_REQUIRED", "DATABASE_UNAVAILABLE"]);
-
-/**
- * Sets up one cell after the other. Where all were made once, none is made anew: one that is missing is elsewhere.
- *
- * @throws MemoryError `CELLS_DIFFER`, `CELL_MOVING`, and what `setup` of a cell throws
- */
-async function setUpCells({ all }: Cells, { cells, schema }: Spread): Promise<string[]> {
-  const states = [];
-  for (const { cell, opened } of all) states.push({ cell, ...(await readCell(opened().db)) });
-  for (const { cell, record } of states) if (record) requireNumber(record, { cell, cells });
-  const moving = states.find(({ state }) => state === "moving");
-  if (moving) throw cellMoving(moving.cell);
-  const missing = states.find(({ state }) => state === "missing");
-  if (missing && states.some(({ record }) => record?.complete)) {
-    throw new MemoryError(
-      "CELLS_DIFFER",
-      `Cell ${missing.cell} was set up before, and its schema "${cellSchema(schema, missing.cell, cells)}" is not where ` +
-        "`database` leads to: restore it there, or correct `database`.",
-    );
-  }
-  const applied: string[] = [];
-  for (const { opened } of all) {
-    const { memory, db } = opened();
-    applied.push(...(await memory.setup()).map((name) => `${db.schemaName}: ${name}`));
-  }
-  for (const { opened } of all) await completeCell(opened().db);
-  return applied;
-}
 
 function createCellsApi({ all, of }: Cells, { cells, schema, logger }: Spread): CellsApi {
   const at = (cell: unknown) => {

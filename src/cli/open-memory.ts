@@ -4,12 +4,14 @@ import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { cellSchema } from "../cells/cell-place.rule.js";
 import { createMemory } from "../create-memory.js";
 import { MemoryError } from "../errors.js";
 import type { Authenticate } from "../http/authenticate.js";
 import type { QueueOption } from "../jobs/job-queue.js";
 import { defaultLogger } from "../logger.js";
 import type { Memory } from "../memory.js";
+import { resolveConfig } from "../options.js";
 import { toMemoryError } from "../postgres/database-error.js";
 import { findIsolation } from "../postgres/isolation.js";
 import { type DatabaseOption, defaultDataDir, openDatabase } from "../postgres/open-database.js";
@@ -18,18 +20,34 @@ import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 
 /** The memory that flags and environment name, with `jobs` in queues where they are given. @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT` */
 export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promise<Memory> {
-  const { option: database } = existingDatabase(flags, process.env);
   const { schema, config, embeddings, embeddingSpace, model } = flags;
+  const { cells, optionOf } = await cellsOf(flags, existingDatabase);
   return createMemory({
-    database,
-    schema,
+    ...{ cells, database: optionOf, schema },
     ...(jobs && { jobs }),
-    ...(await isolationOf(database, schema)),
+    ...(await isolationOf(optionOf(0), cellSchema(schema, 0, cells))),
     ...(config !== undefined && { config }),
     ...(embeddings !== undefined && { embeddings: await loadEmbeddings(embeddings) }),
     ...(embeddingSpace !== undefined && { embeddingSpace }),
     ...(model !== undefined && { model: await loadModel(model) }),
   });
+}
+
+/** How many cells there are, and where each is: as a module says, or all in the database that `choose` finds. */
+export async function cellsOf(
+  flags: DatabaseFlags & Pick<MemoryFlags, "config">,
+  choose: typeof chooseDatabase,
+): Promise<{
+  readonly cells: number;
+  readonly place: string;
+  readonly optionOf: (cell: number) => DatabaseOption;
+}> {
+  const cells = flags.cells ?? resolveConfig(flags.config).database.cells;
+  if (flags.cellsAt !== undefined) {
+    return { cells, place: flags.cellsAt, optionOf: await loadPlaces(flags.cellsAt) };
+  }
+  const { option, place } = choose(flags, process.env);
+  return { cells, place, optionOf: () => option };
 }
 
 /** @throws MemoryError `SCOPE_REQUIRED` */
@@ -139,6 +157,16 @@ async function loadModel(name: string): Promise<BaseChatModel> {
   );
 }
 
+/** The function that a module exports as default or as `database`. @throws MemoryError `INVALID_INPUT` */
+async function loadPlaces(name: string): Promise<(cell: number) => DatabaseOption> {
+  const found = (await exportsOf(name, "database")).find((value) => typeof value === "function");
+  if (found) return found as (cell: number) => DatabaseOption;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `${name} exports no function: export one as default or as \`database\` that says where each cell is.`,
+  );
+}
+
 /** The function that a module exports as default or as `authenticate`. @throws MemoryError `INVALID_INPUT` */
 export async function loadAuthenticate(name: string): Promise<Authenticate> {
   const found = (await exportsOf(name, "authenticate")).find((value) => typeof value === "function");
@@ -150,7 +178,10 @@ export async function loadAuthenticate(name: string): Promise<Authenticate> {
 }
 
 /** What a module exports as default and as `what`. */
-async function exportsOf(name: string, what: "embeddings" | "model" | "authenticate"): Promise<unknown[]> {
+async function exportsOf(
+  name: string,
+  what: "embeddings" | "model" | "authenticate" | "database",
+): Promise<unknown[]> {
   const exports = await importModule(name, what);
   // A CommonJS module arrives as the default export.
   const inner = (exports.default ?? {}) as { readonly [name: string]: unknown };

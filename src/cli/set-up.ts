@@ -1,4 +1,8 @@
+import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
+import { cellSchema } from "../cells/cell-place.rule.js";
+import { setUpCell } from "../cells/cell-record.js";
+import { setUpCells } from "../cells/set-up-cells.js";
 import { countTranscripts } from "../conversation/list-threads.js";
 import type { OwnerTask } from "../jobs/owner-task.js";
 import type { ThreadTask } from "../jobs/thread-task.js";
@@ -10,41 +14,57 @@ import type { Database } from "../postgres/database.js";
 import { acrossTenants } from "../postgres/isolation.js";
 import { migrate } from "../postgres/migrate.js";
 import { migrationStatus } from "../postgres/migration-set.js";
-import { openDatabase } from "../postgres/open-database.js";
+import { type DatabaseOption, openDatabase, sharedPools } from "../postgres/open-database.js";
 import { tableSizes } from "../postgres/table-sizes.js";
 import { listHeldProcesses } from "../search/held/held-processes.js";
 import { listStuckSummaries, summaryStats } from "../summaries/list-summaries.js";
 import { findEnergyToday } from "../usage/energy-statements.js";
 import { readBacklog } from "./backlog.js";
 import type { DatabaseFlags } from "./flags.js";
-import { chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
+import { cellsOf, chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
 
 /** Creates or updates the tables; tells where, and which migrations ran. @throws MemoryError as `memory.setup()` does */
 export async function migrateDatabase(
   flags: DatabaseFlags,
   parts: { readonly vectors: boolean; readonly isolation: boolean },
 ) {
-  const { option, place } = chooseDatabase(flags, process.env);
-  const database = openDatabase(option, { schemaName: flags.schema }, defaultLogger);
+  const { cells, place, optionOf } = await cellsOf(flags, chooseDatabase);
+  const { schema } = flags;
+  const take = sharedPools();
+  const all = Array.from({ length: cells }, (_, cell) => {
+    const schemaName = cellSchema(schema, cell, cells);
+    const db = openDatabase(optionOf(cell), { schemaName }, defaultLogger, take);
+    const also = async (client: ClientBase) => {
+      await setUpCell(client, { schema, schemaName, cell, cells });
+      await setUpCheckpointer(client, schemaName);
+    };
+    return { db, setup: () => migrate(db, { ...parts, also }) };
+  });
   try {
-    const applied = await migrate(database, {
-      ...parts,
-      also: (client) => setUpCheckpointer(client, database.schemaName),
-    });
-    return { place, applied };
+    const [only] = all;
+    return { place, applied: cells === 1 && only ? await only.setup() : await setUpCells(all, schema) };
   } finally {
-    await database.close();
+    for (const { db } of all) await db.close();
   }
 }
 
 /** What is set up in a database; `contents` are null when its tables are not up to date, `place` is for people. */
 export type SetupStatus = Awaited<ReturnType<typeof readStatus>>;
 
-/** Reads what is set up, and changes nothing. @throws MemoryError `SETUP_REQUIRED` when there is no database */
-export async function readStatus(flags: DatabaseFlags) {
-  const { option, place } = existingDatabase(flags, process.env);
-  const isolation = await isolationOf(option, flags.schema);
-  const database = openDatabase(option, { schemaName: flags.schema, ...isolation }, defaultLogger);
+/** Reads what is set up in each cell, and changes nothing. @throws MemoryError `SETUP_REQUIRED` when there is no database */
+export async function readStatuses(flags: DatabaseFlags) {
+  const { cells, place, optionOf } = await cellsOf(flags, existingDatabase);
+  const found = [];
+  for (let cell = 0; cell < cells; cell++) {
+    const schema = cellSchema(flags.schema, cell, cells);
+    found.push({ schema, ...(await readStatus(optionOf(cell), schema, place)) });
+  }
+  return found;
+}
+
+async function readStatus(option: DatabaseOption, schemaName: string, place: string) {
+  const isolation = await isolationOf(option, schemaName);
+  const database = openDatabase(option, { schemaName, ...isolation }, defaultLogger);
   try {
     const migrations = await migrationStatus(database);
     const current = migrations.pending.length === 0 && migrations.unknown.length === 0;
