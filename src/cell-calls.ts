@@ -230,7 +230,7 @@ export async function* exportFrom(
   if (places.length > 1 && scope?.appId !== undefined) {
     throw new MemoryError(
       "OTHER_CELL",
-      "An app without a tenant has its users in many cells: export them one by one, { userId, appId }, or give the app a tenant.",
+      "What an app without a tenant knows is in the cells of its users: export those, { userId, appId }, or give the app a tenant.",
     );
   }
   const cell = cells.of(scope);

@@ -111,7 +111,7 @@ describe("over several cells", () => {
       operator: { role: "operator" },
     });
     await memory.memories.add({ text: "Drinks tea." }, { scope: theirs });
-    const added = await ana("POST", "/memories", { drafts: [{ text: "Drinks coffee." }] });
+    const added = await ana("POST", "/memories", { memories: [{ text: "Drinks coffee." }] });
     expect(added.status).toBeLessThan(300);
     const found = await ana("GET", "/memories");
     expect(JSON.stringify(found.body)).toContain("coffee");
