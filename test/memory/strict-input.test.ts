@@ -53,6 +53,8 @@ const calls: Readonly<Record<string, Arguments>> = {
   "apps.uninstall": [app, { actor: "ana" }],
   reembed: [{ batchSize: 10 }],
   work: [{ kinds: ["facts"] }],
+  "jobs.list": [{ tenantId: "acme", limit: 3 }],
+  "jobs.retry": ["extract-1", { tenantId: "acme" }],
   forget: [scope, { dryRun: true }],
   export: [scope],
   import: [[], { scope }],
