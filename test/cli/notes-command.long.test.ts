@@ -122,7 +122,9 @@ describe("mnemograph apps uninstall", () => {
     const refused = await run([...uninstall, "--purge-memories"]);
     expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/add --yes/) });
     const purged = await run([...uninstall, "--purge-memories", "--yes"]);
-    expect(purged.out).toBe("Ended 0 conversations. Deleted 1 memories in use, 0 hidden ones and 0 items of its store.");
+    expect(purged.out).toBe(
+      "Ended 0 conversations. Deleted 1 memories in use, 0 hidden ones and 0 items of its store.",
+    );
     expect(await json("list", "--user", "ana", "--tenant", "acme")).toHaveLength(1);
   }, 120_000);
 });
