@@ -40,6 +40,7 @@ const mayImport = {
     ...["text", "postgres", "scope"],
     ...["memories/item", "memories/changes", "memories/guard", "memories/write", "memories/edit"],
   ],
+  cells: ["text", "postgres", "scope", "events", "usage", "search/held"],
   checkpoints: ["text", "postgres", "scope", "conversation"],
   summaries: ["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
   search: ["text", "postgres", "scope", "models", "memories/item"],

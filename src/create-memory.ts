@@ -1,4 +1,8 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import type { OpenedCell } from "./cell.js";
+import { celledMemory } from "./celled-memory.js";
+import { type CellNumber, setUpCell } from "./cells/cell-record.js";
+import { soleCell } from "./cells/cells-api.js";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import { createConsentsApi } from "./consents/consents-api.js";
 import { consolidate } from "./consolidation/consolidate.js";
@@ -11,7 +15,7 @@ import { listShown } from "./conversation/shown-turns.js";
 import { MemoryError } from "./errors.js";
 import { insertEvent, type MemoryEvent } from "./events/event-log.js";
 import { createEventsApi } from "./events/events.js";
-import { memoryStats } from "./events/memory-stats.js";
+import { countWork, statsOfWork } from "./events/memory-stats.js";
 import { type StatsByDayOf, statsByDay } from "./events/stats-by-day.js";
 import { deleteThread, forget } from "./forgetting/forget.js";
 import { isolatedMemory } from "./isolated-memory.js";
@@ -29,14 +33,15 @@ import { createEmbedder } from "./models/embedder.js";
 import { memoryVectors, reembed } from "./models/reembed.js";
 import { type AppStatsOf, appStats } from "./notes/app-stats.js";
 import { createNotesApi, type NotesApi } from "./notes/notes-api.js";
-import { type ResolvedConfig, resolveConfig } from "./options.js";
+import { type ResolvedConfig, resolveConfig, shareOf } from "./options.js";
 import { type AppsApi, createAppsApi, createUsersApi, type UsersApi } from "./owners/users-api.js";
 import type { Outage } from "./postgres/circuit-breaker.js";
 import type { Database } from "./postgres/database.js";
 import { isConnectionError } from "./postgres/database-error.js";
 import { asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
-import { openDatabase } from "./postgres/open-database.js";
+import { migrationStatus } from "./postgres/migration-set.js";
+import { type DatabaseOption, openDatabase, sharedPools, type TakePool } from "./postgres/open-database.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import {
   createObserve,
@@ -81,8 +86,33 @@ import { type MemoryWithWayIn, type WayIn, wayInKey } from "./way-in.js";
  */
 export function createMemory(options: MemoryOptions = {}): Memory {
   parseInput(memoryOptionsSchema, options, "options of createMemory");
+  const { database, schema = "mnemograph" } = options;
+  const cells = options.cells ?? resolveConfig(options.config).database.cells;
+  const place = (cell: number) => (typeof database === "function" ? database(cell) : database);
+  if (cells === 1) {
+    return createCell(options, { cell: 0, cells, schema, schemaName: schema, place: place(0) }).memory;
+  }
+  const take = sharedPools();
+  return celledMemory({
+    ...{ cells, schema, place, defaultScope: parseDefaultScope(options) },
+    logger: lineLogger(options.logger ?? defaultLogger),
+    open: (at) => createCell(options, { ...at, schema, take }),
+  });
+}
+
+/** Where a memory is: in one schema, which may be one of several cells. */
+interface CellPlace extends CellNumber {
+  /** The schema that cells are named after, and that of this one. */
+  readonly schema: string;
+  readonly schemaName: string;
+  readonly place: DatabaseOption | undefined;
+  readonly take?: TakePool;
+}
+
+/** A complete memory in one schema. */
+function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
   const defaultScope = parseDefaultScope(options);
-  const base = createRuntime(options, (delayMs) => upkeep.background.wakeIn(delayMs));
+  const base = createRuntime(options, at, (delayMs) => upkeep.background.wakeIn(delayMs));
   const holding = createHolding(base);
   const runtime = { ...base, neighbours: holding.neighbours };
   const { db, config } = runtime;
@@ -99,8 +129,12 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       migrate(db, {
         vectors: options.embeddings !== undefined,
         isolation: options.isolation === "rls",
-        also: (client) => setUpCheckpointer(client, db.schemaName),
+        also: async (client) => {
+          await setUpCell(client, at);
+          await setUpCheckpointer(client, db.schemaName);
+        },
       }),
+    cells: soleCell(db.schemaName, async () => (await migrationStatus(db)).applied.length > 0),
     ...createRounds(runtime, observe, upkeep, holding),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
@@ -152,7 +186,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
       return closing;
     },
   };
-  return options.isolation === "rls" ? isolatedMemory(memory) : memory;
+  return { memory: options.isolation === "rls" ? (isolatedMemory(memory) as MemoryWithWayIn) : memory, db };
 }
 
 /** The background graphs as callers open them: copies, since LangGraph's server sets its own checkpointer on what it is given. */
@@ -181,15 +215,16 @@ function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | 
 /** What `options` say, checked and with defaults. Nothing is opened. */
 function createRuntime(
   options: MemoryOptions,
+  { schemaName, place, take, cells }: CellPlace,
   onRetry: (delayMs: number) => void,
 ): Runtime<ResolvedConfig> & { readonly usage: ProcessUsage } {
-  const config = resolveConfig(options.config);
+  const config = shareOf(resolveConfig(options.config), cells);
   const logger = lineLogger(options.logger ?? defaultLogger);
-  const { schema = "mnemograph", clock, isolation, embeddings } = options;
+  const { clock, isolation, embeddings } = options;
   const { language } = config.retrieval;
   const onBack = (outage: Outage) => void keepOutage(db, outage, logger);
-  const settings = { schemaName: schema, clock, isolation, language, onBack, ...config.database };
-  const db: Database = openDatabase(options.database, settings, logger);
+  const settings = { schemaName, clock, isolation, language, onBack, ...config.database };
+  const db: Database = openDatabase(place, settings, logger, take);
   return {
     ...{ db, config, logger, onRetry },
     embedder: embeddings ? createEmbedder(db, embeddings, options.embeddingSpace) : null,
@@ -296,8 +331,8 @@ function statsOn({ db: { patient: db }, clock }: Runtime<ResolvedConfig>): Memor
     }
     if (of !== undefined) parseInput(statsSchema, of, "statistics");
     const scope = parseScopeIn(of) ?? null;
-    const worked = await memoryStats(db, scope, writingProblemNames);
-    return { ...worked, energy: await findEnergyToday(db, scope) };
+    const worked = await countWork(db, scope, writingProblemNames);
+    return { ...statsOfWork([worked]), energy: await findEnergyToday(db, scope) };
   }) as Memory["stats"];
 }
 

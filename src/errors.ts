@@ -6,6 +6,13 @@ export type MemoryErrorCode =
   | "CATEGORY_DENIED"
   /** Asking by an interrupt needs a checkpointer. Compile the graph with one. */
   | "CHECKPOINTER_REQUIRED"
+  /**
+   * The tables are of another number of cells, or of another cell, than was asked for. Use that number and place: what is
+   * there is spread by it.
+   */
+  | "CELLS_DIFFER"
+  /** The cell is being moved to another server: nothing is read or written there. Try again when it has been thawed. */
+  | "CELL_MOVING"
   /** The memory was closed. Make another with `createMemory`. */
   | "CLOSED"
   /** Somebody has decided the request already, `details.current` says who and how. There is nothing left to decide. */
@@ -54,6 +61,8 @@ export type MemoryErrorCode =
   | "MODEL_TIMEOUT"
   /** There is nothing of that id in the scope. */
   | "NOT_FOUND"
+  /** Two users are in different cells, so nothing is done to both in one transaction. The message says what can be done. */
+  | "OTHER_CELL"
   /** An optional package is not installed; the message names it. */
   | "PEER_MISSING"
   /** The database's role may not do that; the message says what it lacks. */

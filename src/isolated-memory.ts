@@ -10,6 +10,7 @@ import { type MemoryWithWayIn, wayInKey } from "./way-in.js";
  */
 const reaches: Reaches<MemoryWithWayIn> = {
   setup: "itself",
+  cells: { of: "itself", list: "itself", freeze: "itself", thaw: "itself" },
   record: "0.scope",
   recall: "0.scope",
   remember: "0.scope",
@@ -102,7 +103,8 @@ type Reach<Args extends readonly unknown[]> =
   | "itself"
   | ([ScopePlace<Args>] extends [never] ? "all" : ScopePlace<Args>);
 
-type ScopePlace<Args extends readonly unknown[]> = {
+/** Where the arguments of a call name a scope. */
+export type ScopePlace<Args extends readonly unknown[]> = {
   [Index in keyof Args & `${number}`]: Args[Index] extends Scope
     ? Index
     : Args[Index] extends { readonly scope: Scope }

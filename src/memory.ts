@@ -1,4 +1,5 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import type { CellsApi } from "./cells/cells-api.js";
 import type { CheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import type { ConsentsApi } from "./consents/consents-api.js";
 import type { Consolidated, ConsolidateInput } from "./consolidation/consolidate.js";
@@ -345,6 +346,8 @@ export interface Memory {
     lines: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
     options?: ImportOptions,
   ): Promise<Imported>;
+  /** The schemas that this memory is spread over: list them, and move one to another server. */
+  readonly cells: CellsApi;
   /** Which categories there are, and which agents may read them. */
   readonly policy: CategoryPolicy;
   /**

@@ -20,31 +20,34 @@ export interface MemoryStats {
   readonly recallToolShare: number | null;
 }
 
+/** What the statistics are made of. */
+export interface WorkCounts {
+  readonly accepted: number;
+  readonly untouched: number;
+  readonly malformed: number;
+  readonly written: number;
+  readonly rejected: number;
+  readonly dead_letters: number;
+  readonly turns: number;
+  readonly searched_turns: number;
+}
+
 /**
- * The statistics of a scope's user or app, or of all.
+ * What the statistics of a scope's user or app are made of, or of all.
  *
  * A search belongs to the turn that is recorded next in its thread.
  *
  * @param formProblems details of the events of what was rejected for its form.
  */
-export async function memoryStats(
+export async function countWork(
   db: Connection,
   scope: Scope | null,
   formProblems: readonly string[],
-): Promise<MemoryStats> {
+): Promise<WorkCounts> {
   const { schema } = db;
   const since = sql`(${db.now()} - interval '30 days')`;
   const within = (row: "e" | "t" | "o") => (scope ? withinScope(scopeColumns(scope), row) : sql`true`);
-  const [row] = await db.query<{
-    accepted: number;
-    untouched: number;
-    malformed: number;
-    written: number;
-    rejected: number;
-    dead_letters: number;
-    turns: number;
-    searched_turns: number;
-  }>(sql`
+  const [row] = await db.query<WorkCounts & Record<string, unknown>>(sql`
     with classified as (
       select e.status, coalesce(e.detail, '') as detail
       from ${schema}.event e
@@ -82,13 +85,19 @@ export async function memoryStats(
       )::int as turns,
       (select count(*) from searched)::int as searched_turns
     from classified`);
-  const { accepted = 0, untouched = 0, malformed = 0, turns = 0, searched_turns: searched = 0 } = row ?? {};
-  const proposed = accepted + malformed;
+  return row as WorkCounts;
+}
+
+/** The statistics of what was counted, in one schema or several. */
+export function statsOfWork(counts: readonly WorkCounts[]): MemoryStats {
+  const sum = (name: keyof WorkCounts) => counts.reduce((total, each) => total + each[name], 0);
+  const proposed = sum("accepted") + sum("malformed");
+  const turns = sum("turns");
   return {
-    firstPassRate: proposed === 0 ? null : untouched / proposed,
-    written: row?.written ?? 0,
-    rejected: row?.rejected ?? 0,
-    deadLetters: row?.dead_letters ?? 0,
-    recallToolShare: turns === 0 ? null : searched / turns,
+    firstPassRate: proposed === 0 ? null : sum("untouched") / proposed,
+    written: sum("written"),
+    rejected: sum("rejected"),
+    deadLetters: sum("dead_letters"),
+    recallToolShare: turns === 0 ? null : sum("searched_turns") / turns,
   };
 }

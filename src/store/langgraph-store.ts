@@ -57,12 +57,13 @@ export function createStore(
   const { scope, ...given } = parseInput(inputSchema, input, "store");
   const stated = Object.fromEntries(Object.entries(given).filter(([name]) => name in input));
   const options: StoreOptions = { ...runtime.config.store, ...stated };
-  return new ScopedStore(runtime, options, scopeOf(input, scope, defaults.scope));
+  return new ScopedStore(runtime, options, scopeOfStore(input, scope, defaults.scope));
 }
 
 type ScopeOf = (namespace: readonly string[]) => Scope | null;
 
-function scopeOf(input: StoreInput, scope: unknown, byDefault: Scope | null | "refuse"): ScopeOf {
+/** Whose an operation is, by its namespace. */
+export function scopeOfStore(input: StoreInput, scope: unknown, byDefault: Scope | null | "refuse"): ScopeOf {
   if (typeof scope === "function") return (namespace) => parseScope(scope([...namespace]));
   if ("scope" in input) {
     const parsed = parseScope(scope);

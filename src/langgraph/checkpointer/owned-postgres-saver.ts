@@ -173,7 +173,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
 const isRun = (config: RunnableConfig) => runOf(config) !== undefined;
 
 /** LangGraph gives `getState` of a subgraph the saver itself; nobody outside this process can. */
-function isPartOfRead(config: RunnableConfig, saver: OwnedPostgresSaver): boolean {
+export function isPartOfRead(config: RunnableConfig, saver: PostgresSaver): boolean {
   const configurable: Configurable = config.configurable ?? {};
   const names = Object.keys(configurable).sort().join();
   return (
@@ -182,7 +182,7 @@ function isPartOfRead(config: RunnableConfig, saver: OwnedPostgresSaver): boolea
 }
 
 /** After a run was given a checkpoint to begin with, LangGraph up to 1.6 asks whether it is the latest, of nobody's. */
-function isAfterTravel(config: RunnableConfig): boolean {
+export function isAfterTravel(config: RunnableConfig): boolean {
   const names = Object.keys(config.configurable ?? {})
     .sort()
     .join();
