@@ -32,7 +32,7 @@ type Place<C extends Call> = Exclude<ScopePlace<Parameters<C>>, `${string} or al
  * Which cells a call goes to. "1.scope": the cell of the scope there. "found 1.scope": the same; of an app without a tenant,
  * whose users are spread, the first cell that has what the call is about. A function: what it says. "first": the same in all.
  */
-export type Route<C extends Call> =
+type Route<C extends Call> =
   | (ReturnType<C> extends Promise<unknown> ? Place<C> | `found ${Place<C>}` : never)
   | ((cells: Cells, of: (memory: MemoryWithWayIn) => C) => C);
 
