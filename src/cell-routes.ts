@@ -12,6 +12,7 @@ import {
   listOwners,
   statsOver,
 } from "./cell-calls.js";
+import { claimOver } from "./cell-claims.js";
 import { joinWorks } from "./cell-work.js";
 import { pageByMark, readMark, toMark } from "./cells/cell-pages.js";
 import { joinBy, latest, sums, weightedMean } from "./cells/join-counts.rule.js";
@@ -176,7 +177,8 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
       const rows = parts.flat().sort((a, b) => (a.cursor < b.cursor ? 1 : -1));
       return rows.slice(0, page.limit ?? 100);
     },
-    ...{ claim: "0.scope", end: "0.scope", shown: "0.scope", messages: "0.scope", delete: "found 0.scope" },
+    claim: (cells, of) => (input) => claimOver(cells, of, input),
+    ...{ end: "0.scope", shown: "0.scope", messages: "0.scope", delete: "found 0.scope" },
   },
   checkpoints: {
     prune: (cells, of) => async (input) =>
