@@ -14,12 +14,14 @@ readonly CHROOT=${MNEMOGRAPH_POSTGRES_DIR:-/opt/mnemograph/postgres17}
 usage() {
   cat <<USAGE
 Usage: scripts/postgres.sh start|stop|restart|status|url [--name NAME] [--port PORT]
+       scripts/postgres.sh client PROGRAM [ARGUMENT...]
 
   start    make the server if need be, start it, print its URL
   stop     stop it; a server with a name other than main is deleted as well
   restart  stop it fast, as a deployment would, and start it again; print its URL
   status   print "running URL" (exit 0) or "stopped" (exit 1)
   url      print its URL
+  client   run a program of that PostgreSQL, such as pg_dump or psql: an older pg_dump refuses its servers
 
   --name   a server of its own, with its own data (default: main)
   --port   its port (default: $MAIN_PORT for main, any free one for others)
@@ -245,6 +247,13 @@ url() {
 # --- the command line -------------------------------------------------------------------------------------
 
 COMMAND=${1:-} NAME=main PORT=""
+if [ "$COMMAND" = client ]; then
+  shift
+  find_place
+  [ "$PLACE" != none ] || fail "there is no PostgreSQL here yet: scripts/postgres.sh start."
+  inside "/usr/lib/postgresql/$VERSION/bin/$1" "${@:2}"
+  exit
+fi
 case "$COMMAND" in
   start | stop | restart | status | url) shift ;;
   help | -h | --help) usage && exit ;;

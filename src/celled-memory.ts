@@ -5,12 +5,13 @@ import { cellOf, cellSchema, isEverywhere, movingSchema } from "./cells/cell-pla
 import { type CellNumber, cellMoving, completeCell, readCell, requireNumber } from "./cells/cell-record.js";
 import { type CellsApi, type ListedCell, parseCell, parseFreeze } from "./cells/cells-api.js";
 import { freezeCell, thawCell } from "./cells/freeze-cell.js";
-import { MemoryError } from "./errors.js";
+import { MemoryError, type MemoryErrorCode } from "./errors.js";
 import { CelledSaver } from "./langgraph/checkpointer/celled-saver.js";
 import { errorLine, type Logger } from "./logger.js";
 import type { Memory } from "./memory.js";
 import { identifier } from "./postgres/connection.js";
 import type { Database } from "./postgres/database.js";
+import { migrationStatus } from "./postgres/migration-set.js";
 import type { DatabaseOption } from "./postgres/open-database.js";
 import { nobody, parseScope, type Scope } from "./scope/scope.js";
 
@@ -81,16 +82,18 @@ function createCell({ cells, schema, place, open }: Spread, cell: number): Cell 
     current = undefined;
     void memory.close().catch(() => {});
   };
-  const explained = async (error: unknown, db: Database): Promise<unknown> => {
-    if (!MemoryError.is(error, "SETUP_REQUIRED")) return error;
-    const { state } = await readCell(db);
-    follow();
-    return state === "moving" ? cellMoving(cell) : error;
+  /** What is wrong where the tables of `used` are not there; `error` where it is something else. */
+  const explained = async (error: unknown, used: OpenedCell): Promise<unknown> => {
+    if (MemoryError.is(error, "SETUP_REQUIRED") && used === current) {
+      if (await wasMoving(used.db)) error = cellMoving(cell);
+      follow();
+    }
+    // It is elsewhere by now, and was closed here.
+    return used !== current && MemoryError.is(error) && wasLost.has(error.code) ? cellMoving(cell) : error;
   };
   const check = async ({ db }: OpenedCell) => {
     const { state, record } = await readCell(db);
     if (state === "up" && record) return requireNumber(record, number);
-    follow();
     if (state === "moving") throw cellMoving(cell);
     throw new MemoryError(
       "SETUP_REQUIRED",
@@ -101,21 +104,29 @@ function createCell({ cells, schema, place, open }: Spread, cell: number): Cell 
     ...{ cell, opened, follow, known: () => current },
     async run(work) {
       const used = opened();
-      used.checked ??= check(used);
       try {
-        await used.checked;
-      } catch (error) {
-        delete used.checked;
-        throw error;
-      }
-      try {
+        used.checked ??= check(used);
+        await used.checked.catch((error: unknown) => {
+          delete used.checked;
+          follow();
+          throw error;
+        });
         return await work(used.memory, used.db);
       } catch (error) {
-        throw await explained(error, used.db);
+        throw await explained(error, used);
       }
     },
   };
 }
+
+/** Whether the tables were missed because the cell is frozen, or was a moment ago: then all of them are there by now. */
+async function wasMoving(db: Database): Promise<boolean> {
+  const { state } = await readCell(db);
+  return state === "moving" || (state === "up" && (await migrationStatus(db)).pending.length === 0);
+}
+
+/** How calls fail in a cell that was closed under them. */
+const wasLost: ReadonlySet<MemoryErrorCode> = new Set(["CLOSED", "SETUP_REQUIRED", "DATABASE_UNAVAILABLE"]);
 
 /**
  * Sets up one cell after the other. Where all were made once, none is made anew: one that is missing is elsewhere.

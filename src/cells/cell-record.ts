@@ -28,7 +28,12 @@ export interface CellState {
 
 /** How the cell in `db` stands. @throws MemoryError `DATABASE_UNAVAILABLE`, `PERMISSION_DENIED` */
 export async function readCell(db: Database): Promise<CellState> {
-  return onClient(db, (client) => findCell(client, db.schemaName));
+  const read = () => onClient(db, (client) => findCell(client, db.schemaName));
+  // Between two statements it may get its other name.
+  return read().catch((error: unknown) => {
+    if (MemoryError.is(error, "SETUP_REQUIRED")) return read();
+    throw error;
+  });
 }
 
 /** Something that `work` does with a client of `db`. @throws MemoryError */
