@@ -7,6 +7,7 @@ import { loadBench } from "./recall/load-bench.js";
 import { compareThreads } from "./recall/long-threads.js";
 import { fullSizes, smallSizes } from "./recall/sizes.js";
 import { compareThroughput } from "./recall/throughput.js";
+import { compareTraces } from "./recall/traces-cost.js";
 import { compareWrites, measureLinks } from "./recall/write-cost.js";
 import { printEnvironment, printLoad, printResult } from "./report.js";
 
@@ -31,7 +32,8 @@ try {
   const dims1536 = await compareDimensions(database, bench, sizes);
   const { longThread, remember } = await compareThreads(database, bench, sizes);
   const growthP95 = await compareGrowth(database, bench, sizes);
-  // Last: it adds to what the others read.
+  // Last: they add to what the others read.
+  const traces = await compareTraces(database, bench, sizes);
   const { add, ...writeCost } = await compareWrites(bench, sizes);
   const edgeMs = await measureLinks(database, bench, sizes);
   await bench.peers?.close();
@@ -46,7 +48,7 @@ try {
   const writeGrowth = { add, remember };
   printResult({
     ...{ speedup, ...sourceCost, growthP95, roundTrips, ...writeCost, edgeMs },
-    ...{ dims1536, longThread, writeGrowth, held, throughput },
+    ...{ dims1536, longThread, writeGrowth, held, throughput, traces },
   });
 } finally {
   await database.close();

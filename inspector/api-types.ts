@@ -99,7 +99,7 @@ export interface ShownTurn {
   readonly block: string | null;
 }
 
-export interface ShownMemory {
+interface ShownMemory {
   readonly id: string;
   readonly part: string;
   readonly text: string | null;

@@ -29,7 +29,7 @@ node --input-type=module --eval '
   import { readFileSync, writeFileSync } from "node:fs";
   const { overrides, ...manifest } = JSON.parse(readFileSync("package.json", "utf8"));
   const { peerDependencies: peers, devDependencies: tools } = manifest;
-  const unneeded = /^(@arethetypeswrong|@biomejs|dependency-cruiser|axe-core|knip|playwright-core|publint|@langchain\/langgraph-cli)/;
+  const unneeded = /^(@arethetypeswrong|@biomejs|dependency-cruiser|axe-core|knip|publint|@langchain\/langgraph-cli)/;
   const kept = Object.entries(tools).filter(([name]) => !unneeded.test(name));
   const newest = kept.map(([name, range]) => [name, name.includes("lang") ? (peers[name] ?? range) : range]);
   writeFileSync("package.json", JSON.stringify({ ...manifest, devDependencies: Object.fromEntries(newest) }));

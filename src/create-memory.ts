@@ -26,8 +26,9 @@ import { createChangesApi } from "./memories/changes/changes-api.js";
 import { createQuarantineApi } from "./memories/edit/quarantine.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
 import { writingProblemNames } from "./memories/write/writing-constraints.rule.js";
-import type { Memory, MemoryOptions } from "./memory.js";
+import type { Memory } from "./memory.js";
 import { eventSchema, failureSchema, memoryOptionsSchema, statsSchema } from "./memory-input.js";
+import type { MemoryOptions } from "./memory-options.js";
 import { createEmbedder } from "./models/embedder.js";
 import { memoryVectors, reembed } from "./models/reembed.js";
 import { type AppStatsOf, appStats } from "./notes/app-stats.js";
@@ -230,7 +231,8 @@ function createRuntime(
     redactor: createRedactor(options.redact),
     clock: clock ?? (() => new Date()),
     usage: createUsage({ db, options: config.energy, logger }),
-    hasModel: options.model !== undefined,
+    hasModel: options.model !== undefined || typeof options.jobs === "object",
+    modelHere: options.model !== undefined,
     model() {
       if (options.model) return options.model;
       throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");

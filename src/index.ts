@@ -162,7 +162,8 @@ export type { MemoryListing } from "./memories/item/memory-row.js";
 export type { MemoriesApi, MemoryAccess, MemoryChangeAccess } from "./memories/memories-api.js";
 export type { WriteOutcome } from "./memories/write/write-runtime.js";
 export type { WritingProblem } from "./memories/write/writing-constraints.rule.js";
-export type { Memory, MemoryOptions } from "./memory.js";
+export type { Memory } from "./memory.js";
+export type { MemoryOptions } from "./memory-options.js";
 export type { Reembedded, ReembedOptions, ReembedProgress } from "./models/reembed.js";
 export type { AppCounts, AppStats, AppStatsOf, AppsStats } from "./notes/app-stats.js";
 export type {

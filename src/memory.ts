@@ -1,9 +1,6 @@
-import type { EmbeddingsInterface } from "@langchain/core/embeddings";
-import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { CellsApi } from "./cells/cells-api.js";
 import type { CheckpointsApi } from "./checkpoints/prune-checkpoints.js";
-import type { Clock } from "./clock.js";
 import type { ConsentsApi } from "./consents/consents-api.js";
 import type { Consolidated, ConsolidateInput } from "./consolidation/consolidate.js";
 import type { createConsolidationGraph } from "./consolidation/consolidation-graph.js";
@@ -21,11 +18,9 @@ import type { createExtractionGraph } from "./facts/extraction-graph.js";
 import type { ForgetOptions, Forgotten } from "./forgetting/erase-scope.js";
 import type { DeleteThread } from "./forgetting/forget.js";
 import type { createInsightsGraph } from "./insights/insights-graph.js";
-import type { QueueOption } from "./jobs/job-queue.js";
 import type { JobsApi } from "./jobs/jobs-api.js";
 import type { JobWorker, WorkInput } from "./jobs/queue-work.js";
 import type { LifecycleApi } from "./lifecycle/lifecycle.js";
-import type { Logger } from "./logger.js";
 import type { ChangesApi } from "./memories/changes/changes-api.js";
 import type { QuarantineApi } from "./memories/edit/quarantine.js";
 import type { CategoryPolicy } from "./memories/item/category.rule.js";
@@ -35,10 +30,8 @@ import type { AppStatsOf, AppsStats } from "./notes/app-stats.js";
 import type { createCompactionGraph } from "./notes/compaction-graph.js";
 import type { createNoteGraph } from "./notes/note-graph.js";
 import type { NotesApi } from "./notes/notes-api.js";
-import type { MemoryConfig } from "./options.js";
 import type { AppsApi, UsersApi } from "./owners/users-api.js";
 import type { DatabaseStatus } from "./postgres/circuit-breaker.js";
-import type { DatabaseOption } from "./postgres/open-database.js";
 import type { ProceduresApi } from "./procedures/procedures-api.js";
 import type { RecallInput } from "./rounds/recall.js";
 import type { Recalled } from "./rounds/recalled.js";
@@ -54,66 +47,10 @@ import type { ImportedStore, ImportStore } from "./store/import-store.js";
 import type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 import type { SummariesApi } from "./summaries/summaries-api.js";
 import type { createSummarizationGraph } from "./summaries/summarization-graph.js";
-import type { Redact } from "./text/redactor.js";
 import type { ExportLine } from "./transfer/export-line.js";
 import type { Imported, ImportOptions } from "./transfer/import-lines.js";
 import type { EnergyApi } from "./usage/energy-api.js";
 import type { EnergyToday } from "./usage/energy-statements.js";
-
-/** How to create a memory. */
-export interface MemoryOptions {
-  /** A `pg.Pool`, a connection string, or a folder for the embedded database; of several cells, a function of the cell. @default { dataDir: ".mnemograph" } */
-  readonly database?: DatabaseOption | ((cell: number) => DatabaseOption) | undefined;
-  /** The schema that holds every table. @default "mnemograph" */
-  readonly schema?: string;
-  /**
-   * Complete schemas that tenants are spread over, 1 to 1,000: users where there are no tenants, apps where there are neither.
-   * They are called `<schema>_c000` and so on. With several, `database` may be a function that says where each cell is, so
-   * that one can be moved to another server. How many there are cannot be changed: choose for the largest that you may become.
-   *
-   * @default `database.cells` of `config`, which is 1
-   */
-  readonly cells?: number | undefined;
-  /** Any chat model, for background work: without one conversations are recorded, and nothing is made of them. */
-  readonly model?: BaseChatModel;
-  /** Any embeddings; needs pgvector. Without them retrieval is lexical. */
-  readonly embeddings?: EmbeddingsInterface;
-  /** Name of the vectors' space, when two models share a name. @default the model's name */
-  readonly embeddingSpace?: string;
-  /** Settings, or the path of a YAML file with them. */
-  readonly config?: MemoryConfig | string;
-  /**
-   * "background": in this process, after the answer. "inline": before `remember` returns. A started pg-boss 10.4, or the
-   * options of one that is made here: this process puts jobs in its queues, and those that call `work` do them, on as many
-   * machines as there are; they need the same `model` and `config`.
-   *
-   * @default "background"
-   */
-  readonly jobs?: "background" | "inline" | QueueOption;
-  /**
-   * "rls": PostgreSQL itself keeps tenants apart, so that even a wrong statement sees only the rows of the tenant it was
-   * made for. Needs a server, `setup` with this option by the role that will own the tables, and from then on a role
-   * that is no superuser. Calls without a scope work across tenants, which only the tables' owner may; a process whose
-   * role is not does no background work for others' turns. LangGraph's checkpoints stay outside. @default none
-   */
-  readonly isolation?: "rls";
-  /**
-   * Whose memory a run of a graph has that names nobody: for Studio, and for apps of one user. A run that names a user,
-   * tenant or app has its own, and one that a server has authenticated never this. Calls in code name their scope
-   * anyway. Not with `isolation`. @default none: such runs are refused with `SCOPE_REQUIRED`
-   */
-  readonly defaultScope?: Scope;
-  /** @default warnings and errors on standard error */
-  readonly logger?: Logger;
-  /**
-   * Takes out of every text what must not be kept: applied to messages, memories, summaries and imports before they are
-   * stored or shown to the model of background work. When it fails, nothing is stored: `REDACTION_FAILED`. What the
-   * graph's own checkpoints hold is the graph's.
-   */
-  readonly redact?: Redact;
-  /** @default the database's clock */
-  readonly clock?: Clock;
-}
 
 /**
  * Long-term memory for agents. Where a call is about one thing (an id, drafts, a scope, an export), that comes first;

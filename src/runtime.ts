@@ -16,8 +16,10 @@ export interface Runtime<Config = unknown> {
   readonly embedder: Embedder | null;
   /** Takes out what the user wants kept nowhere, before anything is stored or shown to a model. */
   readonly redactor: Redactor;
-  /** Whether there is a model for background work. */
+  /** Whether there is a model for background work: here, or where the queues are worked. */
   readonly hasModel: boolean;
+  /** Whether this process has it. */
+  readonly modelHere: boolean;
   /** The model of background work. @throws MemoryError `MODEL_REQUIRED` */
   readonly model: () => BaseChatModel;
   /** What background calls cost. */

@@ -65,7 +65,7 @@ export function createUpkeep(
   observe: Observe,
   jobs: "background" | "inline" | QueueOption,
 ): Upkeep {
-  const { db, hasModel } = runtime;
+  const { db, hasModel, modelHere } = runtime;
   const lifecycle = createLifecycle(patient);
   const compaction = createCompactionGraph(runtime);
   const graphs = {
@@ -85,10 +85,10 @@ export function createUpkeep(
     traceWork(runtime),
   ];
   // Made once: a sweep remembers when it last looked for each.
-  const all = [...(hasModel ? workers.enabled : []), ...withoutModel].map((worker) =>
-    acrossAllTenants(db, worker),
-  );
-  const background = createWork(runtime, jobs, all);
+  const forAll = (worker: Worker) => acrossAllTenants(db, worker);
+  const mechanical = withoutModel.map(forAll);
+  const all = [...(hasModel ? workers.enabled : []).map(forAll), ...mechanical];
+  const background = createWork(runtime, jobs, { all, own: modelHere ? all : mechanical });
   let wakesAt = Number.NEGATIVE_INFINITY;
   /** One timer for all threads that wait; those that come due after it are for the sweeps. */
   const wakeOnce = (delayMs: number) => {
@@ -119,7 +119,7 @@ export function createUpkeep(
 function createWork(
   { db, config, logger }: Runtime<ResolvedConfig>,
   jobs: "background" | "inline" | QueueOption,
-  workers: readonly Worker[],
+  { all: workers, own }: { readonly all: readonly Worker[]; readonly own: readonly Worker[] },
 ): QueuedWork {
   const { concurrency, concurrencyByKind, sweepIntervalMs, pollIntervalMs } = config.jobs;
   const inProcess = (how: "background" | "inline") =>
@@ -127,7 +127,7 @@ function createWork(
   if (typeof jobs === "string") return { ...inProcess(jobs), work: refuseToWork };
   return createQueuedWork({
     ...{ queue: createJobQueue(db, jobs, logger), local: inProcess("background") },
-    ...{ workers, logger, pollIntervalMs, sweepIntervalMs, mayWork: db.mayCrossTenants },
+    ...{ workers, own, logger, pollIntervalMs, sweepIntervalMs, mayWork: db.mayCrossTenants },
     concurrencyOf: (kind) => concurrencyByKind[kind] ?? concurrency,
   });
 }

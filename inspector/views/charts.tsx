@@ -101,13 +101,25 @@ function ChartFigure({ chart, days }: { readonly chart: Chart; readonly days: re
   );
 }
 
+/** A colour by its name, as a canvas takes it: that knows neither variables nor `light-dark()`. */
+function colorIn(element: HTMLElement, name: string): string {
+  const probe = element.appendChild(document.createElement("span"));
+  probe.style.color = `var(${name})`;
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+function monthAndDay(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().slice(5, 10);
+}
+
 function Plot({ chart, days }: { readonly chart: Chart; readonly days: readonly StatsDay[] }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const { current } = place;
     if (!current) return;
-    const style = getComputedStyle(current);
-    const color = (name: string) => style.getPropertyValue(name).trim();
+    const color = (name: string) => colorIn(current, name);
     const axis = {
       stroke: color("--faint"),
       grid: { stroke: color("--line"), width: 1 },
@@ -117,8 +129,10 @@ function Plot({ chart, days }: { readonly chart: Chart; readonly days: readonly 
     const plot = new uPlot(
       {
         ...{ width: current.clientWidth || 400, height: 180, legend: { live: false } },
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), "UTC"),
         cursor: { show: false },
-        axes: [{ ...axis, size: 28 }, axis],
+        scales: chart.unit === "%" ? { y: { range: [0, 100] } } : {},
+        axes: [{ ...axis, size: 28, values: (_, at) => at.map(monthAndDay) }, axis],
         series: [
           {},
           ...chart.series.map(({ name }, index) => ({
@@ -126,7 +140,7 @@ function Plot({ chart, days }: { readonly chart: Chart; readonly days: readonly 
               label: name,
               stroke: color(`--series-${index % 7}`),
               width: 2,
-              points: { show: days.length < 2 },
+              points: { show: true, size: 4, fill: color(`--series-${index % 7}`) },
             },
           })),
         ],

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import type { Scope } from "../scope/scope.js";
+import { parseScope, type Scope } from "../scope/scope.js";
 import { parseInput, timerOption } from "../text/parse-input.js";
 
 /** One of the schemas that a memory is spread over. */
@@ -72,8 +72,16 @@ export function soleCell(schema: string, isUp: () => Promise<boolean>): CellsApi
     );
   };
   return {
-    of: () => 0,
+    of(scope) {
+      parseScope(scope);
+      return 0;
+    },
     list: async () => [{ cell: 0, schema, state: (await isUp()) ? "up" : "missing" }],
-    ...{ freeze: refuse, thaw: refuse },
+    async freeze(cell, how) {
+      parseCell(cell, 1);
+      parseFreeze(how);
+      return refuse();
+    },
+    thaw: refuse,
   };
 }

@@ -46,10 +46,15 @@ export function parseWork(input: WorkInput | undefined) {
  * Background work by queues.
  *
  * @param local does what no queue can hold, in this process.
+ * @param own those of the workers whose jobs this process can do: without a model only some.
  * @param mayWork whether this process may see all that its jobs are about.
  */
 export function createQueuedWork(
-  deps: QueueWorkerDeps & { readonly local: BackgroundWork; readonly mayWork: () => Promise<boolean> },
+  deps: QueueWorkerDeps & {
+    readonly own: readonly Worker[];
+    readonly local: BackgroundWork;
+    readonly mayWork: () => Promise<boolean>;
+  },
 ): QueuedWork {
   const { queue, workers, local } = deps;
   let working: ReturnType<typeof createQueueWorker> | undefined;
@@ -77,7 +82,7 @@ export function createQueuedWork(
       if (stopped) throw new MemoryError("CLOSED", "This memory is closed.");
       if (working)
         throw new MemoryError("INVALID_INPUT", "This memory works already: stop that worker first.");
-      const mine = createQueueWorker({ ...deps, workers: workers.filter(ofKinds(kinds)), kinds });
+      const mine = createQueueWorker({ ...deps, workers: deps.own.filter(ofKinds(kinds)), kinds });
       working = mine;
       const stop = async () => {
         await mine.stop();

@@ -119,7 +119,15 @@ export const retrievalOptionsSchema = z.strictObject({
    *
    * @default false
    */
-  traces: z.union([z.boolean(), z.strictObject({ keepDays: z.int().min(1).max(3_650) })]).default(false),
+  traces: z
+    .union([
+      z.boolean(),
+      z.strictObject({
+        /** Days that a block is kept for, 1 to 3,650. */
+        keepDays: z.int().min(1).max(3_650),
+      }),
+    ])
+    .default(false),
   /** Longest wait for the embedding of a question; recall goes on without it. @default 2_000 */
   embedTimeoutMs: timerOption.min(1).default(2_000),
   /**

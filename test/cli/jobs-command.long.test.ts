@@ -15,7 +15,7 @@ beforeAll(async () => {
   const memory = createMemory({
     database: inject("databaseUrl") ?? { dataDir: join(commandLine.folder, "data") },
     ...{ schema: commandLine.schema, logger: silentLogger, jobs: "inline" },
-    model: new ScriptedChatModel({ replies: () => ({ content: "no summary" }) }),
+    model: new ScriptedChatModel({ replies: () => new AIMessage("no summary") }),
     config: { memories: { extract: false, episodes: false } },
   });
   await memory.setup();

@@ -108,7 +108,7 @@ describe("mnemograph reembed", () => {
     expect(before.err).toMatch(/^mnemograph: .*Run `mnemograph migrate --vectors`\.$/);
     expect((await run(["migrate", "--vectors"])).code).toBe(0);
     expect(await run([...command, "--batch-size", "1"])).toEqual({
-      ...{ code: 0, out: "Embedded 2 memories in hashing-1 (32 dimensions).", err: "" },
+      ...{ code: 0, out: "Embedded 2 memories and items in hashing-1 (32 dimensions).", err: "" },
     });
     const again = await run([...command, "--json"]);
     expect(again.err).toBe("");

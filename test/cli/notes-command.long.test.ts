@@ -116,13 +116,15 @@ describe("mnemograph stats --by app", () => {
 describe("mnemograph apps uninstall", () => {
   it("ends an app's conversations and keeps its memories, unless they are to be purged", async () => {
     const uninstall = ["apps", "uninstall", "shop", "--tenant", "acme"];
-    expect((await run(uninstall)).out).toBe("Ended 1 conversation. Its memories stay.");
+    expect((await run(uninstall)).out).toBe("Ended 1 conversation. Its memories and items stay.");
     expect(await json("threads", "--user", "ana", ...ofShop)).toMatchObject([{ endedReason: "uninstalled" }]);
 
     const refused = await run([...uninstall, "--purge-memories"]);
     expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/add --yes/) });
     const purged = await run([...uninstall, "--purge-memories", "--yes"]);
-    expect(purged.out).toBe("Ended 0 conversations. Deleted 1 memories in use and 0 hidden ones.");
+    expect(purged.out).toBe(
+      "Ended 0 conversations. Deleted 1 memories in use, 0 hidden ones and 0 items of its store.",
+    );
     expect(await json("list", "--user", "ana", "--tenant", "acme")).toHaveLength(1);
   }, 120_000);
 });

@@ -168,6 +168,7 @@ describe("energy", () => {
         embedder: null,
         redactor: createRedactor(undefined),
         hasModel: true,
+        modelHere: true,
         model: () => model,
         onRetry() {},
       },

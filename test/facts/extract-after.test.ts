@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import type { MemoryOptions } from "../../src/memory.js";
+import type { MemoryOptions } from "../../src/memory-options.js";
 import { candidate, facts, type TaskReplies, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";

@@ -1,7 +1,8 @@
 import PgBoss from "pg-boss";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
-import type { Memory, MemoryOptions } from "../../src/memory.js";
+import type { Memory } from "../../src/memory.js";
+import type { MemoryOptions } from "../../src/memory-options.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { useChildScripts } from "../support/child-scripts.js";
 import { dueJobsConfig, instantAnswers, makeDueJobs, readEffects } from "../support/due-jobs.js";
@@ -74,6 +75,23 @@ describe.runIf(onServer())("queued jobs", () => {
     await worker.stop();
     expect(worker.status()).toMatchObject({ ready: false, running: 0 });
     await boss.stop({ graceful: false });
+  });
+
+  it("need no model where they are put in; who works without one does none that needs it", async () => {
+    const queue = queueSchemaOf("modelless");
+    const jobs = { pgBoss: { schema: queue } };
+    const web = db.memory({ config: quick, jobs });
+    const who = { userId: "ben" };
+    await web.remember({ scope: who, threadId: "modelless", messages: round("I live in Lisbon") });
+    await web.idle();
+    const mechanical = await db.memory({ config: quick, jobs }).work();
+    await expect.poll(() => mechanical.status().done, wait).toBeGreaterThan(0);
+    expect(Object.keys(mechanical.status().kinds)).not.toContain("facts");
+    await mechanical.stop();
+    expect(await web.memories.list({ scope: who })).toEqual([]);
+    const worker = await memoryWith({ jobs }).work();
+    await expect.poll(async () => (await web.memories.list({ scope: who })).length, wait).toBe(1);
+    await worker.stop();
   });
 
   it("make a summary of a round that another process recorded", async () => {

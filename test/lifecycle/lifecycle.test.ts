@@ -1,7 +1,8 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import type { MemoryDraft } from "../../src/index.js";
-import type { Memory, MemoryOptions } from "../../src/memory.js";
+import type { Memory } from "../../src/memory.js";
+import type { MemoryOptions } from "../../src/memory-options.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";

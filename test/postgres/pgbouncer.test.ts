@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
-import type { MemoryOptions } from "../../src/memory.js";
+import type { MemoryOptions } from "../../src/memory-options.js";
 import { createDatabase } from "../../src/postgres/database.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { answering, chatAgent, newThread, say, transcript } from "../langgraph/conversation.js";

@@ -90,7 +90,14 @@ export function writeRuntime(
   const { embeddings, space, neighbours, clock, config } = how;
   const db = createDatabase(pool, { schemaName: schema, clock }, async () => {});
   return {
-    ...{ db, config: resolveConfig(config), logger: silentLogger, neighbours, hasModel: false },
+    ...{
+      db,
+      config: resolveConfig(config),
+      logger: silentLogger,
+      neighbours,
+      hasModel: false,
+      modelHere: false,
+    },
     clock: clock ?? (() => new Date()),
     embedder: createEmbedder(db, embeddings, space),
     redactor: createRedactor(undefined),

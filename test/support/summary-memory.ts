@@ -1,4 +1,5 @@
-import type { Memory, MemoryOptions } from "../../src/memory.js";
+import type { Memory } from "../../src/memory.js";
+import type { MemoryOptions } from "../../src/memory-options.js";
 import type { MemoryConfig } from "../../src/options.js";
 import type { TestDatabase } from "./test-database.js";
 

@@ -21,7 +21,8 @@ type Changes = Awaited<ReturnType<Memory["changes"]["since"]>>["changes"];
 export const changeStreamRoutes = {
   changeStream: route({
     ...{ method: "get", path: "/changes/stream", reach: "scope", streams: "events" },
-    summary: "Changes as they happen, each an event `change` with its revision as id",
+    summary:
+      "Changes as they happen, each an event `change` with its revision as id; `trimmed` where some are no longer kept",
     query: z.strictObject({
       /** @default changes from now on */
       since: numberBetween(0, Number.MAX_SAFE_INTEGER).optional(),
@@ -46,7 +47,12 @@ async function* eventsOf(
   let silentMs = 0;
   yield ": changes follow\n\n";
   while (!signal.aborted) {
-    const { changes } = await memory.changes.since(after, { scope, limit: atOnce });
+    const { changes, trimmedTo } = await memory.changes.since(after, { scope, limit: atOnce });
+    if (trimmedTo !== undefined) {
+      // What was missed is told nowhere any more: who follows reads anew.
+      after = Math.max(after, trimmedTo);
+      yield `event: trimmed\nid: ${after}\ndata: ${JSON.stringify({ trimmedTo })}\n\n`;
+    }
     if (changes.length > 0) {
       after = changes.at(-1)?.rev ?? after;
       silentMs = 0;

@@ -1,0 +1,64 @@
+import type { EmbeddingsInterface } from "@langchain/core/embeddings";
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { Clock } from "./clock.js";
+import type { QueueOption } from "./jobs/job-queue.js";
+import type { Logger } from "./logger.js";
+import type { MemoryConfig } from "./options.js";
+import type { DatabaseOption } from "./postgres/open-database.js";
+import type { Scope } from "./scope/scope.js";
+import type { Redact } from "./text/redactor.js";
+
+/** How to create a memory. */
+export interface MemoryOptions {
+  /** A `pg.Pool`, a connection string, or a folder for the embedded database; of several cells, a function of the cell. @default { dataDir: ".mnemograph" } */
+  readonly database?: DatabaseOption | ((cell: number) => DatabaseOption) | undefined;
+  /** The schema that holds every table. @default "mnemograph" */
+  readonly schema?: string;
+  /**
+   * Complete schemas that tenants are spread over, 1 to 1,000: users where there are no tenants, apps where there are neither.
+   * They are called `<schema>_c000` and so on. With several, `database` may be a function that says where each cell is, so
+   * that one can be moved to another server. How many there are cannot be changed: choose for the largest that you may become.
+   *
+   * @default `database.cells` of `config`, which is 1
+   */
+  readonly cells?: number | undefined;
+  /** Any chat model, for background work: without one conversations are recorded, and nothing is made of them. */
+  readonly model?: BaseChatModel;
+  /** Any embeddings; needs pgvector. Without them retrieval is lexical. */
+  readonly embeddings?: EmbeddingsInterface;
+  /** Name of the vectors' space, when two models share a name. @default the model's name */
+  readonly embeddingSpace?: string;
+  /** Settings, or the path of a YAML file with them. */
+  readonly config?: MemoryConfig | string;
+  /**
+   * "background": in this process, after the answer. "inline": before `remember` returns. A started pg-boss 10.4, or the
+   * options of one that is made here: this process puts jobs in its queues, and those that call `work` do them, on as many
+   * machines as there are; they have the `model`, which this process then does not need, and the same `config`.
+   *
+   * @default "background"
+   */
+  readonly jobs?: "background" | "inline" | QueueOption;
+  /**
+   * "rls": PostgreSQL itself keeps tenants apart, so that even a wrong statement sees only the rows of the tenant it was
+   * made for. Needs a server, `setup` with this option by the role that will own the tables, and from then on a role
+   * that is no superuser. Calls without a scope work across tenants, which only the tables' owner may; a process whose
+   * role is not does no background work for others' turns. LangGraph's checkpoints stay outside. @default none
+   */
+  readonly isolation?: "rls";
+  /**
+   * Whose memory a run of a graph has that names nobody: for Studio, and for apps of one user. A run that names a user,
+   * tenant or app has its own, and one that a server has authenticated never this. Calls in code name their scope
+   * anyway. Not with `isolation`. @default none: such runs are refused with `SCOPE_REQUIRED`
+   */
+  readonly defaultScope?: Scope;
+  /** @default warnings and errors on standard error */
+  readonly logger?: Logger;
+  /**
+   * Takes out of every text what must not be kept: applied to messages, memories, summaries and imports before they are
+   * stored or shown to the model of background work. When it fails, nothing is stored: `REDACTION_FAILED`. What the
+   * graph's own checkpoints hold is the graph's.
+   */
+  readonly redact?: Redact;
+  /** @default the database's clock */
+  readonly clock?: Clock;
+}
