@@ -120,7 +120,7 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
   const patient = { ...runtime, db: db.patient };
   const observe = createObserve(db, config.telemetry, runtime.redactor);
   const upkeep: Upkeep = createUpkeep(runtime, patient, observe, options.jobs ?? "background");
-  const { background, graphs, lifecycle } = upkeep;
+  const { background, lifecycle } = upkeep;
   let saver: PostgresSaver | undefined;
   let closing: Promise<void> | undefined;
 
@@ -156,8 +156,8 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
     store: (input) =>
       createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
     importStore: (input = {}) => importStore(patient, input, options.isolation === "rls"),
-    ...openGraphs(graphs),
-    consolidate: (input) => consolidate(runtime, graphs.consolidation, input),
+    ...openGraphs(upkeep.jobs),
+    consolidate: (input) => consolidate(runtime, upkeep.jobs.consolidation, input),
     users: holdingNone(createUsersApi(runtime), holding),
     apps: createApps(runtime, upkeep, holding),
     stats: statsOn(runtime),
@@ -190,15 +190,15 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
 }
 
 /** The background graphs as callers open them: copies, since LangGraph's server sets its own checkpointer on what it is given. */
-function openGraphs(graphs: Upkeep["graphs"]) {
+function openGraphs(jobs: Upkeep["jobs"]) {
   return {
-    summarizationGraph: () => graphs.summarization.withConfig({}),
-    extractionGraph: () => graphs.extraction.withConfig({}),
-    compressionGraph: () => graphs.compression.withConfig({}),
-    noteGraph: () => graphs.note.withConfig({}),
-    compactionGraph: () => graphs.compaction.withConfig({}),
-    insightsGraph: () => graphs.insights.withConfig({}),
-    consolidationGraph: () => graphs.consolidation.withConfig({}),
+    summarizationGraph: () => jobs.summarization.graph.withConfig({}),
+    extractionGraph: () => jobs.extraction.graph.withConfig({}),
+    compressionGraph: () => jobs.compression.graph.withConfig({}),
+    noteGraph: () => jobs.note.graph.withConfig({}),
+    compactionGraph: () => jobs.compaction.graph.withConfig({}),
+    insightsGraph: () => jobs.insights.graph.withConfig({}),
+    consolidationGraph: () => jobs.consolidation.graph.withConfig({}),
   };
 }
 

@@ -3,21 +3,21 @@ import type { CellsApi } from "./cells/cells-api.js";
 import type { CheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import type { ConsentsApi } from "./consents/consents-api.js";
 import type { Consolidated, ConsolidateInput } from "./consolidation/consolidate.js";
-import type { createConsolidationGraph } from "./consolidation/consolidation-graph.js";
+import type { createConsolidationJob } from "./consolidation/consolidation-graph.js";
 import type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversation.js";
 import type { EndedThread, EndThread } from "./conversation/end-thread.js";
 import type { ListMessages, ThreadMessage } from "./conversation/list-messages.js";
 import type { ListThreads, Thread } from "./conversation/list-threads.js";
 import type { RecordInput } from "./conversation/record.js";
 import type { ListShown, ShownTurn } from "./conversation/shown-turns.js";
-import type { createCompressionGraph } from "./episodes/compression-graph.js";
+import type { createCompressionJob } from "./episodes/compression-graph.js";
 import type { EventsApi } from "./events/events.js";
 import type { MemoryStats } from "./events/memory-stats.js";
 import type { StatsByDay, StatsByDayOf } from "./events/stats-by-day.js";
-import type { createExtractionGraph } from "./facts/extraction-graph.js";
+import type { createExtractionJob } from "./facts/extraction-graph.js";
 import type { ForgetOptions, Forgotten } from "./forgetting/erase-scope.js";
 import type { DeleteThread } from "./forgetting/forget.js";
-import type { createInsightsGraph } from "./insights/insights-graph.js";
+import type { createInsightsJob } from "./insights/insights-graph.js";
 import type { JobsApi } from "./jobs/jobs-api.js";
 import type { JobWorker, WorkInput } from "./jobs/queue-work.js";
 import type { LifecycleApi } from "./lifecycle/lifecycle.js";
@@ -27,8 +27,8 @@ import type { CategoryPolicy } from "./memories/item/category.rule.js";
 import type { MemoriesApi } from "./memories/memories-api.js";
 import type { Reembedded, ReembedOptions } from "./models/reembed.js";
 import type { AppStatsOf, AppsStats } from "./notes/app-stats.js";
-import type { createCompactionGraph } from "./notes/compaction-graph.js";
-import type { createNoteGraph } from "./notes/note-graph.js";
+import type { createCompactionJob } from "./notes/compaction-graph.js";
+import type { createNoteJob } from "./notes/note-graph.js";
 import type { NotesApi } from "./notes/notes-api.js";
 import type { AppsApi, UsersApi } from "./owners/users-api.js";
 import type { DatabaseStatus } from "./postgres/circuit-breaker.js";
@@ -46,7 +46,7 @@ import type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.
 import type { ImportedStore, ImportStore } from "./store/import-store.js";
 import type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 import type { SummariesApi } from "./summaries/summaries-api.js";
-import type { createSummarizationGraph } from "./summaries/summarization-graph.js";
+import type { createSummarizationJob } from "./summaries/summarization-graph.js";
 import type { ExportLine } from "./transfer/export-line.js";
 import type { Imported, ImportOptions } from "./transfer/import-lines.js";
 import type { EnergyApi } from "./usage/energy-api.js";
@@ -217,22 +217,22 @@ export interface Memory {
    */
   importStore(input?: ImportStore): Promise<ImportedStore>;
   /** The graph that makes summaries, to look at in Studio or to run by hand on `{ scope, threadId }`. */
-  summarizationGraph(): ReturnType<typeof createSummarizationGraph>;
+  summarizationGraph(): ReturnType<typeof createSummarizationJob>["graph"];
   /** The graph that extracts facts from what the user said, likewise. */
-  extractionGraph(): ReturnType<typeof createExtractionGraph>;
+  extractionGraph(): ReturnType<typeof createExtractionJob>["graph"];
   /** The graph that compresses older turns into an episode, likewise. */
-  compressionGraph(): ReturnType<typeof createCompressionGraph>;
+  compressionGraph(): ReturnType<typeof createCompressionJob>["graph"];
   /** The memory sub-agent: the graph that writes the note of a conversation that ended, likewise. */
-  noteGraph(): ReturnType<typeof createNoteGraph>;
+  noteGraph(): ReturnType<typeof createNoteJob>["graph"];
   /** The graph that makes an app's notes one fewer where there are too many, by hand on `{ scope: { appId } }`. */
-  compactionGraph(): ReturnType<typeof createCompactionGraph>;
+  compactionGraph(): ReturnType<typeof createCompactionJob>["graph"];
   /**
    * The graph that concludes what the user of `{ scope }` did not say in so many words, likewise; at most once in
    * `insights.everyMs`, and only since something new was said or learned.
    */
-  insightsGraph(): ReturnType<typeof createInsightsGraph>;
+  insightsGraph(): ReturnType<typeof createInsightsJob>["graph"];
   /** The graph that consolidates what is known of a user or an app, to run on `{ scope }`. */
-  consolidationGraph(): ReturnType<typeof createConsolidationGraph>;
+  consolidationGraph(): ReturnType<typeof createConsolidationJob>["graph"];
   /**
    * Merges what says the same in other words, closes what no longer holds, and links what belongs together, of a scope's
    * user or app: now, whether it is due or not. A model compares the pairs that are alike; code refuses what it can see to be

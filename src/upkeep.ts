@@ -1,11 +1,11 @@
 import { createConsentExpiryWork } from "./consents/consents-api.js";
-import { createConsolidationGraph } from "./consolidation/consolidation-graph.js";
+import { createConsolidationJob } from "./consolidation/consolidation-graph.js";
 import { createConsolidationWork } from "./consolidation/consolidation-work.js";
 import { forgetOldBlocks } from "./conversation/shown-turns.js";
-import { createCompressionGraph } from "./episodes/compression-graph.js";
+import { createCompressionJob } from "./episodes/compression-graph.js";
 import { MemoryError } from "./errors.js";
-import { createExtractionGraph } from "./facts/extraction-graph.js";
-import { createInsightsGraph } from "./insights/insights-graph.js";
+import { createExtractionJob } from "./facts/extraction-graph.js";
+import { createInsightsJob } from "./insights/insights-graph.js";
 import {
   acrossAllTenants,
   createBackgroundWork,
@@ -19,8 +19,8 @@ import { createOwnerTaskWorker } from "./jobs/owner-task.js";
 import { createQueuedWork, parseWork, type QueuedWork, type WorkInput } from "./jobs/queue-work.js";
 import { createTaskWorker } from "./jobs/thread-task.js";
 import { createLifecycle } from "./lifecycle/lifecycle.js";
-import { compactNotes, createCompactionGraph } from "./notes/compaction-graph.js";
-import { createNoteGraph } from "./notes/note-graph.js";
+import { compactNotes, createCompactionJob } from "./notes/compaction-graph.js";
+import { createNoteJob } from "./notes/note-graph.js";
 import type { ResolvedConfig } from "./options.js";
 import type { Database } from "./postgres/database.js";
 import { type Observe, type Observed, reportWork, spans } from "./rounds/observe.js";
@@ -31,20 +31,20 @@ import { sweepHeldProcesses } from "./search/held/held-processes.js";
 import { traceDays } from "./search/retrieval-options.js";
 import { createStoreSweep } from "./store/sweep-items.js";
 import { createSummaryWorker } from "./summaries/claim-summary.js";
-import { createSummarizationGraph } from "./summaries/summarization-graph.js";
+import { createSummarizationJob } from "./summaries/summarization-graph.js";
 
 /** The work that one memory does in the background. */
 export interface Upkeep {
   readonly background: QueuedWork;
   readonly lifecycle: ReturnType<typeof createLifecycle>;
-  readonly graphs: {
-    readonly summarization: ReturnType<typeof createSummarizationGraph>;
-    readonly extraction: ReturnType<typeof createExtractionGraph>;
-    readonly compression: ReturnType<typeof createCompressionGraph>;
-    readonly note: ReturnType<typeof createNoteGraph>;
-    readonly compaction: ReturnType<typeof createCompactionGraph>;
-    readonly insights: ReturnType<typeof createInsightsGraph>;
-    readonly consolidation: ReturnType<typeof createConsolidationGraph>;
+  readonly jobs: {
+    readonly summarization: ReturnType<typeof createSummarizationJob>;
+    readonly extraction: ReturnType<typeof createExtractionJob>;
+    readonly compression: ReturnType<typeof createCompressionJob>;
+    readonly note: ReturnType<typeof createNoteJob>;
+    readonly compaction: ReturnType<typeof createCompactionJob>;
+    readonly insights: ReturnType<typeof createInsightsJob>;
+    readonly consolidation: ReturnType<typeof createConsolidationJob>;
   };
   /** Starts the note of a conversation that ended. */
   startNote(threadRef: ThreadRef): Promise<void>;
@@ -67,17 +67,17 @@ export function createUpkeep(
 ): Upkeep {
   const { db, hasModel, modelHere } = runtime;
   const lifecycle = createLifecycle(patient);
-  const compaction = createCompactionGraph(runtime);
-  const graphs = {
-    summarization: createSummarizationGraph(runtime),
-    extraction: createExtractionGraph(runtime),
-    compression: createCompressionGraph(runtime),
-    note: createNoteGraph(runtime, (owner) => compactNotes(compaction, owner)),
+  const compaction = createCompactionJob(runtime);
+  const jobsOf = {
+    summarization: createSummarizationJob(runtime),
+    extraction: createExtractionJob(runtime),
+    compression: createCompressionJob(runtime),
+    note: createNoteJob(runtime, (owner) => compactNotes(compaction, owner)),
     compaction,
-    insights: createInsightsGraph(runtime),
-    consolidation: createConsolidationGraph(runtime),
+    insights: createInsightsJob(runtime),
+    consolidation: createConsolidationJob(runtime),
   };
-  const workers = createWorkers(runtime, graphs, observe);
+  const workers = createWorkers(runtime, jobsOf, observe);
   const { summaries, tasks } = workers;
   const withoutModel: Worker[] = [
     createConsentExpiryWork(db),
@@ -99,7 +99,7 @@ export function createUpkeep(
   return {
     background,
     lifecycle,
-    graphs,
+    jobs: jobsOf,
     startNote: (threadRef) => background.start(keepTenant(tasks.note.of(threadRef))),
     async startTicket(ticket) {
       const job = all.find(({ works = [] }) => works.includes(ticket.work))?.at?.(ticket);
@@ -140,36 +140,36 @@ async function refuseToWork(input?: WorkInput): Promise<never> {
   );
 }
 
-/** The workers that need a model, each of which does claimed work by its graph, within a span. */
-function createWorkers({ db, config }: Runtime<ResolvedConfig>, graphs: Upkeep["graphs"], observe: Observe) {
+/** The workers that need a model, each of which does claimed work within a span. */
+function createWorkers({ db, config }: Runtime<ResolvedConfig>, jobs: Upkeep["jobs"], observe: Observe) {
   const { leaseMs } = config.upkeep;
   const stepOf =
-    <Claim>(span: Observed, graph: { invoke(input: { claim: Claim }): Promise<{ status?: string }> }) =>
+    <Claim>(span: Observed, job: { run(input: { claim: Claim }): Promise<{ status?: string }> }) =>
     (claim: Claim) =>
-      observe(span, () => graph.invoke({ claim }), reportWork);
-  const summaries = createSummaryWorker(db, config.summaries, stepOf(spans.summarize, graphs.summarization));
+      observe(span, () => job.run({ claim }), reportWork);
+  const summaries = createSummaryWorker(db, config.summaries, stepOf(spans.summarize, jobs.summarization));
   const tasks = {
     extract: createTaskWorker(db, {
       ...{ task: "extract", leaseMs },
-      step: stepOf(spans.extract, graphs.extraction),
+      step: stepOf(spans.extract, jobs.extraction),
     }),
     compress: createTaskWorker(db, {
       ...{ task: "compress", leaseMs },
-      step: stepOf(spans.compress, graphs.compression),
+      step: stepOf(spans.compress, jobs.compression),
     }),
-    note: createTaskWorker(db, { ...{ task: "note", leaseMs }, step: stepOf(spans.note, graphs.note) }),
+    note: createTaskWorker(db, { ...{ task: "note", leaseMs }, step: stepOf(spans.note, jobs.note) }),
   };
   const compactions = createOwnerTaskWorker(db, {
     ...{ task: "compact", leaseMs },
-    step: stepOf(spans.compact, graphs.compaction),
+    step: stepOf(spans.compact, jobs.compaction),
   });
   const insights = createOwnerTaskWorker(db, {
     ...{ task: "insights", leaseMs },
-    step: stepOf(spans.insights, graphs.insights),
+    step: stepOf(spans.insights, jobs.insights),
   });
   const consolidation = createConsolidationWork(
     { db, config },
-    stepOf(spans.consolidate, graphs.consolidation),
+    stepOf(spans.consolidate, jobs.consolidation),
   );
   const enabled: Worker[] = [
     summaries,

@@ -4,7 +4,7 @@ import type { JobStatus } from "../jobs/settle-failure.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { ownerColumns, ownerIs } from "../scope/scope-predicates.js";
 import { askJudge } from "./ask-judge.js";
-import type { createConsolidationGraph } from "./consolidation-graph.js";
+import type { createConsolidationJob } from "./consolidation-graph.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { findPairs } from "./find-pairs.js";
 import { tokensLeft, withoutVotes } from "./load-consolidation.js";
@@ -70,13 +70,13 @@ const inputSchema = z.strictObject({ scope: scopeField, dryRun: z.boolean().defa
  */
 export async function consolidate(
   deps: ConsolidationRuntime,
-  graph: ReturnType<typeof createConsolidationGraph>,
+  job: ReturnType<typeof createConsolidationJob>,
   input: ConsolidateInput,
 ): Promise<Consolidated> {
   const { scope, dryRun } = parseScoped(inputSchema, input, "consolidation");
   deps.model();
   if (dryRun) return rehearse(deps, scope);
-  const { status, settled, calls, tokens } = await graph.invoke({ scope });
+  const { status, settled, calls, tokens } = await job.run({ scope });
   return { status, pairs: settled.map(told), calls, tokens };
 }
 

@@ -1,4 +1,4 @@
-import { backgroundGraph } from "../jobs/background-graph.js";
+import { backgroundJob } from "../jobs/background-graph.js";
 import { keepProgress, type OwnerTaskClaim, ownerTaskSteps } from "../jobs/owner-task.js";
 import { askJudge } from "./ask-judge.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
@@ -20,12 +20,12 @@ interface ConsolidationMade {
 }
 
 /**
- * The graph that consolidates what is known of a user or an app: load → consolidate → validate → save.
+ * The job that consolidates what is known of a user or an app: load → consolidate → validate → save.
  *
  * What the model said is kept after each call: a worker that takes over asks only what was not asked yet.
  */
-export function createConsolidationGraph(deps: ConsolidationRuntime) {
-  return backgroundGraph<OwnerTaskClaim, ConsolidationWork, ConsolidationMade>(deps, {
+export function createConsolidationJob(deps: ConsolidationRuntime) {
+  return backgroundJob<OwnerTaskClaim, ConsolidationWork, ConsolidationMade>(deps, {
     ...ownerTaskSteps(deps, "consolidate", "Consolidating"),
     name: "consolidation",
     fresh: { judged: [], tokens: 0, calls: 0, settled: [] },

@@ -1,6 +1,6 @@
 import { commonOrigin } from "../conversation/find-messages.js";
 import { insertEvents } from "../events/event-log.js";
-import { backgroundGraph } from "../jobs/background-graph.js";
+import { backgroundJob } from "../jobs/background-graph.js";
 import { markInsights } from "../jobs/owner-task.js";
 import { completeTask, type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
@@ -69,9 +69,9 @@ interface Compressed {
   memoryId: string | null;
 }
 
-/** The graph that compresses a thread's older turns into an episode when it is time: load → compress → validate → save. */
-export function createCompressionGraph(deps: EpisodesRuntime) {
-  return backgroundGraph<TaskClaim, EpisodeWork, Compressed>(deps, {
+/** The job that compresses a thread's older turns into an episode when it is time: load → compress → validate → save. */
+export function createCompressionJob(deps: EpisodesRuntime) {
+  return backgroundJob<TaskClaim, EpisodeWork, Compressed>(deps, {
     ...taskSteps(deps, "compress", "Compressing"),
     name: "compression",
     fresh: { episode: null, trimmed: false, memoryId: null },

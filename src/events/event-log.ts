@@ -108,6 +108,14 @@ export async function insertEvents(
   { timeoutMs }: Pick<QueryOptions, "timeoutMs"> = {},
 ): Promise<void> {
   if (events.length === 0) return;
+  const shown = events.filter(({ shownIds = [] }) => shownIds.length > 0);
+  await db.query(sql`${shown.length > 0 ? usedMemories(db, shown) : empty} ${eventsInserted(db, events)}`, {
+    ...{ prepare: shown.length < 2, ...(timeoutMs !== undefined && { timeoutMs }) },
+  });
+}
+
+/** The insertion of `events`, but for what counts memories as used; a `where` may follow. */
+export function eventsInserted(db: Connection, events: readonly MemoryEvent[]): Sql {
   const rows = JSON.stringify(
     events.map(({ scope, shownIds: _, ...event }) => ({
       ...event,
@@ -115,10 +123,7 @@ export async function insertEvents(
       node: eventNode(event.step),
     })),
   );
-  const shown = events.filter(({ shownIds = [] }) => shownIds.length > 0);
-  await db.query(
-    sql`
-    ${shown.length > 0 ? usedMemories(db, shown) : empty}
+  return sql`
     insert into ${db.schema}.event
       (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, detail, memory_id, category,
         similarity, created_at)
@@ -127,9 +132,7 @@ export async function insertEvents(
     from json_to_recordset(${rows}::json) as e (
       "tenantId" text, "userId" text, "appId" text, "threadId" text, "agentId" text, "runId" text, node text, step text, op text, status text, detail text,
       "memoryId" uuid, category text, similarity real
-    )`,
-    { prepare: shown.length < 2, ...(timeoutMs !== undefined && { timeoutMs }) },
-  );
+    )`;
 }
 
 /** Memories that are being written are left out: whoever writes them marks them as used as well. */

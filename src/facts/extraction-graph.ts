@@ -1,4 +1,4 @@
-import { backgroundGraph } from "../jobs/background-graph.js";
+import { backgroundJob } from "../jobs/background-graph.js";
 import { type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import {
@@ -32,12 +32,12 @@ interface Extracted {
 }
 
 /**
- * The graph that extracts the facts of what a thread's user said since the last time: load → extract → validate → save.
+ * The job that extracts the facts of what a thread's user said since the last time: load → extract → validate → save.
  *
  * Only the user's own messages are material.
  */
-export function createExtractionGraph(deps: FactsRuntime) {
-  return backgroundGraph<TaskClaim, ExtractionWork, Extracted>(deps, {
+export function createExtractionJob(deps: FactsRuntime) {
+  return backgroundJob<TaskClaim, ExtractionWork, Extracted>(deps, {
     ...taskSteps(deps, "extract", "Extracting facts from"),
     name: "extraction",
     fresh: { candidates: [], removals: [], chosen: [], rejected: [], removing: [], kept: [], outcomes: [] },

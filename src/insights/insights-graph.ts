@@ -1,4 +1,4 @@
-import { backgroundGraph } from "../jobs/background-graph.js";
+import { backgroundJob } from "../jobs/background-graph.js";
 import { type OwnerTaskClaim, ownerTaskSteps } from "../jobs/owner-task.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import {
@@ -21,11 +21,11 @@ interface Understood {
 }
 
 /**
- * The graph that makes insights into a user: load → insights → validate → save. It makes none before a day has passed since
+ * The job that makes insights into a user: load → insights → validate → save. It makes none before a day has passed since
  * the last, or where nothing was said or learned since.
  */
-export function createInsightsGraph(deps: InsightsRuntime) {
-  return backgroundGraph<OwnerTaskClaim, InsightsWork, Understood>(deps, {
+export function createInsightsJob(deps: InsightsRuntime) {
+  return backgroundJob<OwnerTaskClaim, InsightsWork, Understood>(deps, {
     ...ownerTaskSteps(deps, "insights", "Making insights into a user"),
     name: "insights",
     fresh: { candidates: [], chosen: [], rejected: [], outcomes: [] },

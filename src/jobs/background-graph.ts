@@ -1,63 +1,18 @@
+import { CallbackManager } from "@langchain/core/callbacks/manager";
 import {
   Annotation,
   type CompiledStateGraph,
   END,
-  isGraphBubbleUp,
   type LastValue,
   START,
   StateGraph,
   type StateType,
   type UpdateType,
 } from "@langchain/langgraph";
-import { errorLine } from "../logger.js";
-import type { ThreadAddress } from "../scope/scope.js";
+import { guardedSteps, type JobInput, type JobState, type JobSteps, runSteps } from "./job-steps.js";
 import type { JobRuntime } from "./jobs-options.js";
-import { type Lease, renewLease } from "./lease.js";
-import {
-  type Attempts,
-  attempted,
-  type FailedTry,
-  type Failure,
-  type JobAddress,
-  type JobStatus,
-  ownFailure,
-  putOff,
-  settleFailure,
-  toFailure,
-} from "./settle-failure.js";
-
-/** What every graph of background work has in its state. */
-interface JobState<Claim, Work> extends ThreadAddress {
-  /** Work that was claimed. Without it, that of the thread named by `threadId` and `scope` is claimed now. */
-  claim: Claim | null;
-  /** What the claim is about. */
-  work: Work | null;
-  error: Failure | null;
-  status: JobStatus;
-}
-
-/** What the steps after the first are given: the claim, its work, and what the steps before have made. */
-type Taken<Claim, Work, Made> = Made & { readonly claim: Claim; readonly work: Work };
-
-/** One kind of background work: what it is called, and its steps. What a step returns is put into the state. */
-export interface JobSteps<Claim extends Lease, Work extends JobAddress, Made extends object>
-  extends Attempts<Claim, Work> {
-  readonly name: string;
-  /** What the steps make, before they have made it. */
-  readonly fresh: Made;
-  /** Claims the work of a conversation now; null when there is none. */
-  claim(address: ThreadAddress): Promise<Claim | null>;
-  /** What `claim` is about, or how it ended. @throws MemoryError `LEASE_LOST` */
-  load(claim: Claim): Promise<Work | JobStatus>;
-  /** Asks the model. No connection is held meanwhile; `renew` extends the lease, between two calls. */
-  make(taken: Taken<Claim, Work, Made>, renew: () => Promise<void>): Promise<Partial<Made>>;
-  /** What may be kept of what the model made. */
-  validate(taken: Taken<Claim, Work, Made>): Partial<Made> | Promise<Partial<Made>>;
-  /** Writes it and gives the claim back, together or not at all. @throws MemoryError `LEASE_LOST` */
-  save(taken: Taken<Claim, Work, Made>, renew: () => Promise<void>): Promise<Partial<Made>>;
-  /** What is done once it was saved, and changes nothing of that: its error is logged. @default nothing */
-  readonly follow?: { readonly name: string; run(taken: Taken<Claim, Work, Made>): Promise<void> };
-}
+import type { Lease } from "./lease.js";
+import type { JobAddress } from "./settle-failure.js";
 
 type Channels<Fields> = { [Field in keyof Fields]: LastValue<Fields[Field]> };
 type GraphState<Claim, Work, Made> = Channels<JobState<Claim, Work> & Made>;
@@ -71,92 +26,57 @@ export type BackgroundGraph<Claim, Work, Made> = CompiledStateGraph<
   GraphState<Claim, Work, Made>
 >;
 
-/**
- * The graph that does one piece of background work: load → make, under the name of its step → validate → save, and then what
- * follows from it.
- *
- * It keeps no checkpoints, since the row of its claim is its record, and holds no connection while the model works. A
- * try that fails is recorded by the last node, and what was there before stays as it is.
- */
-export function backgroundGraph<Claim extends Lease, Work extends JobAddress, Made extends object>(
+/** A kind of background work. */
+export interface BackgroundJob<Claim, Work, Made> {
+  /** For those who call it, mount it, or look at it in Studio. It keeps no checkpoints: the row of its claim is its record. */
+  readonly graph: BackgroundGraph<Claim, Work, Made>;
+  /** Does one piece of it; returns what the graph would. */
+  run(input: JobInput<Claim>): Promise<JobState<Claim, Work> & Made>;
+}
+
+/** One kind of background work, as a graph whose nodes are its steps, and as those steps one after the other. */
+export function backgroundJob<Claim extends Lease, Work extends JobAddress, Made extends object>(
   deps: JobRuntime,
   steps: JobSteps<Claim, Work, Made>,
+): BackgroundJob<Claim, Work, Made> {
+  const guarded = guardedSteps(deps, steps);
+  const graph = graphOf(steps, guarded);
+  const traced = async (input: JobInput<Claim>) =>
+    (await graph.invoke(input as Parameters<typeof graph.invoke>[0])) as JobState<Claim, Work> & Made;
+  return {
+    graph,
+    // A run of a graph takes as much time as all statements of a short job together, and only a trace shows that it was one.
+    run: (input) => (isTraced() ? traced(input) : runSteps(guarded, input)),
+  };
+}
+
+/** Whether runs of this process are traced, as by LangSmith. */
+function isTraced(): boolean {
+  return CallbackManager.configure() !== undefined;
+}
+
+/** load → make, under the name of its step → validate → save, and then what follows from it. */
+function graphOf<Claim extends Lease, Work extends JobAddress, Made extends object>(
+  steps: JobSteps<Claim, Work, Made>,
+  { load, make, validate, save, follow }: ReturnType<typeof guardedSteps<Claim, Work, Made>>,
 ): BackgroundGraph<Claim, Work, Made> {
   type State = JobState<Claim, Work> & Made;
-  type Update = Partial<JobState<Claim, Work>> | Partial<Made>;
-  const renewing = (claim: Claim) => () => renewLease(deps.db, steps.table, claim, steps.tries.leaseMs);
-  const settle = async (failed: FailedTry<Claim, Work>) => ({
-    status: await settleFailure(deps, steps, failed),
-  });
-
-  const load = async (state: State): Promise<Update> => {
-    const claim = state.claim ?? (await steps.claim(state));
-    const fresh = { ...steps.fresh, claim, work: null, error: null };
-    if (!claim) return { ...fresh, status: "skipped" };
-    try {
-      const work = await steps.load(claim);
-      if (typeof work === "string") return { ...fresh, status: work };
-      if (await putOff(deps, steps, claim, work)) return { ...fresh, status: "deferred" };
-      return { ...fresh, work, error: isSpent(steps, claim) ? workerStopped : null };
-    } catch (cause) {
-      return { ...fresh, ...(await settle({ claim, work: null, failure: toFailure(cause) })) };
-    }
-  };
-  const save = async ({ error, ...state }: State): Promise<Update> => {
-    const { claim, work } = state;
-    if (!claim || !work) return { status: "lost" };
-    if (error) return settle({ claim, work, failure: error });
-    try {
-      const saved = await steps.save({ ...(state as unknown as Made), claim, work }, renewing(claim));
-      return { ...saved, status: "completed" };
-    } catch (cause) {
-      return settle({ claim, work, failure: toFailure(cause) });
-    }
-  };
-  /** A step between: what goes wrong in it is for the last one to record, and nothing more is done till then. */
-  const between =
-    (step: (taken: Taken<Claim, Work, Made>, renew: () => Promise<void>) => unknown) =>
-    async (state: State): Promise<Update> => {
-      const { claim, work, error } = state;
-      if (!claim || !work || error) return {};
-      return attempted(async () => (await step({ ...state, claim, work }, renewing(claim))) as Update);
-    };
-
-  const follow = async (state: State): Promise<Update> => {
-    const { claim, work } = state;
-    if (!claim || !work) return {};
-    try {
-      await steps.follow?.run({ ...state, claim, work });
-    } catch (error) {
-      if (isGraphBubbleUp(error)) throw error;
-      deps.logger.error(`${steps.follow?.name} after ${steps.name} failed: ${errorLine(error)}`);
-    }
-    return {};
-  };
-
   const fields = ["claim", "threadId", "scope", "work", ...Object.keys(steps.fresh), "error", "status"];
   const channels = Object.fromEntries(fields.map((field) => [field, Annotation<unknown>()]));
-  const node = (run: (state: State) => Promise<Update>) => (state: unknown) => run(state as State);
+  const node = (run: (state: State) => Promise<Partial<State>>) => (state: unknown) => run(state as State);
   const graph = new StateGraph(Annotation.Root(channels))
-    .addNode("load", node(load))
-    .addNode(steps.step, node(between(steps.make)))
-    .addNode("validate", node(between(steps.validate)))
-    .addNode("save", node(save))
+    .addNode("load", node(load as never))
+    .addNode(steps.step, node(make as never))
+    .addNode("validate", node(validate as never))
+    .addNode("save", node(save as never))
     .addEdge(START, "load")
     .addConditionalEdges("load", ({ work }) => (work ? steps.step : END), [steps.step, END])
     .addEdge(steps.step, "validate")
     .addEdge("validate", "save");
   const next = steps.follow?.name ?? END;
-  if (steps.follow) graph.addNode(next, node(follow)).addEdge(next as never, END);
+  if (steps.follow) graph.addNode(next, node(follow as never)).addEdge(next as never, END);
   const compiled = graph
     .addConditionalEdges("save", ({ status }) => (status === "completed" ? next : END), [next, END] as never)
     .compile({ checkpointer: false, name: steps.name });
   return compiled as unknown as BackgroundGraph<Claim, Work, Made>;
-}
-
-/** A try that ended with the worker; found when one more would be too many. */
-const workerStopped = ownFailure("The worker stopped before it was done.");
-
-function isSpent({ tries }: Pick<Attempts<Lease, JobAddress>, "tries">, { attempt }: Lease): boolean {
-  return attempt > (tries.maxFailures ?? tries.maxAttempts);
 }

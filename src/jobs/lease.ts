@@ -1,5 +1,6 @@
 import sql, { empty, raw, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
+import { eventsInserted, type MemoryEvent } from "../events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
 
 /** The right to do a piece of work, held by one worker until the lease runs out. */
@@ -49,13 +50,16 @@ export async function takeLeases<Row extends Record<string, unknown>, Claim exte
   table: LeaseTable<Claim>,
   input: { readonly rows: Sql; readonly leaseMs: number; readonly returning: Sql; readonly first?: Sql },
 ): Promise<Row[]> {
-  return db.query<Row>(sql`
+  return db.query<Row>(
+    sql`
     ${input.first ?? empty}
     update ${tableOf(db, table)} w
     set ${table.status?.taken ?? empty} attempts = attempts + 1, retry_at = null, error = null,
       lease_until = ${leaseEnd(db, input.leaseMs)}
     where ${input.rows} and ${isDue(db)}
-    returning ${input.returning}`);
+    returning ${input.returning}`,
+    { prepare: true },
+  );
 }
 
 /** Extends the lease of `claim`. @throws MemoryError `LEASE_LOST` when another worker has taken the work over. */
@@ -71,6 +75,7 @@ export async function renewLease<Claim extends Lease>(
 /**
  * Gives the row of `claim` back with `set` written to it, which may name its columns as those of `w`.
  *
+ * @param event told of it, with it or not at all.
  * @throws MemoryError `LEASE_LOST` when another worker has taken the work over; nothing is written then.
  */
 export async function endLease<Claim extends Lease>(
@@ -78,8 +83,9 @@ export async function endLease<Claim extends Lease>(
   table: LeaseTable<Claim>,
   claim: Claim,
   set: Sql,
+  event?: MemoryEvent,
 ): Promise<void> {
-  await setHeld(db, table, claim, sql`${set}, lease_until = null`);
+  await setHeld(db, table, claim, sql`${set}, lease_until = null`, event);
 }
 
 /**
@@ -104,11 +110,20 @@ export async function setHeld<Claim extends Lease>(
   table: LeaseTable<Claim>,
   claim: Claim,
   set: Sql,
+  event?: MemoryEvent,
 ): Promise<void> {
-  const held = await db.query(sql`
-    update ${tableOf(db, table)} w set ${set}
-    where ${isHeld(table, claim)}
-    returning attempts`);
+  const told = event && sql`, told as (${eventsInserted(db, [event])} where exists (select from held))`;
+  const held = await db.query(
+    sql`
+    with held as (
+      update ${tableOf(db, table)} w set ${set}
+      where ${isHeld(table, claim)}
+      returning attempts
+    )
+    ${told ?? empty}
+    select attempts from held`,
+    { prepare: true },
+  );
   if (held.length === 0) throw new MemoryError("LEASE_LOST", "Another worker took this work over.");
 }
 

@@ -1,5 +1,5 @@
 import { MemoryError } from "../errors.js";
-import { backgroundGraph } from "../jobs/background-graph.js";
+import { backgroundJob } from "../jobs/background-graph.js";
 import { type OwnerTaskClaim, ownerTaskSteps } from "../jobs/owner-task.js";
 import type { JobStatus } from "../jobs/settle-failure.js";
 import { errorLine } from "../logger.js";
@@ -19,13 +19,13 @@ interface Compacted {
 }
 
 /**
- * The graph that makes an app's notes one fewer where there are too many: load → compact → validate → save. By the lease
+ * The job that makes an app's notes one fewer where there are too many: load → compact → validate → save. By the lease
  * of the app's task, one worker of all processes is at it.
  *
  * A decision that cannot be had in time, or not be carried out, falls back to deleting the oldest note that is not pinned.
  */
-export function createCompactionGraph(deps: NotesRuntime) {
-  return backgroundGraph<OwnerTaskClaim, CompactionWork, Compacted>(deps, {
+export function createCompactionJob(deps: NotesRuntime) {
+  return backgroundJob<OwnerTaskClaim, CompactionWork, Compacted>(deps, {
     ...ownerTaskSteps(deps, "compact", "Compacting notes"),
     name: "compaction",
     fresh: { decision: null, applied: null },
@@ -41,12 +41,9 @@ export function createCompactionGraph(deps: NotesRuntime) {
 }
 
 /** Brings the notes of an app to its limit: compacts until nothing is due, or another worker is at it. */
-export async function compactNotes(
-  graph: ReturnType<typeof createCompactionGraph>,
-  owner: Scope,
-): Promise<void> {
+export async function compactNotes(job: ReturnType<typeof createCompactionJob>, owner: Scope): Promise<void> {
   let status: JobStatus = "completed";
-  while (status === "completed") ({ status } = await graph.invoke({ scope: owner }));
+  while (status === "completed") ({ status } = await job.run({ scope: owner }));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { MemoryError } from "../errors.js";
-import { backgroundGraph } from "../jobs/background-graph.js";
+import { backgroundJob } from "../jobs/background-graph.js";
 import { deferTask, type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import { errorLine } from "../logger.js";
 import type { Scope } from "../scope/scope.js";
@@ -18,13 +18,13 @@ interface Noted {
 }
 
 /**
- * The memory sub-agent: the graph that writes the note of a conversation that ended: load → note → validate → save →
+ * The memory sub-agent: the job that writes the note of a conversation that ended: load → note → validate → save →
  * compact. It keeps no checkpoints, and has nothing to do with those of the conversation.
  *
  * @param compact brings an app's notes back to its limit.
  */
-export function createNoteGraph(deps: NotesRuntime, compact: (owner: Scope) => Promise<void>) {
-  return backgroundGraph<TaskClaim, NoteWork, Noted>(deps, {
+export function createNoteJob(deps: NotesRuntime, compact: (owner: Scope) => Promise<void>) {
+  return backgroundJob<TaskClaim, NoteWork, Noted>(deps, {
     ...taskSteps(deps, "note", "Noting"),
     name: "note",
     fresh: { said: null, content: null, memoryId: null },

@@ -1,5 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
+import type { MemoryEvent } from "../events/event-log.js";
 import type { Job, Worker } from "../jobs/background-work.js";
 import {
   endLease,
@@ -44,7 +45,8 @@ export interface SummaryWork {
 
 /** The work behind `claim`, in one round trip; null when the claim was lost. */
 export async function findSummaryWork(db: Connection, claim: SummaryClaim): Promise<SummaryWork | null> {
-  const [row] = await db.query<Omit<SummaryWork, "scope"> & ScopeRow>(sql`
+  const [row] = await db.query<Omit<SummaryWork, "scope"> & ScopeRow>(
+    sql`
     select t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId", s.start_seq as "startSeq",
       s.end_seq as "endSeq",
       case when b.id is not null then json_build_object(
@@ -64,7 +66,9 @@ export async function findSummaryWork(db: Connection, claim: SummaryClaim): Prom
         and m.seq between coalesce(b.start_seq, 0) and s.end_seq
     ) m on true
     where s.id = (select id from ${db.schema}.summary where ${isHeld(summaryLeases, claim)})
-    group by t.id, s.id, b.id, b.start_seq, b.end_seq, b.content`);
+    group by t.id, s.id, b.id, b.start_seq, b.end_seq, b.content`,
+    { prepare: true },
+  );
   if (!row) return null;
   const { tenant_id, user_id, app_id, ...work } = row;
   return { ...work, scope: scopeOf({ tenant_id, user_id, app_id }) };
@@ -226,13 +230,15 @@ function failLapsed(db: Connection): Sql {
  * Completes a claimed summary.
  *
  * @param result.window what it stands for: the window claimed, or its beginning.
+ * @param result.event told of it.
  * @throws MemoryError `LEASE_LOST` when another worker has taken it over; nothing is written then.
  */
 export async function completeSummary(
   db: Connection,
   claim: SummaryClaim,
-  { text, generationTimeMs, window }: { text: string; generationTimeMs: number; window: SummaryWindow },
+  result: { text: string; generationTimeMs: number; window: SummaryWindow; event: MemoryEvent },
 ): Promise<void> {
+  const { text, generationTimeMs, window, event } = result;
   const roundsUntil = (seq: number) => sql`(
     select count(*) from ${db.schema}.message m
     where m.thread_ref = w.thread_ref and m.role = 'user' and m.seq <= ${seq}
@@ -240,7 +246,7 @@ export async function completeSummary(
   const set = sql`status = 'completed', content = ${text}, generation_time_ms = ${generationTimeMs},
     start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, start_round = ${roundsUntil(window.startSeq)},
     end_round = ${roundsUntil(window.endSeq)}, error = null`;
-  await endLease(db, summaryLeases, claim, set);
+  await endLease(db, summaryLeases, claim, set, event);
 }
 
 /** Makes summaries. */

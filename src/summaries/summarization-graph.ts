@@ -1,7 +1,6 @@
 import { findThread } from "../conversation/claim-thread.js";
 import { record } from "../conversation/record.js";
-import { insertEvent } from "../events/event-log.js";
-import { backgroundGraph } from "../jobs/background-graph.js";
+import { backgroundJob } from "../jobs/background-graph.js";
 import { parseScope, type ThreadAddress } from "../scope/scope.js";
 import {
   completeSummary,
@@ -23,10 +22,10 @@ interface Summarized {
   generationTimeMs: number;
 }
 
-/** The graph that makes one summary: load → summarize → validate → save. */
-export function createSummarizationGraph(deps: SummaryRuntime) {
+/** The job that makes one summary: load → summarize → validate → save. */
+export function createSummarizationJob(deps: SummaryRuntime) {
   const { summaries } = deps.config;
-  return backgroundGraph<SummaryClaim, SummaryWork, Summarized>(deps, {
+  return backgroundJob<SummaryClaim, SummaryWork, Summarized>(deps, {
     ...{ name: "summarization", step: "summarize", table: summaryLeases, tries: summaries },
     fresh: { summary: null, dropped: 0, generationTimeMs: 0 },
     meanwhile: "The previous summary stays in use",
@@ -51,7 +50,9 @@ export function createSummarizationGraph(deps: SummaryRuntime) {
     async save({ claim, work, summary, dropped, generationTimeMs }) {
       const { startSeq, endSeq, threadId, scope } = work;
       const window = { startSeq, endSeq };
-      await completeSummary(deps.db, claim, { text: summary ?? "", generationTimeMs, window });
+      const detail = dropped > 0 ? "instruction" : undefined;
+      const event = { scope, threadId, step: "summarize", op: "create", status: "ok", detail } as const;
+      await completeSummary(deps.db, claim, { text: summary ?? "", generationTimeMs, window, event });
       const of = { threadId, step: "summarize", summaryId: claim.summaryId, startSeq, endSeq };
       deps.logger.debug(`Memory ${claim.summaryId} status updated to completed`, of);
       deps.logger.info(`Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`, {
@@ -59,8 +60,6 @@ export function createSummarizationGraph(deps: SummaryRuntime) {
         ...(generationTimeMs !== undefined && { durationMs: generationTimeMs }),
       });
       if (startSeq > 0) deps.logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);
-      const detail = dropped > 0 ? "instruction" : undefined;
-      await insertEvent(deps.db, { scope, threadId, step: "summarize", op: "create", status: "ok", detail });
       return {};
     },
   });

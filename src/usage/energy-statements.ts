@@ -42,7 +42,8 @@ export async function chargeCall(db: Connection, call: ChargedCall, options: Ene
   const { id, scope, threadId = null, kind, inputTokens, outputTokens } = call;
   const { tenantId, userId, appId } = scopeColumns(scope);
   const units = unitsOf(call, options);
-  await db.query(sql`
+  await db.query(
+    sql`
     with place as (
       select exists (select from ${schema}.thread t where ${threadIs(tenantId, threadId)}) as thread,
         exists (select from ${schema}.owner o where ${ownerIs(ownerColumns(scope))}) as owner
@@ -66,7 +67,9 @@ export async function chargeCall(db: Connection, call: ChargedCall, options: Ene
       -- Clocks of two machines differ: what was refilled is not refilled again.
       refilled_at = greatest(e.refilled_at, excluded.refilled_at),
       capacity_units = excluded.capacity_units,
-      refill_units_per_hour = excluded.refill_units_per_hour`);
+      refill_units_per_hour = excluded.refill_units_per_hour`,
+    { prepare: true },
+  );
 }
 
 /** What a call costs. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createConsolidationGraph } from "../../src/consolidation/consolidation-graph.js";
+import { createConsolidationJob } from "../../src/consolidation/consolidation-graph.js";
 import { markChangedOwners } from "../../src/consolidation/consolidation-work.js";
 import { claimOwnerTask, completeOwnerTask, keepProgress, markOwnerTask } from "../../src/jobs/owner-task.js";
 import { resolveConfig } from "../../src/options.js";
@@ -162,7 +162,7 @@ describe("energy", () => {
     const pauses: (Date | null)[] = [until, null];
     const charged: UsageOf[] = [];
     const model = judgingModel(() => "same");
-    const graph = createConsolidationGraph({
+    const { graph } = createConsolidationJob({
       ...{ db: db.database, config: resolveConfig({}), logger: silentLogger, clock: () => new Date() },
       ...{
         embedder: null,

@@ -1,0 +1,57 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { round } from "../support/spoken.js";
+import { summaryMemory } from "../support/summary-memory.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { limitsMs } from "../support/timing.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+
+afterEach(() => vi.unstubAllEnvs());
+
+/** What a server of LangSmith would be sent. */
+async function listen() {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk) => chunks.push(chunk));
+    request.on("end", () => {
+      bodies.push(Buffer.concat(chunks).toString("latin1"));
+      response.setHeader("content-type", "application/json").end("{}");
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    bodies,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+describe("background work", () => {
+  it("is one run of its graph to LangSmith, with the model's call in it, where runs are traced", async () => {
+    const langsmith = await listen();
+    vi.stubEnv("LANGSMITH_TRACING", "true");
+    vi.stubEnv("LANGSMITH_ENDPOINT", langsmith.url);
+    vi.stubEnv("LANGSMITH_API_KEY", "a key");
+    const memory = summaryMemory(db, { model: new OfflineChatModel() });
+    const messages = [...round("one"), ...round("two"), ...round("three"), ...round("four")];
+    await memory.remember({ scope, threadId: "traced", messages });
+    await memory.idle();
+    expect(await memory.summaries.list({ scope, threadId: "traced" })).toMatchObject([
+      { status: "completed" },
+    ]);
+    await expect
+      .poll(() => langsmith.bodies.join("\n"), { timeout: limitsMs.step })
+      .toMatch(/"name":"summarization"/);
+    await expect
+      .poll(() => langsmith.bodies.join("\n"), { timeout: limitsMs.step })
+      .toMatch(/OfflineChatModel/);
+    await memory.close();
+    await langsmith.close();
+  });
+});
