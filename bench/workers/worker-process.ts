@@ -9,7 +9,8 @@ import pg from "pg";
 import PgBoss from "pg-boss";
 import { createMemory } from "../../src/index.js";
 import { createJobQueue } from "../../src/jobs/job-queue.js";
-import { createQueueWorker, takenPerRunning } from "../../src/jobs/queue-worker.js";
+import { takenPerRunning } from "../../src/jobs/queue-line.js";
+import { createQueueWorker } from "../../src/jobs/queue-worker.js";
 import { createDatabase } from "../../src/postgres/database.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 

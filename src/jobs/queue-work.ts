@@ -5,7 +5,8 @@ import { abortSignal, parseInput } from "../text/parse-input.js";
 import type { BackgroundWork, Job, Worker } from "./background-work.js";
 import { type JobKind, jobKinds, kindOfWork } from "./job-kinds.rule.js";
 import type { JobQueue } from "./job-queue.js";
-import { createQueueWorker, type QueueWorkerDeps } from "./queue-worker.js";
+import type { QueueWorkerDeps } from "./queue-line.js";
+import { createQueueWorker } from "./queue-worker.js";
 import { queuedAtOnce, type WorkerStatus } from "./worker-status.js";
 
 /** Which queued jobs a process does. */
