@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
@@ -7,7 +6,12 @@ import type { MemoryOptions } from "../../src/memory-options.js";
 import type { MemoryConfig } from "../../src/options.js";
 import { createDatabase, type Database } from "../../src/postgres/database.js";
 import { silentLogger } from "./silent-logger.js";
-import { giveBackWorkerPool, takeWorkerPool } from "./worker-pool.js";
+import {
+  giveBackWorkerDatabase,
+  newSchemaName,
+  takeWorkerDatabase,
+  type WorkerDatabase,
+} from "./worker-pool.js";
 
 /** A database of a test file's own, set up. */
 export interface TestDatabase {
@@ -83,16 +87,21 @@ function withoutUpkeep(config: MemoryOptions["config"] = {}): MemoryConfig | str
 }
 
 async function open() {
-  const schema = `test_${randomUUID().slice(0, 8)}`;
   const embedded = inject("embedded");
-  const pool = embedded
-    ? await takeWorkerPool(embedded.dump)
-    : new pg.Pool({ connectionString: inject("databaseUrl") ?? "" });
+  const setUp = ({ pool, schema }: WorkerDatabase) =>
+    createMemory({ database: pool, schema, logger: silentLogger }).setup();
+  if (embedded) {
+    const taken = await takeWorkerDatabase(embedded.dump, setUp);
+    const { pool, schema } = taken;
+    const database = createDatabase(pool, { schemaName: schema }, () => giveBackWorkerDatabase(taken));
+    return { pool, schema, database };
+  }
+  const pool = new pg.Pool({ connectionString: inject("databaseUrl") ?? "" });
+  const schema = newSchemaName();
   const database = createDatabase(pool, { schemaName: schema }, async () => {
-    if (embedded) return giveBackWorkerPool(schema);
     await pool.query(`drop schema "${schema}" cascade`);
     await pool.end();
   });
-  await createMemory({ database: pool, schema, logger: silentLogger }).setup();
+  await setUp({ pool, schema });
   return { pool, schema, database };
 }
