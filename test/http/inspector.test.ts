@@ -60,6 +60,7 @@ describe("the inspector's page", () => {
       "/inspector/package.json",
       "/inspector/..%2f..%2fpackage.json",
       "/inspector/inspector.js.map",
+      "/inspector/constructor",
     ]) {
       expect((await ask(path)).status).toBe(404);
     }

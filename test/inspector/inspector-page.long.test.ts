@@ -136,7 +136,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.keyboard.press("j");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("k");
-    const second = await page.locator("a.row").nth(1).innerText();
+    const second = (await page.locator("a.row").nth(1).textContent()) ?? "";
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: second }).waitFor();
   });

@@ -12,11 +12,11 @@ interface PageFile {
 }
 
 /** The files that there are, and what they are: nothing else is ever read. */
-const types: Readonly<Record<string, string>> = {
-  "index.html": "text/html; charset=utf-8",
-  "inspector.js": "text/javascript; charset=utf-8",
-  "inspector.css": "text/css; charset=utf-8",
-};
+const types: ReadonlyMap<string, string> = new Map([
+  ["index.html", "text/html; charset=utf-8"],
+  ["inspector.js", "text/javascript; charset=utf-8"],
+  ["inspector.css", "text/css; charset=utf-8"],
+]);
 
 /** In a built package, beside `http/`; in a clone, what was built there. */
 const places = ["../../inspector/", "../../../dist/inspector/"];
@@ -45,7 +45,7 @@ export function addInspectorPage(app: Hono): void {
   });
   app.on("GET", ["/inspector/", "/inspector/:file"], async ({ req }) => {
     const name = req.param("file") ?? "index.html";
-    const type = types[name];
+    const type = types.get(name);
     if (type === undefined)
       return new Response("There is no such file.", { status: 404, headers: headersOf("text/plain") });
     const file = await readPageFile(name, type);
