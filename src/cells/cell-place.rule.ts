@@ -1,27 +1,16 @@
-import { createHash } from "node:crypto";
 import type { Scope } from "../scope/scope.js";
+import { tenantHash } from "../scope/tenant-hash.rule.js";
 
 /** Most cells that a memory has: names of schemas count them in three digits. */
 export const mostCells = 1_000;
-
-/** Whose a cell is decided by: a tenant, a user where there is none, an app where there is neither. */
-type SpreadBy = readonly [by: "tenant" | "user" | "app", id: string];
-
-function spreadBy({ tenantId, userId, appId }: Scope): SpreadBy | null {
-  if (tenantId !== undefined) return ["tenant", tenantId];
-  if (userId !== undefined) return ["user", userId];
-  return appId === undefined ? null : ["app", appId];
-}
 
 /**
  * The cell of a scope, from 0: the same in every process and version, and evenly spread. A scope without an id has the
  * first.
  */
 export function cellOf(scope: Scope, cells: number): number {
-  const key = spreadBy(scope);
-  if (key === null || cells === 1) return 0;
-  // 48 bits, which a number holds exactly: what the remainder prefers is less than one in a hundred billion.
-  return createHash("sha256").update(JSON.stringify(key)).digest().readUIntBE(0, 6) % cells;
+  // Of 48 bits, what the remainder prefers is less than one in a hundred billion.
+  return (tenantHash(scope) ?? 0) % cells;
 }
 
 /**

@@ -14,7 +14,8 @@ export const consolidationOptionsSchema = z.strictObject({
    */
   enabled: z.boolean().default(true),
   /**
-   * How long after the last time an owner is looked at again, if anything changed. A day: doubles are no hurry.
+   * How long after the last time an owner is looked at again, if anything changed. A day: doubles are no hurry. Each tenant
+   * has a time of day of its own, so that the work of many is spread over the day; an owner's first time is its tenant's next one.
    *
    * @default 86_400_000
    */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createConsolidationJob } from "../../src/consolidation/consolidation-graph.js";
 import { markChangedOwners } from "../../src/consolidation/consolidation-work.js";
+import type { Scope } from "../../src/index.js";
 import { claimOwnerTask, completeOwnerTask, keepProgress, markOwnerTask } from "../../src/jobs/owner-task.js";
 import { resolveConfig } from "../../src/options.js";
 import { createRedactor } from "../../src/text/redactor.js";
@@ -31,12 +32,17 @@ const ownerRefOf = async (userId: string) => {
 };
 
 describe("an owner that changed", () => {
-  it("is consolidated by upkeep, once a day while something changes", async () => {
+  it("is consolidated by upkeep at its tenant's time of day, while something changes", async () => {
     const scope = { userId: "daily" };
     let now = new Date();
     const model = judgingModel(() => "same");
     const memory = db.memory({ model, clock: () => now, config: { consolidation: { enabled: true } } });
     await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    expect(await memory.upkeep()).toBe(0);
+    const { retry_at: firstAt } = await taskOf("daily");
+    expect(firstAt.getTime()).toBeGreaterThan(now.getTime());
+    expect(firstAt.getTime()).toBeLessThanOrEqual(now.getTime() + dayMs);
+    now = firstAt;
     expect(await memory.upkeep()).toBe(1);
     expect(await memory.memories.list({ scope })).toHaveLength(1);
     expect(model.calls).toHaveLength(3);
@@ -68,22 +74,25 @@ describe("an owner that changed", () => {
     await expect(db.memory().consolidate({ scope })).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
   });
 
-  it("takes turns with owners of other tenants", async () => {
+  it("has its tenant's time, and those of one tenant follow each other", async () => {
     const memory = db.memory();
-    for (const userId of ["a", "b", "c"]) {
-      await memory.memories.add([{ text: hiking }, { text: "The user plays chess." }], {
-        scope: { tenantId: "large", userId },
-      });
+    for (const [tenantId, userId] of [
+      ["large", "a"],
+      ["large", "b"],
+      ["large", "c"],
+      ["small", "d"],
+    ]) {
+      const scope = { tenantId, userId } as Scope;
+      await memory.memories.add([{ text: hiking }, { text: "The user plays chess." }], { scope });
     }
-    await memory.memories.add([{ text: hiking }, { text: "The user plays chess." }], {
-      scope: { tenantId: "small", userId: "d" },
-    });
     await markChangedOwners(db.database, { everyMs: dayMs, limit: 100 });
     const { rows } = await db.pool.query(
-      `select o.tenant_id from "${db.schema}".owner_task k join "${db.schema}".owner o on o.id = k.owner_ref
-       where o.tenant_id in ('large', 'small') order by k.retry_at`,
+      `select o.tenant_id, k.retry_at from "${db.schema}".owner_task k join "${db.schema}".owner o on o.id = k.owner_ref
+       where o.tenant_id in ('large', 'small') order by o.user_id`,
     );
-    expect(rows.map((row) => row.tenant_id)).toEqual(["large", "small", "large", "large"]);
+    const [a, b, c, d] = rows.map(({ retry_at }) => retry_at.getTime());
+    expect([b - a, c - b]).toEqual([1_000, 1_000]);
+    expect(Math.abs(d - a)).toBeGreaterThan(60_000);
   });
 });
 
