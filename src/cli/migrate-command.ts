@@ -1,5 +1,5 @@
 import { type CliCommand, type DatabaseFlags, withDatabase } from "./flags.js";
-import { print } from "./output.js";
+import { aligned, print } from "./output.js";
 
 /** `mnemograph migrate`: what `memory.setup()` does. */
 export const migrateCommand: CliCommand = {
@@ -22,6 +22,25 @@ async function migrate(flags: DatabaseFlags & { vectors?: true; isolation?: true
   const { schema, vectors = false, isolation = false } = flags;
   const { migrateDatabase } = await import("./set-up.js");
   const { applied, place } = await migrateDatabase(flags, { vectors, isolation });
-  const done = applied.length > 0 ? `Applied to "${schema}" in ${place}: ${applied.join(", ")}` : null;
-  print(flags, { schema, applied }, () => done ?? `"${schema}" in ${place} is up to date.`);
+  print(flags, { schema, applied }, () => {
+    if (applied.length === 0) return `"${schema}" in ${place} is up to date.`;
+    const cells = ofCells(applied);
+    if (cells.size === 0) return `Applied to "${schema}" in ${place}: ${applied.join(", ")}`;
+    const lines = [...cells].map(([cell, names]) => [
+      cell,
+      `${names.length} migrations`,
+      `${names[0]} to ${names.at(-1)}`,
+    ]);
+    return `Applied in ${place}:\n${aligned(lines).join("\n")}`;
+  });
+}
+
+/** Migrations by the schema of the cell that they ran in; nothing where there is one schema. */
+function ofCells(applied: readonly string[]): Map<string, string[]> {
+  const cells = new Map<string, string[]>();
+  for (const one of applied) {
+    const [cell = "", name] = one.split(": ");
+    if (name !== undefined) cells.set(cell, [...(cells.get(cell) ?? []), name]);
+  }
+  return cells;
 }
