@@ -159,7 +159,8 @@ async function findExtractionWork(
   writesPerDay: number,
 ): Promise<ExtractionWork | null> {
   const { schema } = db;
-  const [row] = await db.query<Row>(sql`
+  const [row] = await db.query<Row>(
+    sql`
     with thread as (
       select t.*, o.id as owner from ${schema}.thread_task k
       join ${schema}.thread t on t.id = k.thread_ref
@@ -206,7 +207,9 @@ async function findExtractionWork(
       ) order by importance desc, updated_at desc), '[]') from known) as known,
       (select count(*) from written)::int as written,
       (select created_at + interval '1 day' from written where position = ${writesPerDay}) as allowed_at
-    from thread t`);
+    from thread t`,
+    { prepare: true },
+  );
   if (!row) return null;
   return {
     scope: scopeOf(row),
