@@ -121,7 +121,7 @@ const mayImport = {
     ...["transfer", "jobs", "http/answers", "http/route"],
   ],
   "http/inspector": ["http/route"],
-  http: ["scope", "http/answers", "http/inspector", "http/route", "http/routes"],
+  http: ["text", "scope", "http/answers", "http/inspector", "http/route", "http/routes"],
   mcp: ["text", "scope", "memories/item", "search"],
   cli: [
     ...["cells", "http", "http/inspector", "mcp"],

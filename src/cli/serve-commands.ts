@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { isIP } from "node:net";
 import { MemoryError } from "../errors.js";
-import type { MemoryAppOptions } from "../http/memory-app.js";
+import type { MemoryAppOptions } from "../http/app-options.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withScope } from "./flags.js";
 import { peers, serveUntilStopped } from "./listen.js";
 import { stopSignal, useMemory, useScope } from "./use-memory.js";

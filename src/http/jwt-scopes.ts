@@ -1,5 +1,7 @@
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
+import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { listener, parseInput } from "../text/parse-input.js";
 import { type Authenticate, bearerTokenOf } from "./authenticate.js";
 import type { Caller } from "./route/caller.js";
 
@@ -64,7 +66,16 @@ export function jwtScopes(options: JwtScopes): Authenticate {
 const asymmetric = ["RS256", "PS256", "ES256", "EdDSA"];
 const fewestSecretBytes = 32;
 
-function checkOptions({ jwksUrl, secret, issuer, audience }: JwtScopes): void {
+const optionsSchema = z.strictObject({
+  ...{ jwksUrl: z.unknown().optional(), secret: z.unknown().optional(), issuer: z.unknown().optional() },
+  ...{ audience: z.unknown().optional(), algorithms: z.array(z.string()).readonly().optional() },
+  ...{ clockToleranceSeconds: z.number().optional(), caller: listener().optional() },
+});
+
+function checkOptions(options: JwtScopes): void {
+  // A claim that is not looked at for a misspelt name would let in others than are meant.
+  parseInput(optionsSchema, options, "JWT settings");
+  const { jwksUrl, secret, issuer, audience } = options;
   const problems = [
     (jwksUrl === undefined) === (secret === undefined) && "give either `jwksUrl` or `secret`",
     secret !== undefined &&

@@ -1,9 +1,9 @@
 import { type Context, Hono } from "hono";
 import { MemoryError, messageOf } from "../errors.js";
-import { defaultLogger, type Logger } from "../logger.js";
+import { defaultLogger } from "../logger.js";
 import type { Memory } from "../memory.js";
-import type { Scope } from "../scope/scope.js";
-import { type Authenticate, isLocal } from "./authenticate.js";
+import { checkAppOptions, type MemoryAppOptions } from "./app-options.js";
+import { isLocal } from "./authenticate.js";
 import { addInspectorPage } from "./inspector/inspector-files.js";
 import { isFromPage } from "./inspector/inspector-session.js";
 import { openApiDocument } from "./openapi.js";
@@ -21,49 +21,6 @@ import type { Asked, Route } from "./route/route.js";
 import { within } from "./route/within.js";
 import { type MemoryApp, routes } from "./routes.js";
 
-/** A request that may go on or wait. */
-export interface LimitedRequest {
-  readonly caller: Caller;
-  /** Of the operation, as `/openapi.json` names it: "recall", "forget", "mcp". */
-  readonly operation: string;
-  readonly request: Request;
-}
-
-/** How an app answers. */
-export interface MemoryAppOptions {
-  /**
-   * Who sends a request. Without it only programs of this machine are answered, over loopback, and as operators: what
-   * comes from elsewhere, or by a proxy, is refused. @default nobody but this machine
-   */
-  readonly authenticate?: Authenticate;
-  /** Asked before each call: an answer refuses it for so long, by status 429. @default no limit */
-  readonly rateLimit?: (
-    request: LimitedRequest,
-  ) => { readonly retryAfterMs: number } | undefined | Promise<{ readonly retryAfterMs: number } | undefined>;
-  /** Longest body of JSON, in bytes. @default 4000000: thousands of memories */
-  readonly maxBodyBytes?: number;
-  /** Longest export that is imported, in bytes. @default 1000000000: it is read line by line */
-  readonly maxImportBytes?: number;
-  /**
-   * Longest time until an answer begins, in milliseconds, with the time a slow caller takes to send its body. Imports and
-   * what models are asked for meanwhile may take longer: calls go on, and are done. @default 60000
-   */
-  readonly timeoutMs?: number;
-  /**
-   * Shows a page at `/inspector/` that a developer or operator debugs memory with: it asks this API and nothing else, as
-   * whoever `authenticate` says looks at it. What comes with cookies from pages of other sites is refused then.
-   *
-   * @default false
-   */
-  readonly inspector?: boolean;
-  /** Answers `/mcp`: `mcpHandler(memory)` of mnemograph/mcp. @default there is no such path */
-  readonly mcp?: (request: Request, scope: Scope, actor: string) => Promise<Response>;
-  /** Ends imports, exports and forgetting that are under way, when the server is to end. @default nothing does */
-  readonly signal?: AbortSignal;
-  /** @default warnings and errors on standard error */
-  readonly logger?: Logger;
-}
-
 /**
  * The HTTP API of `memory`, to be served as it is, or mounted in another Hono app or as LangGraph's `http.app`. Describes
  * itself at `/openapi.json`.
@@ -75,8 +32,10 @@ export interface MemoryAppOptions {
  * });
  * serve({ fetch: app.fetch, port: 8787 }); // of @hono/node-server
  * ```
+ * @throws MemoryError `INVALID_INPUT` for options that there are not
  */
 export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}): MemoryApp {
+  checkAppOptions(options);
   const app = new Hono();
   const { logger = defaultLogger } = options;
   const forgets = createForgetDesk((message) => logger.error(message));

@@ -1,7 +1,14 @@
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import { z } from "zod";
 import type { Memory } from "../memory.js";
 import type { Scope } from "../scope/scope.js";
+import { parseInput, storableText } from "../text/parse-input.js";
 import { createMcpServer } from "./memory-server.js";
+
+const optionsSchema = z.strictObject({
+  agent: storableText.optional(),
+  origins: z.array(z.string()).readonly().optional(),
+});
 
 /** How a request of the Model Context Protocol is answered, whose memory was found out before. */
 export type McpHandler = (request: Request, scope: Scope, actor: string) => Promise<Response>;
@@ -13,12 +20,14 @@ export type McpHandler = (request: Request, scope: Scope, actor: string) => Prom
  * @param options.agent as for `createMcpServer`.
  * @param options.origins of pages that may ask, such as "https://chat.example.com"; a page of any other site is refused with
  * status 403. Clients that are no pages send no origin. @default only the host that is asked itself
+ * @throws MemoryError `INVALID_INPUT` for options that there are not
  */
 export function mcpHandler(
   memory: Memory,
   options: { readonly agent?: string; readonly origins?: readonly string[] } = {},
 ): McpHandler {
-  const { origins = [], ...shown } = options;
+  const { origins = [], agent } = parseInput(optionsSchema, options, "options of mcpHandler");
+  const shown = agent === undefined ? {} : { agent };
   return async (request, scope, actor) => {
     if (isOfOtherSite(request, origins)) return refusal(403, "Pages of this origin may not ask here.");
     // There is no session to listen to or to end.

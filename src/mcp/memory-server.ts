@@ -4,8 +4,10 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { shownLine } from "../memories/item/memory.js";
 import type { Memory } from "../memory.js";
-import { isSharedBy, parseScope, type Scope } from "../scope/scope.js";
+import { isSharedBy, parseScope, type Scope, scopeField } from "../scope/scope.js";
 import { answerForms } from "../search/answer-query.js";
+import { comesBesides } from "../text/comes-besides.js";
+import { parseInput, storableText } from "../text/parse-input.js";
 
 /** Whose memory a server of the Model Context Protocol shows, and who acts in it. */
 export interface McpServerOptions {
@@ -15,6 +17,12 @@ export interface McpServerOptions {
   /** For the audit trail. @default "mcp" */
   readonly actor?: string;
 }
+
+const optionsSchema = z.strictObject({
+  scope: scopeField,
+  agent: storableText.optional(),
+  actor: storableText.optional(),
+});
 
 /** What every tool needs. */
 interface Served extends McpServerOptions {
@@ -31,14 +39,15 @@ interface Served extends McpServerOptions {
  * const server = createMcpServer(memory, { scope: { userId: "ana" } });
  * await server.connect(new StdioServerTransport());
  * ```
- * @throws MemoryError `SCOPE_REQUIRED`
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for options that there are not
  */
 export function createMcpServer(memory: Memory, options: McpServerOptions): McpServer {
+  const { agent, actor = "mcp", ...given } = parseInput(optionsSchema, options, "options of createMcpServer");
   const served: Served = {
-    ...options,
     memory,
-    scope: parseScope(options.scope),
-    actor: options.actor ?? "mcp",
+    scope: parseScope(given.scope),
+    actor,
+    ...(agent !== undefined && { agent }),
   };
   const server = new McpServer({ name: "mnemograph", version: "1" }, { instructions });
   addSearches(server, served);
@@ -123,11 +132,13 @@ function addWrites(server: McpServer, { memory, scope, actor }: Served): void {
       }),
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
-    (draft) =>
+    ({ key, value, ...draft }) =>
       answered(async () => {
+        // What comes besides a slot's value ends nothing: it is a statement of its own.
+        const slot = comesBesides(draft.text) ? {} : { key, value };
         // A model writes it, whoever it says has said it.
         const [outcome] = await memory.memories.add(
-          { ...draft, origin: "assistant" },
+          { ...draft, ...slot, origin: "assistant" },
           { scope, actor, asksConsent: true },
         );
         return outcome;

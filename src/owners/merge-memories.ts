@@ -8,7 +8,6 @@ import { sourceRank } from "../memories/slot/slot-conflict.rule.js";
 import { findSlotIntervals, moveIntervals, splitIntervals } from "../memories/slot/slot-intervals.js";
 import { freeInterval, freeSince } from "../memories/slot/slot-timeline.rule.js";
 import { mergeThresholds } from "../memories/write/decide-write.rule.js";
-import { expireMemories } from "../memories/write/expire-memories.js";
 import { findWriteCandidates } from "../memories/write/find-write-candidates.js";
 import {
   type Deactivation,
@@ -46,12 +45,7 @@ export async function settleMemories(
   move: Move,
   now: Date,
 ): Promise<MetMemories> {
-  const { purgeAfterMs } = config.lifecycle;
   const vectors = await hasVectors(tx);
-  for (const { ref, tenantId, userId, appId } of [move.from, move.to]) {
-    const scope = { ...(tenantId && { tenantId }), ...(userId ? { userId } : { appId }) };
-    await expireMemories(tx, { owner: { ref }, scope, purgeAfterMs, vectors });
-  }
   const met = await findMet(tx, config, move, now);
   const plan = planMerge(met);
   await apply(tx, move, plan, vectors);

@@ -4,7 +4,9 @@ import { MemoryError } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { wordlessLine } from "../memories/changes/change-line.js";
 import { recordChanges } from "../memories/changes/record-changes.js";
+import { expireMemories } from "../memories/write/expire-memories.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
+import { hasVectors } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { asTenant } from "../postgres/isolation.js";
@@ -131,7 +133,7 @@ function whoseOf(input: { from?: unknown; to?: unknown; threadIds?: unknown[] | 
 async function merge(tx: Connection, config: WriteConfig, asked: Asked): Promise<Merged> {
   const columns = { from: scopeColumns(asked.from), to: scopeColumns(asked.to) };
   await lockThreads(tx, asked);
-  const owners = await lockOwners(tx, asked);
+  const owners = await lockOwners(tx, config, asked);
   // Of those that came since nobody holds one: whoever made it is done, or waits for its owner.
   const threads = await lockThreads(tx, asked, "nowait");
   const missing = asked.threadIds?.find((id) => !threads.some(({ threadId }) => threadId === id));
@@ -187,17 +189,24 @@ function countsOf(moved: MovedRows, { merged, closed }: { merged: number; closed
   return { threads: thread, messages: message, memories: memory, merged, closed, records, items };
 }
 
-/** Both owners, locked: the older row first, in whichever direction they are merged. */
-async function lockOwners(tx: Connection, { from, to }: Asked) {
+/**
+ * Both owners, locked: the older row first, in whichever direction they are merged. What has expired of theirs is hidden
+ * before they are counted, since that is news with revisions of its own.
+ */
+async function lockOwners(tx: Connection, { lifecycle: { purgeAfterMs } }: WriteConfig, { from, to }: Asked) {
+  const vectors = await hasVectors(tx);
   const rows: Record<string, OwnerCounters & { now: Date }> = {};
   // Made where they are new, which locks them; nobody else holds two users at once.
   const made = [from, to].map((scope) => JSON.stringify(scopeColumns(scope)));
   const inOrder = made[0] === made.toSorted()[0] ? [from, to] : [to, from];
   for (const scope of inOrder) {
-    const { ref, revision, turns, now } = await lockOwner(tx, scope);
-    const [row] = await tx.query<{ trimmed: number }>(sql`
-      select o.changes_trimmed_to::float8 as trimmed from ${tx.schema}.owner o where o.id = ${ref} for update`);
-    rows[scope === from ? "from" : "to"] = { ref, revision, turns, now, trimmedTo: row?.trimmed ?? 0 };
+    const { ref, turns, now } = await lockOwner(tx, scope);
+    await expireMemories(tx, { owner: { ref }, scope, purgeAfterMs, vectors });
+    const [row] = await tx.query<{ revision: number; trimmed: number }>(sql`
+      select o.revision::float8 as revision, o.changes_trimmed_to::float8 as trimmed
+      from ${tx.schema}.owner o where o.id = ${ref} for update`);
+    const { revision, trimmed: trimmedTo } = row ?? { revision: 0, trimmed: 0 };
+    rows[scope === from ? "from" : "to"] = { ref, revision, turns, now, trimmedTo };
   }
   const found = rows as Record<"from" | "to", OwnerCounters & { now: Date }>;
   return { from: found.from, to: found.to, now: found.to.now };

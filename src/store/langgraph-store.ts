@@ -1,9 +1,11 @@
 import {
   BaseStore,
   type Item,
+  type ListNamespacesOperation,
   type Operation,
   type OperationResults,
   type SearchItem,
+  type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
@@ -100,6 +102,28 @@ class ScopedStore extends BaseStore implements LangGraphStore {
       for (const row of found) addResult(results, parsed[row.n]?.operation, row);
     }
     return results as OperationResults<Op>;
+  }
+
+  // LangGraph's own leaves out options that it does not know, and so finds more than was asked for.
+  override async search(
+    namespacePrefix: string[],
+    options: Parameters<BaseStore["search"]>[1] = {},
+  ): Promise<SearchItem[]> {
+    const [found] = await this.batch<[SearchOperation]>([{ ...options, namespacePrefix }]);
+    return found;
+  }
+
+  override async listNamespaces(
+    options: Parameters<BaseStore["listNamespaces"]>[0] = {},
+  ): Promise<string[][]> {
+    const { prefix, suffix, limit = 100, offset = 0, ...others } = options;
+    const matchConditions = [
+      ...(prefix ? [{ matchType: "prefix" as const, path: prefix }] : []),
+      ...(suffix ? [{ matchType: "suffix" as const, path: suffix }] : []),
+    ];
+    const operation: ListNamespacesOperation = { ...others, matchConditions, limit, offset };
+    const [found] = await this.batch<[ListNamespacesOperation]>([operation]);
+    return found;
   }
 
   // LangGraph's own refuses namespaces with a full stop.

@@ -2,8 +2,13 @@ import sql from "sql-template-tag";
 import { insertEvents } from "../events/event-log.js";
 import { memoryHash, memoryTerms } from "../memories/item/memory.js";
 import { memoryColumns } from "../memories/item/memory-row.js";
-import { findSlotIntervals, type SlotInterval } from "../memories/slot/slot-intervals.js";
-import { freeInterval, freeSince } from "../memories/slot/slot-timeline.rule.js";
+import { findSlotIntervals, type Slot, type SlotInterval } from "../memories/slot/slot-intervals.js";
+import {
+  freeInterval,
+  freeSince,
+  type HeldInterval,
+  untilNext,
+} from "../memories/slot/slot-timeline.rule.js";
 import { countAdded, sourceOf, termRows, wordRows } from "../memories/write/insert-memories.js";
 import { fields, names, type RowOf, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
@@ -83,38 +88,75 @@ interface ImportedMemory extends RowOf<typeof importedColumns> {
   readonly actorTerms: string;
 }
 
-/** `memories` with times at which their slots held nothing else: what is known already keeps its own. */
+/**
+ * `memories` with times at which their slots held nothing else: what is known already keeps its own, and of two of the
+ * file's that overlap the later one holds.
+ */
 async function inFreeIntervals(
   tx: Connection,
   ownerRef: OwnerRef,
   memories: readonly ImportedMemory[],
 ): Promise<ImportedMemory[]> {
-  const slots = memories.flatMap(({ appId, category, key }) =>
-    key === null ? [] : { appId, category, key },
-  );
-  const held = slots.length === 0 ? [] : await findSlotIntervals(tx, { ownerRef, slots });
-  const bySlot = new Map<string, SlotInterval[]>();
-  const intervalsOf = ({ appId, category, key }: Pick<ImportedMemory, "appId" | "category" | "key">) => {
-    const name = JSON.stringify([appId, category, key]);
-    const intervals = bySlot.get(name) ?? [];
-    bySlot.set(name, intervals);
-    return intervals;
-  };
-  for (const interval of held) intervalsOf(interval).push(interval);
+  const values = memories.filter(hasHeld);
+  if (values.length === 0) return [...memories];
+  const held = bySlot(await findSlotIntervals(tx, { ownerRef, slots: values.map(slotOf) }));
+  const placed = new Map<ImportedMemory, HeldInterval>();
+  for (const [slot, told] of bySlot(values)) {
+    for (const [memory, interval] of inTurn(told, held.get(slot) ?? [])) placed.set(memory, interval);
+  }
   return memories.map((memory) => {
-    const { appId, category, key, state, validFrom, validTo } = memory;
-    if (key === null || (state !== "active" && state !== "superseded")) return memory;
-    const others = intervalsOf({ appId, category, key });
-    const holder = state === "active" && others.some(({ active }) => active);
-    // What comes for a slot that is held is closed, and held it at most until then.
-    const placed =
-      state === "active" && !holder
-        ? { from: freeSince(validFrom, others), to: null }
-        : freeInterval({ from: validFrom, to: validTo ?? (holder ? null : validFrom) }, others);
-    // How the file's own values stand to each other is left as it says.
-    if (state === "active" && !holder) others.push({ ...{ appId, category, key }, ...placed, active: true });
-    return { ...memory, validFrom: placed.from, validTo: placed.to };
+    const { from, to } = placed.get(memory) ?? { from: memory.validFrom, to: memory.validTo };
+    return { ...memory, validFrom: from, validTo: to };
   });
+}
+
+type SlotMemory = ImportedMemory & { readonly key: string };
+
+/** Whether a memory holds, or held, a slot. */
+function hasHeld(memory: ImportedMemory): memory is SlotMemory {
+  return memory.key !== null && (memory.state === "active" || memory.state === "superseded");
+}
+
+function slotOf({ appId, category, key }: Slot): Slot {
+  return { appId, category, key };
+}
+
+function bySlot<Item extends Slot>(items: readonly Item[]): Map<string, Item[]> {
+  const slots = new Map<string, Item[]>();
+  for (const item of items) {
+    const { appId, category, key } = item;
+    const name = JSON.stringify([appId, category, key]);
+    const known = slots.get(name);
+    if (known) known.push(item);
+    else slots.set(name, [item]);
+  }
+  return slots;
+}
+
+/** When each of `told`, which a file tells of one slot, held it: at no time at which another of them or of `held` did. */
+function inTurn(told: readonly SlotMemory[], held: readonly SlotInterval[]): Map<SlotMemory, HeldInterval> {
+  const others: HeldInterval[] = [...held];
+  let isHeld = held.some(({ active }) => active);
+  const intervals = told.map(({ state, validFrom: from, validTo }) => ({
+    from,
+    to: validTo ?? (state === "active" ? null : from),
+  }));
+  const placed = new Map<SlotMemory, HeldInterval>();
+  // What holds still comes after all that has ended.
+  for (const isActive of [false, true]) {
+    for (const [place, memory] of told.entries()) {
+      if ((memory.state === "active") !== isActive) continue;
+      // What comes for a slot that is held is closed, and held it at most until then.
+      const interval =
+        isActive && !isHeld
+          ? { from: freeSince(memory.validFrom, others), to: null }
+          : freeInterval(untilNext(intervals[place] as HeldInterval, intervals), others);
+      isHeld ||= isActive;
+      others.push(interval);
+      placed.set(memory, interval);
+    }
+  }
+  return placed;
 }
 
 /**

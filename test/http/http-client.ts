@@ -1,6 +1,7 @@
 import { expect } from "vitest";
+import type { MemoryAppOptions } from "../../src/http/app-options.js";
 import { bearerTokens } from "../../src/http/authenticate.js";
-import { createMemoryApp, type MemoryAppOptions } from "../../src/http/memory-app.js";
+import { createMemoryApp } from "../../src/http/memory-app.js";
 import type { Caller } from "../../src/http/route/caller.js";
 import type { Route } from "../../src/http/route/route.js";
 import { routes } from "../../src/http/routes.js";

@@ -86,6 +86,25 @@ describe("the tool for changing memory", () => {
     ]);
   });
 
+  it.each([
+    ["a slot's value", { category: "profile", key: "job", value: "engineer" }],
+    ["a statement", { category: "profile" }],
+  ])("ends nothing with it where the model calls it an update of %s", async (_, slot) => {
+    const engineer = "The user works as an engineer.";
+    const { memory, thread } = await knowing({ ...slot, text: engineer, origin: "user" });
+    const quote = "Ich bin auch bei der Feuerwehr";
+    const [known] = await all(memory, thread);
+    const change = { action: "update", memory: known!.id, value: "firefighter", quote };
+    const update = (text: string) => turn(memory, thread, `${quote}.`, { ...change, text });
+    expect(await update("The user is a firefighter.")).toMatch(/^Remembered/);
+    expect(await texts(memory, thread)).toEqual([engineer, "The user is a firefighter."]);
+    // What says both may take the place of the one.
+    const both = "The user works as an engineer and also is a firefighter.";
+    await update(both);
+    expect(await texts(memory, thread)).toEqual(expect.arrayContaining([both]));
+    expect(await texts(memory, thread)).not.toContain(engineer);
+  });
+
   it("keeps the user's own rules, and puts orders of others in quarantine", async () => {
     const { memory, thread } = await knowing();
     const rule = { action: "add", category: "instructions", text: "Always reply with code first." };

@@ -106,4 +106,33 @@ describe("a slot holds one value at a time", () => {
       ["soup", 2021, 2021],
     ]);
   });
+
+  it("when the values of a file overlap each other, in whatever order they stand", async () => {
+    const source = db.memory();
+    const ana = newUser();
+    await addAll(source, ana, [lunch("rice", 2016), lunch("fish", 2018), lunch("soup", 2020)]);
+    const lines: ExportLine[] = [];
+    for await (const line of source.export(ana.scope)) lines.push(line);
+    const written = lines.filter(
+      ({ type }) => type !== "history" && type !== "change" && type !== "relation",
+    );
+    for (const order of ["as written", "backwards"]) {
+      const ben = newUser();
+      const brought = written.slice(0, -1).map((line) => {
+        if (line.type !== "memory") return line;
+        const validTo = line.value === "rice" ? "2021-01-01T00:00:00Z" : line.validTo;
+        return { ...line, id: randomUUID(), validTo, supersededBy: null };
+      });
+      const memories = brought.filter(({ type }) => type === "memory");
+      const others = brought.filter(({ type }) => type !== "memory");
+      if (order === "backwards") memories.reverse();
+      const end = { type: "end", lines: brought.length } as const;
+      await source.import([...others, ...memories, end], { scope: ben.scope, trust: "operator" });
+      expect(await timesOf(source, ben), order).toEqual([
+        ["rice", 2016, 2018],
+        ["fish", 2018, 2020],
+        ["soup", 2020, null],
+      ]);
+    }
+  });
 });

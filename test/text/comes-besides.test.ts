@@ -11,6 +11,14 @@ describe("what is told", () => {
     "Я также пожарный.",
     "我也是消防员。",
     "He has another job in the evening.",
+    "The user moonlights as a DJ.",
+    "I play the drums, too.",
+    "Sono ingegnere e faccio pure il DJ.",
+    "Пользователь ещё и пожарный.",
+    "По выходным я к тому же пожарный.",
+    "Ещё я подрабатываю курьером.",
+    "Користувач ще й пожежник.",
+    "Użytkownik dorabia jako kurier.",
   ])("comes besides what was: %s", (text) => {
     expect(comesBesides(text)).toBe(true);
   });
@@ -23,6 +31,10 @@ describe("what is told", () => {
     "I no longer work there, I am now also a baker.",
     "Now I also live in Porto.",
     "Takeaway food is what I take.",
+    "Porto is too far for the user.",
+    "Пользователь всё ещё живёт в Твери.",
+    "Пользователь ещё не женат.",
+    "The user wears pure wool.",
     "",
   ])("does not, or takes its place: %s", (text) => {
     expect(comesBesides(text)).toBe(false);

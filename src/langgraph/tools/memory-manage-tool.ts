@@ -11,6 +11,7 @@ import { asksToForget } from "../../text/asks-to-forget.js";
 import { comesBesides } from "../../text/comes-besides.js";
 import { findQuote } from "../../text/find-quote.js";
 import { messageText } from "../../text/message-text.js";
+import { plainWords } from "../../text/plain-words.js";
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
 import { channelOf } from "../run/consent-channel.js";
 import { checkOptions, roundOptions } from "../run/node-options.js";
@@ -126,10 +127,23 @@ async function add(call: Call, input: Arguments): Promise<string> {
   }
   const { key, value, quote } = input;
   const text = required(input.text, "text");
-  // What comes besides a slot's value ends nothing: it is a statement of its own.
-  const besides = comesBesides(text) || comesBesides(quote ?? "");
-  const slot = besides ? {} : { ...(key && { key }), ...(value && { value }) };
+  const slot = isBesides(text, quote) ? {} : { ...(key && { key }), ...(value && { value }) };
   return write(call, { category, ...slot, text }, quote);
+}
+
+/** Whether it comes besides what is known, and so ends nothing: it is a statement of its own, whatever the model calls it. */
+function isBesides(text: string, quote: string | null | undefined): boolean {
+  return comesBesides(text) || comesBesides(quote ?? "");
+}
+
+/** Whether `text` says all that is known, or is only another thing that was besides: then nothing is lost with the old words. */
+function holds(text: string, known: MemoryItem): boolean {
+  const said = new Set(wordsIn(text));
+  return comesBesides(known.text) || wordsIn(known.value ?? known.text).every((word) => said.has(word));
+}
+
+function wordsIn(text: string): string[] {
+  return plainWords(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
 async function update(call: Call, input: Arguments): Promise<string> {
@@ -138,6 +152,7 @@ async function update(call: Call, input: Arguments): Promise<string> {
   const quote = usersWords(call, input.quote);
   if (quote === null && isVouchedFor(known)) throw needsWords(known, "change it");
   const { id, key, category, revision } = known;
+  if (isBesides(text, quote) && !holds(text, known)) return write(call, { category, text }, input.quote);
   if (key !== null) {
     const { value } = input;
     return write(

@@ -13,7 +13,7 @@ import { wayIn } from "../../way-in.js";
 import { checkOptions, roundOptions } from "../run/node-options.js";
 import { runIdentity, runPlace } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import { memoryTool } from "./memory-tool.js";
+import { memoryTool, noOthers } from "./memory-tool.js";
 
 /** How a `memory.query` tool is bound. */
 export interface MemoryQueryToolOptions {
@@ -36,9 +36,6 @@ const wireFilterSchema = memoryFilterSchema
   .extend({ updated_after: isoText, updated_before: isoText })
   .loose();
 
-/** Unknown arguments are let through, to be refused with a message, and the JSON schema says that there are none. */
-const strict = { additionalProperties: false };
-
 // No defaults in the schema: JSON schema would list those fields as required.
 const argumentsSchema = z
   .looseObject({
@@ -50,13 +47,13 @@ const argumentsSchema = z
       .array(z.string())
       .nullish()
       .describe("Only these categories. Leave out to search all you may read."),
-    filters: wireFilterSchema.meta(strict).optional().describe("Only memories with these properties."),
+    filters: wireFilterSchema.meta(noOthers).optional().describe("Only memories with these properties."),
     top_k: z.int().min(1).max(20).nullish().describe("Most memories to return; 3 unless told."),
     return: z.enum(answerForms).nullish().describe('"full" adds metadata; "bullets" unless told.'),
     budget_tokens: z.int().min(16).max(8_000).nullish().describe("Longest answer; 512 unless told."),
     threshold: z.number().min(0).max(1).nullish().describe("Least similarity of a result, 0 to 1."),
   })
-  .meta(strict);
+  .meta(noOthers);
 
 /**
  * The tool `memory.query`, for a supervisor or a subagent.

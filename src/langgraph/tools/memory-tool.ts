@@ -1,10 +1,11 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { type DynamicStructuredTool, tool } from "@langchain/core/tools";
 import { getCurrentTaskInput, type LangGraphRunnableConfig } from "@langchain/langgraph";
-import type { z } from "zod";
+import { z } from "zod";
 import { saidMessage } from "../../conversation/recalled-mark.js";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import { messageText } from "../../text/message-text.js";
+import { parseInput } from "../../text/parse-input.js";
 import { isDelegated } from "../run/run-identity.js";
 
 /** A tool by which a model uses memory. */
@@ -12,6 +13,7 @@ interface MemoryTool<Schema extends z.ZodObject> {
   /** On the wire. */
   readonly name: string;
   readonly description: string;
+  /** Arguments that it does not know are refused; of a loose one `answer` refuses them. */
   readonly schema: Schema;
   /** The call of memory that it stands for: "memory.query". */
   readonly call: string;
@@ -37,7 +39,17 @@ export function memoryTool<Schema extends z.ZodObject>(
       `"${name}" cannot be a tool's name: providers accept 1 to 64 of a–z, A–Z, 0–9, _ and -.`,
     );
   }
+  const isLoose = schema.def.catchall !== undefined;
+  const known = z.strictObject(
+    Object.fromEntries(Object.keys(schema.shape).map((key) => [key, z.unknown().optional()])),
+  );
   const run = async (input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string> => {
+    try {
+      if (!isLoose) parseInput(known, input, "arguments");
+    } catch (error) {
+      if (MemoryError.is(error)) return definition.refused(error, config);
+      throw error;
+    }
     try {
       return await definition.answer(input, config);
     } catch (error) {
@@ -45,9 +57,14 @@ export function memoryTool<Schema extends z.ZodObject>(
       return definition.refused(error, config);
     }
   };
-  const settings = { name, description, schema, metadata: { memoryTool: call } };
+  // LangChain leaves out what a schema does not know, and models misspell as people do.
+  const wire = isLoose ? schema : schema.loose().meta(noOthers);
+  const settings = { name, description, schema: wire, metadata: { memoryTool: call } };
   return tool(run as never, settings) as unknown as DynamicStructuredTool;
 }
+
+/** What a JSON schema says of arguments that are let through only to be refused with a message. */
+export const noOthers = { additionalProperties: false };
 
 /** The messages in the state of the graph that a tool is called in; none outside a graph. */
 export function toolMessages(config: LangGraphRunnableConfig & { readonly state?: unknown }): BaseMessage[] {

@@ -17,8 +17,6 @@ export function readStatement(text: string | ReadStatement): ReadStatement {
   return { words, negations: negationsIn(text, words) };
 }
 
-const nothing: readonly DetailReading[] = [];
-
 /** The words of `text`: phrases and numbers of several words are one. */
 function readWords(text: string): ReadWord[] {
   const said = statementWords(text);
@@ -76,8 +74,15 @@ function readingsOf(plain: string): readonly DetailReading[] {
   const { readings, stems } = detailVocabulary();
   const known = readings.get(plain);
   if (known) return known;
-  const begun = stems.get(plain.slice(0, 3));
-  return begun?.flatMap(([stem, reading]) => (plain.startsWith(stem) ? [reading] : [])) ?? nothing;
+  const begun = stems.get(plain.slice(0, 3))?.filter(([stem]) => plain.startsWith(stem)) ?? [];
+  // Of one language the longest beginning counts: "červenci" is July, however June begins.
+  return begun.flatMap(([stem, reading]) => {
+    const isPart = begun.some(
+      ([longer, other]) =>
+        longer.length > stem.length && other.kind === reading.kind && other.language === reading.language,
+    );
+    return isPart ? [] : [reading];
+  });
 }
 
 /** How often a statement negates; several words that make one negation count once. */

@@ -1,4 +1,5 @@
 import { plainWords } from "../../text/plain-words.js";
+import { casesOf, dateForms, joinedOrdinalsOf, numeralForms, withoutFleetingVowel } from "./case-forms.js";
 import { additions, contrasts, fractions, negations, numerals, units } from "./detail-words.js";
 
 /** One thing that a word may mean where it makes two statements different. */
@@ -93,14 +94,32 @@ function addNumerals(add: Add, addNumeral: (word: string, numeral: Numeral) => v
       ...valuesOf(tens, (index) => (index + 2) * 10),
       ...valuesOf(large, (index) => [100, 1_000, 1_000_000][index] ?? 0),
     ];
-    for (const { word, value } of [...known, ...compounds(known, joined)]) {
+    const tied = compounds(known, joined);
+    for (const { word, value } of [...known, ...tied]) {
       add(word, "number", String(value), false, language);
       addNumeral(word, { language, value });
     }
-    const ordinalAt = (index: number) => (index < 20 ? index + 1 : (index - 17) * 10);
-    for (const { word, value } of valuesOf(ordinals, ordinalAt))
+    for (const { word, value } of [
+      ...ordinalsOf(language, ordinals),
+      ...tied.flatMap((tie) =>
+        joinedOrdinalsOf(language, tie.word).map((word) => ({ word, value: tie.value })),
+      ),
+    ]) {
       add(word, "ordinal", String(value), false, language);
+    }
   }
+  for (const { language, word, value, isOrdinal } of numeralForms()) {
+    add(word, isOrdinal ? "ordinal" : "number", String(value), false, language);
+    if (!isOrdinal) addNumeral(word, { language, value });
+  }
+}
+
+/** The ordinals of the list `listed`, in all cases that `language` has. */
+function ordinalsOf(language: string, listed: string): { word: string; value: number }[] {
+  const ordinalAt = (index: number) => (index < 20 ? index + 1 : (index - 17) * 10);
+  return valuesOf(listed, ordinalAt).flatMap(({ word, value }) =>
+    casesOf(language, word).map((form) => ({ word: form, value })),
+  );
 }
 
 function valuesOf(list: string, valueAt: (index: number) => number): { word: string; value: number }[] {
@@ -137,7 +156,7 @@ function compounds(
 }
 
 function addCalendars(add: Add): void {
-  for (const form of words(shortMonths)) add(form, "month", "4");
+  for (const { kind, value, word } of dateForms()) add(word, kind, value);
   for (const locale of words(calendars)) {
     const named = (options: Intl.DateTimeFormatOptions) => {
       const format = new Intl.DateTimeFormat(`${locale}-u-ca-gregory`, { ...options, timeZone: "UTC" });
@@ -173,9 +192,10 @@ function addName(add: Add, locale: string, said: string, [kind, value]: ["day" |
   if (/\p{Script=Hangul}{3}/u.test(word)) add(`${word}*`, kind, String(value), false, locale);
   const stem = [...word].slice(0, word.length > 7 ? -2 : -1).join("");
   // What is several words is looked up whole: "March 4" is not a form of March.
-  const isOneWord = !word.includes("_");
-  if (isOneWord && stem.length >= 4 && !plainlyWritten.has(locale))
-    add(`${stem}*`, kind, String(value), true, locale);
+  if (word.includes("_") || plainlyWritten.has(locale)) return;
+  for (const part of [stem, withoutFleetingVowel(word)]) {
+    if (part !== null && part.length >= 4) add(`${part}*`, kind, String(value), true, locale);
+  }
 }
 
 /** A name as it is looked up; "" where the language has but a number. */
@@ -187,33 +207,10 @@ function nameOf(said: string): string {
   return /\p{L}/u.test(word) && [...word].length > 1 ? word : "";
 }
 
-/** Cases of May, which is too short a name for its beginning to say what it is. */
-const shortMonths = "мая мае маем маю maja maju majem majo";
 /** Names of days and months that are other words as well. */
-const ambiguous: ReadonlySet<string> = new Set([
-  "may",
-  "march",
-  "mars",
-  "mart",
-  "marts",
-  "august",
-  "ocak",
-  "ekim",
-  "pazar",
-]);
+const ambiguous: ReadonlySet<string> = new Set(words("may march mars mart marts august ocak ekim pazar"));
 /** Languages whose names of days and months have no cases. */
-const plainlyWritten: ReadonlySet<string> = new Set([
-  "en",
-  "de",
-  "nl",
-  "af",
-  "fr",
-  "es",
-  "pt",
-  "gl",
-  "it",
-  "ca",
-]);
+const plainlyWritten: ReadonlySet<string> = new Set(words("en de nl af fr es pt gl it ca"));
 
 function wordOf(name: string): string {
   return plainWords(name.replace(/^~/, "")).trim();

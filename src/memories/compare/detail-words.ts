@@ -109,6 +109,10 @@ ton/tons/tonne/tonnes/tonnen/tonelada*/тонн*
 ~l/liter/liters/litre/litres/litro/litros/litri/литр*/л/升/リットル
 ml/millilit*/миллилитр*/мл
 gallon/gallons
+~pint/pints
+quart/quarts
+acre/acres
+hectare/hectares/hektar/hectarea/hectareas/ettaro/ettari/гектар*
 second/seconds/sec/secs/sekunde/sekunden/secondes/segundos/secondi/секунд*/秒
 minute/minutes/min/mins/minuten/minuto/minutos/minuti/minut/минут*/хвилин*/λεπτ*/دقيقة/دقائق/דקה/דקות/मिनट/dakika/phút/分/分钟/分鐘/분
 hour/hours/hr/hrs/stunde/stunden/heure/heures/hora/horas/ora/ore/uur/uren/timme/timmar/time/timer/tunti/tuntia/godzin*/hodin*/час/часа/часов/годин*/ώρα/ώρες/ساعة/ساعات/שעה/שעות/घंटा/घंटे/saat/jam/giờ/小时/小時/時間/시간
@@ -148,7 +152,7 @@ export const negations = `
 dont doesnt didnt isnt arent wasnt werent wont cant couldnt wouldnt shouldnt hasnt havent hadnt aint barely scarcely
 avoid avoids avoided avoiding refuse refuses refused refusing lack lacks lacked lacking except excluding kaum meidet
 vermeidet verweigert evite refuse evita rechaza rifiuta избегает отказывается едва
-not no never none cannot without neither nor nobody nothing nowhere hardly nicht kein keine keinen keinem keiner keines nie niemals ohne weder nirgends nichts niemand niet geen nooit zonder niets niemand inte ingen inget inga aldrig utan ej icke ikke ikkje aldri aldrig uden uten ekki aldrei nie geen
+not no never none cannot without neither nor nobody nothing nowhere hardly unable nicht kein keine keinen keinem keiner keines nie niemals ohne weder nirgends nichts niemand niet geen nooit zonder niets niemand inte ingen inget inga aldrig utan ej icke ikke ikkje aldri aldrig uden uten ekki aldrei nie geen
 ne n' ez non nao não ne не ні nie nu ni nem ne sem nu не níl ní gan nid δεν μη μην ei eivät eivat älä emme ette ilman pole mitte nėra nera nav bez mos nuk ոչ չէ չի չունի არ არა ვერ 
 לא אין אינו אינה אינם בלי נישט ניט نه نیست هرگز بدون لا ليس ليست لم لن غير بدون ولا نہیں مت نہ नहीं नही न मत बिना না নয় নেই নি नाही ਨਹੀਂ இல்லை அல்ல இல்லாத வேண்டாம் లేదు కాదు ಇಲ್ಲ ಬೇಡ ഇല്ല അല്ല വേണ്ട छैन होइन
 değil yok hayır deyil tidak bukan jangan tanpa belum hindi wala huwag không chưa chẳng đừng 안 못 않 없 아니 без nincs nélkül sin sans senza sem fara fără bez brez ohne 
@@ -182,11 +186,11 @@ ogsa også anden andet andre desuden endnu ogsaa igen annen annet
 myös toinen toisen lisäksi vielä muu muita edelleen
  teine lisaks muu
  szintén másik további még más
-też także również inny inna inne kolejny jeszcze dodatkowo
+też także również inny inna inne innego innej inną kolejny kolejna kolejne kolejnego kolejną jeszcze dodatkowo
 také též jiný jiná další ještě navíc rovněž iný iná ďalší ešte tiež aj
 tudi drug druga drugo še dodatno također takođe drugi još dodatni ostali
-тоже также ещё еще другой другая другие дополнительно кроме снова иной
-теж також ще інший інша інші додатково крім
+тоже также ещё еще другой другая другое другие другую другого другому другим других к_тому_же вдобавок дополнительно кроме снова иной
+теж також ще інший інша інше інші іншу іншого іншої іншим додатково крім
 също още друг друга други допълнително такође још друго
 επίσης ακόμα ακόμη άλλος άλλη άλλο επιπλέον
 și_alt alt alta alți altă încă deasemenea asemenea suplimentar
@@ -205,8 +209,8 @@ ere beste freisin eile hefyd arall
  * Words by "/" mean the same; a group that begins with "~" counts only where both statements have one of its words.
  */
 export const contrasts = `
-left/~links/linke/linken/linker/linkes/linkerhand/gauche/izquierdo/izquierda/esquerdo/esquerda/sinistro/sinistra/vanster/venstre/vasen/vasemmassa/~bal/lewy/lewa/lewym/~levy/leva/levo/левый/левая/левой/левом/лівий/ліва/αριστερός/αριστερή/αριστερό/~sol/أيسر/يسار/שמאל/बायां/बाएं/kiri/trái/左/왼쪽/ซ้าย right/rechts/rechte/rechten/rechter/rechtes/~droit/droite/derecho/derecha/direito/direita/destro/destra/hoger/hoyre/hojre/oikea/oikeassa/jobb/prawy/prawa/prawym/pravy/prava/pravo/desni/правый/правая/правой/правом/правий/права/δεξιός/δεξιά/δεξί/~sag/أيمن/يمين/ימין/दायां/दाएं/kanan/phải/右/오른쪽/ขวา
-| north/northern/norden/nord/nordlich/norte/noord/noorden/norr/pohjoinen/polnoc/sever/север/північ/βόρεια/kuzey/شمال/צפון/उत्तर/utara/bắc/北/북쪽 south/southern/suden/sud/sudlich/~sur/~sul/zuid/zuiden/soder/syd/etela/poludnie/jih/юг/південь/νότια/güney/جنوب/דרום/दक्षिण/selatan/~nam/南/남쪽 east/eastern/osten/ost/ostlich/~este/oost/oosten/oster/~ita/wschod/vychod/восток/схід/ανατολικά/doğu/شرق/מזרח/पूर्व/timur/đông/东/東/동쪽 west/western/westen/westlich/ouest/oeste/ovest/vaster/~vest/lansi/zachod/zapad/запад/захід/δυτικά/batı/غرب/מערב/पश्चिम/barat/tây/西/서쪽
+left/~links/linke/linken/linker/linkes/linkerhand/gauche/izquierdo/izquierda/esquerdo/esquerda/sinistro/sinistra/vanster/venstre/vasen/vasemmassa/~bal/lewy/lewa/lewe/lewego/lewej/lewym/~levy/leva/levo/leve/leveho/levem/levou/levym/левый/левая/левое/левые/левого/левой/левую/левому/левом/левым/левых/левыми/слева/лівий/ліва/ліве/лівого/лівої/лівій/ліву/лівому/лівим/лівою/зліва/αριστερός/αριστερή/αριστερό/~sol/أيسر/يسار/שמאל/बायां/बाएं/kiri/trái/左/왼쪽/ซ้าย right/rechts/rechte/rechten/rechter/rechtes/~droit/droite/derecho/derecha/direito/direita/destro/destra/hoger/hoyre/hojre/oikea/oikeassa/jobb/prawy/prawa/prawe/prawego/prawej/prawym/pravy/prava/pravo/prave/praveho/pravem/pravou/pravym/desni/правый/правая/правое/правые/правого/правой/правую/правому/правом/правым/правых/правыми/справа/правий/права/праве/правого/правої/правій/праву/правому/правим/правою/δεξιός/δεξιά/δεξί/~sag/أيمن/يمين/ימין/दायां/दाएं/kanan/phải/右/오른쪽/ขวา
+| north/northern/norden/nord/nordlich*/norte/noord/noorden/norr/pohjoinen/polnoc/sever/север*/північ*/βόρεια/kuzey/شمال/צפון/उत्तर/utara/bắc/北/북쪽 south/southern/suden/sud/sudlich*/~sur/~sul/zuid/zuiden/soder/syd/etela/poludnie/jih/юг/юга/югу/югом/юге/южн*/південь/півдн*/півден*/νότια/güney/جنوب/דרום/दक्षिण/selatan/~nam/南/남쪽 east/eastern/osten/ost/ostlich*/~este/oost/oosten/oster/~ita/wschod/vychod/восток*/восточн*/схід/сход*/східн*/ανατολικά/doğu/شرق/מזרח/पूर्व/timur/đông/东/東/동쪽 west/western/westen/westlich*/ouest/oeste/ovest/vaster/~vest/lansi/zachod/zapad/запад*/захід/заход*/західн*/δυτικά/batı/غرب/מערב/पश्चिम/barat/tây/西/서쪽
 | more/mehr/meer/~plus/~mas/~mais/~piu/~mer/mere/enemman/tobb/wiecej/vice/viac/vise/больше/більше/περισσότερο/daha_fazla/أكثر/יותר/अधिक/lebih/hơn/更多/더 less/fewer/weniger/minder/moins/menos/meno/mindre/farre/vahemman/kevesebb/mniej/mene/menej/manje/меньше/менше/λιγότερο/daha_az/أقل/פחות/कम/kurang/ít_hơn/更少/덜
 | most/meiste/meisten/meest/plupart/mayoria/maioria/maggior/flest/eniten least/wenigsten/minst
 | ~ before/vor/bevor/voor/avant/antes/prima_di/fore/innan/før/for/ennen/elott/przed/pred/prije/до/перед/πριν/önce/قبل/לפני/पहले/sebelum/trước/之前/以前/前に/전에/ก่อน after/nach/nachdem/na/apres/despues/depois/dopo/efter/etter/jalkeen/utan/po/после/після/след/μετά/sonra/بعد/אחרי/बाद/setelah/sesudah/~sau/之后/以后/後に/후에/หลัง until/till/bis/~tot/jusqu'a/hasta/ate/fino/tills/indtil/asti/kunnes/ig/do/до_тех/μέχρι/kadar/حتى/עד/तक/sampai/đến/直到/まで/까지 since/seit/sinds/depuis/desde/dal/sedan/siden/lahtien/ota/od/с_тех/από_τότε/beri/منذ/מאז/से/sejak/从
@@ -216,8 +220,8 @@ left/~links/linke/linken/linker/linkes/linkerhand/gauche/izquierdo/izquierda/esq
 | ~ in/inside/drinnen/binnen/dedans/dentro/inne/inside out/outside/draussen/buiten/dehors/fuera/fora/fuori/ute
 | ~ up/hinauf/omhoog/arriba/su/upp down/hinunter/omlaag/abajo/giu/ned
 | increase/increased/increasing/raise/raised/gain/gained/~grow/erhoht/steigt/gestiegen/augmente/aumenta/aumento/zunimmt/увеличил*/вырос* decrease/decreased/decreasing/reduce/reduced/~lower/lowered/lose/lost/verringert/sinkt/gesunken/diminue/disminuye/diminuisce/уменьшил*/снизил*
-| start/starts/started/begin/begins/began/join/joined/beginnt/begann/commence/empieza/inizia/comeca/начал* stop/stops/stopped/quit/quits/quitting/~end/~ends/ended/~leave/~leaves/left_off/hort/aufgehort/arrete/deja/smette/para_de/бросил*/перестал*
-| buy/buys/bought/kauft/kaufte/achete/compra/compro/купил* sell/sells/sold/verkauft/verkaufte/vend/vende/vendio/продал*
+| start/starts/started/begin/begins/began/join/joined/beginnt/begann/commence/empieza/inizia/comeca/начал*/начина* stop/stops/stopped/quit/quits/quitting/~end/~ends/ended/~leave/~leaves/left_off/hort/aufgehort/arrete/deja/smette/para_de/бросил*/перестал*/заканчива*/закончил*
+| buy/buys/bought/kauft/kaufte/achete/compra/compro/купил*/покупа* sell/sells/sold/verkauft/verkaufte/vend/vende/vendio/прода*
 | love/loves/loved/~like/~likes/~liked/enjoy/enjoys/liebt/~mag/aime/ama/gusta/adora/любит hate/hates/hated/dislike/dislikes/disliked/detest/detests/loathe/loathes/hasst/deteste/odia/odeia/ненавидит
 | ~open/opens/opened/offen/geoffnet/ouvert/abierto/aberto/aperto/открыт* closed/~close/shut/geschlossen/ferme/cerrado/fechado/chiuso/закрыт*
 | hot/heiss/chaud/caliente/quente/caldo/горяч* cold/kalt/froid/frio/freddo/холодн* warm
@@ -235,7 +239,7 @@ left/~links/linke/linken/linker/linkes/linkerhand/gauche/izquierdo/izquierda/esq
 | morning/mornings/morgens/vormittag/matin/manana/manha/mattina/ochtend/utro/утром/утра afternoon/afternoons/nachmittag/apres-midi/tarde/pomeriggio/middag/днем evening/evenings/abend/abends/soir/sera/avond/вечером/вечера night/nights/nacht/nachts/nuit/noche/noite/notte/ночью/ночи noon/mittag/midi/mediodia midnight/mitternacht/minuit
 | today/heute/aujourd'hui/hoy/hoje/oggi/vandaag/idag/сегодня/今天/今日/오늘 yesterday/gestern/~hier/ayer/ontem/ieri/gisteren/igar/вчера/昨天/昨日/어제 tomorrow/~morgen/demain/manana/amanha/domani/imorgon/завтра/明天/明日/내일
 | ~spring/fruhling/fruhjahr/printemps/primavera/lente/весна/весной/春 summer/sommer/ete/verano/verao/estate/zomer/лето/летом/夏 autumn/~fall/herbst/automne/otono/outono/autunno/herfst/осень/осенью/秋 winter/hiver/invierno/inverno/зима/зимой/冬
-| mother/mom/mum/mutter/mere/madre/mae/moeder/~mor/aiti/matka/мать/мама/мамы/母/母亲/어머니 father/dad/vater/pere/padre/pai/vader/~far/~isa/ojciec/отец/папа/отца/父/父亲/아버지 brother/brothers/bruder/frere/hermano/irmao/fratello/broer/bror/veli/brat/брат/брата/兄弟/哥哥/弟弟/형 sister/sisters/schwester/soeur/hermana/irma/sorella/zus/syster/soster/sisko/siostra/сестра/сестры/姐姐/妹妹 son/sons/sohn/fils/hijo/filho/figlio/zoon/poika/syn/сын/сына/儿子/아들 daughter/daughters/tochter/fille/hija/filha/figlia/dochter/datter/tytar/corka/дочь/дочери/女儿/딸 wife/ehefrau/femme/esposa/moglie/vrouw/fru/vaimo/zona/жена/жены/妻子/아내 husband/ehemann/mari/esposo/marido/marito/~man/mies/maz/муж/мужа/丈夫/남편 uncle/onkel/oncle/tio/zio/дядя aunt/tante/tia/zia/тетя grandmother/grandma/oma/grossmutter/grand-mere/abuela/nonna/бабушка grandfather/grandpa/opa/grossvater/grand-pere/abuelo/nonno/дедушка
+| mother/mom/mum/mutter/mere/madre/mae/moeder/~mor/aiti/matka/мать/матери/матерью/мама/мамы/маме/маму/мамой/母/母亲/어머니 father/dad/vater/pere/padre/pai/vader/~far/~isa/ojciec/отец/отца/отцу/отцом/отце/папа/папы/папе/папу/папой/父/父亲/아버지 brother/brothers/bruder/frere/hermano/irmao/fratello/broer/bror/veli/brat/брат/брата/брату/братом/брате/братья/братьями/兄弟/哥哥/弟弟/형 sister/sisters/schwester/soeur/hermana/irma/sorella/zus/syster/soster/sisko/siostra/сестр*/сестер/姐姐/妹妹 son/sons/sohn/fils/hijo/filho/figlio/zoon/poika/syn/сын/сына/сыну/сыном/сыне/сыновья/儿子/아들 daughter/daughters/tochter/fille/hija/filha/figlia/dochter/datter/tytar/corka/дочь/дочер*/女儿/딸 wife/ehefrau/femme/esposa/moglie/vrouw/fru/vaimo/zona/жена/жены/жене/жену/женой/妻子/아내 husband/ehemann/mari/esposo/marido/marito/~man/mies/maz/муж/мужа/мужу/мужем/муже/丈夫/남편 uncle/onkel/oncle/tio/zio/дядя/дяди/дяде/дядю/дядей aunt/tante/tia/zia/тетя/тети/тете/тетю/тетей grandmother/grandma/oma/grossmutter/grand-mere/abuela/nonna/бабушк* grandfather/grandpa/opa/grossvater/grand-pere/abuelo/nonno/дедушк*
 | married/verheiratet/marie/casado/casada/sposato/sposata/женат/замужем single/unmarried/ledig/celibataire/soltero/soltera divorced/geschieden/divorce/divorciado/divorciada/разведен* widowed/verwitwet/veuf/veuve/viudo engaged/verlobt
 | black/schwarz/noir/noire/negro/negra/preto/nero/zwart/svart/черн*/黑 white/weiss/blanc/blanche/blanco/blanca/branco/bianco/wit/vit/hvid/бел*/白 ~red/~rot/rouge/rojo/roja/vermelho/rosso/rood/rod/красн*/红/赤 green/grun/vert/verte/verde/groen/gron/зелен*/绿/緑 blue/blau/bleu/bleue/azul/blu/blauw/bla/син*/蓝/青 yellow/gelb/jaune/amarillo/amarelo/giallo/geel/gul/желт*/黄 brown/braun/~brun/marron/коричнев* grey/gray/grau/gris/серый/серая orange pink/rosa purple/lila/violet
 | only/nur/seulement/solo/solamente/soltanto/alleen/bara/vain/tylko/только/лише/μόνο/sadece/فقط/רק/केवल/hanya/chỉ/只/仅/だけ/만

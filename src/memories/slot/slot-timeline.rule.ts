@@ -24,6 +24,17 @@ export function freeInterval(interval: HeldInterval, others: readonly HeldInterv
   return freeStretches(interval, others)[0] ?? { from: interval.from, to: interval.from };
 }
 
+/** `interval` until the next of `others` begins: of two that overlap the later one holds. */
+export function untilNext(interval: HeldInterval, others: readonly HeldInterval[]): HeldInterval {
+  return others.reduce(
+    (left, other) =>
+      holdsAnything(other) && isBefore(left.from, other.from) && endsAfter(left.to, other.from)
+        ? { from: left.from, to: other.from }
+        : left,
+    interval,
+  );
+}
+
 /** What is left of `interval` without `others`, in order. */
 function freeStretches(interval: HeldInterval, others: readonly HeldInterval[]): HeldInterval[] {
   return others

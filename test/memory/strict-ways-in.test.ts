@@ -1,0 +1,55 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { jwtScopes } from "../../src/http/jwt-scopes.js";
+import { createMemoryApp } from "../../src/http/memory-app.js";
+import { consentTool, endConversationTool, memoryManageTool, procedureTool } from "../../src/index.js";
+import { mcpHandler } from "../../src/mcp/mcp-handler.js";
+import { createMcpServer } from "../../src/mcp/memory-server.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { userId: "ana" };
+const secret = "a".repeat(32);
+
+describe("what is misspelt is not ignored", () => {
+  it.each([
+    ["memory_manage", memoryManageTool, { action: "add", text: "The user eats figs.", kategory: "profile" }],
+    ["consent", consentTool, { proposal: "1", decision: "refuse", quote: "no", resaon: "x" }],
+    ["procedure", procedureTool, { title: "Tea", steps: "boil" }],
+    ["end of a conversation", endConversationTool, { reason: "done", resaon: "x" }],
+  ])("by the tool %s, which tells the model", async (_, make, args) => {
+    const memory = db.memory();
+    const run = { configurable: { user_id: randomUUID(), thread_id: randomUUID() } };
+    const answer: string = await make(memory).invoke(args as never, run);
+    expect(answer).toMatch(/unknown key "(?:kategory|resaon|steps)"/);
+    const { user_id: userId } = run.configurable;
+    expect(await memory.memories.list({ scope: { userId } })).toEqual([]);
+  });
+
+  it("by LangGraph's store, whose filter would widen", async () => {
+    const store = db.memory().store({ scope });
+    await store.put(["figs"], "k", { text: "figs" });
+    await expect(store.search(["figs"], { fliter: { text: "x" } } as never)).rejects.toThrow(
+      'unknown key "fliter" (did you mean "filter"?)',
+    );
+    await expect(store.listNamespaces({ prefixes: ["x"] } as never)).rejects.toThrow(
+      'unknown key "prefixes"',
+    );
+    expect(await store.search(["figs"], { filter: { text: "figs" }, limit: 1 })).toHaveLength(1);
+    expect(await store.listNamespaces({ prefix: ["figs"], suffix: ["figs"], maxDepth: 1 })).toEqual([
+      ["figs"],
+    ]);
+  });
+
+  it("by the servers, where an allowlist, a limit or a claim would not be looked at", () => {
+    const memory = db.memory();
+    const wrong: [() => unknown, string][] = [
+      [() => createMcpServer(memory, { scope, agnet: "planner" } as never), 'did you mean "agent"?'],
+      [() => mcpHandler(memory, { agnet: "planner" } as never), 'did you mean "agent"?'],
+      [() => createMemoryApp(memory, { ratelimit: () => undefined } as never), 'did you mean "rateLimit"?'],
+      [() => createMemoryApp(memory, { authenticate: "token" } as never), "must be a function"],
+      [() => jwtScopes({ secret, audience: "a", callr: () => null } as never), 'did you mean "caller"?'],
+    ];
+    for (const [make, said] of wrong) expect(make).toThrow(said);
+  });
+});
