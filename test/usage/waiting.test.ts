@@ -24,7 +24,8 @@ function workshop() {
     ...{ model, clock: () => now },
     config: {
       memories: { extract: true },
-      ...{ insights: { enabled: true }, consolidation: { enabled: true } },
+      // Looked at by the second, so that a tenant's time comes soon.
+      ...{ insights: { enabled: true }, consolidation: { enabled: true, everyMs: 1_000 } },
       energy: { capacityUnits: 1_000, refillUnitsPerHour: 500 },
     },
   });
@@ -67,8 +68,10 @@ it("while energy is low what can wait waits, and all of it is taken up later; fa
   );
   await say(memory, talk, said);
   await memory.threads.end(talk);
-  passed(0.01);
-  for (let times = 0; times < 3; times++) await memory.upkeep();
+  for (let times = 0; times < 3; times++) {
+    passed(0.01);
+    await memory.upkeep();
+  }
 
   expect(model.prompts("fact_extraction")).toHaveLength(1);
   expect(asked()).toEqual([0, 0, 0, 0]);
