@@ -87,7 +87,8 @@ export function createUpkeep(
   // Made once: a sweep remembers when it last looked for each.
   const forAll = (worker: Worker) => acrossAllTenants(db, worker);
   const mechanical = withoutModel.map(forAll);
-  const all = [...(hasModel ? workers.enabled : []).map(forAll), ...mechanical];
+  const withModel = hasModel ? workers.enabled : [];
+  const all = [...withModel.map(forAll), ...mechanical];
   const background = createWork(runtime, jobs, { all, own: modelHere ? all : mechanical });
   let wakesAt = Number.NEGATIVE_INFINITY;
   /** One timer for all threads that wait; those that come due after it are for the sweeps. */
@@ -102,7 +103,9 @@ export function createUpkeep(
     jobs: jobsOf,
     startNote: (threadRef) => background.start(keepTenant(tasks.note.of(threadRef))),
     async startTicket(ticket) {
-      const job = all.find(({ works = [] }) => works.includes(ticket.work))?.at?.(ticket);
+      // Not for all tenants: who sees one of them may do its work.
+      const ofKind = [...withModel, ...withoutModel].find(({ works = [] }) => works.includes(ticket.work));
+      const job = ofKind?.at?.(ticket);
       if (job) await background.start(keepTenant(job));
     },
     async start(summary, due) {

@@ -135,7 +135,8 @@ async function reviveDeadLetter(tx: Connection, letterId: number): Promise<JobTi
     where m.thread_ref = k.thread_ref and m.role = 'user' and m.seq`;
   const due =
     letter.thread_ref === null
-      ? sql`update ${tx.schema}.owner_task set retry_at = ${tx.now()}, attempts = 0, done_until = 0
+      ? // It was not done, so it rests from nothing.
+        sql`update ${tx.schema}.owner_task set retry_at = ${tx.now()}, attempts = 0, done_until = 0, done_at = null
           where owner_ref = ${ref} and task = ${work} and lease_until is null returning 1`
       : sql`update ${tx.schema}.thread_task k set retry_at = ${tx.now()}, attempts = 0,
           done_until = case when k.task = 'compress' then ${turnsUntil} < d.start_seq)
