@@ -5,7 +5,12 @@ import type { MemoryChange } from "../memories/changes/record-changes.js";
 import { memoryTerms } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import { sourceRank } from "../memories/slot/slot-conflict.rule.js";
-import { findSlotIntervals, moveIntervals, splitIntervals } from "../memories/slot/slot-intervals.js";
+import {
+  findSlotIntervals,
+  moveIntervals,
+  type SplitInterval,
+  splitIntervals,
+} from "../memories/slot/slot-intervals.js";
 import { freeInterval, freeSince } from "../memories/slot/slot-timeline.rule.js";
 import { mergeThresholds } from "../memories/write/decide-write.rule.js";
 import { findWriteCandidates } from "../memories/write/find-write-candidates.js";
@@ -48,12 +53,14 @@ export async function settleMemories(
   const vectors = await hasVectors(tx);
   const met = await findMet(tx, config, move, now);
   const plan = planMerge(met);
-  await apply(tx, move, plan, vectors);
+  const copies = plan.splits.map((split) => ({ ...split, copyId: randomUUID() }));
+  await apply(tx, move, { ...plan, splits: copies }, vectors);
   await placeInTime(tx, move);
   await setAsideQuarantined(tx, move);
   const yielded = [...plan.leaving, ...plan.staying];
   const merged = yielded.filter(({ state }) => state === "merged").length;
-  return { merged, closed: yielded.length - merged, changes: changesOf(plan, met) };
+  const changes = [...changesOf(plan, met), ...copies.map((copy) => copied(copy, met))];
+  return { merged, closed: yielded.length - merged, changes };
 }
 
 /** The active memories of `move`, as they would be told to the target, with what bears on them there. */
@@ -94,15 +101,19 @@ async function findMet(tx: Connection, config: WriteConfig, move: Move, now: Dat
   }));
 }
 
-async function apply(tx: Connection, { from, to }: Move, plan: MergePlan, vectors: boolean): Promise<void> {
+async function apply(
+  tx: Connection,
+  { from, to }: Move,
+  plan: MergePlan & { readonly splits: readonly SplitInterval[] },
+  vectors: boolean,
+): Promise<void> {
   const closing = ({ id, state, supersededBy, validTo }: Yielded): Deactivation => ({
     ...{ id, state, supersededBy, validTo: validTo?.toISOString() ?? null, purgeAfterMs: null },
   });
   await deactivateMemories(tx, { ownerRef: from.ref, changes: plan.leaving.map(closing), vectors });
   await deactivateMemories(tx, { ownerRef: to.ref, changes: plan.staying.map(closing), vectors });
   await moveIntervals(tx, { ownerRef: to.ref, moves: plan.moves });
-  const splits = plan.splits.map((split) => ({ ...split, copyId: randomUUID() }));
-  await splitIntervals(tx, { ownerRef: to.ref, splits });
+  await splitIntervals(tx, { ownerRef: to.ref, splits: plan.splits });
   for (const { ref } of [from, to]) {
     await touchMemories(tx, { ownerRef: ref, sightings: plan.again.map(sightingOf) });
   }
@@ -181,4 +192,16 @@ function changesOf({ leaving, staying }: MergePlan, met: readonly MetMemory[]): 
       ...{ old: { text }, new: { supersededBy, reason: "merge" }, news: news ?? null },
     };
   });
+}
+
+/** What the audit trail tells of the closed copy of a value that was said before and after another one's. */
+function copied(
+  { copyId, id: copyOf, supersededBy }: SplitInterval,
+  met: readonly MetMemory[],
+): MemoryChange {
+  const category = met.flatMap(({ known }) => known).find(({ id }) => id === copyOf)?.category ?? "";
+  return {
+    ...{ memoryId: copyId, event: "ADD", category, similarity: null },
+    ...{ old: null, new: { copyOf, supersededBy }, news: null },
+  };
 }

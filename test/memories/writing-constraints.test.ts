@@ -75,6 +75,7 @@ describe("a fact", () => {
     ["Él vive en Madrid.", "pronoun_subject"],
     ["Je suis végétarienne.", "pronoun_subject"],
     ["Elle habite à Lyon.", "pronoun_subject"],
+    ["Il déteste le café.", "pronoun_subject"],
     ["Ella vive en Lima.", "pronoun_subject"],
     ["Lui preferisce il tè.", "pronoun_subject"],
     ["Ze woont in Gent.", "pronoun_subject"],

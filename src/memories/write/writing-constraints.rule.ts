@@ -27,6 +27,8 @@ const beside: readonly RegExp[] = [
   /^j['’](?:ai|aime|habite|adore|étais|écris|utilise|apprends|évite)(?!\p{L})/iu,
   /^io\s(?:sono|ho|vivo|amo|abito|lavoro|preferisco|non|mangio|bevo|parlo|odio|voglio|mi)(?!\p{L})/iu,
   /^jag\s(?:är|har|bor|gillar|heter|vill|kan|arbetar|jobbar|tycker|älskar|dricker|äter)(?!\p{L})/iu,
+  // An article in Italian.
+  /^il\s(?:n['’]|ne|est|a|aime|adore|habite|vit|veut|parle|travaille|préfère|déteste|mange|boit|utilise)(?!\p{L})/iu,
   // "Ella", "Elle" and "Han" are names, "dia" is a day.
   /^elle\s(?:n['’]|ne|est|a|aime|adore|habite|vit|veut|parle|travaille|préfère|déteste|mange|boit|utilise)(?!\p{L})/iu,
   /^ella\s(?:no|es|tiene|vive|quiere|habla|trabaja|prefiere|odia|come|bebe|usa|le)(?!\p{L})/iu,
