@@ -18,7 +18,7 @@ type Channels<Fields> = { [Field in keyof Fields]: LastValue<Fields[Field]> };
 type GraphState<Claim, Work, Made> = Channels<JobState<Claim, Work> & Made>;
 
 /** A graph of background work, compiled. */
-export type BackgroundGraph<Claim, Work, Made> = CompiledStateGraph<
+type BackgroundGraph<Claim, Work, Made> = CompiledStateGraph<
   StateType<GraphState<Claim, Work, Made>>,
   UpdateType<GraphState<Claim, Work, Made>>,
   string,
