@@ -14,6 +14,7 @@ import { findQuote } from "../text/find-quote.js";
 import { contentHash, normalValue } from "../text/normal-value.js";
 import { visibleText } from "../text/storable-text.js";
 import { type ChosenRemoval, restsOnRemoval } from "./choose-removals.rule.js";
+import { type RemovedFact, type SaidAt, wasRemoved } from "./removed-facts.rule.js";
 
 /** A fact that a model proposes to remember. Nothing in it is believed before `chooseFacts` has looked at it. */
 export interface FactCandidate {
@@ -63,6 +64,7 @@ type CandidateProblem =
   | "low_importance"
   | "duplicate"
   | "asked_to_forget"
+  | "removed"
   | "turn_cap"
   | "daily_cap";
 
@@ -129,6 +131,10 @@ export interface FactRules {
   readonly inAll: number;
   /** What the messages ask to forget. @default nothing */
   readonly removals?: readonly ChosenRemoval[] | undefined;
+  /** What was removed since the first of the messages, and when each of these was said. @default nothing */
+  readonly removed?:
+    | { readonly facts: readonly RemovedFact[]; readonly messages: readonly SaidAt[] }
+    | undefined;
 }
 
 /** Longest key and value kept, in characters. */
@@ -229,6 +235,8 @@ function crowdedOut(
   rules: FactRules,
 ): CandidateProblem | null {
   if (restsOnRemoval(fact, rules.removals ?? [])) return "asked_to_forget";
+  const said = rules.removed?.messages[fact.message];
+  if (said && wasRemoved(fact, said, rules.removed?.facts ?? [])) return "removed";
   const ofMessage = chosen.filter(({ message }) => message === fact.message);
   if (ofMessage.some((other) => isSame(other, fact))) return "duplicate";
   if (ofMessage.length >= rules.perMessage) return "turn_cap";

@@ -54,6 +54,7 @@ export function createExtractionJob(deps: FactsRuntime) {
         policy: deps.config.policy,
         messages,
         removals: removing,
+        removed: { facts: work.removed, messages: work.messages },
         known: work.known,
         minConfidence,
         minImportance,

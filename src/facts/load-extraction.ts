@@ -13,6 +13,7 @@ import { searchText } from "../text/search-text.js";
 import { visibleText } from "../text/storable-text.js";
 import { tellsSomething } from "../text/tells-something.js";
 import { extractor, type FactsRuntime, type KnownSlot } from "./choose-facts.rule.js";
+import type { RemovedFact } from "./removed-facts.rule.js";
 
 /** A user's message whose facts have not been extracted. */
 export interface ExtractionMessage {
@@ -49,6 +50,8 @@ export interface ExtractionWork extends TaskWork {
   readonly known: KnownSlot[];
   /** What the user may mean who asks to forget something, likeliest first; empty when no message does. */
   readonly forgettable: Forgettable[];
+  /** What somebody removed since the first of the messages was said, latest first. */
+  readonly removed: RemovedFact[];
   /** Facts that extraction wrote for the owner in the last 24 hours. */
   readonly writtenToday: number;
   /** When there will be fewer than `writesPerDay` of them; null when there are. */
@@ -59,6 +62,8 @@ export interface ExtractionWork extends TaskWork {
 const messagesAtOnce = 10;
 /** Known slots shown to the model. A user has 10 to 50 lasting facts. */
 const knownSlots = 50;
+/** Removals read, mostly none: they matter to messages that are read again, or long after they were said. */
+const mostRemoved = 500;
 
 /**
  * What `claim` is about, or how it ended: nothing that tells anything, or the owner's daily cap reached, which defers the
@@ -148,6 +153,7 @@ interface Row extends ScopeRow, Record<string, unknown> {
   messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: string })[];
   pending: number;
   known: KnownSlot[];
+  removed: (Omit<RemovedFact, "removedAt"> & { removedAt: string })[];
   written: number;
   allowed_at: Date | null;
 }
@@ -159,6 +165,7 @@ async function findExtractionWork(
   writesPerDay: number,
 ): Promise<ExtractionWork | null> {
   const { schema } = db;
+  const atOnce = claim.attempt === 1 ? messagesAtOnce : 1;
   const [row] = await db.query<Row>(
     sql`
     with thread as (
@@ -191,6 +198,19 @@ async function findExtractionWork(
         on m.owner_ref = t.owner and m.kind = 'fact' and m.state = 'active' and ${unexpired(db)} and m.key is not null
         and m.app_id in ('', t.app_id)
       order by m.importance desc, m.updated_at desc limit ${knownSlots}
+    ),
+    removed as (
+      -- Not what expired, or was forgotten by age. What was purged is in the trail alone.
+      select h.created_at, h.old, m.key, m.evidence, case when m.thread_ref = t.id then m.source_seqs else '{}' end as seqs
+      from thread t cross join lateral (
+        select h.created_at, h.memory_id, h.old from ${schema}.history h
+        where h.owner_ref = t.owner and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted'
+          and h.app_id in ('', t.app_id)
+          and h.created_at > (select min(p.said_at) from pending p where p.position <= ${atOnce})
+        order by h.created_at desc limit ${mostRemoved}
+      ) h
+      left join ${schema}.memory m on m.id = h.memory_id
+      where m.state is distinct from 'active'
     )
     select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref, t.asks_consent,
       (select coalesce(json_agg(json_build_object(
@@ -200,11 +220,15 @@ async function findExtractionWork(
           select a.content from ${schema}.message a
           where a.thread_ref = t.id and a.seq < p.seq and a.role = 'assistant' order by a.seq desc limit 1
         )
-      ) order by p.seq), '[]') from pending p where p.position <= ${claim.attempt === 1 ? messagesAtOnce : 1}) as messages,
+      ) order by p.seq), '[]') from pending p where p.position <= ${atOnce}) as messages,
       (select count(*) from pending)::int as pending,
       (select coalesce(json_agg(json_build_object(
         'category', category, 'key', key, 'value', value, 'text', text
       ) order by importance desc, updated_at desc), '[]') from known) as known,
+      (select coalesce(json_agg(json_build_object(
+        'category', old ->> 'category', 'key', key, 'value', old ->> 'value', 'text', old ->> 'text',
+        'removedAt', created_at, 'quote', evidence, 'seqs', seqs
+      ) order by created_at desc), '[]') from removed) as removed,
       (select count(*) from written)::int as written,
       (select created_at + interval '1 day' from written where position = ${writesPerDay}) as allowed_at
     from thread t`,
@@ -226,6 +250,7 @@ async function findExtractionWork(
     more: row.pending > row.messages.length,
     known: row.known,
     forgettable: [],
+    removed: row.removed.map((fact) => ({ ...fact, removedAt: new Date(fact.removedAt) })),
     writtenToday: row.written,
     allowedAt: row.allowed_at,
   };

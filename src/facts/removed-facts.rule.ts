@@ -1,0 +1,43 @@
+import { contentHash, normalValue } from "../text/normal-value.js";
+import type { ChosenFact } from "./choose-facts.rule.js";
+
+/** A memory that somebody removed, and that is not back. */
+export interface RemovedFact {
+  readonly category: string;
+  /** Null also where it was purged, which keeps no key. */
+  readonly key: string | null;
+  readonly value: string | null;
+  readonly text: string;
+  readonly removedAt: Date;
+  /** The words that it rested on, and the messages of this thread that it was learned from. None where it was purged. */
+  readonly quote: string | null;
+  readonly seqs: readonly number[];
+}
+
+/** A message, by its place and time. */
+export interface SaidAt {
+  readonly seq: number;
+  readonly saidAt: Date;
+}
+
+/**
+ * Whether `fact`, of the message `said`, was removed after that was said: by its words, its value, or the words it rests on.
+ * Messages are read again where work that was given up is tried again, and do not bring back what was removed meanwhile.
+ */
+export function wasRemoved(fact: ChosenFact, said: SaidAt, removed: readonly RemovedFact[]): boolean {
+  return removed.some(
+    (gone) => gone.removedAt > said.saidAt && (saysSame(fact, gone) || restsOnSame(fact, said, gone)),
+  );
+}
+
+function saysSame(fact: ChosenFact, gone: RemovedFact): boolean {
+  if (contentHash(fact.text) === contentHash(gone.text)) return true;
+  if (fact.key === null || fact.category !== gone.category) return false;
+  if (fact.value === null || gone.value === null) return false;
+  return (gone.key ?? fact.key) === fact.key && normalValue(fact.value) === normalValue(gone.value);
+}
+
+function restsOnSame({ quote }: ChosenFact, { seq }: SaidAt, gone: RemovedFact): boolean {
+  if (gone.quote === null || !gone.seqs.includes(seq)) return false;
+  return gone.quote.includes(quote) || quote.includes(gone.quote);
+}
