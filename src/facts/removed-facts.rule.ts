@@ -1,5 +1,4 @@
 import { contentHash, normalValue } from "../text/normal-value.js";
-import type { ChosenFact } from "./choose-facts.rule.js";
 
 /** A memory that somebody removed, and that is not back. */
 export interface RemovedFact {
@@ -14,6 +13,15 @@ export interface RemovedFact {
   readonly seqs: readonly number[];
 }
 
+/** A fact that is about to be written. */
+interface LearnedFact {
+  readonly category: string;
+  readonly key: string | null;
+  readonly value: string | null;
+  readonly text: string;
+  readonly quote: string;
+}
+
 /** A message, by its place and time. */
 export interface SaidAt {
   readonly seq: number;
@@ -24,20 +32,20 @@ export interface SaidAt {
  * Whether `fact`, of the message `said`, was removed after that was said: by its words, its value, or the words it rests on.
  * Messages are read again where work that was given up is tried again, and do not bring back what was removed meanwhile.
  */
-export function wasRemoved(fact: ChosenFact, said: SaidAt, removed: readonly RemovedFact[]): boolean {
+export function wasRemoved(fact: LearnedFact, said: SaidAt, removed: readonly RemovedFact[]): boolean {
   return removed.some(
     (gone) => gone.removedAt > said.saidAt && (saysSame(fact, gone) || restsOnSame(fact, said, gone)),
   );
 }
 
-function saysSame(fact: ChosenFact, gone: RemovedFact): boolean {
+function saysSame(fact: LearnedFact, gone: RemovedFact): boolean {
   if (contentHash(fact.text) === contentHash(gone.text)) return true;
   if (fact.key === null || fact.category !== gone.category) return false;
   if (fact.value === null || gone.value === null) return false;
   return (gone.key ?? fact.key) === fact.key && normalValue(fact.value) === normalValue(gone.value);
 }
 
-function restsOnSame({ quote }: ChosenFact, { seq }: SaidAt, gone: RemovedFact): boolean {
+function restsOnSame({ quote }: LearnedFact, { seq }: SaidAt, gone: RemovedFact): boolean {
   if (gone.quote === null || !gone.seqs.includes(seq)) return false;
   return gone.quote.includes(quote) || quote.includes(gone.quote);
 }
