@@ -13,7 +13,7 @@ import { comesBesides } from "../text/comes-besides.js";
 import { findQuote } from "../text/find-quote.js";
 import { contentHash, normalValue } from "../text/normal-value.js";
 import { visibleText } from "../text/storable-text.js";
-import { type ChosenRemoval, restsOnRemoval } from "./choose-removals.rule.js";
+import { type ChosenRemoval, isTakenBack, restsOnRemoval } from "./choose-removals.rule.js";
 import { type RemovedFact, type SaidAt, wasRemoved } from "./removed-facts.rule.js";
 
 /** A fact that a model proposes to remember. Nothing in it is believed before `chooseFacts` has looked at it. */
@@ -235,6 +235,7 @@ function crowdedOut(
   rules: FactRules,
 ): CandidateProblem | null {
   if (restsOnRemoval(fact, rules.removals ?? [])) return "asked_to_forget";
+  if (isTakenBack(fact, rules.messages)) return "asked_to_forget";
   const said = rules.removed?.messages[fact.message];
   if (said && wasRemoved(fact, said, rules.removed?.facts ?? [])) return "removed";
   const ofMessage = chosen.filter(({ message }) => message === fact.message);

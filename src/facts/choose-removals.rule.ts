@@ -73,3 +73,14 @@ export function restsOnRemoval(
       message === fact.message && (quote.includes(fact.quote) || fact.quote.includes(quote)),
   );
 }
+
+/** Whether a message after that of `fact` asks to forget the very words that it rests on: then there was nothing to remove yet. */
+export function isTakenBack(
+  fact: { readonly message: number; readonly quote: string },
+  messages: readonly string[],
+): boolean {
+  return messages.slice(fact.message + 1).some((text) => {
+    const again = asksToForget(text) === "some" ? findQuote(text, fact.quote) : null;
+    return again !== null && asksToForget(sentencesAround(text, again)) === "some";
+  });
+}

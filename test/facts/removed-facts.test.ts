@@ -26,7 +26,7 @@ function reading(readings: Readings, options: MemoryOptions = {}) {
       const said = [...prompt.matchAll(/<message number="(\d+)"[^>]*>([^<]*)</g)];
       const found = said.flatMap(([, number, text = ""]) =>
         Object.entries(readings)
-          .filter(([quote]) => text.includes(quote))
+          .filter(([quote]) => text.includes(quote) && !text.startsWith("Please forget"))
           .map(([quote, [first, again = first]]) => {
             const { text: fact = "", ...fields } = state.again ? again : first;
             return candidate(`${fact}`, quote, { ...fields, message: Number(number) });
@@ -51,6 +51,7 @@ async function retry(memory: Memory, { threadId }: Address): Promise<void> {
   expect(await memory.jobs.retry(letter?.id ?? "")).toEqual({ retried: 1 });
 }
 
+const bees = { text: "The user keeps bees." };
 const porto = { text: "The user lives in Porto." };
 const city = { category: "profile", key: "city", value: "Porto" };
 
@@ -72,7 +73,7 @@ describe("a fact that was removed", () => {
     ["of a slot, in other words", { ...city, ...porto }, { ...city, text: "The user's city is Porto." }],
   ])("is not learned again of the message that it was learned from, %s", async (_, first, again) => {
     const { memory, thread } = await learned(
-      { "I keep bees": [{ text: "The user keeps bees." }], "I live in Porto": [first, again] },
+      { "I keep bees": [bees], "I live in Porto": [first, again] },
       "I keep bees.",
       "I live in Porto.",
     );
@@ -98,7 +99,7 @@ describe("a fact that was removed", () => {
 
   it("is not learned again when it was purged since", async () => {
     const { memory, thread } = await learned(
-      { "I keep bees": [{ text: "The user keeps bees." }], "I live in Porto": [porto] },
+      { "I keep bees": [bees], "I live in Porto": [porto] },
       "I keep bees.",
       "I live in Porto.",
     );
@@ -123,7 +124,7 @@ describe("a fact that was removed", () => {
 
   it("and was restored, stays as it is", async () => {
     const { memory, thread } = await learned(
-      { "I keep bees": [{ text: "The user keeps bees." }], "I live in Porto": [porto] },
+      { "I keep bees": [bees], "I live in Porto": [porto] },
       "I keep bees.",
       "I live in Porto.",
     );
@@ -131,5 +132,16 @@ describe("a fact that was removed", () => {
     await memory.memories.restore(id, { scope: thread.scope, consent: "given" });
     await retry(memory, thread);
     expect(await textsOf(memory, thread)).toEqual([porto.text, "The user keeps bees."]);
+  });
+
+  it("is not learned late where a message after it asks to forget its words, before there was anything to remove", async () => {
+    const { memory, state } = reading({ "I live in Porto": [porto], "I keep bees": [bees] });
+    const thread = newAddress();
+    await say(memory, thread, "I live in Porto. I keep bees.");
+    state.broken = false;
+    await say(memory, thread, "Please forget that I live in Porto, which you may have heard.");
+    expect(await textsOf(memory, thread)).toEqual([]);
+    await retry(memory, thread);
+    expect(await textsOf(memory, thread)).toEqual(["The user keeps bees."]);
   });
 });
