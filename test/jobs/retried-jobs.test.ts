@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { JobKind } from "../../src/jobs/job-kinds.rule.js";
+import type { JobWorker } from "../../src/jobs/queue-work.js";
 import type { Memory } from "../../src/memory.js";
 import type { MemoryOptions } from "../../src/memory-options.js";
 import type { MemoryConfig } from "../../src/options.js";
@@ -11,6 +12,7 @@ import { useIsolatedDatabase } from "../support/isolated-database.js";
 import { judgingModel } from "../support/pair-judge.js";
 import { candidate, facts, type TaskReplies, taskModel } from "../support/task-model.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import { limitsMs } from "../support/timing.js";
 
 const db = useTestDatabase();
 const isolated = useIsolatedDatabase(db);
@@ -228,6 +230,39 @@ describe("work that was given up is not done when later work of its thread is", 
     await expect(memory.jobs.retry(letter?.id ?? "")).rejects.toMatchObject({ code: "WRONG_STATE" });
     expect(await each.effects(memory, talk)).toEqual(later);
     expect(await memory.jobs.list({ kind: each.kind })).toEqual([letter]);
+  });
+});
+
+describe.runIf(onServer())("by workers, where the process that is asked only queues (server only)", () => {
+  const queue = `queue_${randomUUID().slice(0, 8)}`;
+  afterAll(() => db.pool.query(`drop schema if exists "${queue}" cascade`));
+
+  it.for(cases)("$kind", async (each) => {
+    let worker: JobWorker | undefined;
+    let atWork = async () => {};
+    const queued: Place = {
+      schema: db.schema,
+      open: db.memory,
+      again({ model, config, ...options }) {
+        const jobs = { pgBoss: { schema: queue } };
+        const quick = { sweepIntervalMs: 60_000, pollIntervalMs: 100 };
+        const working = { ...(config as MemoryConfig), jobs: quick };
+        const web = db.memory({ ...options, jobs, config: working });
+        atWork = async () => {
+          worker = await db.memory({ ...options, model, jobs, config: working } as MemoryOptions).work();
+        };
+        return web;
+      },
+    };
+    await runs(each, queued, async (web, id, tenantId) => {
+      await atWork();
+      await byId(web, id, tenantId);
+      await expect
+        .poll(() => web.jobs.list({ tenantId }), { timeout: limitsMs.step, interval: 100 })
+        .toEqual([]);
+    });
+    expect(worker?.status()).toMatchObject({ failed: 0 });
+    await worker?.stop();
   });
 });
 
