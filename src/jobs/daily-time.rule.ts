@@ -16,8 +16,9 @@ export interface DailyOwner {
  * When each owner's daily work is due, in ms since 1970. Each tenant has a time of day of its own, by a hash, so that
  * the work of many is spread over the day; its owners follow each other by a second, in the order given.
  *
- * Work that was done is due again `everyMs` later at the latest, and not before half a day less than that; at the tenant's time in between. For the
- * first time it is due at the tenant's next time. Where `everyMs` is less than a day, it stands for the day.
+ * Work that was done is due again `everyMs` later at the latest, and not before half a day less than that; at the tenant's
+ * time in between. For the first time it is due at the tenant's next time. Where `everyMs` is less than a day, it stands
+ * for the day.
  */
 export function dailyTimes(owners: readonly DailyOwner[], everyMs: number, nowMs: number): number[] {
   const before = new Map<number, number>();
