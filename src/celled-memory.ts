@@ -5,7 +5,7 @@ import { cellOf, cellSchema, isEverywhere, movingSchema } from "./cells/cell-pla
 import { type CellNumber, cellMoving, readCell, requireNumber } from "./cells/cell-record.js";
 import { type CellsApi, type ListedCell, parseCell, parseFreeze } from "./cells/cells-api.js";
 import { freezeCell, thawCell } from "./cells/freeze-cell.js";
-import { setUpCells } from "./cells/set-up-cells.js";
+import { appliedNames, setUpCells } from "./cells/set-up-cells.js";
 import { MemoryError, type MemoryErrorCode } from "./errors.js";
 import { CelledSaver } from "./langgraph/checkpointer/celled-saver.js";
 import { errorLine, type Logger } from "./logger.js";
@@ -52,11 +52,15 @@ export function celledMemory(spread: Spread): Memory {
   const saverOf = (cell: Cell) => cell.opened().memory.checkpointer();
   let saver: PostgresSaver | undefined;
   const whole: Pick<Memory, "setup" | "cells" | "checkpointer"> = {
-    setup: () =>
-      setUpCells(
-        all.map(({ opened }) => opened()).map(({ memory, db }) => ({ db, setup: memory.setup })),
-        spread.schema,
-      ),
+    async setup() {
+      const opened = all.map((cell) => cell.opened());
+      return appliedNames(
+        await setUpCells(
+          opened.map(({ memory, db }) => ({ db, setup: memory.setup })),
+          spread.schema,
+        ),
+      );
+    },
     cells: createCellsApi(cells, spread),
     checkpointer() {
       saver ??= new CelledSaver({

@@ -9,14 +9,24 @@ export interface CellToSetUp {
   readonly setup: () => Promise<string[]>;
 }
 
+/** What was done to set up a cell: the migrations that ran. */
+export interface AppliedToCell {
+  readonly schema: string;
+  readonly applied: readonly string[];
+}
+
+/** The migrations that ran, each after the schema that it ran in. */
+export function appliedNames(cells: readonly AppliedToCell[]): string[] {
+  return cells.flatMap(({ schema, applied }) => applied.map((name) => `${schema}: ${name}`));
+}
+
 /**
  * Sets up all cells, one after the other. Where all were made once, none is made anew: one that is missing is elsewhere.
  *
  * @param schema that the cells' are named after.
- * @returns the migrations that ran, each after the schema.
  * @throws MemoryError `CELLS_DIFFER`, `CELL_MOVING`, and what `setup` of a cell throws
  */
-export async function setUpCells(all: readonly CellToSetUp[], schema: string): Promise<string[]> {
+export async function setUpCells(all: readonly CellToSetUp[], schema: string): Promise<AppliedToCell[]> {
   const cells = all.length;
   const states = await Promise.all(all.map(({ db }) => readCell(db)));
   for (const [cell, { record }] of states.entries()) if (record) requireNumber(record, { cell, cells });
@@ -30,10 +40,8 @@ export async function setUpCells(all: readonly CellToSetUp[], schema: string): P
         "leads to: restore it there, or correct `database`.",
     );
   }
-  const applied: string[] = [];
-  for (const { db, setup } of all) {
-    applied.push(...(await setup()).map((name) => `${db.schemaName}: ${name}`));
-  }
+  const done: AppliedToCell[] = [];
+  for (const { db, setup } of all) done.push({ schema: db.schemaName, applied: await setup() });
   if (states.some(({ record }) => !record?.complete)) for (const { db } of all) await completeCell(db);
-  return applied;
+  return done;
 }

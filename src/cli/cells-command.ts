@@ -1,3 +1,4 @@
+import { movingSchema } from "../cells/cell-place.rule.js";
 import { MemoryError } from "../errors.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withDatabase } from "./flags.js";
 import { aligned, print } from "./output.js";
@@ -48,6 +49,6 @@ async function cells(action: string, cell: string | undefined, flags: CellsFlags
   print(flags, found, () =>
     action === "thaw"
       ? `Cell ${cell} is in use.`
-      : `Cell ${cell} is out of use. Its schema is called "${found?.schema}_moving" until it is thawed.`,
+      : `Cell ${cell} is out of use. Its schema is called "${movingSchema(found?.schema ?? "")}" until it is thawed.`,
   );
 }

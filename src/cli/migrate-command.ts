@@ -21,26 +21,17 @@ export const migrateCommand: CliCommand = {
 async function migrate(flags: DatabaseFlags & { vectors?: true; isolation?: true }): Promise<void> {
   const { schema, vectors = false, isolation = false } = flags;
   const { migrateDatabase } = await import("./set-up.js");
-  const { applied, place } = await migrateDatabase(flags, { vectors, isolation });
+  const { applied, place, ofCells } = await migrateDatabase(flags, { vectors, isolation });
   print(flags, { schema, applied }, () => {
     if (applied.length === 0) return `"${schema}" in ${place} is up to date.`;
-    const cells = ofCells(applied);
-    if (cells.size === 0) return `Applied to "${schema}" in ${place}: ${applied.join(", ")}`;
-    const lines = [...cells].map(([cell, names]) => [
-      cell,
-      `${names.length} migrations`,
-      `${names[0]} to ${names.at(-1)}`,
-    ]);
+    if (ofCells.length === 0) return `Applied to "${schema}" in ${place}: ${applied.join(", ")}`;
+    const lines = ofCells
+      .filter((cell) => cell.applied.length > 0)
+      .map((cell) => [cell.schema, `${cell.applied.length} migrations`, stretchOf(cell.applied)]);
     return `Applied in ${place}:\n${aligned(lines).join("\n")}`;
   });
 }
 
-/** Migrations by the schema of the cell that they ran in; nothing where there is one schema. */
-function ofCells(applied: readonly string[]): Map<string, string[]> {
-  const cells = new Map<string, string[]>();
-  for (const one of applied) {
-    const [cell = "", name] = one.split(": ");
-    if (name !== undefined) cells.set(cell, [...(cells.get(cell) ?? []), name]);
-  }
-  return cells;
+function stretchOf(names: readonly string[]): string {
+  return `${names[0]} to ${names.at(-1)}`;
 }

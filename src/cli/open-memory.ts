@@ -159,21 +159,25 @@ async function loadModel(name: string): Promise<BaseChatModel> {
 
 /** The function that a module exports as default or as `database`. @throws MemoryError `INVALID_INPUT` */
 async function loadPlaces(name: string): Promise<(cell: number) => DatabaseOption> {
-  const found = (await exportsOf(name, "database")).find((value) => typeof value === "function");
-  if (found) return found as (cell: number) => DatabaseOption;
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `${name} exports no function: export one as default or as \`database\` that says where each cell is.`,
-  );
+  return functionOf(name, "database", "says where each cell is");
 }
 
 /** The function that a module exports as default or as `authenticate`. @throws MemoryError `INVALID_INPUT` */
 export async function loadAuthenticate(name: string): Promise<Authenticate> {
-  const found = (await exportsOf(name, "authenticate")).find((value) => typeof value === "function");
-  if (found) return found as Authenticate;
+  return functionOf(name, "authenticate", "says who sends a request");
+}
+
+/** @param does what it is for, in the words of the error. */
+async function functionOf<Found>(
+  name: string,
+  what: "database" | "authenticate",
+  does: string,
+): Promise<Found> {
+  const found = (await exportsOf(name, what)).find((value) => typeof value === "function");
+  if (found) return found as Found;
   throw new MemoryError(
     "INVALID_INPUT",
-    `${name} exports no function: export one as default or as \`authenticate\` that says who sends a request.`,
+    `${name} exports no function: export one as default or as \`${what}\` that ${does}.`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import { cellSchema } from "../cells/cell-place.rule.js";
 import { setUpCell } from "../cells/cell-record.js";
-import { setUpCells } from "../cells/set-up-cells.js";
+import { appliedNames, setUpCells } from "../cells/set-up-cells.js";
 import { countTranscripts } from "../conversation/list-threads.js";
 import type { OwnerTask } from "../jobs/owner-task.js";
 import type { ThreadTask } from "../jobs/thread-task.js";
@@ -42,7 +42,9 @@ export async function migrateDatabase(
   });
   try {
     const [only] = all;
-    return { place, applied: cells === 1 && only ? await only.setup() : await setUpCells(all, schema) };
+    if (cells === 1 && only) return { place, applied: await only.setup(), ofCells: [] };
+    const ofCells = await setUpCells(all, schema);
+    return { place, applied: appliedNames(ofCells), ofCells };
   } finally {
     for (const { db } of all) await db.close();
   }

@@ -110,20 +110,18 @@ export function createBackgroundWork(options: {
   let sweeper: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  const sweptAt = new Map<Worker, number>();
-  const isTime = (worker: Worker) =>
-    performance.now() - (sweptAt.get(worker) ?? Number.NEGATIVE_INFINITY) >= (worker.intervalMs ?? 0);
+  const asked = rememberAsked();
   const upkeep = async (wanted: (worker: Worker) => boolean = () => true) => {
     let started = 0;
     for (const worker of workers.filter(wanted)) {
-      sweptAt.set(worker, performance.now());
+      asked.note(worker);
       const due = await worker.due(sweepLimit);
       if (worker.counted !== false) started += due.length;
       await Promise.all(due.map(({ name, run }) => jobs.run(name, run)));
     }
     return started;
   };
-  const sweep = () => void jobs.run("Upkeep", async () => void (await upkeep(isTime)));
+  const sweep = () => void jobs.run("Upkeep", async () => void (await upkeep(asked.isTime)));
 
   return {
     start: ({ name, run }) => jobs.run(name, run),
@@ -151,6 +149,16 @@ export function createBackgroundWork(options: {
       for (const timer of timers) clearTimeout(timer);
       await jobs.idle();
     },
+  };
+}
+
+/** When each worker was asked last, for those that sweeps ask less often than they run. */
+export function rememberAsked() {
+  const askedAt = new Map<Worker, number>();
+  return {
+    isTime: (worker: Worker) =>
+      performance.now() - (askedAt.get(worker) ?? Number.NEGATIVE_INFINITY) >= (worker.intervalMs ?? 0),
+    note: (worker: Worker) => void askedAt.set(worker, performance.now()),
   };
 }
 

@@ -1,6 +1,6 @@
 import { longestTimerMs } from "../clock.js";
 import { errorLine } from "../logger.js";
-import { guarded, type Job, type Worker } from "./background-work.js";
+import { guarded, type Job, rememberAsked } from "./background-work.js";
 import { type JobKind, kindOfWork } from "./job-kinds.rule.js";
 import type { Line, QueueWorkerDeps } from "./queue-line.js";
 import { queuedAtOnce } from "./worker-status.js";
@@ -11,7 +11,7 @@ const shortestSweepMs = 1_000;
 /** Puts what the tables say is due into the queues. Where those are gone, it is done here: a lost queue loses nothing. */
 export function createSweeper(deps: QueueWorkerDeps, lines: ReadonlyMap<JobKind, Line>) {
   const { queue, workers, logger, sweepIntervalMs } = deps;
-  const lookedAt = new Map<Worker, number>();
+  const asked = rememberAsked();
   const full = new Set<JobKind>();
   let interval: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> | undefined;
@@ -19,8 +19,6 @@ export function createSweeper(deps: QueueWorkerDeps, lines: ReadonlyMap<JobKind,
   let isWell = true;
   let stopped = false;
 
-  const isTime = (worker: Worker) =>
-    performance.now() - (lookedAt.get(worker) ?? Number.NEGATIVE_INFINITY) >= (worker.intervalMs ?? 0);
   const prepared = async () => {
     try {
       await queue.prepare();
@@ -41,9 +39,9 @@ export function createSweeper(deps: QueueWorkerDeps, lines: ReadonlyMap<JobKind,
     const inQueue = await prepared();
     isWell = inQueue;
     full.clear();
-    for (const worker of workers.filter(isTime)) {
+    for (const worker of workers.filter(asked.isTime)) {
       if (stopped) return;
-      lookedAt.set(worker, performance.now());
+      asked.note(worker);
       const due = await worker.due(queuedAtOnce);
       for (const job of due) place(job, inQueue);
       const [work] = worker.works ?? [];

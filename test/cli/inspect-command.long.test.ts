@@ -1,8 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { afterEach, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { useCommandLine } from "../support/command-line.js";
-import { briefly, compiled } from "../support/compiled.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const cli = useCommandLine(useTestDatabase());
@@ -11,23 +10,10 @@ beforeAll(() =>
 );
 
 let child: ChildProcess | undefined;
-afterEach(async () => {
-  if (child?.exitCode === null && child.signalCode === null) {
-    child.kill("SIGKILL");
-    await once(child, "close");
-  }
-});
 
 /** Starts `mnemograph inspect`, and gives the address that it prints. */
 async function inspect(args: readonly string[]): Promise<URL> {
-  child = spawn(
-    process.execPath,
-    [...briefly, compiled("src/cli/main"), "inspect", ...args, ...cli.target()],
-    {
-      cwd: cli.folder,
-      env: { PATH: process.env.PATH ?? "" },
-    },
-  );
+  child = cli.begin(["inspect", ...args]);
   let [said, failed] = ["", ""];
   child.stdout?.setEncoding("utf8");
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {

@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { useCommandLine } from "../support/command-line.js";
-import { briefly, compiled } from "../support/compiled.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const cli = useCommandLine(useTestDatabase());
@@ -13,25 +12,12 @@ beforeAll(() =>
 );
 
 let child: ChildProcess | undefined;
-afterEach(async () => {
-  if (child?.exitCode === null && child.signalCode === null) {
-    child.kill("SIGKILL");
-    await once(child, "close");
-  }
-});
 
 /** Starts the server, and says where it listens. */
 async function serve(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
-  const program = [...briefly, compiled("src/cli/main"), "serve", "--port", "1", ...args, ...cli.target()];
-  const port = String(20_000 + Math.floor(Math.random() * 30_000));
-  child = spawn(
-    process.execPath,
-    program.map((arg) => (arg === "1" ? port : arg)),
-    {
-      cwd: cli.folder,
-      env: { PATH: process.env.PATH ?? "", ...env },
-    },
-  );
+  // Below the range from which the system gives ports to those who connect.
+  const port = String(20_000 + Math.floor(Math.random() * 12_000));
+  child = cli.begin(["serve", "--port", port, ...args], env);
   let said = "";
   child.stderr?.setEncoding("utf8");
   for await (const text of child.stderr as AsyncIterable<string>) {

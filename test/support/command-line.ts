@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, inject } from "vitest";
+import { afterAll, afterEach, beforeAll, inject } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
 import { briefly, compiled } from "./compiled.js";
@@ -51,6 +51,7 @@ export function useCommandLine(db: TestDatabase) {
   });
   // Ended first, since hooks that end run in reverse.
   const shared = useSharedProcess(folder);
+  const begin = useLastingCommands(folder);
   return {
     folder,
     schema,
@@ -69,6 +70,9 @@ export function useCommandLine(db: TestDatabase) {
     /** Runs a command on the database of its own. */
     run: (args: readonly string[], how?: OwnProcess) =>
       how ? start([...args, ...target()], folder, how) : shared([...args, ...target()]),
+    /** Begins a command that goes on until it is told to end, which it is after the test. Of the environment it knows `env`. */
+    begin: (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+      begin([...args, ...target()], env),
     /** Runs a command that says itself on which database. */
     runOn: (args: readonly string[]) => shared(args),
   };
@@ -105,6 +109,26 @@ function useSharedProcess(cwd: string): (args: readonly string[]) => Promise<End
     const result = last.then(() => answer(args));
     last = result.catch(() => {});
     return result;
+  };
+}
+
+/** Commands that go on, each in a process of its own; those still running after a test are killed. */
+function useLastingCommands(cwd: string) {
+  const running = new Set<ChildProcess>();
+  afterEach(async () => {
+    for (const child of running) {
+      child.kill("SIGKILL");
+      await once(child, "close");
+    }
+  });
+  return (args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess => {
+    const program = [...briefly, compiled("src/cli/main")];
+    const child = spawn(process.execPath, [...program, ...args], {
+      ...{ cwd, env: { PATH: process.env.PATH ?? "", ...env } },
+    });
+    running.add(child);
+    child.once("close", () => running.delete(child));
+    return child;
   };
 }
 
