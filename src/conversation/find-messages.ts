@@ -55,7 +55,7 @@ export async function findLastCall(db: Connection, threadRef: number): Promise<B
       where c.thread_ref = ${threadRef} and c.role not in ('tool', 'system') order by c.seq desc limit 1
     ), 0)
     order by m.seq`);
-  return Promise.all(rows.map(storedMessage));
+  return rows.map(storedMessage);
 }
 
 /** One message of a stretch of turns. */

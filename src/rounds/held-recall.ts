@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { MemoryItem } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
@@ -7,13 +8,19 @@ import {
   unknownTerms,
   type WordForms,
 } from "../search/held/asked-terms.rule.js";
-import { type HeldSelection, heldCandidates, visibleIn } from "../search/held/held-candidates.js";
+import {
+  type HeldSelection,
+  heldCandidates,
+  questionNearness,
+  visibleIn,
+} from "../search/held/held-candidates.js";
 import type { HeldMemories } from "../search/held/held-memories.js";
 import type { Holding } from "../search/held/holding.js";
 import { listKnown, listNotes } from "../search/held/known-memories.js";
 import { type MessageSignals, messageSignals } from "../search/held/message-signals.rule.js";
 import type { OwnerCopy } from "../search/held/owner-copy.js";
 import { ownerKeys } from "../search/held/owner-key.js";
+import type { Nearness } from "../search/held/slot-scores.js";
 import type { MemoryCandidate } from "../search/memory-hits.js";
 import { lookedAt } from "../search/search-limits.rule.js";
 import { type AskedTerm, weightedTerms } from "../search/word-weights.rule.js";
@@ -23,6 +30,14 @@ import type { PulseStatement } from "./pulse-statement.js";
 import type { RecallStatement } from "./recall-statement.js";
 import type { ToldNews } from "./told-news.js";
 
+/** A recall, whose question is embedded while the database answers. */
+export interface AskedRecall {
+  /** Without the question's vector. */
+  readonly statement: RecallStatement;
+  /** With it. Called once. */
+  readonly embedded: () => Promise<RecallStatement>;
+}
+
 /**
  * What `findRecall` finds, of owners that this process holds: one small statement brings them up to date, and they are
  * searched here.
@@ -30,36 +45,69 @@ import type { ToldNews } from "./told-news.js";
  * Null where the statement of recalls has to answer: an owner is not held, or what is held has to be read anew. The
  * memories are those that are held: to be copied before a caller is given them.
  *
- * @throws MemoryError `DATABASE_TIMEOUT` after `timeoutMs`
+ * @throws MemoryError `DATABASE_TIMEOUT` after `timeoutMs`; what `embedded` throws
  */
 export async function findHeldRecall(
   { db, holding }: { readonly db: Connection; readonly holding: Holding },
-  input: RecallStatement,
+  { statement, embedded }: AskedRecall,
   timeoutMs: number,
 ): Promise<RecallResult | null> {
   const { owners: held } = holding;
-  const keys = ownerKeys(input.address.scope);
+  const { scope } = statement.address;
+  const keys = ownerKeys(scope);
   const copies = keys.flatMap((key) => held.get(key) ?? []);
   const areHeld = () => keys.every((key, at) => copies[at] !== undefined && held.get(key) === copies[at]);
-  for (const [at, copy] of copies.entries()) if (!isInSpace(copy, input)) held.drop(keys[at] as string);
   if (!areHeld()) return null;
 
-  const words = input.asked?.question.words ?? [];
+  const words = statement.asked?.question.words ?? [];
   const speakers = speakersAmong(words, copies);
-  const pulse = await findPulse(db, pulseOf(input, copies, speakers), timeoutMs);
+  const pulsing = findPulse(db, pulseOf(statement, copies, speakers), timeoutMs).then((pulse) => {
+    const owners = ownersOf(scope, pulse);
+    if (pulse.conversation !== null && areHeld()) {
+      for (const [at, key] of keys.entries()) bringUp(held, key, copies[at] as OwnerCopy, owners[at] ?? null);
+    }
+    return { pulse, owners };
+  });
+  const looking = statement.asked ? look(embedded, copies) : { input: statement, nearness: null, ticks: [] };
+  const [{ pulse, owners }, { input, ...looked }] = await Promise.all([pulsing, looking]);
   if (pulse.conversation === null) return nothingOf(pulse);
-  if (!areHeld()) return null;
-  const owners = ownersOf(input.address.scope, pulse);
-  for (const [at, key] of keys.entries()) {
-    bringUp(held, key, copies[at] as OwnerCopy, owners[at] ?? null);
-  }
+  for (const [at, copy] of copies.entries()) if (!isInSpace(copy, input)) held.drop(keys[at] as string);
   // What has grown may have had to go, itself or another. Other speakers than before would have been asked of: one who has
   // spoken for the first time, or of whom the last memory is gone.
   if (!areHeld() || speakersAmong(words, copies).join(" ") !== speakers.join(" ")) return null;
 
   const texts = copies.map((copy, at) => ({ copy, owner: owners[at] ?? nobody }));
   const forms = await formsOf(holding, input, { pulse, texts }, timeoutMs);
-  return areHeld() ? search(input, { pulse, texts, forms }) : null;
+  return areHeld() ? search(input, { pulse, texts, forms, looked }) : null;
+}
+
+/** How near a question is to the memories of copies that stand at `ticks`. */
+interface LookedAt {
+  readonly nearness: Nearness | null;
+  readonly ticks: readonly number[];
+}
+
+/**
+ * The recall with its vector, and what the copies' vectors say of it. The pulse is sent before: what is reckoned here takes
+ * as long as the server needs for its answer, and the vectors of an owner seldom change meanwhile.
+ */
+async function look(
+  embedded: () => Promise<RecallStatement>,
+  copies: readonly OwnerCopy[],
+): Promise<LookedAt & { readonly input: RecallStatement }> {
+  await setImmediate();
+  const input = await embedded();
+  const isAsked = input.asked !== null && copies.every((copy) => isInSpace(copy, input));
+  return {
+    input,
+    ticks: copies.map(({ tick }) => tick),
+    nearness: isAsked
+      ? questionNearness(
+          copies.map(({ active }) => active),
+          input.asked.selection,
+        )
+      : null,
+  };
 }
 
 /** A copy, and its owner as the pulse found it. */
@@ -150,6 +198,7 @@ interface PulsedTexts {
   readonly pulse: PulseResult;
   readonly texts: readonly HeldTexts[];
   readonly forms: ReadonlyMap<string, WordForms>;
+  readonly looked: LookedAt;
 }
 
 function search(input: RecallStatement, pulsed: PulsedTexts): RecallResult {
@@ -188,7 +237,7 @@ function heldAt(copies: readonly OwnerCopy[], refs: readonly number[]): MemoryIt
 
 function candidatesOf(
   { question, selection }: NonNullable<RecallStatement["asked"]>,
-  { pulse, texts, forms }: PulsedTexts,
+  { pulse, texts, forms, looked }: PulsedTexts,
 ): MemoryCandidate[] {
   const terms = askedTerms({ ...pulse, correctable: question.correctable }, counted(texts), forms);
   const heldSelection: HeldSelection = { ...selection, nowMs: pulse.now };
@@ -201,6 +250,7 @@ function candidatesOf(
     terms: weightedTerms(terms, memories),
     messages: spokenSignals(terms, texts, heldSelection),
     selection: heldSelection,
+    nearness: texts.every(({ copy }, at) => copy.tick === looked.ticks[at]) ? looked.nearness : null,
   });
 }
 

@@ -19,7 +19,7 @@ import type { Holding } from "../search/held/holding.js";
 import { noFilter } from "../search/memory-filter.rule.js";
 import { searchedBy } from "../search/memory-hits.js";
 import { defaultKinds } from "../search/query-memories.js";
-import { type EmbeddedQuestion, embedQuestion } from "../search/read-question.js";
+import { type EmbeddedQuestion, questionVector, readQuestion } from "../search/read-question.js";
 import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
@@ -92,21 +92,23 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const mode = asks.mode ?? retrieval.mode;
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
-  const question = await embedQuestion(deps, query);
-  const statement = statementOf(deps, { ...asks, scope, threadId, query, question, categories });
-  const { found, timedOut, fromHeld } = await findInTime(deps, statement);
+  const read = { ...readQuestion(query, deps.db.language), vector: null };
+  const { found, question, timedOut, fromHeld } = await findInTime(deps, {
+    ...asks,
+    ...{ scope, threadId, query, categories, question: read },
+  });
   if (found.conversation === null) throw threadForbidden(threadId);
   const { gap, recent, lastRound, ...conversation } = found.conversation ?? unseen;
   const { keepRecentMessages, keepRecentTokens } = deps.config.summaries;
   const covered = keepRecentMessages === 0 || conversation.leftOut ? [] : recent;
-  const shownAgain = recentMessages(await Promise.all(covered.map(storedMessage)), keepRecentTokens);
+  const shownAgain = recentMessages(covered.map(storedMessage), keepRecentTokens);
   const recalled: Recalled = {
     mode,
     ...conversation,
-    gap: await Promise.all(gap.map(storedMessage)),
+    gap: gap.map(storedMessage),
     recent: shownAgain.messages,
     shortened: shownAgain.shortened,
-    lastRound: await Promise.all(lastRound.map(storedMessage)),
+    lastRound: lastRound.map(storedMessage),
     memories: {
       ...selectMemories(deps, question, found),
       ...(timedOut && { timedOut }),
@@ -150,18 +152,18 @@ function reportNotes(
   logger.info(`🧠 Retrieved ${notes.length} memories for app ${appId}`, fields);
 }
 
-/** What is asked of the database, or of what is held. */
-function statementOf(
-  { config }: RecallRuntime,
-  asks: Pick<RecallInput, "scope" | "threadId" | "messageIds" | "consents"> & {
-    readonly query: string;
-    readonly question: EmbeddedQuestion;
-    readonly categories: readonly string[];
-  },
-): RecallStatement {
+/** What one recall asks for, read. */
+interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds" | "consents"> {
+  readonly query: string;
+  /** Not embedded yet. */
+  readonly question: EmbeddedQuestion;
+  readonly categories: readonly string[];
+}
+
+/** What is asked of the database, or of what is held: without the question's vector. */
+function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStatement {
   const { scope, threadId, messageIds, query, question, categories } = asks;
   const { budgetTokens, minSlotImportance, fill } = config.retrieval;
-  const searched = searchedBy(question);
   return {
     // What cannot be stored is the id of no recorded message.
     address: { scope, threadId, messageIds: messageIds?.filter(isStorable) },
@@ -177,8 +179,7 @@ function statementOf(
               categories,
               filter: noFilter,
               limit: candidateLimit,
-              vector: searched.vector,
-              times: searched.times,
+              ...searchedBy(question),
             },
           },
     known: {
@@ -230,41 +231,67 @@ const unseen: Conversation = {
 /** What a recall found, and how. */
 interface FoundInTime {
   readonly found: RecallResult;
+  /** What was asked. */
+  readonly question: EmbeddedQuestion;
   readonly timedOut: boolean;
   /** Whether its memories are those that are held. */
   readonly fromHeld: boolean;
 }
 
-/** What there is for `statement`; without its search when that takes too long, which a warning and an event tell of. */
-async function findInTime(
-  { db, config, logger, holding }: RecallRuntime,
-  statement: RecallStatement,
-): Promise<FoundInTime> {
+/** What there is for a recall; without its search when that takes too long, which a warning and an event tell of. */
+async function findInTime(deps: RecallRuntime, asks: ReadRecall): Promise<FoundInTime> {
+  const { db, config, holding } = deps;
   const { timeoutMs } = config.retrieval;
+  const statement = statementOf(deps, asks);
+  let embedding: Promise<EmbeddedQuestion> | undefined;
+  const embedded = async () => {
+    embedding ??= embed(deps, asks);
+    return withVector(statement, await embedding);
+  };
+  const foundBy = async (found: RecallResult, fromHeld: boolean): Promise<FoundInTime> => {
+    return { found, question: (await embedding) ?? asks.question, timedOut: false, fromHeld };
+  };
   try {
     // Of what is held, who is shown no memories needs nothing.
-    if (statement.known.categories.length === 0) {
-      return { found: await findRecall(db, statement, timeoutMs), timedOut: false, fromHeld: false };
-    }
-    const held = await findHeldRecall({ db, holding }, statement, timeoutMs);
+    const mayBeHeld = statement.known.categories.length > 0;
+    const held = mayBeHeld ? await findHeldRecall({ db, holding }, { statement, embedded }, timeoutMs) : null;
     if (held) {
       holding.owners.answered();
-      return { found: held, timedOut: false, fromHeld: true };
+      return await foundBy(held, true);
     }
-    const found = await findRecall(db, statement, timeoutMs);
-    holding.missed(statement.address.scope);
-    return { found, timedOut: false, fromHeld: false };
+    const found = await findRecall(db, await embedded(), timeoutMs);
+    if (mayBeHeld) holding.missed(statement.address.scope);
+    return await foundBy(found, false);
   } catch (error) {
     if (statement.asked === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
   }
   const found = await findRecall(db, { ...statement, asked: null }, timeoutMs);
+  await reportTimeout(deps, statement.address);
+  return { found, question: asks.question, timedOut: true, fromHeld: false };
+}
+
+async function embed(deps: RecallRuntime, { query, question }: ReadRecall): Promise<EmbeddedQuestion> {
+  const vector = await questionVector(deps, query);
+  return vector === null ? question : { ...question, vector };
+}
+
+function withVector(statement: RecallStatement, question: EmbeddedQuestion): RecallStatement {
+  const { asked } = statement;
+  if (asked === null || question.vector === null) return statement;
+  return { ...statement, asked: { ...asked, selection: { ...asked.selection, ...searchedBy(question) } } };
+}
+
+/** Tells that the search of a recall took too long. */
+async function reportTimeout(
+  { db, config: { retrieval }, logger }: RecallRuntime,
+  { scope, threadId }: ThreadAddress,
+): Promise<void> {
+  const { timeoutMs } = retrieval;
   logger.warn(
     `recall found nothing for the question within ${timeoutMs} ms (retrieval.timeoutMs) and goes on without`,
   );
-  const { scope, threadId } = statement.address;
   const event = { step: "recall", op: "search", status: "error", detail: "timeout" } as const;
   await insertEvent(db, { scope, threadId, ...event }, { timeoutMs }).catch((error: unknown) => {
     logger.error(`an event could not be kept: ${messageOf(error)}`);
   });
-  return { found, timedOut: true, fromHeld: false };
 }

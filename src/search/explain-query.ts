@@ -132,11 +132,11 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   const leftOut = [
     ...ordered.filter(({ memory }) => !isHit.has(memory.id)).map((hit) => leftByRank(hit, ordered, query)),
     ...weighed
-      .filter(({ hit }) => !ordered.some(({ memory }) => memory.id === hit.memory.id))
+      .filter(({ memory: { id } }) => !ordered.some(({ memory }) => memory.id === id))
       .map(leftByFloor),
     ...outside.map((each) => leftBySelection(each, query, deps)),
   ];
-  const parts = new Map(weighed.map((each) => [each.hit.memory.id, each]));
+  const parts = new Map(weighed.map((each) => [each.memory.id, each]));
   return {
     ...explanation,
     hits: hits.map((hit, index) => explainHit(hit, index, parts.get(hit.memory.id) as WeighedMemory)),
@@ -164,8 +164,8 @@ function fitting(
   return new Set(first ? [first.memory.id, ...ids] : []);
 }
 
-function explainHit(hit: MemoryHit, index: number, { hit: before, parts }: WeighedMemory): ExplainedHit {
-  return { ...hit, rank: index + 1, parts: { ...parts, repeated: hit.score - before.score, pinned: 0 } };
+function explainHit(hit: MemoryHit, index: number, { score, parts }: WeighedMemory): ExplainedHit {
+  return { ...hit, rank: index + 1, parts: { ...parts, repeated: hit.score - score, pinned: 0 } };
 }
 
 const noParts: ScoreParts = {
@@ -189,12 +189,12 @@ function leftByRank(hit: MemoryHit, ordered: readonly MemoryHit[], { search, sha
     : { memory, score, reason: "budget", detail: `It does not fit into ${shape.budgetTokens} tokens.` };
 }
 
-function leftByFloor({ hit: { memory, score }, evidence }: WeighedMemory): Ranked {
+function leftByFloor({ memory, score, evidence }: WeighedMemory): Ranked {
   return { memory, score, reason: "floor", detail: `It is hardly alike: ${evidence.toFixed(3)}.` };
 }
 
 function leftBySelection(
-  { hit: { memory, score } }: WeighedMemory,
+  { memory, score }: WeighedMemory,
   { agent, search }: ReadQuery,
   { config: { policy } }: SearchRuntime,
 ): Ranked {

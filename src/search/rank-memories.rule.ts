@@ -164,11 +164,14 @@ export interface ScoreParts {
 
 /** A candidate with its score, before anything is left out. */
 export interface WeighedMemory {
-  readonly hit: MemoryHit;
+  readonly memory: MemoryItem;
+  readonly score: number;
   readonly parts: ScoreParts;
   readonly similarity: number;
   /** What the floor asks of: see `aboveFloor`. */
   readonly evidence: number;
+  /** Whether the question names whom it is about. */
+  readonly isNamed: boolean;
 }
 
 /**
@@ -186,70 +189,83 @@ export function orderWeighed(
   weighed: readonly WeighedMemory[],
   { threshold, floor }: Pick<RankedFor, "threshold" | "floor">,
 ): MemoryHit[] {
-  const above = aboveFloor(weighed, threshold, floor ?? defaultFloor).map(({ hit }) => hit);
-  return demoteRepeats(above.toSorted(byScore));
+  const above = aboveFloor(weighed, threshold, floor ?? defaultFloor);
+  return demoteRepeats(above.toSorted(byScore).map(hitOf));
 }
 
 /** Each candidate with what its signals are worth. */
 export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor): WeighedMemory[] {
   const space = similarityScale(question.unrelated ?? assumedUnrelated);
   const scale = raisedScale(space, candidates[0]?.leastSimilarity ?? null);
+  const nowMs = question.now.getTime();
   return candidates.map((candidate) => {
-    const { memory } = candidate;
-    const named = memory.actorId !== null && question.names(memory.actorId);
-    const dated = question.dates.some((date) => fitsDate(memory.validFrom, date)) ? weights.date : 0;
-    const { score, parts } = scoreOf(candidate, { named, dated, scale, now: question.now });
+    const { memory, lexical, source } = candidate;
+    const isNamed = memory.actorId !== null && question.names(memory.actorId);
+    const parts = partsOf(candidate, {
+      ageDays: Math.max(0, nowMs - memory.updatedAt.getTime()) / dayMs,
+      date: question.dates.some((date) => fitsDate(memory.validFrom, date)) ? weights.date : 0,
+      ...{ isNamed, scale },
+    });
     const cosine = candidate.similarity ?? 0;
     const shared = Math.max(
-      shareOfWords(candidate.lexical, weights.memory.k1),
-      weights.source * shareOfWords(candidate.source, weights.message.k1),
-      dated,
+      shareOfWords(lexical, weights.memory.k1),
+      weights.source * shareOfWords(source, weights.message.k1),
+      parts.date,
     );
     const similarity = Math.max(cosine, shared);
-    const reason = reasonOf(candidate, { named, dated: dated > 0, scale });
     const evidence = Math.max(shared, cosine >= scale.floor ? cosine : 0);
-    return { hit: { memory, similarity, score, reason }, parts, similarity, evidence };
+    return { memory, score: scoreOf(parts), parts, similarity, evidence, isNamed };
   });
 }
 
-function scoreOf(
+/** What is asked of a candidate beside its signals. */
+interface WeighedFor {
+  readonly ageDays: number;
+  readonly date: number;
+  readonly isNamed: boolean;
+  readonly scale: SimilarityScale;
+}
+
+function partsOf(
   { memory, lexical, source, thread, similarity, relation }: MemorySignals,
-  of: {
-    readonly named: boolean;
-    readonly dated: number;
-    readonly scale: SimilarityScale;
-    readonly now: Date;
-  },
-): { readonly score: number; readonly parts: ScoreParts } {
-  const ageDays = Math.max(0, of.now.getTime() - memory.updatedAt.getTime()) / dayMs;
-  const found = {
+  { ageDays, date, isNamed, scale }: WeighedFor,
+): ScoreParts {
+  const parts = {
     words: lexical,
+    vector: weights.vector * nearness(similarity, scale),
     sourceMessage: weights.source * source,
     thread: weights.thread * thread,
-    vector: weights.vector * nearness(similarity, of.scale),
     relation: weights.relation * relation,
-    date: of.dated,
+    date,
+    speaker: 0,
+    importance: weights.importance * ((memory.importance - 1) / 4),
+    recency: weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays),
+    insight: 0,
   };
-  const { words, sourceMessage, vector, date } = found;
-  const fit = words + sourceMessage + found.thread + vector + found.relation + date;
-  const speaker = of.named ? fit * weights.speaker : 0;
-  const importance = weights.importance * ((memory.importance - 1) / 4);
-  const recency = weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays);
-  const whole = fit + speaker + (importance + recency);
-  const insight = givesWay(memory) ? whole * (weights.insight - 1) : 0;
-  return { score: whole + insight, parts: { ...found, speaker, importance, recency, insight } };
+  if (isNamed) parts.speaker = fitOf(parts) * weights.speaker;
+  if (givesWay(memory)) parts.insight = scoreOf(parts) * (weights.insight - 1);
+  return parts;
+}
+
+/** What the question's own signals add. */
+function fitOf({ words, sourceMessage, thread, vector, relation, date }: ScoreParts): number {
+  return words + sourceMessage + thread + vector + relation + date;
+}
+
+function scoreOf(parts: ScoreParts): number {
+  return fitOf(parts) + parts.speaker + (parts.importance + parts.recency) + parts.insight;
 }
 
 /** Best first; equals, which are many when only a day is asked about, as they were told. */
-function byScore(first: MemoryHit, second: MemoryHit): number {
+function byScore(first: WeighedMemory, second: WeighedMemory): number {
   return second.score - first.score || toldAt(first) - toldAt(second) || placeOf(first) - placeOf(second);
 }
 
-function toldAt({ memory }: MemoryHit): number {
+function toldAt({ memory }: WeighedMemory): number {
   return memory.validFrom.getTime();
 }
 
-function placeOf({ memory }: MemoryHit): number {
+function placeOf({ memory }: WeighedMemory): number {
   return memory.source?.seqs[0] ?? 0;
 }
 
@@ -258,21 +274,18 @@ function shareOfWords(score: number, k1: number): number {
   return Math.min(1, score * (1 + k1));
 }
 
-function reasonOf(
-  { lexical, similarity, source, relation }: MemorySignals,
-  {
-    named,
-    dated,
-    scale,
-  }: { readonly named: boolean; readonly dated: boolean; readonly scale: SimilarityScale },
-): string {
-  const signals = [
-    lexical > 0 && "same words",
-    nearness(similarity, scale) > similarNearness && "similar meaning",
-    source > 0 && "said in a fitting context",
-    relation > 0 && "linked to another hit",
-    named && "about who is asked about",
-    dated && "of the time asked about",
-  ];
-  return signals.filter(Boolean).join(", ") || "weakly similar";
+function hitOf(weighed: WeighedMemory): MemoryHit {
+  const { memory, similarity, score } = weighed;
+  return { memory, similarity, score, reason: reasonOf(weighed) };
+}
+
+function reasonOf({ parts, isNamed }: WeighedMemory): string {
+  const signals: string[] = [];
+  if (parts.words > 0) signals.push("same words");
+  if (parts.vector > similarNearness * weights.vector) signals.push("similar meaning");
+  if (parts.sourceMessage > 0) signals.push("said in a fitting context");
+  if (parts.relation > 0) signals.push("linked to another hit");
+  if (isNamed) signals.push("about who is asked about");
+  if (parts.date > 0) signals.push("of the time asked about");
+  return signals.length === 0 ? "weakly similar" : signals.join(", ");
 }

@@ -108,12 +108,13 @@ export function readQuestion(text: string, language: string): Question {
   };
 }
 
-/** The same with its vector. Without one the search goes on: by words alone is better than no answer. */
+/** The same with its vector, where there is one. */
 export async function embedQuestion(runtime: SearchRuntime, text: string): Promise<EmbeddedQuestion> {
-  return { ...readQuestion(text, runtime.db.language), vector: await vectorOf(runtime, text) };
+  return { ...readQuestion(text, runtime.db.language), vector: await questionVector(runtime, text) };
 }
 
-async function vectorOf(
+/** The vector of a question. Null without one, with which a search goes on: by words alone is better than no answer. */
+export async function questionVector(
   { embedder, logger, config: { retrieval } }: SearchRuntime,
   text: string,
 ): Promise<QuestionVector | null> {

@@ -193,7 +193,7 @@ export function messageOf({ className, fields }: PlainMessage): BaseMessage {
  * It is what LangChain writes of messages, so that exports can be read with it; what a message holds is escaped where
  * it looks like an object of LangChain's.
  */
-export async function encodeMessage(message: BaseMessage): Promise<string> {
+export function encodeMessage(message: BaseMessage): string {
   return encodePlain(plainMessage(message));
 }
 
@@ -207,7 +207,7 @@ export function encodePlain({ className, fields }: PlainMessage): string {
  *
  * @throws MemoryError `DATABASE_ERROR` when it is no message.
  */
-export async function decodeMessage(serialised: string): Promise<BaseMessage> {
+export function decodeMessage(serialised: string): BaseMessage {
   const { id, kwargs } = readEnvelope(serialised) ?? { id: [], kwargs: {} };
   const className = id.at(-1) ?? "";
   if (Object.hasOwn(classes, className)) {
@@ -222,10 +222,10 @@ export async function decodeMessage(serialised: string): Promise<BaseMessage> {
 }
 
 /** The message that was stored as `stored`, with its id; where it cannot be read, one of its role with its name and text. */
-export async function storedMessage(stored: Omit<TranscriptMessage, "seq">): Promise<BaseMessage> {
+export function storedMessage(stored: Omit<TranscriptMessage, "seq">): BaseMessage {
   const { messageId: id, role, actor, text: content } = stored;
   try {
-    const message = await decodeMessage(stored.serialised);
+    const message = decodeMessage(stored.serialised);
     message.id ||= id;
     return message;
   } catch {
@@ -253,14 +253,34 @@ function fieldsOf(holder: object): PlainMessage["fields"] {
   const fields: Partial<Record<FieldName, Json>> = {};
   for (const name of fieldNames) {
     const given = propertyOf(holder, name);
-    // Most fields are not there, and texts are short: neither needs to be read.
+    // Most fields are not there, and texts are short or lists empty: none of them needs to be read.
     if (given === undefined && name !== "content") continue;
     const form: Form = forms[name];
-    const isShort = typeof given === "string" && given.length < shortText;
-    const value = form(isShort ? given : (form === text ? jsonReader() : together)(given));
+    const value = form(shortJson(given) ?? (form === text ? jsonReader() : together)(given));
     if (value !== undefined) fields[name] = value;
   }
   return fields;
+}
+
+/**
+ * `given` as JSON, where that is a short text, or has nothing in it; undefined for what is to be read, as is what cannot
+ * even be looked at.
+ */
+function shortJson(given: unknown): Json | undefined {
+  if (typeof given === "string") return given.length < shortText ? given : undefined;
+  try {
+    if (Array.isArray(given)) return given.length === 0 ? [] : undefined;
+    return isEmptyObject(given) ? {} : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isEmptyObject(given: unknown): boolean {
+  if (typeof given !== "object" || given === null || Object.getPrototypeOf(given) !== Object.prototype)
+    return false;
+  for (const _ in given) return false;
+  return true;
 }
 
 /** Classes of other packages, and those that extend one, count as LangChain's own class of their type. */

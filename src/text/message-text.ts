@@ -22,6 +22,8 @@ export interface TranscriptMessage {
  * What `message` says, as its class tells it; where that fails, since its content is none, the texts of its parts.
  */
 export function messageText(message: BaseMessage): string {
+  // LangChain would take it apart into blocks and put it together again.
+  if (typeof message.content === "string") return message.content;
   try {
     const { text } = message;
     if (typeof text === "string") return text;

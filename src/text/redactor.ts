@@ -200,7 +200,7 @@ export function createRedactor(redact: Redact | undefined): Redactor {
     text: (text) => rewritten(redact, (rewrite) => rewrite(text)),
     json: (value) => rewritten(redact, (rewrite) => rewriteJson(value, rewrite, ownRecords)),
     // Read and written anew, so that only what a message has is kept of it.
-    serialised: async (given) => encodeMessage(await message(await decodeMessage(given))),
+    serialised: async (given) => encodeMessage(await message(decodeMessage(given))),
   };
 }
 

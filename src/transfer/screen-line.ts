@@ -128,12 +128,12 @@ const quotedCharacters = 2_000;
  * system messages above all, becomes a quotation, which no model takes for its instructions.
  */
 export async function screenMessage(line: ExportLineOf<"message">): Promise<ScreenedMessage> {
-  const message = await decodeMessage(line.serialised);
+  const message = decodeMessage(line.serialised);
   const plain = plainMessage(message, line.messageId);
   const parts = [message.content, message.name, (message as Partial<AIMessage>).tool_calls];
   const held = await instructs(textsOf(parts).join(" "));
   const made = plain ? (held ? wordless(plain) : plain) : quotation(message, line.messageId, held);
-  const serialised = await encodeMessage(made);
+  const serialised = encodeMessage(made);
   return { line: { ...line, serialised }, held: held || plain === null, quoted: plain === null };
 }
 

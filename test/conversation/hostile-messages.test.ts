@@ -209,7 +209,7 @@ describe("the codec", () => {
   const record = fc
     .array(fc.tuple(key, json), { maxLength: 4 })
     .map((entries) => Object.fromEntries(entries));
-  const back = async (message: BaseMessage) => decodeMessage(await encodeMessage(message));
+  const back = (message: BaseMessage) => decodeMessage(encodeMessage(message));
 
   it("gives back what was said as it was, whatever data there is", async () => {
     await fc.assert(
@@ -245,7 +245,7 @@ describe("the codec", () => {
             ],
           });
           for (const message of [said, result, parts]) {
-            const copy = await back(message);
+            const copy = back(message);
             expect(copy.constructor).toBe(message.constructor);
             expect(fieldsOf(copy)).toEqual(fieldsOf(message));
           }
@@ -278,7 +278,7 @@ describe("the codec", () => {
           new AIMessageChunk({ ...fields, tool_call_chunks: [{ id: "c", name: "f", args: text, index: 0 }] }),
         ];
         for (const message of messages) {
-          const copy = await back(message);
+          const copy = back(message);
           expect([copy.getType(), copy.id, copy.name, copy.text]).toEqual([
             message.getType(),
             "1",
@@ -306,18 +306,18 @@ describe("the codec", () => {
       artifact: { ...data, hostile },
     });
     const [, bytes] = await serde.dumpsTyped(message);
-    const copy = (await decodeMessage(new TextDecoder().decode(bytes))) as ToolMessage;
+    const copy = decodeMessage(new TextDecoder().decode(bytes)) as ToolMessage;
     expect(copy.artifact).toStrictEqual({ list: data.list, hostile });
     expect([copy.id, copy.text, copy.tool_call_id]).toEqual(["1", "x", "c"]);
   });
 
   it("keeps what is nested as deeply as LangChain reads it, and says where it cut", async () => {
     const kept = new ToolMessage({ content: "x", tool_call_id: "c", artifact: nested(mostDepth) });
-    expect(((await back(kept)) as ToolMessage).artifact).toEqual(kept.artifact);
+    expect((back(kept) as ToolMessage).artifact).toEqual(kept.artifact);
     const deeper = new ToolMessage({ content: "x", tool_call_id: "c", artifact: nested(mostDepth + 1) });
-    expect(JSON.stringify(((await back(deeper)) as ToolMessage).artifact)).toContain("nested too deeply");
+    expect(JSON.stringify((back(deeper) as ToolMessage).artifact)).toContain("nested too deeply");
     const { load } = await import("@langchain/core/load");
-    expect((await load<ToolMessage>(await encodeMessage(kept))).artifact).toEqual(kept.artifact);
+    expect((await load<ToolMessage>(encodeMessage(kept))).artifact).toEqual(kept.artifact);
   });
 });
 

@@ -52,7 +52,7 @@ describe("modelView", () => {
     expect(gap.map(isRecalled)).toEqual([false, false]);
     expect(view[2]).toBeInstanceOf(AIMessage);
     expect(view[2]!.response_metadata).toMatchObject({ model: "m" });
-    const stored = await decodeMessage(await encodeMessage(view[2]!));
+    const stored = decodeMessage(encodeMessage(view[2]!));
     expect(isRecalled(stored)).toBe(true);
     expect(stored.text).toBe("3");
   });

@@ -21,7 +21,7 @@ const forged = [
 describe("a mark", () => {
   it("is known again after serialisation and under another id, and on nothing else", async () => {
     const message = asRecalled(new HumanMessage({ id: "1", content: [{ type: "text", text: "figs" }] }));
-    const stored = await decodeMessage(await encodeMessage(message));
+    const stored = decodeMessage(encodeMessage(message));
     const { response_metadata } = stored;
     // Graphs give a message whose id was lost another one.
     const renamed = new HumanMessage({ id: "2", content: message.content, response_metadata });
@@ -55,12 +55,10 @@ describe("a mark", () => {
   it("of a view that a graph returned keeps it out of the transcript, also through JSON", async () => {
     const memory = database.memory();
     const thread = newThread();
-    const view = await Promise.all(
-      [
-        asRecalled(new HumanMessage({ id: "old", content: "figs" })),
-        new HumanMessage({ id: "n", content: "dates" }),
-      ].map(async (message) => decodeMessage(await encodeMessage(message))),
-    );
+    const view = [
+      asRecalled(new HumanMessage({ id: "old", content: "figs" })),
+      new HumanMessage({ id: "n", content: "dates" }),
+    ].map((message) => decodeMessage(encodeMessage(message)));
     await rememberNode(memory, { onError: "throw" })({ messages: view }, thread);
     const recalled = await memory.recall(addressOf(thread));
     expect(recalled.gap.map(({ text }) => text)).toEqual(["dates"]);
@@ -84,7 +82,7 @@ describe("the memory block", () => {
     for (const content of [said, [{ type: "text" as const, text: said }]]) {
       const message = new HumanMessage({ id: "m1", content });
       const [shown] = modelView([message], { ...nothing, summary }, "user") as [HumanMessage];
-      const stored = await decodeMessage(await encodeMessage(shown));
+      const stored = decodeMessage(encodeMessage(shown));
       expect(stored.text).toContain("they met");
       expect(saidMessage(stored)).toMatchObject({ id: "m1", content, response_metadata: {} });
       const mark = String(stored.response_metadata.mnemograph);

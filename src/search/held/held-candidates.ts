@@ -7,7 +7,14 @@ import type { WeightedTerm } from "../word-weights.rule.js";
 import { type BestSlots, bestSlots, bestToFront, type RankedSlot } from "./best-slots.rule.js";
 import type { HeldMemories } from "./held-memories.js";
 import { microseconds, type WantedMemories } from "./memory-columns.js";
-import { bestByWords, nearestSlots, type Similarities, similaritiesTo, similarityAt } from "./slot-scores.js";
+import {
+  bestByWords,
+  type Nearness,
+  nearestSlots,
+  nearnessTo,
+  type SlotChoice,
+  similarityAt,
+} from "./slot-scores.js";
 
 /** What messages say of memories. */
 export interface SpokenSignals {
@@ -38,6 +45,18 @@ export interface HeldSearch {
   readonly terms: readonly WeightedTerm[];
   readonly messages: SpokenSignals;
   readonly selection: HeldSelection;
+  /** As `questionNearness` has it, of owners that have not changed since. @default found anew */
+  readonly nearness?: Nearness | null | undefined;
+}
+
+/** How near the question of `selection` is to the memories of `owners`; null without embeddings. */
+export function questionNearness(
+  owners: readonly HeldMemories[],
+  { vector, limit }: Pick<HeldSelection, "vector" | "limit">,
+): Nearness | null {
+  if (vector === null) return null;
+  const indexes = owners.map(({ index }) => index);
+  return nearnessTo(indexes, vector.value, limit * lookedAt.nearest);
 }
 
 /** A memory by its place. */
@@ -70,16 +89,10 @@ function wantedBy({ scope, kinds, categories, nowMs }: HeldSelection): WantedMem
  */
 export function heldCandidates(search: HeldSearch): MemoryCandidate[] {
   const { owners, messages, selection } = search;
-  const { vector } = selection;
-  const similarities = vector
-    ? similaritiesTo(
-        owners.map(({ index }) => index),
-        vector.value,
-      )
-    : null;
+  const nearness = search.nearness ?? questionNearness(owners, selection);
   const visible = owners.map(({ index }) => index.columns.visible(wantedBy(selection)));
   const isVisible = (owner: number, slot: number) => (visible[owner] as (slot: number) => boolean)(slot);
-  const found = foundSignals(search, similarities, isVisible);
+  const found = foundSignals(search, nearness, isVisible);
   const chosen = chosenOf(found.signals, selection);
   const links = linksAmong(owners, chosen, isVisible);
   return chosen
@@ -95,7 +108,7 @@ export function heldCandidates(search: HeldSearch): MemoryCandidate[] {
         relation,
         leastSimilarity: found.least,
         thread: messages.threads.get(index.columns.threads[slot] as number) ?? 0,
-        similarity: similarities && similarityAt(similarities, signals),
+        similarity: nearness && similarityAt(nearness.similarities, signals),
         // Told of the best alone: of the others none is read.
         linked,
       };
@@ -105,7 +118,7 @@ export function heldCandidates(search: HeldSearch): MemoryCandidate[] {
 /** What speaks for each memory, and the least similarity of all visible memories, where those are many and none was cut off. */
 function foundSignals(
   { owners, terms, messages, selection }: HeldSearch,
-  similarities: Similarities | null,
+  nearness: Nearness | null,
   isVisible: (owner: number, slot: number) => boolean,
 ): { readonly signals: Iterable<Signals>; readonly least: number | null } {
   const { limit } = selection;
@@ -119,12 +132,15 @@ function foundSignals(
     }
     return made;
   };
-  const byWords = withRest(limit * lookedAt.matches, limit, isVisible, (choice) =>
-    bestByWords(indexes, terms, choice),
-  );
-  const near = withRest(limit * lookedAt.nearest, limit * lookedAt.nearestVisible, isVisible, (choice) =>
-    similarities ? nearestSlots(indexes, similarities, choice) : bestSlots(0),
-  );
+  const matches = limit * lookedAt.matches;
+  const byWords = withRest(bestByWords(indexes, terms, { most: matches }).top(), {
+    ...{ most: matches, wanted: limit, isVisible },
+    best: (choice) => bestByWords(indexes, terms, choice),
+  });
+  const near = withRest(nearness?.nearest ?? [], {
+    ...{ most: limit * lookedAt.nearest, wanted: limit * lookedAt.nearestVisible, isVisible },
+    best: (choice) => nearestSlots(indexes, nearness?.similarities ?? [], choice),
+  });
   for (const memory of byWords.found) signalsOf(memory).lexical = memory.value;
   for (const memory of near.found) signalsOf(memory).similarity = memory.value;
   const scant = messages.sources.size < limit && messages.matched >= limit * lookedAt.matches;
@@ -166,16 +182,23 @@ function leastOf(near: readonly RankedSlot[], most: number): number | null {
 }
 
 /**
- * The `most` best by one signal, and of them as many visible ones as are `wanted`. Where those are too few, though something
+ * Of `top`, the `most` best by one signal, as many visible ones as are `wanted`. Where those are too few, though something
  * was cut off, all that is visible is gone through as well.
  */
 function withRest(
-  most: number,
-  wanted: number,
-  isVisible: (owner: number, slot: number) => boolean,
-  best: (choice: { most: number; isWanted?: typeof isVisible }) => BestSlots,
+  top: readonly RankedSlot[],
+  {
+    most,
+    wanted,
+    isVisible,
+    best,
+  }: {
+    readonly most: number;
+    readonly wanted: number;
+    readonly isVisible: (owner: number, slot: number) => boolean;
+    readonly best: (choice: SlotChoice) => BestSlots;
+  },
 ) {
-  const top = best({ most }).top();
   const visible = top.filter(({ owner, slot }) => isVisible(owner, slot));
   if (visible.length > wanted) bestToFront(visible, wanted);
   const few = visible.length < wanted && top.length >= most;

@@ -71,6 +71,19 @@ function scoreWords(
 /** How alike a question and the memory of each slot are, by owner: null for an owner without vectors. */
 export type Similarities = readonly (Float32Array | null)[];
 
+/** What the vectors of owners say of a question, as they were when it was looked. */
+export interface Nearness {
+  readonly similarities: Similarities;
+  /** The memories that are nearest, in no order. */
+  readonly nearest: readonly RankedSlot[];
+}
+
+/** How near `question` is to the memories of `owners`, and the `most` of them that are nearest. */
+export function nearnessTo(owners: readonly HeldMemoryIndex[], question: Buffer, most: number): Nearness {
+  const similarities = similaritiesTo(owners, question);
+  return { similarities, nearest: nearestSlots(owners, similarities, { most }).top() };
+}
+
 /** The inner products of all vectors with the question's. */
 export function similaritiesTo(owners: readonly HeldMemoryIndex[], question: Buffer): Similarities {
   return owners.map(({ vectors }) => vectors?.products(question) ?? null);
