@@ -5,10 +5,12 @@ import { nearestCount } from "./held-neighbours.js";
 
 /** Whose vectors are searched, and how. */
 interface VectorSearch {
-  readonly ownerRef: number;
+  readonly ownerRef: number | Sql;
   readonly space: EmbeddingSpace;
   /** Whether there are several probes. */
   readonly isBatch: boolean;
+  /** Most memories near a probe. @default `nearestCount` */
+  readonly most?: number | undefined;
 }
 
 /**
@@ -25,7 +27,7 @@ export function nearByVector(db: Connection, search: VectorSearch): Sql {
   ),
   sparse as materialized (
     select p.* from probe p
-    where (select count(*) from nearest n where n.probe = p.index) < ${nearestCount}
+    where (select count(*) from nearest n where n.probe = p.index) < ${search.most ?? nearestCount}
   ),
   near as materialized (
     select * from nearest where probe not in (select index from sparse)
@@ -39,7 +41,11 @@ export function nearByVector(db: Connection, search: VectorSearch): Sql {
  * there may have been more. Those that changed since are left out, and whatever changed since is compared. So it finds what
  * `nearByVector` finds, and goes through all vectors only where fewer than five of a list that was cut are left.
  */
-export function nearToGiven(db: Connection, tick: number, search: VectorSearch): Sql {
+export function nearToGiven(
+  db: Connection,
+  tick: number,
+  search: VectorSearch & { readonly ownerRef: number },
+): Sql {
   const { schema } = db;
   const { ownerRef, space } = search;
   const embedding = (ref: Sql) => sql`cross join lateral (
@@ -104,7 +110,7 @@ function vectorsOf({ schema }: Connection, { ownerRef, space }: VectorSearch): S
 
 /** Joins to the probe `p` its nearest memories among the owner's nearest vectors; `cut` says how many of those. */
 function scan(db: Connection, search: VectorSearch, cut: Sql): Sql {
-  const { space, isBatch } = search;
+  const { space, isBatch, most = nearestCount } = search;
   return sql`cross join lateral (
       select m.ref, least(1, -e.product) as similarity
       from (
@@ -113,6 +119,6 @@ function scan(db: Connection, search: VectorSearch, cut: Sql): Sql {
         order by product, memory_ref ${cut}
       ) e cross join lateral (select * from ${db.schema}.memory where ref = e.memory_ref limit 1) m
       where m.app_id = p."appId" and m.state = 'active' and m.id is distinct from p.self
-      order by e.product, m.ref limit ${nearestCount}
+      order by e.product, m.ref limit ${most}
     ) n`;
 }

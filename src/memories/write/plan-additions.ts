@@ -37,8 +37,8 @@ const noise = 1e-4;
 const unread = { turns: 0, now: new Date(0) };
 
 /**
- * What a wave writes where each of its statements is new whatever it meets but the same words or its slot: it needs no consent,
- * and nothing that is held is so near that it could be merged with it or asked about. Null where that is not certain: then
+ * What a wave that `mayBeNew` writes where each of its statements is new whatever it meets but the same words or its slot:
+ * nothing that is known is so near that it could be merged with it or asked about. Null where that is not certain: then
  * `planWave` decides.
  */
 export function planAdditions(
@@ -67,6 +67,14 @@ export function planAdditions(
   };
 }
 
+/**
+ * Whether `planAdditions` may find all of a wave new, once it is known what is near: nobody has to be asked for consent, and
+ * each has a vector by which its neighbours are found.
+ */
+export function mayBeNew({ consent }: Pick<WriteConfig, "consent">, wave: readonly Statement[]): boolean {
+  return wave.every(({ memory, vector }) => vector !== null && consentRule(consent, memory) === null);
+}
+
 /** The nearest that are held; null where nobody looked. */
 function nearOf({ near }: GivenNeighbours, { vector }: Statement): NearMemory[] | null {
   const held = vector === null ? undefined : near.get(vector);
@@ -80,7 +88,6 @@ function isNew(config: WriteConfig, statement: Statement, near: readonly NearMem
   const { linkSimilarity } = config.memories;
   const [nearest] = near;
   return (
-    consentRule(config.consent, statement.memory) === null &&
     (nearest === undefined || nearest.similarity < sameFrom(config, statement) - noise) &&
     // Whether those are linked, the database's own similarity says.
     near.every(({ similarity }) => Math.abs(similarity - linkSimilarity) > noise)

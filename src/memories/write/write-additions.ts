@@ -2,11 +2,11 @@ import sql, { type Sql } from "sql-template-tag";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
-import { isId } from "../../scope/scope-predicates.js";
 import { recordRows } from "../changes/record-changes.js";
 import { unexpired } from "../item/memory-row.js";
 import type { GivenNeighbours } from "./held-neighbours.js";
 import { addRows, newRows, rowsOfAdded, wordRows } from "./insert-memories.js";
+import { takenBy } from "./look-up-neighbours.js";
 import { changedSince } from "./near-by-vector.js";
 import type { PlannedAdditions } from "./plan-additions.js";
 import type { WriteOrigin } from "./write-runtime.js";
@@ -78,8 +78,6 @@ function obstacles(
   near: readonly number[],
 ): Sql {
   const { schema } = db;
-  const ofOwner = sql`owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`i."appId"`)}`;
-  // A row is looked up by its key first and judged after; each looks into one index.
   return sql`seen as materialized (select tick, reload_tick from ${schema}.owner where id = ${ownerRef}),
     changed as materialized (
       select m.ref, m.app_id, m.state, ${unexpired(db)} as unexpired, e.embedding
@@ -93,24 +91,7 @@ function obstacles(
       where c.app_id = i."appId" and c.state = 'active' and c.embedding is not null
       group by i.id, i.bar
     ),
-    taken as materialized (
-      select from input i cross join lateral (
-        select from ${schema}.memory
-        where ${ofOwner} and kind = i.kind and content_hash = i."contentHash" and state = 'active' limit 1
-      ) m
-      union all
-      select from input i cross join lateral (
-        select from ${schema}.memory
-        where ${ofOwner} and category = i.category and key = i.key and state = 'active' limit 1
-      ) m
-      where i.key is not null
-      union all
-      select from input i cross join lateral (
-        select from ${schema}.memory
-        where ${ofOwner} and category = i.category and key = i.key and state = 'superseded' limit 1
-      ) m
-      where i.key is not null
-    ),
+    taken as materialized (${takenBy(db, ownerRef, sql`input i`)}),
     outdated as materialized (
       select from changed where state = 'active' and not unexpired
       union all

@@ -8,7 +8,8 @@ import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
 import { applyPlan, type PlanTarget } from "./apply-plan.js";
 import { type GatheredDrafts, gatherDrafts, gatherWave, type OwnerStatements } from "./gather.js";
 import { findGivenNeighbours, type GivenNeighbours } from "./held-neighbours.js";
-import { planAdditions } from "./plan-additions.js";
+import { lookUpNeighbours } from "./look-up-neighbours.js";
+import { mayBeNew, planAdditions } from "./plan-additions.js";
 import { commonPlace, joinWrites, type PlannedWave, planWave } from "./plan-wave.js";
 import { planQuarantined, sightQuarantined, tellOfQuarantined } from "./quarantine-statements.js";
 import type { Answer, Statement, WriteContext } from "./statement.js";
@@ -55,11 +56,12 @@ export async function writeGathered(
   const common = { config, origin, answers, language: db.language, newId: randomUUID };
   const told = await withGiven(neighbours, gathered);
   const [only, ...others] = told;
-  const added =
-    only && others.length === 0 && !alongside ? await addWhatIsNew(db, common, { space, told: only }) : null;
-  if (added) {
-    for (const [draft, outcome] of added) outcomes[draft] = outcome;
-    return outcomes;
+  if (only && others.length === 0 && !alongside) {
+    const met = await withNeighbours(db, common, { space, told: only });
+    const added = await addWhatIsNew(db, common, { space, ...met });
+    for (const [draft, outcome] of added ?? []) outcomes[draft] = outcome;
+    if (added) return outcomes;
+    told[0] = met.told;
   }
   const quarantined = await db.transaction(async (tx) => {
     const ids: string[] = [];
@@ -96,6 +98,31 @@ async function withGiven(
   return met;
 }
 
+/** What may be added, if nothing stands against it. */
+interface WhatIsNew {
+  readonly told: MetOwner;
+  /** The one wave in which it can be written; null where it takes several, or something is put in quarantine. */
+  readonly wave: readonly Statement[] | null;
+}
+
+/**
+ * `told` with what is near what may be new: looked up where the owner is not held, so that nobody waits for the owner's lock
+ * meanwhile. Without a wave where it is known that not all of it is new.
+ */
+async function withNeighbours(
+  db: Connection,
+  context: Pick<WriteContext, "answers" | "config">,
+  { space, told }: { readonly space: EmbeddingSpace | null; readonly told: MetOwner },
+): Promise<WhatIsNew> {
+  const { scope, given, quarantined } = told;
+  const [wave = [], ...others] = wavesOf(context, told);
+  const isOne = wave.length > 0 && others.length === 0 && quarantined.length === 0;
+  if (space === null || !isOne || !mayBeNew(context.config, wave)) return { told, wave: null };
+  if (given !== null) return { told, wave };
+  const found = await lookUpNeighbours(db, { scope, space }, wave);
+  return { told: { ...told, given: found }, wave: found?.isTaken ? null : wave };
+}
+
 /**
  * Writes what is plainly new in one statement, without a lock taken before: see `planAdditions`. Null where it is not, or is no
  * longer; then nothing was written.
@@ -103,12 +130,10 @@ async function withGiven(
 async function addWhatIsNew(
   db: Connection,
   context: Omit<WriteContext, "fresh" | "owner">,
-  { space, told }: { readonly space: EmbeddingSpace | null; readonly told: MetOwner },
+  { space, told, wave }: WhatIsNew & { readonly space: EmbeddingSpace | null },
 ): Promise<PlannedWave["outcomes"] | null> {
-  const { scope, given, quarantined } = told;
-  const [wave = [], ...others] = wavesOf(context, told);
-  if (given === null || space === null || wave.length === 0) return null;
-  if (quarantined.length > 0 || others.length > 0) return null;
+  const { scope, given } = told;
+  if (given === null || space === null || wave === null) return null;
   const planned = planAdditions(context, wave, given);
   if (planned === null) return null;
   const { origin } = context;
