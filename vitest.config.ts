@@ -16,7 +16,8 @@ export default defineConfig({
     testTimeout: limitsMs.test,
     hookTimeout: limitsMs.test,
     expect: { poll: { timeout: limitsMs.step, interval: 10 } },
-    maxWorkers: Math.min(availableParallelism(), mostWorkers),
+    // One more than there are cores: some tests wait for deadlines and retries, and do nothing meanwhile.
+    maxWorkers: Math.min(availableParallelism() + 1, mostWorkers),
     // A worker's files share what they import, and its embedded database: both take longer than most files.
     isolate: false,
     // LangChain's checkpointer conformance suite expects describe, it and expect to be global.

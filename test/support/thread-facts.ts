@@ -63,3 +63,9 @@ export async function deadLettersOf({ pool, schema }: TestDatabase, { threadId }
   );
   return rows;
 }
+
+/** The episodes of a thread's user as "start-end", oldest first. */
+export async function episodesOf(memory: Memory, { scope }: Address): Promise<string[]> {
+  const episodes = await memory.memories.list({ scope, kinds: ["episode"] });
+  return episodes.map(({ turns }) => `${turns?.start}-${turns?.end}`).toReversed();
+}

@@ -213,7 +213,7 @@ it("what the process lists is what the recall statement lists, while memories co
         expect(await listedHere(orders, each)).toEqual(await listedInSql(each));
       }
     }),
-    { numRuns: onServer() ? 400 : 100 },
+    { numRuns: onServer() ? 400 : 40 },
   );
 });
 
