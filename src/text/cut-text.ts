@@ -9,11 +9,17 @@ const abbreviation =
 /** What ends a sentence, with the quotation marks and brackets that may follow. */
 const ending = /[.!?…。．！？｡।॥؟۔]["'”’»)\]」』]*\s*$/u;
 
+const endMark = /[.!?…。．！？｡।॥؟۔]/u;
+const moreThanClosing = /[^"'”’»)\]」』\s]/u;
+
 /**
  * The sentences of `text`, which together are the text. Where it is not sure that one ends (after an abbreviation, within
  * quotation marks or brackets, at a line's end) it goes on.
  */
 export function sentencesOf(text: string): string[] {
+  const end = text.search(endMark);
+  // Most memories are one sentence: taking them apart takes longer than all else that is asked of them.
+  if (end < 0 || !moreThanClosing.test(text.slice(end + 1))) return [text];
   const sentences: string[] = [];
   let begun = "";
   const segments = Array.from(segmenter.segment(text), ({ segment }) => segment);

@@ -116,7 +116,7 @@ function stretchInstructs(text: string, { orders: inPlace = false, ofUser = fals
   return [plain, ...undisguised(text)].some(
     (reading) =>
       always.some((pattern) => pattern.test(reading)) ||
-      (!ofUser && personas.some((pattern) => pattern.test(reading))) ||
+      (!ofUser && reading !== plain && personas.some((pattern) => pattern.test(reading))) ||
       sentencesOf(reading).some((sentence) => sentenceInstructs(sentence, ofUser)) ||
       isJoined(joinedLetters(reading)),
   );

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
-import { isSharedBy, parseScope, type Scope } from "../../scope/scope.js";
+import { isSharedBy, type Scope } from "../../scope/scope.js";
 import { parseInput, smallCount, storableDate, storableText } from "../../text/parse-input.js";
 import { isStorable, visibleText } from "../../text/storable-text.js";
 import { type CategoryPolicy, categoryOfKind, requireCategory } from "../item/category.rule.js";
@@ -157,8 +157,7 @@ function requireKey(category: string, key: string): string {
   throw new MemoryError("INVALID_INPUT", `"${key}" cannot be a key: it has no letters or digits.`);
 }
 
-function memoryScope(kind: MemoryKind, level: "user" | "app", scope: Scope): Scope {
-  const { tenantId, userId, appId } = parseScope(scope);
+function memoryScope(kind: MemoryKind, level: "user" | "app", { tenantId, userId, appId }: Scope): Scope {
   const tenant = tenantId === undefined ? {} : { tenantId };
   if (kind === "note") {
     if (appId === undefined)

@@ -152,5 +152,5 @@ const holdOrders: ReadonlySet<MemoryKind> = new Set(["procedure", "episode", "no
 export function memoryInstructs({ kind, text, key, value, tags, trust }: ShownParts): boolean {
   const screening = { orders: holdOrders.has(kind), ofUser: trust === "user" };
   const parts = [text, (key ?? "").replaceAll("_", " "), value ?? "", ...tags];
-  return parts.some((part) => readsAsInstruction(part, screening));
+  return parts.some((part) => part !== "" && readsAsInstruction(part, screening));
 }
