@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { insertEvent } from "../events/event-log.js";
 import { isHeld } from "../jobs/lease.js";
 import { limitMaterial } from "../jobs/limit-material.js";
@@ -164,77 +164,81 @@ async function findExtractionWork(
   claim: TaskClaim,
   writesPerDay: number,
 ): Promise<ExtractionWork | null> {
+  const [row] = await db.query<Row>(extractionStatement(db, claim, writesPerDay), { prepare: true });
+  return row ? workOf(row, claim) : null;
+}
+
+function extractionStatement(db: Connection, claim: TaskClaim, writesPerDay: number): Sql {
   const { schema } = db;
   const atOnce = claim.attempt === 1 ? messagesAtOnce : 1;
-  const [row] = await db.query<Row>(
-    sql`
-    with thread as (
-      select t.*, o.id as owner from ${schema}.thread_task k
-      join ${schema}.thread t on t.id = k.thread_ref
-      join ${schema}.owner o
-        on ${ownerIs({
-          tenantId: sql`t.tenant_id`,
-          userId: sql`t.user_id`,
-          appId: sql`case when t.user_id = '' then t.app_id else '' end`,
-        })}
-      where ${isHeld(threadTasks, claim)}
-    ),
-    pending as (
-      select m.seq, m.content, m.actor, m.agent_id, m.run_id, m.said_at, row_number() over (order by m.seq) as position,
-        count(*) over () as total
-      from thread t join ${schema}.message m
-        on m.thread_ref = t.id and m.role = 'user' and m.seq > ${claim.doneUntil}
-    ),
-    written as (
-      -- What it closed or refused is no write.
-      select h.created_at, row_number() over (order by h.created_at desc) as position
-      from thread t join ${schema}.history h
-        on h.owner_ref = t.owner and h.created_at > ${db.now()} - interval '1 day' and h.actor = ${extractor}
-        and h.event in ('ADD', 'MERGE', 'UPDATE') and not h.new ?| array['supersededBy', 'refused']
-    ),
-    known as (
-      select m.category, m.key, m.value, m.content as text, m.importance, m.updated_at
-      from thread t join ${schema}.memory m
-        on m.owner_ref = t.owner and m.kind = 'fact' and m.state = 'active' and ${unexpired(db)} and m.key is not null
-        and m.app_id in ('', t.app_id)
-      order by m.importance desc, m.updated_at desc limit ${knownSlots}
-    ),
-    removed as (
-      -- Not what expired, or was forgotten by age. What was purged is in the trail alone.
-      select h.created_at, h.old, m.key, m.evidence, case when m.thread_ref = t.id then m.source_seqs else '{}' end as seqs
-      from thread t cross join lateral (
-        select h.created_at, h.memory_id, h.old from ${schema}.history h
-        where h.owner_ref = t.owner and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted'
-          and h.app_id in ('', t.app_id)
-          and h.created_at > (select min(p.said_at) from pending p where p.position <= ${atOnce})
-        order by h.created_at desc limit ${mostRemoved}
-      ) h
-      left join ${schema}.memory m on m.id = h.memory_id
-      where m.state is distinct from 'active'
-    )
-    select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref, t.asks_consent,
-      (select coalesce(json_agg(json_build_object(
-        'seq', p.seq, 'text', p.content, 'actor', p.actor, 'agentId', p.agent_id, 'runId', p.run_id,
-        'saidAt', p.said_at, 'turnsAgo', p.total - p.position,
-        'before', (
-          select a.content from ${schema}.message a
-          where a.thread_ref = t.id and a.seq < p.seq and a.role = 'assistant' order by a.seq desc limit 1
-        )
-      ) order by p.seq), '[]') from pending p where p.position <= ${atOnce}) as messages,
-      (select count(*) from pending)::int as pending,
-      (select coalesce(json_agg(json_build_object(
-        'category', category, 'key', key, 'value', value, 'text', text
-      ) order by importance desc, updated_at desc), '[]') from known) as known,
-      (select coalesce(json_agg(json_build_object(
-        'category', old ->> 'category', 'key', key, 'value', old ->> 'value', 'text', old ->> 'text',
-        'removedAt', created_at, 'quote', evidence, 'seqs', seqs
-      ) order by created_at desc), '[]') from removed) as removed,
-      (select count(*) from written)::int as written,
-      (select created_at + interval '1 day' from written where position = ${writesPerDay}) as allowed_at
-    from thread t`,
-    { prepare: true },
-  );
-  if (!row) return null;
+  return sql`
+  with thread as (
+    select t.*, o.id as owner from ${schema}.thread_task k
+    join ${schema}.thread t on t.id = k.thread_ref
+    join ${schema}.owner o
+      on ${ownerIs({
+        tenantId: sql`t.tenant_id`,
+        userId: sql`t.user_id`,
+        appId: sql`case when t.user_id = '' then t.app_id else '' end`,
+      })}
+    where ${isHeld(threadTasks, claim)}
+  ),
+  pending as (
+    select m.seq, m.content, m.actor, m.agent_id, m.run_id, m.said_at, row_number() over (order by m.seq) as position,
+      count(*) over () as total
+    from thread t join ${schema}.message m
+      on m.thread_ref = t.id and m.role = 'user' and m.seq > ${claim.doneUntil}
+  ),
+  written as (
+    -- What it closed or refused is no write.
+    select h.created_at, row_number() over (order by h.created_at desc) as position
+    from thread t join ${schema}.history h
+      on h.owner_ref = t.owner and h.created_at > ${db.now()} - interval '1 day' and h.actor = ${extractor}
+      and h.event in ('ADD', 'MERGE', 'UPDATE') and not h.new ?| array['supersededBy', 'refused']
+  ),
+  known as (
+    select m.category, m.key, m.value, m.content as text, m.importance, m.updated_at
+    from thread t join ${schema}.memory m
+      on m.owner_ref = t.owner and m.kind = 'fact' and m.state = 'active' and ${unexpired(db)} and m.key is not null
+      and m.app_id in ('', t.app_id)
+    order by m.importance desc, m.updated_at desc limit ${knownSlots}
+  ),
+  removed as (
+    -- Not what expired, or was forgotten by age. What was purged is in the trail alone.
+    select h.created_at, h.old, m.key, m.evidence, case when m.thread_ref = t.id then m.source_seqs else '{}' end as seqs
+    from thread t cross join lateral (
+      select h.created_at, h.memory_id, h.old from ${schema}.history h
+      where h.owner_ref = t.owner and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted'
+        and h.app_id in ('', t.app_id)
+        and h.created_at > (select min(p.said_at) from pending p where p.position <= ${atOnce})
+      order by h.created_at desc limit ${mostRemoved}
+    ) h
+    left join ${schema}.memory m on m.id = h.memory_id
+    where m.state is distinct from 'active'
+  )
+  select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref, t.asks_consent,
+    (select coalesce(json_agg(json_build_object(
+      'seq', p.seq, 'text', p.content, 'actor', p.actor, 'agentId', p.agent_id, 'runId', p.run_id,
+      'saidAt', p.said_at, 'turnsAgo', p.total - p.position,
+      'before', (
+        select a.content from ${schema}.message a
+        where a.thread_ref = t.id and a.seq < p.seq and a.role = 'assistant' order by a.seq desc limit 1
+      )
+    ) order by p.seq), '[]') from pending p where p.position <= ${atOnce}) as messages,
+    (select count(*) from pending)::int as pending,
+    (select coalesce(json_agg(json_build_object(
+      'category', category, 'key', key, 'value', value, 'text', text
+    ) order by importance desc, updated_at desc), '[]') from known) as known,
+    (select coalesce(json_agg(json_build_object(
+      'category', old ->> 'category', 'key', key, 'value', old ->> 'value', 'text', old ->> 'text',
+      'removedAt', created_at, 'quote', evidence, 'seqs', seqs
+    ) order by created_at desc), '[]') from removed) as removed,
+    (select count(*) from written)::int as written,
+    (select created_at + interval '1 day' from written where position = ${writesPerDay}) as allowed_at
+  from thread t`;
+}
+
+function workOf(row: Row, { doneUntil }: TaskClaim): ExtractionWork {
   return {
     scope: scopeOf(row),
     threadId: row.thread_id,
@@ -246,7 +250,7 @@ async function findExtractionWork(
       text: withoutMemoryBlocks(visibleText(message.text)),
       saidAt: new Date(message.saidAt),
     })),
-    doneUntil: row.messages.at(-1)?.seq ?? claim.doneUntil,
+    doneUntil: row.messages.at(-1)?.seq ?? doneUntil,
     more: row.pending > row.messages.length,
     known: row.known,
     forgettable: [],
