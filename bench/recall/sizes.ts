@@ -14,6 +14,7 @@ export interface Sizes {
   readonly writers: readonly [few: number, many: number];
   /** Messages of the threads whose rounds are compared. */
   readonly threads: readonly [short: number, long: number, longest: number];
+  /** As many warm-ups as V8 needs to compile what a recall runs: a process that serves has long done that. */
   readonly recalls: Rounds;
   /** Recalls of each kind and size, fifty at once. */
   readonly throughput: number;
@@ -41,7 +42,7 @@ export const fullSizes: Sizes = {
   dimensionRows: 10_000,
   writers: [1_100, 5_000],
   threads: [100, 5_000, 10_000],
-  recalls: { rounds: 100, warmUps: 20 },
+  recalls: { rounds: 100, warmUps: 200 },
   throughput: 1_000,
   embeddedRows: 10_000,
   embeddedBlocks: { rounds: 30, warmUps: 5 },
