@@ -71,10 +71,12 @@ export async function findHeldRecall(
   const looking = statement.asked ? look(embedded, copies) : { input: statement, nearness: null, ticks: [] };
   const [{ pulse, owners }, { input, ...looked }] = await Promise.all([pulsing, looking]);
   if (pulse.conversation === null) return nothingOf(pulse);
-  for (const [at, copy] of copies.entries()) if (!isInSpace(copy, input)) held.drop(keys[at] as string);
   // What has grown may have had to go, itself or another. Other speakers than before would have been asked of: one who has
   // spoken for the first time, or of whom the last memory is gone.
   if (!areHeld() || speakersAmong(words, copies).join(" ") !== speakers.join(" ")) return null;
+  const strange = keys.filter((_, at) => !isInSpace(copies[at] as OwnerCopy, input));
+  for (const key of strange) held.drop(key);
+  if (strange.length > 0) return null;
 
   const texts = copies.map((copy, at) => ({ copy, owner: owners[at] ?? nobody }));
   const forms = await formsOf(holding, input, { pulse, texts }, timeoutMs);

@@ -1,6 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
-import type { EmbeddingSpace } from "../../models/embedding-space.js";
-import { halfvecs } from "../../models/embedding-space.js";
+import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { isId, ownerColumns, ownerIs } from "../../scope/scope-predicates.js";
