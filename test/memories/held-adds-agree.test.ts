@@ -241,6 +241,7 @@ describe("writes that are decided without the owner's lock", () => {
     );
     // Else little was shown.
     expect(byHeld).toBeGreaterThan(all / 5);
-    expect(byLook).toBeGreaterThan(all / 5);
+    // Slots are not looked up before.
+    expect(byLook).toBeGreaterThan(all / 20);
   });
 });

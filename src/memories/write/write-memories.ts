@@ -119,6 +119,8 @@ async function withNeighbours(
   const isOne = wave.length > 0 && others.length === 0 && quarantined.length === 0;
   if (space === null || !isOne || !mayBeNew(context.config, wave)) return { told, wave: null };
   if (given !== null) return { told, wave };
+  // Who tells the value of a slot mostly tells another one than it has: to look before would be a round trip for nothing.
+  if (wave.some(({ memory }) => memory.key !== undefined)) return { told, wave: null };
   const found = await lookUpNeighbours(db, { scope, space }, wave);
   return { told: { ...told, given: found }, wave: found?.isTaken ? null : wave };
 }
