@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { compileSources } from "../../scripts/compile-sources.js";
 import { makeEmptyDatabase } from "../../scripts/make-empty-database.js";
 import { createMemory } from "../../src/create-memory.js";
 import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
 import { emptyDatabase } from "../../src/postgres/empty-database.js";
-import { compileSources } from "./compile-sources.js";
 
 declare module "vitest" {
   interface ProvidedContext {

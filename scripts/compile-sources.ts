@@ -3,12 +3,12 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 
-const repository = resolve(import.meta.dirname, "../..");
+const repository = resolve(import.meta.dirname, "..");
 
 /**
  * Puts the JavaScript of this repository's programs into a new folder, laid out as the repository is.
  *
- * Tests start dozens of them: compiling as each starts would take longer than most of what they do.
+ * Compiled as they start, each would take longer than most tests, and what a loader wraps its functions in would be measured.
  */
 export async function compileSources(folder: string): Promise<void> {
   mkdirSync(folder);
