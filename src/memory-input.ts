@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { mostCells } from "./cells/cell-place.rule.js";
-import { scopeField } from "./scope/scope.js";
+import { scopeField, threadField } from "./scope/scope.js";
 import { storableText } from "./text/parse-input.js";
 
 const isObject = (value: unknown) => typeof value === "object" && value !== null;
@@ -65,7 +65,7 @@ export const eventSchema = z.strictObject({
 /** A failure to report. */
 export const failureSchema = z.strictObject({
   scope: scopeField,
-  threadId: z.unknown(),
+  threadId: threadField,
   node: z.enum(["recall", "consent", "remember"]),
-  error: z.unknown(),
+  error: z.unknown().optional(),
 });

@@ -5,7 +5,7 @@ import { type ErasableThread, findErasableThreads, findThreadsOfId } from "../co
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
-import { parseScopeIn, parseThreadId, type Scope, scopeField } from "../scope/scope.js";
+import { parseScopeIn, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
 import { abortSignal, listener, parseInput, spanMs, storableDate } from "../text/parse-input.js";
 import {
   checkpointTableNames,
@@ -155,7 +155,7 @@ export interface CheckpointsApi {
 
 const optionsSchema = z.strictObject({
   scope: scopeField,
-  threadId: z.unknown().optional(),
+  threadId: threadField,
   dryRun: z.boolean().default(false),
   onProgress: listener<(progress: Pruned) => void>().optional(),
   signal: abortSignal.optional(),

@@ -4,7 +4,7 @@ import { MemoryError } from "../errors.js";
 import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, parseThreadId, type Scope, scopeField } from "../scope/scope.js";
+import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
 import { scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
 import { consentQuote } from "./consent-quote.rule.js";
 import { decideConsent } from "./decide-consent.js";
@@ -31,7 +31,7 @@ export interface ConsentAcknowledgement {
 
 const acknowledgementSchema = z.strictObject({
   scope: scopeField,
-  threadId: z.unknown(),
+  threadId: threadField,
   id: z.string(),
   decision: z.enum(["approve", "refuse"]),
   quote: z.string(),

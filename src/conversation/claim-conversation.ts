@@ -8,6 +8,7 @@ import {
   type SaidMessage,
   type Scope,
   scopeField,
+  threadField,
   threadForbidden,
 } from "../scope/scope.js";
 import { parseInput } from "../text/parse-input.js";
@@ -31,7 +32,7 @@ export interface ClaimedThread {
 }
 
 const said = z.array(z.strictObject({ id: z.string(), text: z.string() }));
-const refusalSchema = z.strictObject({ threadId: z.unknown(), said });
+const refusalSchema = z.strictObject({ threadId: threadField, said });
 const claimSchema = refusalSchema.extend({ scope: scopeField, said: said.optional() });
 
 /**

@@ -3,7 +3,14 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
-import { parseScoped, parseThreadId, type Scope, scopeField, threadForbidden } from "../scope/scope.js";
+import {
+  parseScoped,
+  parseThreadId,
+  type Scope,
+  scopeField,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import { storableText } from "../text/parse-input.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
@@ -45,7 +52,7 @@ const closingMs = 600_000;
 
 const endSchema = z.strictObject({
   scope: scopeField,
-  threadId: z.unknown(),
+  threadId: threadField,
   reason: storableText.optional(),
   afterRound: z.boolean().default(false),
 });

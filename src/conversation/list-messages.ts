@@ -1,7 +1,14 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, parseThreadId, type Scope, scopeField, threadForbidden } from "../scope/scope.js";
+import {
+  parseScoped,
+  parseThreadId,
+  type Scope,
+  scopeField,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { pageRows } from "../text/parse-input.js";
@@ -39,7 +46,7 @@ export interface ListMessages {
 const seq = z.int().min(-1).max(2_147_483_647);
 const listSchema = z
   .strictObject({
-    ...{ scope: scopeField, threadId: z.unknown(), limit: pageRows },
+    ...{ scope: scopeField, threadId: threadField, limit: pageRows },
     ...{ before: seq.optional(), after: seq.optional() },
     mostCharacters: z.int().min(1).max(1_000_000_000).optional(),
   })

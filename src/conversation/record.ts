@@ -4,7 +4,14 @@ import type { BaseMessage, BaseMessageLike } from "@langchain/core/messages";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Runtime } from "../runtime.js";
-import { parseScoped, parseThreadId, type Scope, scopeField, threadForbidden } from "../scope/scope.js";
+import {
+  parseScoped,
+  parseThreadId,
+  type Scope,
+  scopeField,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { encodePlain, messageOf, plainMessage } from "../text/message-codec.js";
 import { type MessageRole, messageText, spokenText } from "../text/message-text.js";
 import { storableDate, storableText } from "../text/parse-input.js";
@@ -105,7 +112,7 @@ export interface RecordInput {
 
 const roundSchema = z.strictObject({
   scope: scopeField,
-  threadId: z.unknown(),
+  threadId: threadField,
   messages: messageListSchema,
   agentId: storableText.optional(),
   runId: storableText.optional(),

@@ -1,7 +1,14 @@
 import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, parseThreadId, type Scope, scopeField, threadForbidden } from "../scope/scope.js";
+import {
+  parseScoped,
+  parseThreadId,
+  type Scope,
+  scopeField,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import { pageRows } from "../text/parse-input.js";
 
@@ -109,7 +116,7 @@ export interface ListShown {
 
 const listSchema = z.strictObject({
   scope: scopeField,
-  threadId: z.unknown(),
+  threadId: threadField,
   limit: pageRows,
   before: z.int().min(0).optional(),
 });

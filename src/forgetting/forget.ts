@@ -13,7 +13,14 @@ import {
   notesOf,
   threadsOf,
 } from "../scope/erasure-scope.js";
-import { parseScope, parseScoped, parseThreadId, type Scope, scopeField } from "../scope/scope.js";
+import {
+  parseScope,
+  parseScoped,
+  parseThreadId,
+  type Scope,
+  scopeField,
+  threadField,
+} from "../scope/scope.js";
 import { abortSignal, listener, parseInput } from "../text/parse-input.js";
 import { createEraser, type ForgetOptions, type ForgetProgress, type Forgotten } from "./erase-scope.js";
 import {
@@ -85,7 +92,7 @@ const optionsSchema = z.strictObject({
 });
 
 const deleteThreadSchema = optionsSchema.extend({
-  ...{ scope: scopeField, threadId: z.unknown() },
+  ...{ scope: scopeField, threadId: threadField },
   memories: z.enum(["keep", "remove"]).default("keep"),
 });
 

@@ -11,7 +11,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { asTenant } from "../postgres/isolation.js";
 import { retryOn } from "../postgres/retry.js";
-import { parseScope, parseThreadId, type Scope } from "../scope/scope.js";
+import { parseScope, parseThreadId, type Scope, scopeField } from "../scope/scope.js";
 import { isId, lockOwner, scopeColumns } from "../scope/scope-predicates.js";
 import { parseInput } from "../text/parse-input.js";
 import { settleMemories } from "./merge-memories.js";
@@ -51,8 +51,8 @@ export interface Merged {
 }
 
 const mergeSchema = z.strictObject({
-  from: z.unknown(),
-  to: z.unknown(),
+  from: scopeField,
+  to: scopeField,
   threadIds: z.array(z.unknown()).min(1).max(1_000).optional(),
   dryRun: z.boolean().default(false),
   actor: z.string().default("api"),

@@ -18,6 +18,7 @@ import {
   type Scope,
   scopeField,
   type ThreadAddress,
+  threadField,
   threadForbidden,
 } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
@@ -109,7 +110,7 @@ type StepMaterial = Pick<TurnMessage, "role" | "actor" | "text"> & { readonly se
 
 const inputSchema = z.strictObject({
   scope: scopeField,
-  threadId: z.unknown(),
+  threadId: threadField,
   tags: z.array(storableText).optional(),
   importance: z.number().min(1).max(5).optional(),
   pinned: z.boolean().optional(),

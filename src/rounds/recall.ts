@@ -13,6 +13,7 @@ import {
   type Scope,
   scopeField,
   type ThreadAddress,
+  threadField,
   threadForbidden,
 } from "../scope/scope.js";
 import type { Holding } from "../search/held/holding.js";
@@ -212,7 +213,7 @@ function categoriesShown(
 
 const inputSchema = z.strictObject({
   scope: scopeField,
-  threadId: z.unknown(),
+  threadId: threadField,
   query: z.string().optional(),
   agent: z.string().optional(),
   consents: z.boolean().optional(),

@@ -86,6 +86,9 @@ export function parseAppScope(input: unknown): AppScope {
 /** The key `scope` of a call's options, which `parseScope` reads. */
 export const scopeField = z.unknown().optional();
 
+/** The key `threadId` of a call's options, which `parseThreadId` reads: of one that is missing it says so itself. */
+export const threadField = z.unknown().optional();
+
 /**
  * `input`, the options of a call for one scope, as `schema` reads them.
  *
@@ -164,7 +167,7 @@ export function parseThreadId(input: unknown): string {
   if (typeof input === "string" && input.trim() !== "" && isStorable(input)) return input;
   throw new MemoryError(
     "THREAD_REQUIRED",
-    "Memory needs a thread id that is text and not blank: pass { configurable: { thread_id: … } } to the graph.",
+    "Memory needs a thread id that is text and not blank: pass { configurable: { thread_id: … } } to a graph, threadId to a call.",
   );
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, parseThreadId, type Scope, scopeField } from "../scope/scope.js";
+import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
 import type { MessageRole } from "../text/message-text.js";
 import { fitsDate, type NamedDate } from "./question-dates.rule.js";
 import { aboveFloor } from "./rank-memories.rule.js";
@@ -116,7 +116,7 @@ export interface TranscriptHit {
 const querySchema = z.strictObject({
   scope: scopeField,
   query: z.string().max(10_000),
-  threadId: z.unknown().optional(),
+  threadId: threadField,
   topK: z.int().min(1).max(200).default(10),
   threshold: z.number().min(0).max(1).optional(),
 });

@@ -9,6 +9,7 @@ import {
   type Scope,
   scopeField,
   type ThreadAddress,
+  threadField,
 } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
 import { parseInput, spanMs } from "../text/parse-input.js";
@@ -87,7 +88,7 @@ const progressSchema = z.strictObject({
   scope: scopeField,
   limit: z.int().min(1).max(1_000).default(20),
 });
-const addressSchema = z.strictObject({ scope: scopeField, threadId: z.unknown() });
+const addressSchema = z.strictObject({ scope: scopeField, threadId: threadField });
 const pageSchema = addressSchema.extend({
   limit: z.int().min(1).max(1_000).optional(),
   before: z.int().min(0).optional(),

@@ -196,6 +196,16 @@ function expectRefused(error: unknown, key?: string) {
   if (key !== undefined) expect((error as MemoryError).message).toContain(`unknown key "${key}"`);
 }
 
+/** Where the call needs `key`: an error in the words of who calls. */
+function expectNamed(error: unknown, key: string) {
+  if (error === null) return;
+  expect(error).toBeInstanceOf(MemoryError);
+  const { code, message } = error as MemoryError;
+  expect(message).not.toMatch(/nonoptional/);
+  if (key === "threadId") expect(["THREAD_REQUIRED", "THREAD_FORBIDDEN", "NOT_FOUND"]).toContain(code);
+  if (message.includes("undefined")) expect(message).toContain(key);
+}
+
 describe("every call of a memory", () => {
   it("is known to this test", () => {
     const paths = callsOf(db.memory()).map(([path]) => path);
@@ -228,6 +238,18 @@ describe("every call of a memory", () => {
       if (error !== null) expect(error).toBeInstanceOf(MemoryError);
     },
   );
+
+  it.each(Object.entries(calls))("%s says of each key that is missing what it needs", async (path, args) => {
+    const memory = db.memory({ model });
+    const call = new Map(callsOf(memory)).get(path) as Call;
+    for (const [index, options] of args.entries()) {
+      if (!isPlainObject(options)) continue;
+      for (const key of Object.keys(options)) {
+        const { [key]: _, ...without } = options;
+        expectNamed(await outcomeOf(() => call(...args.with(index, without))), key);
+      }
+    }
+  });
 
   it.each([
     ["memories.list", [{ scope, limit: -1 }]],

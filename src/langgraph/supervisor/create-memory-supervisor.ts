@@ -49,11 +49,17 @@ const supervisorOptions = withMemoryOptions.omit({ agent: true, messagesKey: tru
     (value) => typeof value === "object" && value !== null,
     "must be a chat model",
   ),
-  memory: z.unknown(),
+  memory: z.unknown().optional(),
   planner: z.unknown().optional(),
   executor: z.unknown().optional(),
   agents: z
-    .array(z.strictObject({ name: z.unknown(), description: z.string(), agent: z.unknown() }))
+    .array(
+      z.strictObject({
+        name: z.unknown().optional(),
+        description: z.string(),
+        agent: z.unknown().optional(),
+      }),
+    )
     .optional(),
   tools: z.array(z.unknown()).optional(),
   prompt: z.string().optional(),
