@@ -9,6 +9,7 @@ import {
   writingProblems,
 } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
+import { isToBeForgotten } from "../text/asks-to-forget.js";
 import { comesBesides } from "../text/comes-besides.js";
 import { findQuote } from "../text/find-quote.js";
 import { contentHash, normalValue } from "../text/normal-value.js";
@@ -235,6 +236,7 @@ function crowdedOut(
   rules: FactRules,
 ): CandidateProblem | null {
   if (restsOnRemoval(fact, rules.removals ?? [])) return "asked_to_forget";
+  if (isToBeForgotten(rules.messages[fact.message] ?? "", fact.quote)) return "asked_to_forget";
   if (isTakenBack(fact, rules.messages)) return "asked_to_forget";
   const said = rules.removed?.messages[fact.message];
   if (said && wasRemoved(fact, said, rules.removed?.facts ?? [])) return "removed";

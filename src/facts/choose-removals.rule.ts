@@ -1,4 +1,4 @@
-import { asksToForget } from "../text/asks-to-forget.js";
+import { asksToForget, isSaidBeside } from "../text/asks-to-forget.js";
 import { findQuote, sentencesAround } from "../text/find-quote.js";
 
 /** A memory that a model takes the user to want forgotten. Nothing in it is believed before `chooseRemovals` has looked at it. */
@@ -63,14 +63,15 @@ function checkRemoval(candidate: RemovalCandidate, rules: RemovalRules): ChosenR
   return asksToForget(sentencesAround(text, quote)) === null ? "no_request" : { id, message, quote };
 }
 
-/** Whether a fact rests on the very words that ask to forget it: "forget that I live in Porto" tells nothing new. */
+/** Whether a fact rests on the very words that ask to forget it, and not on what is said beside: "…, I live in Rome now". */
 export function restsOnRemoval(
   fact: { readonly message: number; readonly quote: string },
   removals: readonly ChosenRemoval[],
 ): boolean {
   return removals.some(
     ({ message, quote }) =>
-      message === fact.message && (quote.includes(fact.quote) || fact.quote.includes(quote)),
+      message === fact.message &&
+      (fact.quote.includes(quote) || (quote.includes(fact.quote) && !isSaidBeside(quote, fact.quote))),
   );
 }
 

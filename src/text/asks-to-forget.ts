@@ -1,51 +1,143 @@
+import { findQuote } from "./find-quote.js";
 import { anyStem, plainWords } from "./plain-words.js";
 
-/** To forget, delete, no longer remember, as it is asked for, in some twenty-five languages; stems as `anyStem` reads them. */
+/** To forget and no longer remember, as it is asked for, in some twenty-five languages; stems as `anyStem` reads them. */
 const forgetting = `
-forget delete remove erase wipe scrub unlearn stop_remembering stop_storing don't_remember do_not_remember don't_store do_not_store don't_save do_not_save don't_keep do_not_keep no_longer_remember get_rid_of
-vergiss vergesst vergessen_sie losche loschen losch entferne entfernen streiche merk_dir_nicht nicht_mehr_merken
-oublie oubliez oublier efface effacez effacer supprime supprimez supprimer enleve retire
-olvida olvide olvidar olvidate borra borre borrar elimina elimine eliminar quita
-esquece esqueca esquecer apaga apague apagar remova exclua excluir
-dimentica dimentichi dimenticare cancella cancellare elimina rimuovi
-vergeet verwijder verwijderen wis_uit wissen
-glom radera ta_bort glem slet slett fjern unohda poista unusta kustuta
-zapomnij usun skasuj zapomen smaz odstran zabudni vymaz felejtsd torold uita sterge zaboravi obrisi pozabi izbrisi
-забудь забудьте удали удалите сотри убери видали видаліть изтрий забрави
-ξεχασε διαγραψε σβησε unut sil
-انس احذف امسح فراموش_کن حذف_کن پاک_کن תשכח תמחק שכח מחק
-भूल_जा* हटा_दो हटाएं মুছে ভুলে_যাও lupakan hapus quen_di xoa ลืม ลบ
-忘记 忘記 忘掉 忘了 删除 刪除 删掉 刪掉 不要记 不要記 忘れて 削除 消して 잊어 삭제 지워
+forget unlearn stop_remembering stop_storing stop_keeping stop_tracking don't_remember do_not_remember not_to_remember don't_store do_not_store don't_save do_not_save don't_keep do_not_keep no_longer_remember don't_want_you_to_remember don't_want_you_to_know don't_want_you_to_store rather_you_not_remember not_remember
+vergiss vergesst vergessen_sie merk_dir_nicht nicht_mehr_merken nicht_mehr_speichern
+oublie oubliez oublies oublier n'enregistre_plus n'enregistrez_plus ne_retiens_plus ne_te_souviens_plus
+olvida olvide olvides olviden olvidar olvidate olvidalo olvidala olvidalos olvidaras no_recuerdes no_guardes
+esquece esqueca esquecas esquecer esquecesse esquecesses nao_lembre nao_guarde
+dimentica dimentichi dimenticare dimenticassi dimenticalo dimenticala non_ricordare
+vergeet glom unohda zapomnij zapomniec zapomen zapomente zabudni felejtsd felejtse uita zaboravi pozabi
+забудь забудьте забыть забыл_бы не_запоминай не_запоминайте не_помни забувай забудьте забрави
+ξεχασε unut unutun unutur unutman* unutabilir
+انس انسي انسى تنسى تنسي ان_تنسى فراموش_کن فراموش_کنید תשכח תשכחי שכח
+भूल_जा* भूला_दो भुला_दो ভুলে_যাও lupakan quen_di ลืม
+忘记 忘記 忘掉 忘了吧 忘了这 忘了那 忘了它 都忘了 全忘了 请忘了 不要记 不要再记 不要記 别记 别再记 別再記 別記 忘れて 覚えておかない 覚えないで 覚えなくて 잊어 기억하지_마
+`;
+
+/** To delete and remove, which is also asked of other things than a memory. */
+const deleting = `
+delete remove erase wipe scrub get_rid_of discard clear_what off_your_records
+losche loschen losch loschst entferne entfernst entfernen streiche
+efface effacez effacer effaces supprime supprimez supprimes supprimer enleve enleves retire
+borra borre borres borrar borralo borrala elimina elimine elimines eliminar eliminalo eliminala quita quites quitalo
+apaga apague apagues apagar remova exclua excluir
+cancella cancelli cancellare cancellalo elimina rimuovi
+verwijder verwijderen wis_uit wissen
+radera ta_bort slet slett fjern poista unusta kustuta
+usun usunac skasuj smaz smazat odstran vymaz torold sterge obrisi izbrisi
+удали удалите удалить сотри сотрите стереть убери уберите видали видаліть изтрий
+διαγραψε σβησε sil silin silebilir silmeni silmenizi
+احذف احذفي تحذف امسح امسحي حذف_کن حذف_کنید پاک_کن پاک_کنید תמחק תמחקי מחק
+हटा_दो हटा_दीजिए हटाइए हटाएं मिटा_दो मिटा_दीजिए मिटाइए মুছে hapus xoa ลบ
+删除 刪除 删掉 刪掉 削除 消して 삭제 지워
 `;
 
 /** Words to forget in phrases that ask for the contrary, or for nothing. */
 const contrary = `
-don't_forget do_not_forget never_forget won't_forget can't_forget cannot_forget didn't_forget i_forget i_always_forget i_often_forget i_never_forget forget_about_it forget_it don't_delete do_not_delete don't_remove do_not_remove
-nicht_vergessen vergiss_nicht vergiss_es_nicht vergiss_es nicht_loschen losche_nicht n'oublie_pas n'oubliez_pas ne_supprime_pas ne_efface_pas laisse_tomber no_te_olvides no_olvides no_lo_olvides no_borres
-nao_esqueca nao_se_esqueca nao_esquece nao_apague non_dimenticare non_cancellare vergeet_niet glom_inte glem_ikke nie_zapomnij не_забудь не_забудьте не_забывай не_удаляй unutma jangan_lupa
-别忘 別忘 不要忘 不要删 不要刪 忘れないで 消さないで 削除しないで 잊지 삭제하지
+don't_forget do_not_forget never_forget won't_forget can't_forget cannot_forget didn't_forget i_will_forget i'll_forget we_forget they_forget people_forget try_to_forget tried_to_forget trying_to_forget how_do_i_delete how_do_i_remove how_do_you_delete how_can_i_delete how_can_i_remove how_to_delete how_to_remove i_want_to_forget i_need_to_forget i_forget i_always_forget i_often_forget i_never_forget forget_about_it forget_it don't_delete do_not_delete don't_remove do_not_remove
+nicht_vergessen vergiss_nicht vergiss_es_nicht vergiss_es nicht_loschen losche_nicht n'oublie_pas n'oubliez_pas ne_supprime_pas ne_efface_pas laisse_tomber ai_oublie as_oublie a_oublie avons_oublie avez_oublie ont_oublie ai_efface ai_supprime no_te_olvides no_olvides no_lo_olvides no_borres
+se_me_olvida se_olvida nao_esqueca nao_se_esqueca nao_esquece nao_apague non_dimenticare non_cancellare vergeet_niet glom_inte glem_ikke nie_zapomnij не_забудь не_забудьте не_забывай не_удаляй unutma jangan_lupa
+我忘 他忘 她忘 们忘 經常忘 经常忘 总是忘 常忘 よく忘れ 别忘 別忘 不要忘 不要删 不要刪 忘れないで 消さないで 削除しないで 잊지 삭제하지
 `;
 
 /** All there is. */
 const everything = `
-everything anything all_memories all_my_data all_my_memories all_you_know all_of_it all_data alles tout todo tudo tutto allt alt wszystko vsechno все_что все_данные her_seyi كل_شيء 一切 全部 所有 すべて 全て 全部 모두 모든 전부
+everything anything all_memories all_my_data all_my_memories all_you_know all_of_it all_data alles tout todo tudo tutto allt alt wszystko vsechno все_что все,_что все_данные her_seyi كل_شيء 一切 全部 所有 すべて 全て 全部 모두 모든 전부
 `;
 
-const asks = new RegExp(anyStem(forgetting, true), "u");
+/** Participles too are asked with where a verb comes before: "kannst du bitte … vergessen". */
+const participles =
+  "(?<=(?<!\\p{L})(?:kannst|konntest|konnen|konnten|wurdest|mochte|bitte) [^.!?;]{0,80})(?<!\\p{L})vergessen(?!\\p{L})";
+const asks = new RegExp(`${anyStem(`${forgetting} ${deleting}`, true)}|${participles}`, "gu");
+const asksToUnlearn = new RegExp(`${anyStem(forgetting, true)}|${participles}`, "u");
 const asksNot = new RegExp(anyStem(contrary, true), "gu");
-const all = new RegExp(anyStem(everything, true), "u");
+const all = new RegExp(anyStem(everything, true), "gu");
+
+/** "That", which says what to forget: right after the word for it. */
+const thatClause = new RegExp(`^,? ?${anyStem("that dass que qu'* che dat att at ze что що че ότι")}`, "u");
+
+/** How a clause begins that says what to forget. */
+const saysWhat = new RegExp(
+  `^ ?${anyStem("that dass wo wer was wie welche* where what how which who que qu'* ou che dove dat waar att at ze gdzie что где как кто ότι")}`,
+  "u",
+);
+
+/** "About", of anything but the user: then not all is meant. What is known is mostly named before it. */
+const aboutOther = new RegExp(
+  `${anyStem(
+    "about regarding concerning uber sur sobre acerca_de riguardo su sul sulla over om про обо об о o hakkinda",
+  )} ?(?!${anyStem(
+    "me myself us mich mir uns moi nous mim nosotros nos noi mij ons mig oss mnie nas mne мне меня нас",
+  )}|mi\\W*$)(?=[\\p{L}\\p{N}])|(?:关于|關於)(?!我(?!的)|我的一切)`,
+  "u",
+);
 
 /** Longest text looked at, in characters. */
 const mostCharacters = 4_000;
+
+function requestIn(text: string): string {
+  return plainWords(text.slice(0, mostCharacters)).replace(asksNot, " ");
+}
 
 /**
  * Whether `text` asks that something be forgotten. "all": everything. Words that ask not to forget, and talk of what somebody
  * forgets, ask for nothing; in other languages than some twenty-five nothing is seen.
  */
 export function asksToForget(text: string): "some" | "all" | null {
-  const plain = plainWords(text.slice(0, mostCharacters)).replace(asksNot, " ");
-  if (!asks.test(plain)) return null;
-  return plain.split(/[.!?;。！？\n]+/u).some((sentence) => asks.test(sentence) && all.test(sentence))
-    ? "all"
-    : "some";
+  const plain = requestIn(text);
+  if (plain.search(asks) < 0) return null;
+  return plain.split(/[.!?;。！？\n]+/u).some(asksForAll) ? "all" : "some";
+}
+
+/** Whether all that is known is what `sentence` asks to forget: not all of something, nor something that all is said of. */
+function asksForAll(sentence: string): boolean {
+  const words = [...sentence.matchAll(asks)];
+  if (words.length === 0) return false;
+  if (words.some(({ 0: word, index }) => thatClause.test(sentence.slice(index + word.length)))) return false;
+  return [...sentence.matchAll(all)].some(({ index }) => !aboutOther.test(sentence.slice(index)));
+}
+
+const clauseEnds = /(?<=[,;:.!?，、；：。！？\n])|(?=\s[–—-]\s)/u;
+const sentenceEnd = /[.!?。！？\n]\s*$/u;
+
+/** Small words of a clause that says nothing but "would you please forget that". */
+const smallWords = new RegExp(
+  anyStem(`
+    please pls kindly that this it these those all of you can could would will should now then again just also ok and so but i want like d to
+    bitte das dies diese es mal doch wieder du kannst konntest und ich mochte dass s'il te plait vous cela ca le la les tu peux et je veux que
+    por favor eso esto lo puedes y quiero per favore questo puoi e isso voce pode quero пожалуйста это этого и lutfen bunu
+    请 請 这件事 這件事 这事 这个 這個 那个 那個 吧 了 你 把 它 ください ことを こと それを それ を は من_فضلك هذا ذلك
+  `),
+  "gu",
+);
+const anyLetter = /[\p{L}\p{N}]/u;
+
+/** The clauses of `text` that ask for it by `words`; one that says nothing else, with what stands before it. */
+function askingClauses(text: string, words: RegExp): string[] {
+  const clauses = text.slice(0, mostCharacters).split(clauseEnds);
+  return clauses.flatMap((clause, at) => {
+    if (requestIn(clause).search(words) < 0) return [];
+    const before = clauses[at - 1] ?? "";
+    const more = requestIn(clause).replace(asks, " ").replace(smallWords, " ");
+    const next = clauses[at + 1] ?? "";
+    if (!sentenceEnd.test(clause) && saysWhat.test(plainWords(next))) return [clause + next];
+    return [anyLetter.test(more) || sentenceEnd.test(before) ? clause : before + clause];
+  });
+}
+
+/**
+ * Whether `quote`, as it stands in `text`, is what its clause asks to forget: "please forget that I live in Porto" tells
+ * nothing new, and what is said beside it does. Words to delete and remove are mostly said of other things.
+ */
+export function isToBeForgotten(text: string, quote: string): boolean {
+  return askingClauses(text, asksToUnlearn).some((clause) => findQuote(clause, quote) !== null);
+}
+
+/** Whether `quote`, a part of the words `asking` that ask to forget something, is no part of a clause that does. */
+export function isSaidBeside(asking: string, quote: string): boolean {
+  const clauses = askingClauses(asking, asks);
+  return clauses.length > 0 && clauses.every((clause) => findQuote(clause, quote) === null);
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chooseRemovals } from "../../src/facts/choose-removals.rule.js";
 import type { Memory } from "../../src/memory.js";
-import { asksToForget } from "../../src/text/asks-to-forget.js";
+import { asksToForget, isSaidBeside, isToBeForgotten } from "../../src/text/asks-to-forget.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -100,6 +100,29 @@ describe("what a user asks to forget", () => {
     expect(await eventsOf(db, thread, "extract")).toContain("classify skipped asked_to_forget");
   });
 
+  it.each([
+    ["nothing is left to forget", []],
+    ["the memory is known", drafts],
+  ])("is not learned from the request when %s", async (_, known) => {
+    const nuts = candidate("The user has an allergy to nuts.", "I am allergic to nuts");
+    const { memory } = forgetting(() => [], [nuts, candidate("The user sails.", "I sail now")]);
+    const thread = newAddress();
+    if (known.length > 0) await memory.memories.add(known, { scope: thread.scope, consent: "given" });
+    await say(memory, thread, "Please forget that I am allergic to nuts, I sail now.");
+    expect(await textsOf(memory, thread)).toEqual([...known.map(({ text }) => text), "The user sails."]);
+  });
+
+  it("leaves what is said beside it, though the whole sentence is given as the words", async () => {
+    const said = "Forget that I live in Porto, I live in Rome now.";
+    const rome = { category: "profile", key: "city", value: "Rome" };
+    const facts = [candidate("The user lives in Rome.", "I live in Rome now", rome)];
+    const { memory } = forgetting(removal("The user lives in Porto.", said), facts);
+    const thread = await knowing(memory);
+    await say(memory, thread, said);
+    expect(await textsOf(memory, thread)).toContain("The user lives in Rome.");
+    expect(await textsOf(memory, thread)).not.toContain("The user lives in Porto.");
+  });
+
   it("is nothing that the words do not ask for; what is malformed costs nothing else", async () => {
     const broken: ((prompt: string) => unknown)[] = [
       removal("The user lives in Porto.", "I sail"),
@@ -153,6 +176,40 @@ describe("asking to forget", () => {
     ["住所を忘れてください", "some"],
     ["Forget everything about me", "all"],
     ["Vergiss alles.", "all"],
+    ["Delete all my data", "all"],
+    ["Oublie tout ce que tu sais sur moi.", "all"],
+    ["Vergiss alles, was du über mich weißt.", "all"],
+    ["请忘记关于我的一切", "all"],
+    ["Please forget everything about my ex-wife.", "some"],
+    ["Vergiss bitte alles über meinen Job.", "some"],
+    ["Oublie tout ce que je t'ai dit sur mon travail.", "some"],
+    ["Olvida todo lo que sabes sobre mi trabajo.", "some"],
+    ["Забудь все, что я говорил про мою работу", "some"],
+    ["Забудь все, что ты знаешь обо мне", "all"],
+    ["请忘记所有关于工作的事", "some"],
+    ["Forget that I like anything spicy.", "some"],
+    ["Forget that I bought a TV, everything else is fine.", "some"],
+    ["Ich möchte, dass du meine Adresse löschst.", "some"],
+    ["Kannst du bitte vergessen, wo ich wohne?", "some"],
+    ["Je veux que tu oublies mon adresse.", "some"],
+    ["Quiero que olvides mi dirección.", "some"],
+    ["Bórrala, por favor.", "some"],
+    ["Vorrei che dimenticassi il mio indirizzo.", "some"],
+    ["Adresimi unutmanı istiyorum.", "some"],
+    ["Adresimi silebilir misin?", "some"],
+    ["Можешь удалить мой адрес?", "some"],
+    ["احذفي عنواني", "some"],
+    ["أريدك أن تنسى عنواني", "some"],
+    ["मेरा पता हटा दीजिए", "some"],
+    ["मेरा पता मिटा दो", "some"],
+    ["住所を覚えておかないでください", "some"],
+    ["别再记得我的地址", "some"],
+    ["Czy możesz zapomnieć mój adres?", "some"],
+    ["I don't want you to remember my address anymore.", "some"],
+    ["Stop keeping track of my weight.", "some"],
+    ["J'ai oublié mes clés.", null],
+    ["我忘了带钥匙", null],
+    ["How do I delete the branch in git?", null],
     ["Don't forget my birthday", null],
     ["I always forget my keys.", null],
     ["Never mind, forget it.", null],
@@ -162,6 +219,30 @@ describe("asking to forget", () => {
     ["I live in Porto.", null],
   ])("%s: %s", (text, expected) => {
     expect(asksToForget(text)).toBe(expected);
+  });
+
+  it.each([
+    ["Please forget that I am allergic to nuts.", "I am allergic to nuts", true],
+    ["Bitte vergiss, dass ich in Porto wohne.", "ich in Porto wohne", true],
+    ["Ich segle, bitte vergiss, dass ich in Porto wohne.", "Ich segle", false],
+    ["Ich segle, bitte vergiss, dass ich in Porto wohne.", "ich in Porto wohne", true],
+    ["Oublie que j'habite à Porto.", "j'habite à Porto", true],
+    ["我对花生过敏这件事，请忘记。", "我对花生过敏", true],
+    ["I live in Porto, could you please forget that?", "I live in Porto", true],
+    ["Forget that I work at Globex, I work at Initech now.", "I work at Initech now", false],
+    ["I sail now, forget Porto.", "I sail now", false],
+    ["I like tea. Please forget my address.", "I like tea", false],
+    ["Don't forget that I am allergic to nuts.", "I am allergic to nuts", false],
+    ["I delete old mails because I live by rules.", "I live by rules", false],
+  ])("%s is the request for %s: %s", (text, quote, expected) => {
+    expect(isToBeForgotten(text, quote)).toBe(expected);
+  });
+
+  it("tells what is said beside it from what it names", () => {
+    const asking = "Delete that I work at Globex, I work at Initech now";
+    expect(isSaidBeside(asking, "I work at Initech now")).toBe(true);
+    expect(isSaidBeside(asking, "I work at Globex")).toBe(false);
+    expect(isSaidBeside("my job at Globex", "Globex")).toBe(false);
   });
 
   it("removes nothing but what was shown, by words that stand in the message", () => {

@@ -183,8 +183,8 @@ async function forget(call: Call, input: Arguments): Promise<string> {
   }
   const known = await findManaged(call, required(input.memory, "memory"));
   const quote = usersWords(call, input.quote);
-  const isAsked = quote !== null && said.some((text) => asksToForget(text) === "some");
-  if (!isAsked && isVouchedFor(known)) throw needsWords(known, "forget it");
+  if (quote === null && isVouchedFor(known)) throw needsWords(known, "forget it");
+  if (isVouchedFor(known) && !said.some((text) => asksToForget(text) === "some")) throw needsRequest(known);
   const { id, text, revision } = known;
   await call.memory.memories.remove(id, { ...access(call, quote), ifRevision: revision });
   return `Forgotten: ${text} (${id}). It can be restored for a while.`;
@@ -268,6 +268,14 @@ function needsWords({ text }: MemoryItem, what: string): MemoryError {
   return new MemoryError(
     "INVALID_INPUT",
     `"${text}" is the user's own word. To ${what}, give the words of the user's latest message that ask for it as \`quote\`.`,
+  );
+}
+
+function needsRequest({ text }: MemoryItem): MemoryError {
+  return new MemoryError(
+    "INVALID_INPUT",
+    `"${text}" is the user's own word, and no request to forget or delete it was seen in the user's latest message. Ask the ` +
+      "user to write it in plain words, such as: please forget that.",
   );
 }
 
