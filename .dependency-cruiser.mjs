@@ -17,7 +17,7 @@ const mayImport = {
   // Capabilities.
   "memories/item": ["text", "postgres", "scope"],
   "memories/compare": ["text"],
-  "memories/slot": ["text", "postgres", "scope", "memories/item"],
+  "memories/slot": ["text", "postgres", "scope", "memories/item", "memories/compare"],
   "memories/changes": ["text", "postgres", "scope", "events", "memories/item"],
   "memories/guard": [
     "text",

@@ -71,7 +71,7 @@ const mostCharacters = 300;
  * The words of `question` that tell what it is about: none where it asks for all that is known. Stop words of the index
  * may be among them.
  *
- * @param language the text search configuration: words to ask with are those of its language. A question that consists of
+ * @param language the text search configuration: words to ask with are those of its language. A question of several
  *   such words of another language alone tells nothing either.
  */
 export function tellingWords(question: string, language: string): string {
@@ -86,9 +86,10 @@ export function tellingWords(question: string, language: string): string {
   const found = bare.match(anyWord) ?? [];
   if (found.length === 0) return pictured(question);
   if (wholeQuestions.test(found.join("").normalize("NFC"))) return "";
-  const isAsking = (list: ReadonlySet<string>) => found.every((word) => list.has(word));
-  if ([...askingWords.values()].some(isAsking)) return "";
   const own = askingWords.get(language);
+  // One word may be a name, as Ben and Mia are, unless it asks in the language of the index.
+  const lists = found.length === 1 ? (own ? [own] : []) : [...askingWords.values()];
+  if (lists.some((list) => found.every((word) => list.has(word)))) return "";
   if (!own) return question;
   return bare.replace(anyWord, (word) => (own.has(word) ? " " : word));
 }

@@ -167,6 +167,11 @@ function decomposed(text: string): string {
   return headOf(parts, most.characters);
 }
 
+/** The base of an irregular English form, such as "go" of "went"; undefined of other words. */
+export function irregularBase(word: string): string | undefined {
+  return irregularForms.get(word);
+}
+
 function inBaseForms(text: string): string {
   return text.replace(negated, " ").replace(/[a-z]+/g, (word) => irregularForms.get(word) ?? word);
 }

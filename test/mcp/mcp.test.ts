@@ -1,9 +1,11 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { mcpHandler } from "../../src/mcp/mcp-handler.js";
+import { createMcpServer } from "../../src/mcp/memory-server.js";
 import type { Memory } from "../../src/memory.js";
 import { httpClients } from "../http/http-client.js";
 import { useCommandLine } from "../support/command-line.js";
@@ -72,6 +74,19 @@ async function useOf(client: Client) {
   expect((await call(client, "memory_query", { query: "bees", user_id: "bob" })).isError).toBe(true);
   return added.id as string;
 }
+
+it("counts what an agent is shown as used", async () => {
+  const used = db.memory();
+  const scope = { userId: "finn" };
+  const [added] = await used.memories.add({ text: "Finn parks at the harbour." }, { scope });
+  const app = createMcpServer(used, { scope, agent: "planner" });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await app.connect(theirs);
+  await call(await connect(ours), "memory_query", { query: "Where does Finn park?" });
+  expect((await used.memories.get(added?.id as string, { scope }))?.lastAccessedAt).toBeInstanceOf(Date);
+  const events = await used.events.list({ scope, op: "search" });
+  expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
+});
 
 describe("over HTTP", () => {
   it("has the tools and resources of whom it was authenticated for, and of nobody else", async () => {

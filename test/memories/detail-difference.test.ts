@@ -8,6 +8,39 @@ const both = (first: string, second: string) => [
   detailDifference(second, first),
 ];
 
+describe("statements differ in their time or mood", () => {
+  it.each([
+    ["The user has a dog.", "The user had a dog."],
+    ["The user is a nurse.", "The user was a nurse."],
+    ["The user drinks wine.", "The user drank wine."],
+    ["The user does yoga.", "The user did yoga."],
+    ["The user studies law.", "The user studied law."],
+    ["The user stops at noon.", "The user stopped at noon."],
+    ["The user is a father.", "The user will be a father."],
+    ["The user works at Globex.", "The user plans to work at Globex."],
+    ["The user is allergic to nuts.", "The user may be allergic to nuts."],
+    ["The user quit smoking.", "The user wants to quit smoking."],
+    ["El usuario fuma.", "El usuario dejó de fumar."],
+    ["用户抽烟。", "用户以前抽烟。"],
+    ["المستخدم يدخن", "المستخدم كان يدخن"],
+    ["The user's sister is in Rome.", "The user's sister is from Rome."],
+    ["The user eats during work.", "The user eats after work."],
+    ["The shift is from noon.", "The shift is until noon."],
+    ["The train leaves at a quarter to three.", "The train leaves at a quarter past three."],
+  ])("%s %s", (first, second) => {
+    expect(both(first, second)).not.toContain(null);
+  });
+
+  it.each([
+    ["The user likes tea.", "The user is fond of tea."],
+    ["The user lives in Porto.", "The user is living in Porto."],
+    ["The user has a dog named Rex.", "The user's dog is named Rex."],
+    ["The user owns cats.", "The user is an owner of cats."],
+  ])("but not in %s %s", (first, second) => {
+    expect(both(first, second)).toEqual([null, null]);
+  });
+});
+
 describe("statements differ in figures", () => {
   it.each([
     ["The user runs 5 km.", "The user runs 10 km."],

@@ -89,6 +89,15 @@ describe("a question that asks for all there is", () => {
     }
   });
 
+  it.each(["Ben", "Mia", "Salvo", "Di", "Per", "C++"])("is none that is a name: %s", async (name) => {
+    const memory = db.memory();
+    const { scope } = newAddress();
+    const gadgets = [1, 2, 3, 4, 5, 6].map((n) => ({ text: `The user owns gadget ${n}.`, importance: 4 }));
+    await memory.memories.add([...gadgets, { text: `The user often speaks of ${name}.` }], { scope });
+    const [first] = await memory.query({ scope, query: `${name}?` });
+    expect(first?.memory.text).toContain(name);
+  });
+
   it("keeps to filters, categories, allowlists, the number asked for and the budget", async () => {
     const { memory, scope } = await known();
     const query = "What do you know about me?";

@@ -1,4 +1,5 @@
 import { plainWords } from "../../text/plain-words.js";
+import { irregularBase } from "../../text/search-text.js";
 import { countedThingsDiffer, saysOtherwise } from "./detail-order.js";
 import { type DetailReading, detailVocabulary } from "./detail-readings.js";
 import { negatedForms, negatingPrefixes, negatingSuffixes } from "./detail-words.js";
@@ -129,6 +130,7 @@ export function detailDifference(
   );
   if (differIn(unlike, isFigure) || isNegated(left, right) || isNegated(right, left)) return "figures";
   return differIn(unlike, (kind) => !isFigure(kind)) ||
+    differInTense([left, right]) ||
     differInNames(unlike, isUncased(one) && isUncased(other))
     ? "words"
     : null;
@@ -149,6 +151,48 @@ function differIn(
   if (kindsOf([...one, ...other], true).length > 0) return true;
   const kinds = new Set(kindsOf(one, false));
   return kindsOf(other, false).some((kind) => kinds.has(kind));
+}
+
+/** Whether one tells of the past by the verb that the other has in the present, in English: "drank" and "drinks". */
+function differInTense([one, other]: readonly [readonly ReadWord[], readonly ReadWord[]]): boolean {
+  return one.some(({ plain }) =>
+    other.some((word) => isPastOf(plain, word.plain) || isPastOf(word.plain, plain)),
+  );
+}
+
+/** Whether `past` is the past of the verb that `present` is a form of. */
+function isPastOf(past: string, present: string): boolean {
+  const bases = [
+    present,
+    present.replace(/s$/, ""),
+    present.replace(/es$/, ""),
+    present.replace(/ies$/, "y"),
+  ];
+  const irregular = irregularBase(past);
+  if (irregular !== undefined) return irregularBase(present) === undefined && bases.includes(irregular);
+  if (!past.endsWith("ed") || present.endsWith("ed")) return false;
+  const stems = [
+    past.slice(0, -1),
+    past.slice(0, -2),
+    past.replace(/(.)\1ed$/, "$1"),
+    past.replace(/ied$/, "y"),
+  ];
+  return stems.some((stem) => bases.includes(stem));
+}
+
+/**
+ * Whether one of two statements denies what the other says, or says it of the past: the words for a value are in both then,
+ * as in "no longer works at Globex".
+ */
+export function isDeniedBy(first: string, second: string): boolean {
+  if (first === second) return false;
+  const [one, other] = [readStatement(first), readStatement(second)];
+  const [former] = detailVocabulary().readings.get("former") ?? [];
+  const isPast = ({ words }: ReadStatement) =>
+    words.some(({ readings }) =>
+      readings.some(({ kind, value }) => kind === former?.kind && value === former.value),
+    );
+  return one.negations % 2 !== other.negations % 2 || isPast(one) !== isPast(other);
 }
 
 /** Names: of words with a capital those within a sentence, or at its beginning in both; any, where none has a capital. */

@@ -243,8 +243,8 @@ left/~links/linke/linken/linker/linkes/linkerhand/gauche/izquierdo/izquierda/esq
 | married/verheiratet/marie/casado/casada/sposato/sposata/женат/замужем single/unmarried/ledig/celibataire/soltero/soltera divorced/geschieden/divorce/divorciado/divorciada/разведен* widowed/verwitwet/veuf/veuve/viudo engaged/verlobt
 | black/schwarz/noir/noire/negro/negra/preto/nero/zwart/svart/черн*/黑 white/weiss/blanc/blanche/blanco/blanca/branco/bianco/wit/vit/hvid/бел*/白 ~red/~rot/rouge/rojo/roja/vermelho/rosso/rood/rod/красн*/红/赤 green/grun/vert/verte/verde/groen/gron/зелен*/绿/緑 blue/blau/bleu/bleue/azul/blu/blauw/bla/син*/蓝/青 yellow/gelb/jaune/amarillo/amarelo/giallo/geel/gul/желт*/黄 brown/braun/~brun/marron/коричнев* grey/gray/grau/gris/серый/серая orange pink/rosa purple/lila/violet
 | only/nur/seulement/solo/solamente/soltanto/alleen/bara/vain/tylko/только/лише/μόνο/sadece/فقط/רק/केवल/hanya/chỉ/只/仅/だけ/만
-| former/formerly/used_to/ehemalige*/ancien/antiguo/antigua/ex/voormalig*/бывш*/previously/fruhere current/currently/derzeit/aktuell/actuel/actual/actualmente/huidig*/нынешн*
-| might/maybe/perhaps/possibly/vielleicht/peut-etre/quizas/talvez/forse/misschien/kanske/может_быть/возможно
+| former/formerly/used_to/dejo_de/solia/soliamos/ha_smesso/aveva_smesso/a_cesse/раньше/прежде/когда-то/eskiden/vroeger/tidigare/kiedys/以前/曾经/曾經/曾/かつて/예전/كان/كانت/كنت/ehemalige*/ancien/antiguo/antigua/ex/voormalig*/бывш*/previously/fruhere current/currently/derzeit/aktuell/actuel/actual/actualmente/huidig*/нынешн*
+| might/could/maybe/perhaps/possibly/vielleicht/peut-etre/quizas/talvez/forse/misschien/kanske/может_быть/возможно
 | ~ tall/taller short/shorter
 | weekday/weekdays/workday/workdays/wochentag/wochentags/werktags/werktag/weekdagen/vardag/vardagar/будни/будням/будний weekend/weekends/wochenende/wochenenden/week-end/helg/helger/выходные/выходным/周末/週末/주말
 | ~ ground/erdgeschoss top/obergeschoss bottom basement/keller
@@ -262,4 +262,8 @@ left/~links/linke/linken/linker/linkes/linkerhand/gauche/izquierdo/izquierda/esq
 | ~ man/men/mann/manner/homme/hombre/homem/uomo/мужчин* woman/women/frau/frauen/femme/mujer/mulher/donna/женщин*
 | ~ he/him/his she/her/hers they/them/theirs
 | ~ boyfriend/freund/novio/namorado/ragazzo girlfriend/freundin/novia/namorada/ragazza
+| ~ is/are/am/has/have/does/do/ist/sind/hat/haben/est/sont/es/son/tiene/tem/ha/heeft/ar/har/er was/were/had/did/war/waren/hatte/hatten/etait/etaient/avait/era/eran/fue/tenia/tinha/foi/aveva/had/var/hade/havde/var will/would/shall/~may/might/could/wird/wurde/sera/serait
+| plan/plans/planned/planning/intend/intends/intending/hope/hopes/hoping/want/wants/wanted/consider/considers/considering/aims/plant/mochte/veut/quiere/quer/vuole/wil/хочет/собирается/想/打算
+| ~ in from/since during after until/till
+| ~ to past
 `;

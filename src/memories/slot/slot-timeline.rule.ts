@@ -1,5 +1,6 @@
 import { isoTimeMs } from "../../clock.js";
 import { normalValue } from "../../text/normal-value.js";
+import { isDeniedBy } from "../compare/detail-difference.js";
 import { type SlotClaim, takesSlot } from "./slot-conflict.rule.js";
 
 /** A stretch of time for which a slot held a value: ISO times, `to` null while it does. */
@@ -200,12 +201,15 @@ function earlier(one: SlotValue | undefined, other: SlotValue | undefined): Slot
   return one && other && other.validFrom < one.validFrom ? other : (one ?? other);
 }
 
-/** Whether two values of a slot are one. */
+/** Whether two values of a slot are one, and neither is denied by what is said of the other. */
 function isSameValue(
   one: Pick<ToldValue, "value" | "text">,
   other: Pick<ToldValue, "value" | "text">,
 ): boolean {
-  return normalValue(one.value ?? one.text) === normalValue(other.value ?? other.text);
+  return (
+    normalValue(one.value ?? one.text) === normalValue(other.value ?? other.text) &&
+    !isDeniedBy(one.text, other.text)
+  );
 }
 
 function latest(...dates: readonly Date[]): Date {
