@@ -113,6 +113,34 @@ describe("what users plainly say of themselves", () => {
     expect(saidOfSelf(field, { text: `The user: ${value}.` }, words)).toBe(false);
   });
 
+  it.each([
+    ["city", "東京", "私は東京に住んでいません。"],
+    ["city", "東京", "私は東京に住んでいた。"],
+    ["city", "서울", "저는 서울에 살지 않아요."],
+    ["city", "서울", "저는 서울에 살았어요."],
+    ["city", "Berlin", "Ich wohne in Berlin nicht mehr."],
+    ["city", "Berlin", "I live in Berlin no more."],
+    ["city", "Berlin", "I live in Berlin, not!"],
+    ["city", "Berlin", "I'm in Berlin next year"],
+    ["city", "Berlin", "I live in Berlin until June"],
+    ["preferred_name", "Ana", "I'm Ana's mother."],
+    ["preferred_name", "Ana", "Je suis Ana sur Instagram"],
+    ["preferred_name", "later", "Call me later"],
+    ["preferred_name", "tomorrow", "please call me tomorrow"],
+    ["language", "French", "Please answer in French just this once"],
+  ] as const)("is not %s %s where it is taken back: %s", (field, value, words) => {
+    expect(saidOfSelf(field, { value, text: `The user: ${value}.` }, words)).toBe(false);
+  });
+
+  it.each([
+    ["city", "Berlin", "I live in Berlin and never drive."],
+    ["city", "Berlin", "I live in Berlin now, not in Paris."],
+    ["city", "Braga", "Eu moro em Braga no centro."],
+    ["preferred_name", "Ana", "I'm Ana and I can't sleep."],
+  ] as const)("is %s %s though something else is denied: %s", (field, value, words) => {
+    expect(saidOfSelf(field, { value, text: `The user: ${value}.` }, words)).toBe(true);
+  });
+
   it("may be the value alone where it plainly corrects what was known", () => {
     const bo = { value: "Bo", text: "The user's name is Bo." };
     for (const words of ["No, it is Bo.", "sorry, I meant Bo", "Nein, ich bin Bo!", "Actually Bo."]) {

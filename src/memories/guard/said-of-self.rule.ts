@@ -82,6 +82,26 @@ const opening =
 const unsure =
   /(?<![\p{L}\p{M}\p{N}])(?:if|unless|wish|pretend\w*|imagin\w*|suppos\w*|hypothetical\w*|let's say|say that|says|(?<!i |already )(?:said|told)|wrote|claims?|maybe|perhaps|might|may be|possibly|jok(?:e|ing)|kidding|character|novel|story|role-?play\w*|translat\w*|used to|wenn|falls|angenommen|vielleicht|sagte|imagine[zr]?|peut-etre|suppose|imagina|quiza|quizas|tal vez|talvez|forse|misschien|если|может быть|допустим)(?![\p{L}\p{M}\p{N}])|(?:^|[.;]\s?)(?:si|se|als|stel) (?!,)|["“”„«»「」『』]|如果|假如|可能|もし|たぶん|만약|아마/u;
 
+/**
+ * What may come after a plain word and takes it back: it is denied, was so once or will be, or is for this time alone; or the
+ * value is only part of what is said, as in "Ana's mother". Verbs of Japanese and Korean end in it.
+ */
+const takenBack = new RegExp(
+  "^(?:'s |s' |い(?:ません|な[いく]|た|まし)|(?:지|진) ?(?:않|못|아니|안)|(?:았|었|고 있지|고 있었))|" +
+    "^(?:に|で)?(?:は|も)?(?:ありません|ない|ではない|じゃない)|" +
+    "^(?: (?!(?:and|but|because|since|so|where|who|und|aber|weil|et|mais|y|pero|e|ma|en|maar|и|а|но) )[^ .,;:!?]+){0,3} " +
+    "(?:not|no more|no longer|any ?more|never|until|till|next (?:week|month|year|summer|winter|spring|fall|autumn)|" +
+    "(?:just |only )?(?:this |for )?once|nicht(?: mehr)?|nachst\\p{L}*|bis|pas|jusqu'\\p{L}*|prochaine?|ya no|hasta|proxim[oa]|" +
+    "nao|ate [oa]o?|non|fino|prossim[oa]|niet(?: meer)?|volgende?|не|больше не|до|следующ\\p{L}*|" +
+    "(?:on|sur|en|auf|su|no) (?:instagram|facebook|twitter|tiktok|discord|reddit|github|linkedin))(?![\\p{L}\\p{N}])|" +
+    "^, ?(?:not|nicht|non|no|pas|nao|niet|нет|не)\\W*$|^(?:以前|不是|没有|沒有|不再|明年)",
+  "u",
+);
+
+/** What people are asked to call back, and is no name. */
+const noName =
+  /^(?:back|later|tomorrow|today|tonight|soon|now|asap|when|if|once|again|maybe|any ?time|spater|morgen|plus tard|demain|luego|manana)$/u;
+
 const asks = /[?？؟]\s*$/u;
 
 /** Longest words looked at: a few sentences. */
@@ -136,8 +156,11 @@ export function saidOfSelf(field: PersonalField | null, memory: SelfSaid, words:
     if (asks.test(plain) || unsure.test(plain)) return false;
     if (field === null) return holdsAll(plain, memory);
     if (value === "") return namesOpenly(field, plain, memory.text);
+    if (field === "preferred_name" && noName.test(value)) return false;
     const filled = plain.replace(wholeWords(value), placeholder);
-    return patternsOf(field).known.test(filled) || (memory.correction === true && correcting.test(filled));
+    return (
+      stands(patternsOf(field).known.exec(filled)) || (memory.correction === true && correcting.test(filled))
+    );
   });
 }
 
@@ -151,11 +174,16 @@ function plainSentence(text: string): string {
   return onOneLine(plainWords(text).replaceAll(placeholder, " "));
 }
 
+/** Whether nothing after the match takes it back. */
+function stands(found: RegExpExecArray | null): boolean {
+  return found !== null && !takenBack.test(found.input.slice(found.index + found[0].length));
+}
+
 /** The word after the pattern must stand in the memory. */
 function namesOpenly(field: PersonalField, plain: string, text: string): boolean {
   const found = patternsOf(field).open.exec(plain);
   const said = found?.slice(1).find((group) => group !== undefined) ?? "";
-  return said.length > 1 && wholeWords(said).test(plainSentence(text));
+  return stands(found) && said.length > 1 && wholeWords(said).test(plainSentence(text));
 }
 
 /** Finds `words`, not as a part of others where words are parted by spaces. */
