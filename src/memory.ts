@@ -295,8 +295,11 @@ export interface Memory {
    */
   energyConsumedSinceLastPoll(): number;
   /**
-   * Does the work that is due now, summaries, facts, episodes, notes and insights: what is to be tried again, what a dead
-   * worker left, and conversations of apps that have gone silent. Returns how many pieces were due.
+   * Starts the work that is due now, at most 20 pieces of each kind: summaries, facts, episodes, notes and their compaction,
+   * insights, consolidation, ageing, expiry and purging. That is what is to be tried again, what a dead worker left, and
+   * conversations of apps that have gone silent. With `jobs: "inline"` it is done when this returns, else `idle` waits for
+   * it; with pg-boss it is put in the queues, at most 2,000 pieces of each kind. Returns how many pieces were due, without
+   * ageing and purging.
    */
   upkeep(): Promise<number>;
   /**
