@@ -1,6 +1,9 @@
 /** What went wrong, for code to branch on. Messages are for people and may change; codes do not. */
 export type MemoryErrorCode =
-  /** Others wrote to the same thread each time it was tried. Nothing was written: try again. */
+  /**
+   * Others wrote to the same rows each time it was tried. Nothing was written: try again. Of `forget`, what was deleted stays
+   * so; of `cells.freeze`, the cell is out of use already.
+   */
   | "BUSY"
   /** An agent asked for a category that its allowlist does not name. Ask for another, or add it to the list. */
   | "CATEGORY_DENIED"
@@ -61,11 +64,14 @@ export type MemoryErrorCode =
   | "MODEL_TIMEOUT"
   /** There is nothing of that id in the scope. */
   | "NOT_FOUND"
-  /** Two users are in different cells, so nothing is done to both in one transaction. The message says what can be done. */
+  /** What a call is about is in several cells, and the call works in one. The message says what can be done. */
   | "OTHER_CELL"
   /** An optional package is not installed; the message names it. */
   | "PEER_MISSING"
-  /** The database's role may not do that; the message says what it lacks. */
+  /**
+   * The database's role may not do that, or the process may not write in the embedded database's folder; the message says
+   * what is lacking. With `isolation: "rls"` also what does not say whose rows it sees.
+   */
   | "PERMISSION_DENIED"
   /** `redact` failed, so nothing was stored. */
   | "REDACTION_FAILED"
@@ -87,7 +93,7 @@ export type MemoryErrorCode =
   | "THREAD_REQUIRED"
   /** The database lacks pgvector. Install it, or do without embeddings. */
   | "VECTOR_MISSING"
-  /** The memory is not in a state that allows it, as a removed one cannot be changed. `details.current` is what it is. */
+  /** The memory, job or cell is not in a state that allows it. Of a memory, `details.current` is what it is. */
   | "WRONG_STATE";
 
 /** What code may want to know beside the code. */

@@ -59,7 +59,11 @@ import type { EnergyToday } from "./usage/energy-statements.js";
 export interface Memory {
   /** Creates or updates the tables; safe from many processes at once. Returns the migrations that ran. */
   setup(): Promise<string[]>;
-  /** Appends messages to a thread's transcript; those it has are left out. Returns how many were new. */
+  /**
+   * Appends messages to a thread's transcript; those it has are left out. Returns how many were new.
+   *
+   * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `REDACTION_FAILED`, `BUSY`
+   */
   record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
   /**
    * What memory knows at the start of a round. One round trip, after the embedding of the question.
@@ -68,6 +72,7 @@ export interface Memory {
    * ```ts
    * const { summary, memories } = await memory.recall({ scope: { userId: "ana" }, threadId: "t1", query: "Dinner?" });
    * ```
+   * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`, `INVALID_INPUT`
    */
   recall(input: RecallInput): Promise<Recalled>;
   /**
@@ -78,6 +83,7 @@ export interface Memory {
    * ```ts
    * await memory.remember({ scope: { userId: "ana" }, threadId: "t1", messages: [{ role: "user", content: "I am vegan." }] });
    * ```
+   * @throws MemoryError as `record`
    */
   remember(input: RecordInput): Promise<Remembered>;
   /** The versions of each thread's summary: list them, follow their chain, go back to an earlier one. */
@@ -138,7 +144,8 @@ export interface Memory {
      * Makes a thread the scope's before anything is said in it, if it is nobody's; the nodes do so by themselves.
      * Where its state is kept by another checkpointer than `memory.checkpointer()`, it tells what strangers left there.
      *
-     * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another's, or that state is.
+     * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another's, or that state is; `SCOPE_REQUIRED`,
+     *   `THREAD_REQUIRED`, `INVALID_INPUT`, `BUSY`
      */
     claim(input: ThreadClaim): Promise<ClaimedThread>;
     /**
@@ -156,7 +163,7 @@ export interface Memory {
      * Deletes a thread with its messages, summaries, episodes, checkpoints and events. What was learned there stays
      * without its source, or goes as well.
      *
-     * @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT`
+     * @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `BUSY`
      */
     delete(input: DeleteThread): Promise<Forgotten>;
     /**
@@ -288,8 +295,11 @@ export interface Memory {
    */
   energyConsumedSinceLastPoll(): number;
   /**
-   * Does the work that is due now, summaries, facts, episodes, notes and insights: what is to be tried again, what a dead
-   * worker left, and conversations of apps that have gone silent. Returns how many pieces were due.
+   * Starts the work that is due now, at most 20 pieces of each kind: summaries, facts, episodes, notes and their compaction,
+   * insights, consolidation, ageing, expiry and purging. That is what is to be tried again, what a dead worker left, and
+   * conversations of apps that have gone silent. With `jobs: "inline"` it is done when this returns, else `idle` waits for
+   * it; with pg-boss it is put in the queues, at most 2,000 pieces of each kind. Returns how many pieces were due, without
+   * ageing and purging.
    */
   upkeep(): Promise<number>;
   /**
@@ -301,7 +311,7 @@ export interface Memory {
    * const worker = await memory.work({ kinds: ["facts", "summaries"] });
    * process.once("SIGTERM", () => worker.stop().then(() => memory.close()));
    * ```
-   * @throws MemoryError `INVALID_INPUT`, `PERMISSION_DENIED`, `PEER_MISSING`
+   * @throws MemoryError `INVALID_INPUT`, `PERMISSION_DENIED`, `PEER_MISSING`, `CLOSED`
    */
   work(input?: WorkInput): Promise<JobWorker>;
   /**
@@ -319,7 +329,7 @@ export interface Memory {
    * ```ts
    * const { total } = await memory.forget({ userId: "ana" }, { dryRun: true });
    * ```
-   * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+   * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`; `BUSY` when others kept writing there: then run it again
    */
   forget(scope: Scope, options?: ForgetOptions): Promise<Forgotten>;
   /**
@@ -331,7 +341,7 @@ export interface Memory {
    * ```ts
    * for await (const line of memory.export({ userId: "ana" })) console.log(JSON.stringify(line));
    * ```
-   * @throws MemoryError `SCOPE_REQUIRED`
+   * @throws MemoryError `SCOPE_REQUIRED`; `OTHER_CELL` for an app without a tenant, where there are several cells
    */
   export(scope: Scope): AsyncIterable<ExportLine>;
   /**
@@ -340,7 +350,7 @@ export interface Memory {
    * `trust: "operator"` says so: what it holds is untrusted, sensitive fields and what reads as instructions wait in
    * quarantine, and nothing in it is the user's consent.
    *
-   * @throws MemoryError `INVALID_INPUT` that names the line, `ID_TAKEN`, `THREAD_DIFFERS`
+   * @throws MemoryError `INVALID_INPUT` that names the line, `ID_TAKEN`, `THREAD_DIFFERS`, `FORGOTTEN`, `REDACTION_FAILED`
    */
   import(
     lines: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,

@@ -93,7 +93,7 @@ export interface MemoryConfig {
   readonly memories?: MemoriesConfig | undefined;
   /** Whether, how often and how many insights into a user are made. */
   readonly insights?: InsightsConfig | undefined;
-  /** How facts, episodes, insights and procedures are made in the background. */
+  /** How facts, episodes, procedures, notes, compaction, insights and consolidation are made in the background. */
   readonly upkeep?: UpkeepConfig | undefined;
   /** How apps remember conversations that ended. */
   readonly notes?: NotesConfig | undefined;

@@ -39,7 +39,8 @@ export interface CellsApi {
    * ```ts
    * await memory.cells.freeze(3); // then pg_dump its schema into the other server, and thaw it there
    * ```
-   * @throws MemoryError `BUSY` when somebody goes on writing for too long; `NOT_FOUND`, `PERMISSION_DENIED`, `INVALID_INPUT`
+   * @throws MemoryError `BUSY` when somebody goes on writing for too long; `NOT_FOUND`, `WRONG_STATE`, `CELLS_DIFFER`,
+   *   `PERMISSION_DENIED`, `INVALID_INPUT`
    */
   freeze(cell: number, how?: FreezeCell): Promise<void>;
   /**

@@ -17,7 +17,7 @@ import { type CellNumber, findCell, onClient, requireNumber } from "./cell-recor
  * table at a time: who waits for a lock and holds another can make a deadlock.
  *
  * @throws MemoryError `BUSY` when they do not end in `timeoutMs`: then it is out of use, and can be frozen again; `NOT_FOUND`,
- *   `PERMISSION_DENIED` for a role that does not own the schema.
+ *   `WRONG_STATE`, `CELLS_DIFFER`; `PERMISSION_DENIED` for a role that does not own the schema.
  */
 export async function freezeCell(
   db: Database,

@@ -39,8 +39,8 @@ export interface JobsApi {
    * if (failed) await memory.jobs.retry(failed.id);
    * ```
    * @returns how many are due now.
-   * @throws MemoryError `NOT_FOUND`; `WRONG_STATE` while a worker has it, and of an episode or a note that was given up when
-   *   what came later in its thread is done.
+   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`; `WRONG_STATE` while a worker has it, and of an episode or a note that was
+   *   given up when what came later in its thread is done.
    */
   retry(
     which: string | { readonly kind: JobKind },

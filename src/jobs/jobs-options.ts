@@ -6,7 +6,7 @@ import { type JobKind, jobKinds } from "./job-kinds.rule.js";
 export const jobsOptionsSchema = z.strictObject({
   /** Background jobs at the same time in this process. @default 4 */
   concurrency: z.int().min(1).default(4),
-  /** How often this process looks for work that another one left behind. Half a lease. @default 60_000 */
+  /** How often this process looks for work that another one left behind, once its lease has run out. @default 60_000 */
   sweepIntervalMs: timerOption.min(10).default(60_000),
   /** Jobs of one kind at the same time, where `memory.work()` does them and it is to be another number than `concurrency`. @default {} */
   concurrencyByKind: z.partialRecord(z.enum(jobKinds as [JobKind, ...JobKind[]]), z.int().min(1)).default({}),
@@ -66,10 +66,10 @@ export const taskOptionsSchema = z.strictObject({
   maxFailures: z.int().min(1).default(20),
 });
 
-/** How facts, episodes and procedures are made. */
+/** How facts, episodes, procedures, notes, compaction, insights and consolidation are made. */
 export interface UpkeepConfig extends z.input<typeof taskOptionsSchema> {}
 
-/** How the tasks of threads are done, and procedures written. */
+/** How the tasks of threads and owners are done, and procedures written. */
 type TaskOptions = z.output<typeof taskOptionsSchema>;
 
 /** What every background job needs. */

@@ -19,6 +19,7 @@ export interface WorkInput {
 
 /** A process's work on queued jobs. */
 export interface JobWorker {
+  /** What it has done and does; it asks nothing. */
   status(): WorkerStatus;
   /** Takes no more jobs, gives back what has not begun, and resolves when what runs has ended. */
   stop(): Promise<void>;

@@ -6,6 +6,8 @@ import type { MemoryHit } from "./rank-memories.rule.js";
 
 /** "bullets": a line each. "full": with metadata. */
 export const answerForms = ["bullets", "full"] as const;
+
+/** How hits are answered to a model: "bullets", a line each, or "full", with metadata. */
 export type AnswerForm = (typeof answerForms)[number];
 
 /** How hits are answered. */

@@ -70,6 +70,8 @@ export const shownFloor = { best: 0.1, each: 0.1 } as const;
 
 /** Whether a turn is shown memories. */
 export const recallModeSchema = z.enum(["active", "passive"]);
+
+/** Whether a turn is shown memories: "active", or "passive", which remembers alone. */
 export type RecallMode = z.output<typeof recallModeSchema>;
 
 export const retrievalOptionsSchema = z.strictObject({

@@ -6,6 +6,7 @@ export interface Gate {
   wait(signal?: AbortSignal): Promise<void>;
   /** Lets everyone waiting through, and everyone who comes after, until {@link Gate.close}. */
   open(): void;
+  /** Holds back whoever comes from now on; a gate begins closed unless it was made open. */
   close(): void;
   /** How many are waiting now: a way to see that a held call has arrived. */
   readonly waiting: number;

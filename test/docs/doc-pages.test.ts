@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { format } from "node:util";
 import ts from "typescript";
@@ -26,7 +26,7 @@ describe("examples of the documentation", () => {
 });
 
 describe("pages", () => {
-  it("lead to what there is: files, and headings within pages", () => {
+  it("lead to what there is in the package: files, and headings within pages", () => {
     const dead = pages.flatMap(({ path, text }) =>
       linksOf(text)
         .filter((link) => !leads(path, link))
@@ -86,9 +86,17 @@ function linksOf(text: string): string[] {
 function leads(from: string, link: string): boolean {
   const [file = "", heading] = link.split("#");
   const path = file === "" ? from : normalize(join(dirname(from), file));
-  if (heading === undefined) return existsSync(join(repository, path));
+  if (heading === undefined) return existsSync(join(repository, path)) && isPublished(path);
   const page = pages.find((other) => other.path === path);
   return page !== undefined && headingsOf(page.text).includes(heading);
+}
+
+/** Whether the package has the file: whoever reads a page there has nothing else of the repository. */
+function isPublished(path: string): boolean {
+  const { files } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+  return ["README.md", ...(files as string[])].some((pattern) =>
+    new RegExp(`^${pattern.replaceAll(".", "\\.").replaceAll("*", "[^/]*")}(/|$)`).test(path),
+  );
 }
 
 /** The names that GitHub gives to headings. */

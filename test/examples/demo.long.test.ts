@@ -58,7 +58,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     [8, "3 (0-11), caught up, gap 12-13", "4 (2-15) starts on 3, 0-1 dropped"],
     [9, "3 (0-11), 4 is not ready, gap 12-15", "4 still runs"],
     [10, "4 (2-15), caught up, gap 16-17", "5 (6-19) starts on 4, 0-5 dropped"],
-  ])("round %i uses the seed's memory and ends as it says", (round, memory, end) => {
+  ])("round %i is shown its summary and gap, and says what it recorded and started", (round, memory, end) => {
     const recorded = `${2 * round - 2}-${2 * round - 1} recorded`;
     expect(lines(round)).toMatch(
       new RegExp(`^ +summary +${literal(memory)} → ${literal(recorded)}, ${literal(end)}$`, "m"),
@@ -76,7 +76,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     expect(lines(round)).not.toMatch(/^ +answer /m);
   });
 
-  test("prints the seed's table from the database", () => {
+  test("prints the table of its summaries from the database", () => {
     const table = output.split("\n").filter((line) => line.startsWith("|"));
     const cells = table.map((line) =>
       line

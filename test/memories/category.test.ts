@@ -48,8 +48,8 @@ describe("allowlists", () => {
   });
 
   it("keep what is written for everyone to those whom one of them names it for", () => {
-    const seed = resolveConfig("examples/demo/memory.yaml").policy;
-    const names = [...seed.categories.keys()];
+    const demo = resolveConfig("examples/demo/memory.yaml").policy;
+    const names = [...demo.categories.keys()];
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom("supervisor", "planner", "executor"), fc.subarray(names)),
@@ -65,11 +65,11 @@ describe("allowlists", () => {
         },
       ),
     );
-    // The seed's own lists do not mention them, and its agents use them.
+    // The demo's own lists do not mention them, and its agents use them.
     for (const agent of ["supervisor", "planner", "executor", "researcher"])
-      expect([...readableCategories(seed, agent)]).toEqual(expect.arrayContaining(open));
-    expect(readableCategories(seed, "supervisor").has("constraints")).toBe(false);
-    expect(readableCategories(seed, "executor").has("constraints")).toBe(true);
+      expect([...readableCategories(demo, agent)]).toEqual(expect.arrayContaining(open));
+    expect(readableCategories(demo, "supervisor").has("constraints")).toBe(false);
+    expect(readableCategories(demo, "executor").has("constraints")).toBe(true);
   });
 
   it("that are not there let everyone read everything", () => {

@@ -9,7 +9,7 @@ const start = useChildScripts();
 const database = "postgresql://ana@127.0.0.1/db";
 
 describe("the config", () => {
-  it("has the seeds' settings by default", () => {
+  it("has a window of 14 messages and a first summary after seq 5 by default", () => {
     expect(resolveConfig(undefined).summaries).toMatchObject({
       windowMessages: 14,
       afterSeq: 5,

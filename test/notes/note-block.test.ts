@@ -8,7 +8,7 @@ const note = (text: string, day: string): ShownNote => ({
 });
 
 describe("the block of an app's notes", () => {
-  it("is the one that the seed shows", () => {
+  it("numbers notes with their days between a heading and what they are for", () => {
     const notes = [
       note("User prefers meetings after 2pm on weekdays.", "2025-10-10"),
       note('User is working on a project called "Phoenix" with deadline Nov 1.', "2025-10-09"),

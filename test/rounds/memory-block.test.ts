@@ -43,7 +43,7 @@ describe("the memory block", () => {
     expect(unverified).toContain("- bank: Example (unverified, from a document)");
   });
 
-  it("is laid out as the seeds have it, the summary by its rounds and episodes by their beginning", async () => {
+  it("shows a summary under its rounds, and of an episode its beginning", async () => {
     const memory = database.memory();
     const { scope, threadId } = newAddress();
     await memory.memories.add(

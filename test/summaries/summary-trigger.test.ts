@@ -38,7 +38,7 @@ describe("summarySkipReason", () => {
 
 /** Ten rounds: which summaries are completed before which round starts. */
 describe("ten rounds", () => {
-  it("triggers at rounds 3, 4, 6, 8 and 10, and skips the others for the seed's reasons", () => {
+  it("trigger at 3, 4, 6, 8 and 10, and skip the others as too early or while one runs", () => {
     const completedBefore: Record<number, number> = { 4: 5, 6: 7, 8: 11, 10: 15 };
     let processing: number | null = null;
     let summarisedSeq: number | null = null;

@@ -29,7 +29,7 @@ const seqsOf = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 describe("ten rounds of chat", () => {
-  it("uses, triggers and skips as the seed says, and ends with the seed's table", async () => {
+  it("is shown the latest complete summary and its gap in each, and starts the next where none runs", async () => {
     const gate = createGate();
     const memory = summaryMemory(db, { model: numbered(gate), jobs: "background" });
     const thread = { scope, threadId: "ten rounds" };
@@ -72,7 +72,7 @@ describe("ten rounds of chat", () => {
 });
 
 describe("the window's timeline", () => {
-  it("makes the seed's table from the seed's incremental inputs, and logs its lines", async () => {
+  it("gives each summary the one before, what came since and what it leaves out, and logs each", async () => {
     const gate = createGate();
     const model = numbered(gate);
     const logger = recordingLogger();

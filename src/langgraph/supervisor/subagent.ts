@@ -11,6 +11,7 @@ import { taskId } from "../run/run-identity.js";
 /** A compiled graph with `messages` in its state. */
 export interface SubagentGraph {
   readonly builder: unknown;
+  /** Runs it on the messages of its task. */
   invoke(input: { messages: never }, config?: LangGraphRunnableConfig): Promise<unknown>;
 }
 

@@ -28,9 +28,12 @@ export interface MemoryMiddleware {
   afterAgent(state: AgentState): Promise<{ messages?: BaseMessage[] } | undefined>;
 }
 
+/** The state of an agent of `createAgent`, as far as memory reads it. */
 export interface AgentState {
   messages: BaseMessage[];
 }
+
+/** A call of the agent's model, as far as memory reads and changes it. */
 export interface ModelRequest extends AgentState {
   readonly tools?: readonly unknown[];
   systemMessage: SystemMessage;

@@ -49,7 +49,7 @@ export const memoryOptionsSchema = z.strictObject({
   reviewSimilarity: z.number().min(0).max(1).default(0.75),
   /**
    * `mergeSimilarity` for updates of who the user is: what `consent` names. Halfway to certainty from the others: what waits
-   * for the user's consent, or is held for a second signal, must not pass for something else.
+   * for the user's consent, or for a second signal, must not pass for something else.
    *
    * @default 0.975
    */

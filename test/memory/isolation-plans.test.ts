@@ -1,0 +1,97 @@
+import { HumanMessage } from "@langchain/core/messages";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { notHeld } from "../support/held.js";
+import { useIsolatedDatabase } from "../support/isolated-database.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const others = 20_000;
+const many = others / 20;
+
+/** Owners, threads and events of users of ten tenants, none of them with an app, and of apps without a user. */
+const fill = (schema: string) => `
+  set session_replication_role = replica;
+  insert into "${schema}".owner (tenant_id, user_id, app_id)
+  select 'tenant ' || n % 10, 'user ' || n, '' from generate_series(1, ${others}) n
+  union all select 'tenant ' || n % 10, '', 'app ' || n from generate_series(1, 100) n;
+  insert into "${schema}".thread (tenant_id, thread_id, user_id, app_id)
+  select 'tenant ' || n % 10, 'thread ' || n, 'user ' || n, '' from generate_series(1, ${others}) n
+  union all select 'tenant ' || n % 10, 'thread of app ' || n, '', 'app ' || n from generate_series(1, 100) n;
+  insert into "${schema}".event (tenant_id, user_id, app_id, node, op, status)
+  select 'tenant ' || n % 10, case when n % 10 = 0 then 'user ' || n else '' end, '', 'context', 'search', 'ok'
+  from generate_series(1, ${others}) n;
+  reset session_replication_role;
+  analyze "${schema}".owner, "${schema}".thread, "${schema}".event`;
+
+describe.skipIf(!onServer())(`isolated tenants, among ${others} owners (server only)`, () => {
+  const isolated = useIsolatedDatabase(db);
+  const scope = { tenantId: "tenant 1", userId: "ana" };
+  const thread = { scope, threadId: "of ana" };
+  /** Of a single session that keeps its plans, as pools of the library's own do. */
+  let pool: pg.Pool;
+  let memory: Memory;
+
+  beforeAll(async () => {
+    const connectionString = isolated.connectionString("app");
+    pool = new pg.Pool({ connectionString, max: 1, options: "-c plan_cache_mode=force_generic_plan" });
+    memory = isolated.memory({ database: pool, config: notHeld });
+    await db.pool.query(fill(isolated.schema));
+  });
+  afterAll(() => pool?.end());
+
+  const inserts: Record<string, string> = {
+    "a user": `owner (tenant_id, user_id, app_id) values ('tenant 1', 'eve', '')`,
+    "a thread": `thread (tenant_id, thread_id, user_id, app_id) values ('tenant 1', 'of eve', 'eve', '')`,
+    "an event": `event (tenant_id, user_id, app_id, node, op, status)
+      values ('tenant 1', '', 'app 1', 'context', 'search', 'ok')`,
+  };
+
+  it.each(Object.keys(inserts))(
+    "write %s without looking through rows that have the same id",
+    async (what) => {
+      await isolated.asTenant("t:tenant 1", async (client) => {
+        const insert = `insert into "${isolated.schema}".${inserts[what]}`;
+        // The first one reads the catalogues.
+        await client.query(`savepoint before; ${insert}; rollback to before`);
+        const { rows } = await client.query(`explain (analyze, buffers, format json) ${insert}`);
+        const { "Shared Hit Blocks": hit, "Shared Read Blocks": read } = rows[0]["QUERY PLAN"][0].Plan;
+        expect(hit + read).toBeLessThan(40);
+      });
+    },
+  );
+
+  const calls: Record<string, () => Promise<unknown>> = {
+    recall: () => memory.recall({ ...thread, query: "tea" }),
+    record: () => memory.record({ ...thread, messages: [new HumanMessage("Hello.")] }),
+    "memories.add": () => memory.memories.add({ text: "Likes tea." }, { scope }),
+    "memories.list": () => memory.memories.list({ scope }),
+    "changes.since": () => memory.changes.since(0, { scope }),
+    "threads.list": () => memory.threads.list({ scope }),
+    "events.list": () => memory.events.list({ scope }),
+    "forget, counted": () => memory.forget(scope, { dryRun: true }),
+    "an app's notes": () => memory.notes.list({ scope: { tenantId: "tenant 1", appId: "app 1" } }),
+    "an app's threads": () => memory.threads.list({ scope: { tenantId: "tenant 1", appId: "app 1" } }),
+  };
+
+  it.each(Object.keys(calls))("find what is theirs by an index: %s", async (call) => {
+    // What a call makes or plans the first time is not what it reads each time.
+    await calls[call]?.();
+    const before = await readInTurn();
+    await calls[call]?.();
+    const after = await readInTurn();
+    const read = Object.keys(after).filter((table) => (after[table] ?? 0) - (before[table] ?? 0) > many);
+    expect(read).toEqual([]);
+  });
+
+  /** Rows that were read from the end of each table to the other, so far. */
+  async function readInTurn(): Promise<Record<string, number>> {
+    await pool.query("select pg_stat_force_next_flush()");
+    const { rows } = await pool.query(
+      `select json_object_agg(relname, seq_tup_read) as counts from pg_stat_user_tables where schemaname = $1`,
+      [isolated.schema],
+    );
+    return rows[0].counts;
+  }
+});
