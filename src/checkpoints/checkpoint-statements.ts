@@ -170,9 +170,10 @@ export async function pruneCheckpoints(
  * Deletes at most `limit` channel values of `threadIds` that no checkpoint refers to, those of `without` left out, or
  * only counts them.
  *
- * A run that forks from an older checkpoint counts versions on from there, and PostgresSaver does not write a version
- * that is there already: were such a value deleted just then, the fork would lack it. So values newer than the oldest
- * checkpoint stay until that goes.
+ * Where another checkpointer has counted a thread's versions in whole numbers, a run of its own that forks from an older
+ * checkpoint counts on from there, and PostgresSaver does not write a version that is there already: were such a value
+ * deleted just then, the fork would lack it. So values of whole numbers stay that are newer than the oldest checkpoint
+ * from which they are counted. A version with a fraction is written once.
  */
 export async function pruneBlobs(
   db: Connection,
@@ -192,7 +193,7 @@ export async function pruneBlobs(
   const unused = sql`
     with left_over as materialized (
       select c.thread_id, c.checkpoint_ns, c.checkpoint_id, v.channel, v.version,
-        case when v.version ~ '^[0-9]{1,18}$' then v.version::bigint end as number
+        case when v.version ~ '^[0-9]{1,18}([.][0-9]{1,18})?$' then v.version::numeric end as number
       from ${schema}.checkpoints c
       left join lateral jsonb_each_text(c.checkpoint -> 'channel_versions') v (channel, version) on true
       where c.thread_id = any (${threadIds}::text[])
@@ -202,7 +203,7 @@ export async function pruneBlobs(
         )
     ),
     oldest as (
-      select thread_id, checkpoint_ns, min(newest) as version
+      select thread_id, checkpoint_ns, min(newest) filter (where newest = trunc(newest)) as version
       from (
         select thread_id, checkpoint_ns, coalesce(max(number), 0) as newest from left_over
         group by thread_id, checkpoint_ns, checkpoint_id

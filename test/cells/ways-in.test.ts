@@ -54,6 +54,23 @@ describe("over several cells", () => {
     expect(await countIn(1, "checkpoints")).toBeGreaterThan(0);
   });
 
+  it("a fork from an older checkpoint goes on with what was said in it", async () => {
+    const memory = on.memory();
+    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
+    const run = runOf({ tenantId: on.tenantIn(1), userId: "ana" }, randomUUID());
+    for (const text of ["one", "two", "three"]) await say(graph, text, run);
+    const ended = [];
+    for await (const snapshot of graph.getStateHistory(run)) {
+      if (snapshot.next.length === 0) ended.push(snapshot.config);
+    }
+    const forks = ["fork", "another"].map((text) => say(graph, text, ended.at(-1) ?? run));
+    const said = (await Promise.all(forks)).map(({ messages }) => lines(messages).slice(2, 3));
+    expect(said).toEqual([["human: fork"], ["human: another"]]);
+    const { messages } = await say(graph, "on", run);
+    expect(["human: fork", "human: another"]).toContain(lines(messages)[2]);
+    expect(lines(messages)[4]).toBe("human: on");
+  });
+
   it("a checkpointer that keeps nobody apart gives a thread to one, whose message a stranger's is not", async () => {
     const memory = on.memory();
     const model = answering();

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { Command, type StateSnapshot } from "@langchain/langgraph";
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { describe, expect, inject, it } from "vitest";
 import { useChildScripts } from "../support/child-scripts.js";
 import { cloneThread } from "../support/clone-thread.js";
@@ -166,6 +167,44 @@ describe("checkpoints.prune", () => {
     expect((await history(graph, threadId))[changed]).toMatchObject({ values: before[0]!.values });
     const [here, there] = [threadId, whole].map((id) => goOnFrom(graph, id, idOf(before[0]!)));
     expect(await here).toEqual(await there);
+  });
+
+  it.each([1, 4, 12, 40])("keeps what is needed of branches, %i checkpoints of them", async (keepLast) => {
+    const memory = db.memory();
+    // Whole numbers for versions, as other checkpointers count them, then memory's.
+    const langGraphs = travelGraph(new PostgresSaver(db.pool, undefined, { schema: db.schema }));
+    const graph = travelGraph(memory.checkpointer());
+    const threadId = randomUUID();
+    const thread = { configurable: { thread_id: threadId } };
+    for (const input of ["one", "two", "three"]) await langGraphs.invoke({ input }, thread);
+    const ended = (await history(graph, threadId)).filter(({ next }) => next.length === 0);
+    for (const input of ["fork", "beside"]) {
+      await graph.invoke({ input }, ended[input === "fork" ? 2 : 1]!.config);
+      await graph.invoke({ input: `after ${input}` }, thread);
+    }
+    const before = await history(graph, threadId);
+    const whole = await cloneThread(db, threadId);
+    await memory.checkpoints.prune({ keepLast, threadId });
+    const after = await history(graph, threadId);
+    expect(after.length).toBeGreaterThanOrEqual(keepLast);
+    expect(after.length).toBeLessThan(before.length);
+    expect(after).toEqual(before.filter((one) => after.some((other) => idOf(other) === idOf(one))));
+    for (const snapshot of [after[0]!, after[keepLast - 1]!]) {
+      const [here, there] = [threadId, whole].map((id) => goOnFrom(graph, id, idOf(snapshot)));
+      expect(await here).toEqual(await there);
+    }
+    const newest = after[0]!.values.log as string[];
+    expect(newest).toEqual(expect.arrayContaining(["left beside", "left after beside"]));
+    expect(newest).not.toContain("left fork");
+    // Of the branches that are gone nothing is left.
+    await memory.checkpoints.prune({ keepLast: 1, threadId });
+    const { rows } = await db.pool.query(
+      `select count(*)::int as count from "${db.schema}".checkpoint_blobs b where b.thread_id = $1 and not exists (
+         select from "${db.schema}".checkpoints c where c.thread_id = b.thread_id and c.checkpoint_ns = b.checkpoint_ns
+           and c.checkpoint -> 'channel_versions' ->> b.channel = b.version)`,
+      [threadId],
+    );
+    expect(rows).toEqual([{ count: 0 }]);
   });
 
   it("prunes only what is old enough", async () => {

@@ -12,6 +12,7 @@ import type { Pool } from "pg";
 import { parseScope, type Scope } from "../../scope/scope.js";
 import { findRunScope } from "../run/run-identity.js";
 import { runOf } from "../run/run-state.js";
+import { countVersionsApart } from "./channel-versions.js";
 import { isAfterTravel, isPartOfRead } from "./owned-postgres-saver.js";
 
 /** The checkpointers of a memory's cells. */
@@ -38,6 +39,7 @@ export class CelledSaver extends PostgresSaver {
     // Nothing is asked of it: every call goes to a cell's.
     super({} as Pool);
     this.#cells = cells;
+    countVersionsApart(this);
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {

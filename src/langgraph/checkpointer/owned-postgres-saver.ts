@@ -14,12 +14,16 @@ import type { Database } from "../../postgres/database.js";
 import { parseScope, parseThreadId, type Scope, threadForbidden } from "../../scope/scope.js";
 import { findRunScope, identityKeys } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
+import { countVersionsApart } from "./channel-versions.js";
 import { type CheckpointPlace, claimPlace, findPlace, guardedPool } from "./checkpoint-place.js";
 
 type Configurable = Readonly<Record<string, unknown>>;
 
 /** Reads of LangGraph's own that name nobody and follow one that did, remembered for as many threads. */
 const mostRemembered = 10_000;
+
+/** Runs of one thread that travel back at once, of which it is remembered that they are about to ask. */
+const mostAtOnce = 1_000;
 
 /**
  * LangGraph's Postgres checkpointer, which gives the checkpoints of a thread to their owner only.
@@ -37,14 +41,15 @@ export class OwnedPostgresSaver extends PostgresSaver {
   /** What each run has claimed, so that its later calls need not ask again. */
   readonly #claimed = keptByRun(() => new Map<string, Promise<CheckpointPlace>>());
   /** By thread id, the places that were read last. */
-  readonly #read = new Map<string, CheckpointPlace[]>();
-  /** By thread id, the places where runs have begun that travel back, and are about to ask for the latest checkpoint. */
-  readonly #travelled = new Map<string, CheckpointPlace[]>();
+  readonly #read: Places = new Map();
+  /** By thread id, the places where runs have begun that travel back, each about to ask for the latest checkpoint. */
+  readonly #travelled: Places = new Map();
 
   constructor(db: Database, defaultScope: Scope | null, serde?: SerializerProtocol) {
     super(db.pool, serde, { schema: db.schemaName });
     this.#db = db;
     this.#defaultScope = defaultScope;
+    countVersionsApart(this);
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -58,7 +63,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     }
     const place = await this.#placeOf(config, findPlace);
     if (!place) return undefined;
-    if (isRun(config) && configurable.checkpoint_id) remember(this.#travelled, threadId, place);
+    if (isRun(config) && configurable.checkpoint_id) expectAsk(this.#travelled, threadId, place);
     if (!isRun(config)) remember(this.#read, threadId, place);
     return this.#get(config, place);
   }
@@ -202,15 +207,27 @@ function withoutValues(
   };
 }
 
-function remember(places: Map<string, CheckpointPlace[]>, threadId: string, place: CheckpointPlace): void {
+type Places = Map<string, readonly CheckpointPlace[]>;
+
+function remember(places: Places, threadId: string, place: CheckpointPlace): void {
   const others = (places.get(threadId) ?? []).filter(({ name }) => name !== place.name);
+  putLast(places, threadId, [place, ...others]);
+}
+
+/** Runs that travel back in one thread at once ask once each. */
+function expectAsk(places: Places, threadId: string, place: CheckpointPlace): void {
+  const others = places.get(threadId) ?? [];
+  putLast(places, threadId, [place, ...others].slice(0, mostAtOnce));
+}
+
+function putLast(places: Places, threadId: string, those: readonly CheckpointPlace[]): void {
   places.delete(threadId);
-  places.set(threadId, [place, ...others]);
+  places.set(threadId, those);
   const [oldest] = places.keys();
   if (places.size > mostRemembered && oldest !== undefined) places.delete(oldest);
 }
 
-function take(places: Map<string, CheckpointPlace[]>, threadId: string): CheckpointPlace | undefined {
+function take(places: Places, threadId: string): CheckpointPlace | undefined {
   const [place, ...others] = places.get(threadId) ?? [];
   if (others.length > 0) places.set(threadId, others);
   else places.delete(threadId);

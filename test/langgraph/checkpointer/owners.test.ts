@@ -244,8 +244,8 @@ describe("memory.checkpointer()", () => {
       seen.push(lines((await graph.getState(own(forked))).values.messages));
       return seen;
     };
-    const langGraphs = new PostgresSaver(database.pool, undefined, { schema: database.schema });
-    expect(await travel(memory.checkpointer())).toEqual(await travel(langGraphs));
+    // It holds each checkpoint whole: with `PostgresSaver` the fork is left with the values of the other branch.
+    expect(await travel(memory.checkpointer())).toEqual(await travel(new MemorySaver()));
   });
 
   it("gives configs that can be run as they are", async () => {

@@ -1,0 +1,199 @@
+import { randomUUID } from "node:crypto";
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import {
+  Annotation,
+  type BaseCheckpointSaver,
+  MemorySaver,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+  type StateSnapshot,
+} from "@langchain/langgraph";
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { describe, expect, it } from "vitest";
+import { withMemory } from "../../../src/index.js";
+import { useTestDatabase } from "../../support/test-database.js";
+import { travelGraph } from "../../support/travel-graph.js";
+import { newThread } from "../conversation.js";
+
+const database = useTestDatabase();
+
+type Thread = { configurable: Record<string, unknown> };
+
+/** What forks are made with, whatever the graph's state. */
+interface Branching {
+  invoke(input: unknown, config: object): Promise<{ messages: BaseMessage[] }>;
+  updateState(config: object, values: unknown, asNode?: string): Promise<object>;
+  getState(config: object): Promise<StateSnapshot>;
+  getStateHistory(config: object): AsyncIterable<StateSnapshot>;
+}
+
+const textsOf = (messages: readonly BaseMessage[]) => messages.map(({ text }) => text);
+
+/** An agent that answers each message with "re: " and the message. */
+const echoing = () =>
+  new StateGraph(MessagesAnnotation)
+    .addNode("chat", ({ messages }) => ({ messages: [new AIMessage(`re: ${messages.at(-1)?.text}`)] }))
+    .addEdge(START, "chat");
+
+async function historyOf(graph: Branching, thread: Thread): Promise<StateSnapshot[]> {
+  const snapshots: StateSnapshot[] = [];
+  for await (const snapshot of graph.getStateHistory(thread)) snapshots.push(snapshot);
+  return snapshots;
+}
+
+/** A conversation and its checkpoints. */
+function conversation(compiled: unknown, thread: Thread) {
+  const graph = compiled as Branching;
+  /** `config`, named by whose it is: other checkpointers than memory's leave that out. */
+  const own = (config: object) => {
+    const { configurable } = config as Partial<Thread>;
+    return { ...config, configurable: { ...thread.configurable, ...configurable } };
+  };
+  const say = async (text: string, from: object = thread) => {
+    const { messages } = await graph.invoke({ messages: [new HumanMessage(text)] }, own(from));
+    return textsOf(messages);
+  };
+  /** Where the round ended that began with `text`. */
+  const endOf = async (text: string) => {
+    const ended = (await historyOf(graph, thread)).find(
+      ({ next, values }) => next.length === 0 && values.messages.at(-1)?.text === `re: ${text}`,
+    );
+    if (!ended) throw new Error(`No round "${text}".`);
+    return own(ended.config);
+  };
+  const now = async (at: object = thread) => textsOf((await graph.getState(own(at))).values.messages);
+  /** What each checkpoint holds, the newest first. */
+  const past = async () =>
+    (await historyOf(graph, thread)).map(({ values, next }) => ({
+      next,
+      said: textsOf(values.messages ?? []),
+    }));
+  return { graph, own, say, endOf, now, past };
+}
+type Conversation = ReturnType<typeof conversation>;
+
+const rounds = (...texts: string[]) => texts.flatMap((text) => [text, `re: ${text}`]);
+
+/** Forks of every shape, one after the other, and what was seen after each. */
+async function forks({ graph, own, say, endOf, now, past }: Conversation): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  for (const text of ["q0", "q1", "q2", "q3"]) await say(text);
+  seen.push(await say("fork", await endOf("q1")), await now(), await say("next"), await now());
+  seen.push(await say("fork of the fork", await endOf("fork")), await say("and on"), await now());
+  seen.push(await say("beside q2", await endOf("q1")), await say("after that"));
+  // Back to the branch that was left first.
+  seen.push(await say("q3 again", await endOf("q2")), await say("q4"), await now());
+  const [, , question] = (await graph.getState(await endOf("q2"))).values.messages;
+  const edit = new HumanMessage({ id: question.id, content: "edited" });
+  const edited = await graph.updateState(await endOf("q2"), { messages: [edit] });
+  seen.push(await now(edited), await say("after the edit", own(edited)), await say("last"));
+  seen.push(await past());
+  return seen;
+}
+
+describe("a fork from an older checkpoint", () => {
+  it.each(["full", "bounded"] as const)(
+    "goes on with what was said in it and leaves other branches as they were: session %s",
+    async (session) => {
+      const memory = database.memory();
+      const build = (checkpointer: BaseCheckpointSaver) =>
+        conversation(
+          withMemory(echoing().compile(), memory, { session }).compile({ checkpointer }),
+          newThread(),
+        );
+      const seen = await forks(build(memory.checkpointer()));
+      expect(seen.slice(0, 4)).toEqual([
+        ...[rounds("q0", "q1", "fork"), rounds("q0", "q1", "fork")],
+        ...[rounds("q0", "q1", "fork", "next"), rounds("q0", "q1", "fork", "next")],
+      ]);
+      // It holds each checkpoint whole, and so forks right.
+      expect(seen).toEqual(await forks(build(new MemorySaver())));
+    },
+  );
+
+  it("of an edit by hand keeps it, edited twice from the same checkpoint too", async () => {
+    const saver = database.memory().checkpointer();
+    const { graph, own, say, endOf, now } = conversation(
+      echoing().compile({ checkpointer: saver }),
+      newThread(),
+    );
+    for (const text of ["q0", "q1", "q2"]) await say(text);
+    const from = await endOf("q0");
+    const edits = ["one", "two"].map((text) => ({ messages: [new HumanMessage(text)] }));
+    const [one, two] = [await graph.updateState(from, edits[0]), await graph.updateState(from, edits[1])];
+    expect(await now(own(one!))).toEqual([...rounds("q0"), "one"]);
+    expect(await now(own(two!))).toEqual([...rounds("q0"), "two"]);
+    expect(await say("on", own(one!))).toEqual([...rounds("q0"), "one", ...rounds("on")]);
+    expect(await say("further")).toEqual([...rounds("q0"), "one", ...rounds("on", "further")]);
+    expect(await now(await endOf("q2"))).toEqual(rounds("q0", "q1", "q2"));
+  });
+
+  it("does not meet others from the same checkpoint that run at once", async () => {
+    const saver = database.memory().checkpointer();
+    const { graph, say, endOf, now } = conversation(echoing().compile({ checkpointer: saver }), newThread());
+    for (const text of ["q0", "q1"]) await say(text);
+    const from = await endOf("q0");
+    const texts = Array.from({ length: 8 }, (_, index) => `fork ${index}`);
+    const said = await Promise.all(texts.map((text) => say(text, from)));
+    expect(said).toEqual(texts.map((text) => rounds("q0", text)));
+    const kept = await Promise.all(texts.map(async (text) => now(await endOf(text))));
+    expect(kept).toEqual(said);
+    const edits = await Promise.all(
+      texts.map((text) => graph.updateState(from, { messages: [new HumanMessage(text)] })),
+    );
+    for (const [index, edit] of edits.entries()) {
+      expect(await say("on", edit)).toEqual([...rounds("q0"), texts[index], ...rounds("on")]);
+    }
+  });
+
+  it("works on a thread of LangGraph's checkpointer, which can go on with it again", async () => {
+    const thread = { configurable: { thread_id: randomUUID() } };
+    const langGraphs = new PostgresSaver(database.pool, undefined, { schema: database.schema });
+    const before = conversation(echoing().compile({ checkpointer: langGraphs }), thread);
+    for (const text of ["q0", "q1", "q2", "q3"]) await before.say(text);
+    const saver = database.memory().checkpointer();
+    const { say, endOf, now } = conversation(echoing().compile({ checkpointer: saver }), thread);
+    await say("fork", await endOf("q1"));
+    expect(await say("next")).toEqual(rounds("q0", "q1", "fork", "next"));
+    expect(await before.say("as before")).toEqual(rounds("q0", "q1", "fork", "next", "as before"));
+    expect(await before.say("beside", await endOf("q0"))).toEqual(rounds("q0", "beside"));
+    await say("fork again", await endOf("next"));
+    expect(await say("on")).toEqual(rounds("q0", "q1", "fork", "next", "fork again", "on"));
+    expect(await now(await endOf("as before"))).toEqual(rounds("q0", "q1", "fork", "next", "as before"));
+    expect(await now(await endOf("q3"))).toEqual(rounds("q0", "q1", "q2", "q3"));
+  });
+
+  it("takes inner graphs, joined branches, sends and delta channels with it", async () => {
+    const travel = async (checkpointer: BaseCheckpointSaver) => {
+      const graph = travelGraph(checkpointer);
+      const thread = { configurable: { thread_id: randomUUID() } };
+      const seen: unknown[] = [];
+      for (const input of ["one", "two", "three"]) await graph.invoke({ input }, thread);
+      const ended = (await historyOf(graph as unknown as Branching, thread)).filter(
+        ({ next }) => next.length === 0,
+      );
+      for (const [input, from] of [["fork", ended[2]!] as const, ["beside", ended[1]!] as const]) {
+        seen.push(await graph.invoke({ input }, from.config), await graph.invoke({ input: "next" }, thread));
+      }
+      for (const { values } of await historyOf(graph as unknown as Branching, thread)) seen.push(values);
+      return seen;
+    };
+    expect(await travel(database.memory().checkpointer())).toEqual(await travel(new MemorySaver()));
+  });
+
+  it("is asked which node an edit is of, where several wrote last", async () => {
+    const log = Annotation<string[]>({ reducer: (all, more) => [...all, ...more], default: () => [] });
+    const graph = new StateGraph(Annotation.Root({ log }))
+      .addNode("left", () => ({ log: ["left"] }))
+      .addNode("right", () => ({ log: ["right"] }))
+      .addEdge(START, "left")
+      .addEdge(START, "right")
+      .compile({ checkpointer: database.memory().checkpointer() });
+    const thread = { configurable: { thread_id: randomUUID() } };
+    await graph.invoke({ log: ["begun"] }, thread);
+    await expect(graph.updateState(thread, { log: ["by hand"] })).rejects.toThrow(/Ambiguous/);
+    await graph.updateState(thread, { log: ["by hand"] }, "left");
+    expect((await graph.getState(thread)).values.log).toEqual(["begun", "left", "right", "by hand"]);
+  });
+});
