@@ -220,14 +220,15 @@ function createRuntime(
 ): Runtime<ResolvedConfig> & { readonly usage: ProcessUsage } {
   const config = shareOf(resolveConfig(options.config), cells);
   const logger = lineLogger(options.logger ?? defaultLogger);
-  const { clock, isolation, embeddings } = options;
+  const { clock, isolation, embeddings, embeddingSpace: spaceName } = options;
   const { language } = config.retrieval;
+  const { timeoutMs } = config.upkeep;
   const onBack = (outage: Outage) => void keepOutage(db, outage, logger);
   const settings = { schemaName, clock, isolation, language, onBack, ...config.database };
   const db: Database = openDatabase(place, settings, logger, take);
   return {
     ...{ db, config, logger, onRetry },
-    embedder: embeddings ? createEmbedder(db, embeddings, options.embeddingSpace) : null,
+    embedder: embeddings ? createEmbedder(db, embeddings, { spaceName, timeoutMs }) : null,
     redactor: createRedactor(options.redact),
     clock: clock ?? (() => new Date()),
     usage: createUsage({ db, options: config.energy, logger }),

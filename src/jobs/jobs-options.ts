@@ -50,6 +50,13 @@ export interface Tries {
 export const taskOptionsSchema = z.strictObject({
   ...workOptions,
   /**
+   * Longest wait for one model call, and for the embeddings of up to a hundred texts that are written; each further hundred
+   * may take as long again. A call that takes longer is stuck.
+   *
+   * @default 30_000
+   */
+  timeoutMs: workOptions.timeoutMs,
+  /**
    * Most calls for the facts of some messages, an episode or a procedure: eight are half a megabyte of English. Of longer
    * messages the middle is left out; what more of them there are, facts are extracted of in further pieces of work.
    *

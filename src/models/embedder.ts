@@ -40,10 +40,18 @@ const statements = [
 /** How alike `embeddings` find texts that have nothing to do with each other; null when their answers do not tell. */
 async function measureSpace(embeddings: EmbeddingsInterface): Promise<UnrelatedSimilarity | null> {
   const [asked, stated] = await Promise.all([
-    Promise.all(questions.map((question) => embeddings.embedQuery(question))),
+    Promise.all(questions.map(async (question) => embeddings.embedQuery(question))),
     embeddings.embedDocuments(statements),
   ]);
   return stated.length === statements.length ? measureUnrelated(asked, stated) : null;
+}
+
+/** Texts that have the deadline of one call. Local models take some 50 ms each, and providers take hundreds at once. */
+const textsInTime = 100;
+
+/** The deadline of `count` texts: that of one call, and as long again for each further hundred. */
+function deadlineOf(count: number, timeoutMs: number): number {
+  return timeoutMs * Math.max(1, Math.ceil(count / textsInTime));
 }
 
 /** Texts as vectors of one space. */
@@ -62,6 +70,7 @@ interface EmbeddedText {
 
 /** Makes vectors; holds no connection while the model works. */
 export interface Embedder {
+  /** @throws MemoryError `EMBEDDING_FAILED`, also when they take longer than the embedder's deadline; `DIMENSION_MISMATCH` */
   documents(texts: readonly string[]): Promise<Embedded>;
   /**
    * Vectors that the same model made before, as vectors of its space; undefined for none.
@@ -92,7 +101,11 @@ interface KnownSpace {
   last(): EmbeddingSpace | null;
 }
 
-function knownSpace(db: Connection, embeddings: EmbeddingsInterface, name: string): KnownSpace {
+function knownSpace(
+  db: Connection,
+  embeddings: EmbeddingsInterface,
+  { name, timeoutMs: measuringMs }: { readonly name: string; readonly timeoutMs: number },
+): KnownSpace {
   let known: Promise<EmbeddingSpace> | undefined;
   let last: EmbeddingSpace | null = null;
   let measuring: Promise<void> | undefined;
@@ -116,7 +129,7 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, name: strin
   /** Measures `space` once. Whatever goes wrong, searches go on with what is assumed of spaces. */
   const measure = async (space: EmbeddingSpace): Promise<void> => {
     try {
-      const unrelated = await measureSpace(embeddings);
+      const unrelated = await inTime(measuringMs, measureSpace(embeddings));
       if (unrelated === null) return;
       last = { ...space, unrelated };
       known = Promise.resolve(last);
@@ -148,31 +161,39 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, name: strin
   };
 }
 
-/**
- * An embedder on `embeddings`, whose vectors go to the space `spaceName`.
- *
- * @param spaceName @default the model's name
- */
+/** Where an embedder's vectors go, and how long it may take. */
+export interface EmbedderOptions {
+  /** @default the model's name */
+  readonly spaceName?: string | undefined;
+  /** Longest wait for the vectors of up to a hundred documents; each further hundred may take as long again. */
+  readonly timeoutMs: number;
+}
+
+/** An embedder on `embeddings`. */
 export function createEmbedder(
   db: Connection,
   embeddings: EmbeddingsInterface,
-  spaceName?: string,
+  { spaceName, timeoutMs }: EmbedderOptions,
 ): Embedder {
-  const space = knownSpace(db, embeddings, spaceName ?? modelName(embeddings));
-  const failed = (cause: unknown): MemoryError => {
+  const space = knownSpace(db, embeddings, { name: spaceName ?? modelName(embeddings), timeoutMs });
+  /** @param setting what says how long they may take */
+  const failed = (cause: unknown, setting: string): MemoryError => {
     if (MemoryError.is(cause) && cause.code !== "MODEL_TIMEOUT") return cause;
-    const kind = MemoryError.is(cause) ? cause.message : errorKind(cause);
+    const kind = MemoryError.is(cause)
+      ? `${cause.message} If they take longer, raise ${setting} in the config.`
+      : errorKind(cause);
     return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${kind}`, { cause });
   };
+  const embedDocuments = async (texts: readonly string[]) => embeddings.embedDocuments([...texts]);
   return {
     async documents(texts) {
       try {
-        const vectors = await embeddings.embedDocuments([...texts]);
+        const vectors = await inTime(deadlineOf(texts.length, timeoutMs), embedDocuments(texts));
         if (vectors.length === texts.length) {
           return { space: await space.of(vectors), vectors: vectors.map((vector) => halfvec(unit(vector))) };
         }
       } catch (cause) {
-        throw failed(cause);
+        throw failed(cause, "upkeep.timeoutMs");
       }
       throw new MemoryError("EMBEDDING_FAILED", `The embeddings did not give ${texts.length} vectors.`);
     },
@@ -194,7 +215,7 @@ export function createEmbedder(
             : found;
         return { space: measured, vector: halfvec(unit(vector)) };
       } catch (cause) {
-        throw failed(cause);
+        throw failed(cause, "retrieval.embedTimeoutMs");
       }
     },
     lastSpace: space.last,

@@ -99,7 +99,7 @@ export function writeRuntime(
       modelHere: false,
     },
     clock: clock ?? (() => new Date()),
-    embedder: createEmbedder(db, embeddings, space),
+    embedder: createEmbedder(db, embeddings, { spaceName: space, timeoutMs: 30_000 }),
     redactor: createRedactor(undefined),
     model: () => {
       throw new Error("no model");

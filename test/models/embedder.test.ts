@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import type { MemoryOptions } from "../../src/memory-options.js";
+import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
+import { useFreshSchemas } from "../support/fresh-schema.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const freshSchema = useFreshSchemas(db);
+afterEach(() => vi.restoreAllMocks());
+
+const scope = { userId: "ana" };
+/** What a model that answers at once does not take, and a test can wait for. */
+const timeoutMs = 500;
+
+/** Embeddings whose answers to documents can be held back. */
+class Provider extends HashingEmbeddings {
+  hangs = false;
+  readonly asked: string[][] = [];
+  private readonly held: (() => void)[] = [];
+
+  constructor() {
+    super({ dimensions: 16 });
+  }
+
+  override async embedDocuments(texts: string[]) {
+    this.asked.push(texts);
+    if (!this.hangs) return super.embedDocuments(texts);
+    return new Promise<number[][]>((_, reject) => {
+      this.held.push(() => reject(new Error("the connection was lost")));
+    });
+  }
+
+  /** Ends what was held back, long after anybody waited for it. */
+  fail() {
+    for (const end of this.held.splice(0)) end();
+  }
+}
+
+async function memoryOn(provider: Provider, options: MemoryOptions = {}): Promise<Memory> {
+  const { memory } = await freshSchema();
+  return memory({
+    embeddings: provider,
+    ...options,
+    config: { upkeep: { timeoutMs, retryDelayMs: 0 }, ...(options.config as object) },
+  });
+}
+
+const say = (memory: Memory, threadId: string) =>
+  memory.remember({
+    ...{ scope, threadId },
+    messages: [
+      { role: "user", content: "I love chess." },
+      { role: "assistant", content: "Noted." },
+    ],
+  });
+
+describe("embeddings of documents that are never answered", () => {
+  it("fail a write after upkeep.timeoutMs, and nobody is told when they fail later", async () => {
+    const provider = new Provider();
+    const memory = await memoryOn(provider);
+    provider.hangs = true;
+    const add = memory.memories.add({ text: "Likes plums." }, { scope });
+    await expect(add).rejects.toMatchObject({
+      code: "EMBEDDING_FAILED",
+      message: expect.stringMatching(/within 500 ms.*raise upkeep\.timeoutMs/),
+    });
+    provider.fail();
+    provider.hangs = false;
+    expect((await memory.memories.add({ text: "Likes plums." }, { scope }))[0]?.outcome).toBe("created");
+  });
+
+  it("have as long again for each further hundred texts", async () => {
+    const provider = new Provider();
+    const memory = await memoryOn(provider);
+    provider.hangs = true;
+    const drafts = Array.from({ length: 101 }, (_, n) => ({ text: `Owns stamp ${n}.` }));
+    await expect(memory.memories.add(drafts, { scope })).rejects.toThrow(`within ${2 * timeoutMs} ms`);
+  });
+
+  it("keep background work from nobody else: it is tried again, and idle and close resolve", async () => {
+    const provider = new Provider();
+    const memory = await memoryOn(provider, {
+      ...{ jobs: "background", model: new OfflineChatModel() },
+      config: { memories: { extract: true }, jobs: { concurrency: 1 } },
+    });
+    provider.hangs = true;
+    await say(memory, "during");
+    await expect.poll(() => provider.asked.length).toBe(1);
+    provider.hangs = false;
+    await say(memory, "after");
+    await memory.idle();
+    await memory.upkeep();
+    await memory.idle();
+    expect((await memory.memories.list({ scope })).map(({ text }) => text)).toContainEqual(
+      expect.stringContaining("chess"),
+    );
+    provider.hangs = true;
+    await say(memory, "closing");
+    await memory.close();
+  });
+
+  it("leave their space to be measured by a later question", async () => {
+    const provider = new Provider();
+    const memory = await memoryOn(provider, { config: { retrieval: { embedTimeoutMs: 20_000 } } });
+    await memory.memories.add({ text: "Likes plums." }, { scope });
+    provider.hangs = true;
+    const asked = async () => {
+      const before = provider.asked.length;
+      await memory.query({ scope, query: "plums?" });
+      return provider.asked.length - before;
+    };
+    expect(await asked()).toBe(1);
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, "now").mockImplementation(() => now() + 60_001);
+    provider.hangs = false;
+    expect(await asked()).toBe(1);
+    expect(await asked()).toBe(0);
+  });
+});
