@@ -38,7 +38,10 @@ it("the statements of docs/sql.md say what the API says", async () => {
     await memory.memories.add(draft, { scope });
   }
 
-  const [expired] = await memory.memories.add({ category: "profile", text: "Is away until Friday." }, { scope });
+  const [expired] = await memory.memories.add(
+    { category: "profile", text: "Is away until Friday." },
+    { scope },
+  );
   await db.pool.query(`update "${db.schema}".memory set expires_at = now() where id = $1`, [expired?.id]);
 
   const progress = await memory.summaries.progress();
