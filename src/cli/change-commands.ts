@@ -17,12 +17,17 @@ type Change = (
   flags: ChangeFlags,
 ) => Promise<MemoryItem>;
 
+const texts = {
+  embeddings: "give the memory a vector, with the embeddings a file or package exports",
+  actor: "who changes it, for the audit trail (default: cli)",
+};
+
 /** A command that changes one memory, named by its id. */
 function changeCommand(name: string, description: string, change: Change): CliCommand {
   return {
     ...{ name, description, examples: [] },
     flags: (command) =>
-      withDecisions(command, [["--consent", "the user agreed, where a field needs consent"]]).argument(
+      withDecisions(command, texts, [["--consent", "the user agreed, where a field needs consent"]]).argument(
         "<id>",
         "the memory's id, as `list` prints it",
       ),

@@ -1,7 +1,14 @@
 import { consentLine } from "../consents/consent-lines.rule.js";
 import { MemoryError } from "../errors.js";
 import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
-import { type CliCommand, type DecisionFlags, type PageFlags, pageFlags, withDecisions } from "./flags.js";
+import {
+  type CliCommand,
+  type DecisionFlags,
+  decidingOne,
+  type PageFlags,
+  pageFlags,
+  withDecisions,
+} from "./flags.js";
 import { aligned, oneLine, print, whoseIs } from "./output.js";
 import { useListed, useScope } from "./use-memory.js";
 
@@ -14,7 +21,7 @@ export const consentsCommand: CliCommand = {
     ["consents --user ana --approve 6f1c2d3e-…", "with the user's word for it"],
   ],
   flags: (command) =>
-    withDecisions(command, [
+    withDecisions(command, decidingOne, [
       ["--all", "also what was decided or expired"],
       ...pageFlags("request"),
       ["--approve <id>", "the user agreed: remember it"],

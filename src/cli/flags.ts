@@ -78,28 +78,41 @@ export function withMemory(command: Command, embeddings: string): Command {
     .option("--config <file>", "YAML file with the application's settings, such as its categories");
 }
 
-/** `command` with the flags that say whose memory; `useScope` needs one of the first two. */
-export function withScope(command: Command): Command {
+/** `command` with the flags that say whose memory; `user` says what follows without them, where that is no error. */
+export function withScope(command: Command, user = "the user; this or --app is needed"): Command {
   return command
-    .option("--user <id>", "the user; this or --app is needed")
+    .option("--user <id>", user)
     .option("--app <id>", "the app")
     .option("--tenant <id>", "the tenant");
 }
 
+/** What flags that all decisions have are for in one command. */
+export interface DecisionTexts {
+  readonly user?: string;
+  readonly embeddings: string;
+  readonly actor: string;
+}
+
+/** Those of a command that lists what waits, of everybody, and decides one. */
+export const decidingOne: DecisionTexts = {
+  user: "the user; to decide, this or --app is needed (default: everybody)",
+  embeddings: "give what is approved a vector, with the embeddings a file or package exports",
+  actor: "who decides, for the audit trail (default: cli)",
+};
+
 /** `command` with the flags of a memory and a scope, of `decisions`, and of every decision. */
-export function withDecisions(command: Command, decisions: readonly FlagLine[]): Command {
-  withMemory(
-    withScope(command),
-    "give what is approved a vector, with the embeddings a file or package exports",
-  );
+export function withDecisions(
+  command: Command,
+  { user, embeddings, actor }: DecisionTexts,
+  decisions: readonly FlagLine[],
+): Command {
+  withMemory(withScope(command, user), embeddings);
   for (const [flags, description, read] of decisions) {
     if (read) command.option(flags, description, read);
     else command.option(flags, description);
   }
   const revision = "only when it still has this revision, as --json shows it";
-  return command
-    .option("--if-revision <number>", revision, wholeNumber(1e9))
-    .option("--actor <name>", "who decides, for the audit trail (default: cli)");
+  return command.option("--if-revision <number>", revision, wholeNumber(1e9)).option("--actor <name>", actor);
 }
 
 /** Reads a flag's value as one of `words`. */

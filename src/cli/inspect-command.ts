@@ -17,7 +17,10 @@ export const inspectCommand: CliCommand = {
     ["inspect --user ana --operator joe", "begins with ana; what joe changes stands under that name"],
   ],
   flags: (command) =>
-    withMemory(withScope(command), "search by meaning as well, with the embeddings a file or package exports")
+    withMemory(
+      withScope(command, "begin with this user"),
+      "search by meaning as well, with the embeddings a file or package exports",
+    )
       .option("--port <number>", "the port (default: any that is free)", wholeNumber(65_535))
       .option(
         "--operator <name>",

@@ -1,7 +1,14 @@
 import { MemoryError } from "../errors.js";
 import type { QuarantineApi, QuarantineApproval } from "../memories/edit/quarantine.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { type CliCommand, type DecisionFlags, type PageFlags, pageFlags, withDecisions } from "./flags.js";
+import {
+  type CliCommand,
+  type DecisionFlags,
+  decidingOne,
+  type PageFlags,
+  pageFlags,
+  withDecisions,
+} from "./flags.js";
 import { aligned, oneLine, print, whoseIs } from "./output.js";
 import { useListed, useScope } from "./use-memory.js";
 
@@ -14,7 +21,7 @@ export const quarantineCommand: CliCommand = {
     ["quarantine --user ana --reject 6f1c2d3e-…", "or --approve, as an ordinary memory"],
   ],
   flags: (command) =>
-    withDecisions(command, [
+    withDecisions(command, decidingOne, [
       ...pageFlags("memory"),
       ["--approve <id>", "make it an ordinary memory"],
       ["--consent", "with --approve: the user agreed, where a field needs consent"],

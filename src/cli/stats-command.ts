@@ -16,7 +16,7 @@ export const statsCommand: CliCommand = {
     ["stats --by day --days 7", "turns, recalls, writes and energy of a week"],
   ],
   flags: (command) =>
-    withDatabase(withScope(command))
+    withDatabase(withScope(command, "only this user (default: everybody)"))
       .option(
         "--by <what>",
         '"app": how apps remember their conversations; "day": how it went day by day',

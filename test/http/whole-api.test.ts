@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { hc } from "hono/client";
 import { beforeAll, describe, expect, expectTypeOf, it } from "vitest";
@@ -285,6 +286,13 @@ describe("its description", () => {
       for (const [, param] of path.matchAll(/:(\w+)/g))
         expect(parameters, name).toContain(`"name":"${param}","in":"path"`);
     }
+  });
+
+  it("has every route on its page", () => {
+    const page = readFileSync(new URL("../../docs/http.md", import.meta.url), "utf8");
+    const heads = Object.values(routes).map(({ path }) => /^\/[^/]+/.exec(path)?.[0] ?? path);
+    const missing = [...new Set(heads)].filter((head) => !new RegExp(`[\` ]${head}\\b`).test(page));
+    expect(missing).toEqual([]);
   });
 
   it("is a typed client of Hono's", async () => {

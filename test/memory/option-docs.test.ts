@@ -29,6 +29,8 @@ const groups = {
   "retrieval.held": ["search/held-options.ts", "heldOptionsSchema"],
   energy: ["usage/energy-options.ts", "energyOptionsSchema"],
   consent: ["memories/guard/consent-policy.rule.ts", "consentConfigSchema"],
+  store: ["store/store-options.ts", "storeOptionsSchema"],
+  "notes.apps.*": ["notes/notes-options.ts", "appOptionsSchema"],
 } as const;
 
 /** The docs of each setting of the schemas of some files, as an editor shows them. */
@@ -57,7 +59,8 @@ function docsOf([file, schema, ...others]: readonly string[]): Map<string, strin
 describe("each setting says on hover", () => {
   it.each(Object.entries(groups))("what it is and its default: %s", (group, place) => {
     let values = resolveConfig({}) as unknown as Record<string, unknown>;
-    for (const name of group.split(".")) values = values[name] as Record<string, unknown>;
+    // What is set for single ids (`*`) has no value without one.
+    for (const name of group.split(".")) values = (values[name] ?? {}) as Record<string, unknown>;
     const docs = docsOf(place);
     expect(docs.size).toBeGreaterThan(0);
     for (const [name, text] of docs) {

@@ -25,12 +25,9 @@ describe("summaryWindow", () => {
     [15, 2, 15],
     [17, 4, 17],
     [19, 6, 19],
-  ])(
-    "begins with a round and has at most 14 messages: after seq %i it is (%i, %i)",
-    (lastSeq, startSeq, endSeq) => {
-      expect(summaryWindow(lastSeq, 14, plainStarts(lastSeq))).toEqual({ startSeq, endSeq });
-    },
-  );
+  ])("begins with a round, 14 messages at most: after seq %i (%i, %i)", (lastSeq, startSeq, endSeq) => {
+    expect(summaryWindow(lastSeq, 14, plainStarts(lastSeq))).toEqual({ startSeq, endSeq });
+  });
 
   it("is the last 14 messages from an even seq wherever rounds are plain pairs", () => {
     fc.assert(

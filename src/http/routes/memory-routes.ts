@@ -174,7 +174,7 @@ export const memoryRoutes = {
     },
   }),
   memoryHistory: historyRoute("/memories/:id/history"),
-  /** As it was asked for first. */
+  /** The same by another path. */
   history: historyRoute("/memory/:id/history"),
   changesSince: route({
     ...{ method: "get", path: "/changes", reach: "scope" },
