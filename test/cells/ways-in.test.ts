@@ -59,7 +59,7 @@ describe("over several cells", () => {
     const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
     const run = runOf({ tenantId: on.tenantIn(1), userId: "ana" }, randomUUID());
     for (const text of ["one", "two", "three"]) await say(graph, text, run);
-    const ended = [];
+    const ended: object[] = [];
     for await (const snapshot of graph.getStateHistory(run)) {
       if (snapshot.next.length === 0) ended.push(snapshot.config);
     }
