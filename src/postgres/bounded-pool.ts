@@ -1,8 +1,10 @@
 import type pg from "pg";
 import type { ClientBase } from "pg";
+import { MemoryError } from "../errors.js";
 import { acquireClient, onClient } from "./acquire-client.js";
 import type { CircuitBreaker } from "./circuit-breaker.js";
-import { toMemoryError } from "./database-error.js";
+import { isConnectionError, toMemoryError } from "./database-error.js";
+import { reconnect, retrying } from "./retry.js";
 import { withinDeadline } from "./statement-deadline.js";
 
 /** How long what goes through a pool may take. */
@@ -17,38 +19,72 @@ export interface PoolBounds {
 
 type Ask = (...args: unknown[]) => Promise<unknown>;
 
-/**
- * `pool` for a library that takes one, as LangGraph's checkpointer: its clients and statements have bounds, and while
- * the database is left alone it is refused at once. Otherwise a database that swallows packets would stall a turn
- * before memory is even asked. Its errors are `MemoryError`s.
- */
-export function boundedPool(pool: pg.Pool, bounds: PoolBounds): pg.Pool {
+/** What a library asks of a pool for a transaction. */
+export type ClientSource = Pick<pg.Pool, "connect">;
+
+/** What a library that takes a pool is given, as LangGraph's checkpointer: its clients and statements have bounds. */
+export interface BoundedPool {
+  /**
+   * The pool, which refuses at once while the database is left alone: otherwise one that swallows packets would stall a
+   * turn before memory is even asked. Its errors are `MemoryError`s. Statements of its own, which are to be such as may
+   * be repeated, are tried again on another connection where one was lost.
+   */
+  readonly pool: pg.Pool;
+  /** `work`, begun anew with other clients where it lost its connection: for what may be done twice. */
+  repeatable<Result>(work: (clients: ClientSource) => Promise<Result>): Promise<Result>;
+}
+
+/** `pool` for a library that takes one. */
+export function boundedPool(pool: pg.Pool, bounds: PoolBounds): BoundedPool {
   const { breaker, connectTimeoutMs, statementTimeoutMs, schemaName } = bounds;
   const reported = (error: unknown): never => {
     throw toMemoryError(error, schemaName);
   };
   const ask = (client: ClientBase, args: unknown[]) =>
     withinDeadline(client, statementTimeoutMs, () => (client.query as unknown as Ask).apply(client, args));
+  const acquire = () => acquireClient(pool, connectTimeoutMs);
 
-  const query: Ask = (...args) =>
-    breaker.guard(() => onClient(pool, connectTimeoutMs, (client) => ask(client, args))).catch(reported);
+  const query: Ask = (...args) => {
+    const once = () => onClient(pool, connectTimeoutMs, (client) => ask(client, args));
+    return breaker.guard(() => retrying(once, reconnect)).catch(reported);
+  };
   const connect = async () => {
     breaker.refuse();
     // That a client is there says nothing of a database that has fallen silent; that none comes does.
-    const client = await acquireClient(pool, connectTimeoutMs).catch((error: unknown) =>
+    const client = await acquire().catch((error: unknown) =>
       breaker.watch((): Promise<never> => Promise.reject(error)).catch(reported),
     );
-    const ignore = () => {};
-    client.on("error", ignore);
-    return replaced(client, {
-      query: (...args: unknown[]) => breaker.watch(() => ask(client, args)).catch(reported),
-      release(error?: Error | boolean) {
-        client.removeListener("error", ignore);
-        client.release(error);
-      },
-    });
+    return lent(client, (args) => breaker.watch(() => ask(client, args)).catch(reported));
   };
-  return replaced(pool, { query, connect });
+  const clients: ClientSource = {
+    async connect() {
+      const client = await acquire();
+      return lent(client, (args) => ask(client, args));
+    },
+  };
+  return {
+    pool: replaced(pool, { query, connect }),
+    repeatable: (work) => breaker.guard(() => retrying(() => work(clients), reconnect)).catch(reported),
+  };
+}
+
+/** `client` for a library, which asks it by `ask` and gives it back. */
+function lent(client: pg.PoolClient, ask: (args: unknown[]) => Promise<unknown>): pg.PoolClient {
+  let failure: unknown;
+  const ignore = () => {};
+  client.on("error", ignore);
+  return replaced(client, {
+    // On a lost connection the rollback fails as well: why, the first error says.
+    query: (...args: unknown[]) =>
+      ask(args).catch((error: unknown) => {
+        failure ??= error;
+        throw failure;
+      }),
+    release(error?: Error | boolean) {
+      client.removeListener("error", ignore);
+      client.release(error ?? isConnectionError(MemoryError.is(failure) ? failure.cause : failure));
+    },
+  });
 }
 
 /** `target` with other methods of these names; the rest is its own. */

@@ -2,7 +2,7 @@ import type pg from "pg";
 import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import type { Clock } from "../clock.js";
-import { boundedPool } from "./bounded-pool.js";
+import { type BoundedPool, boundedPool } from "./bounded-pool.js";
 import { type BreakerSettings, createCircuitBreaker, type DatabaseStatus } from "./circuit-breaker.js";
 import { type Connection, identifier } from "./connection.js";
 import { isEmbeddedPool } from "./embedded-pool.js";
@@ -11,10 +11,8 @@ import { pooledClients, type Statements, statementsOn } from "./run-statement.js
 import { beginWith } from "./session-settings.js";
 
 /** A pool bound to one schema. Never check out a second client while holding one: a pool may have just one. */
-export interface Database extends Connection, Statements {
+export interface Database extends Connection, Statements, BoundedPool {
   readonly schemaName: string;
-  /** The pool, for libraries that take one: with the bounds of this database. */
-  readonly pool: pg.Pool;
   /** The same without the deadline of statements: for work in bulk that nobody waits for within a turn. */
   readonly patient: Database;
   /** `work` on one client; its errors pass through unchanged. */
@@ -79,7 +77,7 @@ export function createDatabase(
   const surroundings = { schemaName, schema, language, now };
   const common: Omit<Database, keyof Statements | "patient"> = {
     ...surroundings,
-    pool: boundedPool(pool, { schemaName, breaker, connectTimeoutMs, statementTimeoutMs }),
+    ...boundedPool(pool, { schemaName, breaker, connectTimeoutMs, statementTimeoutMs }),
     withClient: clients.use,
     async beginOn(client) {
       const needed = clients.settingsNow(statementTimeoutMs);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError } from "../errors.js";
-import { errorCodeOf } from "./database-error.js";
+import { errorCodeOf, isConnectionError, isConnectTimeout } from "./database-error.js";
 
 /** What `work` of `retryOn` returns when it met another writer without an error of the database's. */
 export const collided = Symbol("collided");
@@ -53,6 +53,16 @@ interface Retries {
   /** Whether what `work` threw may be gone by the next try. */
   readonly when: (error: unknown) => boolean;
 }
+
+/**
+ * Tries at 0, 0.1, 0.3, 0.7, 1.5 and 3.1 s: long enough for a pooler or a fast server restart, short enough
+ * for someone who waits. For statements and writes that are idempotent or guarded, so that trying again is safe.
+ */
+export const reconnect: Retries = {
+  most: 6,
+  waitMs: (failures: number) => 100 * 2 ** (failures - 1),
+  when: (error: unknown) => !MemoryError.is(error) && isConnectionError(error) && !isConnectTimeout(error),
+};
 
 /** The result of `work`, tried again while that may help; then its last error. */
 export async function retrying<Result>(

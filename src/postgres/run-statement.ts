@@ -5,7 +5,7 @@ import { MemoryError } from "../errors.js";
 import { onClient } from "./acquire-client.js";
 import type { CircuitBreaker } from "./circuit-breaker.js";
 import type { Connection, QueryOptions } from "./connection.js";
-import { isConnectionError, isConnectTimeout, toMemoryError } from "./database-error.js";
+import { toMemoryError } from "./database-error.js";
 import {
   findIsolation,
   type IsolationStatus,
@@ -14,7 +14,7 @@ import {
   tenantSetting,
 } from "./isolation.js";
 import type { Preparing } from "./prepared-statements.js";
-import { retrying } from "./retry.js";
+import { reconnect, retrying } from "./retry.js";
 import {
   beginWith,
   type LocalSetting,
@@ -111,16 +111,6 @@ export interface Statements extends Pick<Connection, "query"> {
 interface Surroundings extends Omit<Connection, "query"> {
   readonly schemaName: string;
 }
-
-/**
- * Tries at 0, 0.1, 0.3, 0.7, 1.5 and 3.1 s: long enough for a pooler or a fast server restart, short enough
- * for someone who waits. Statements here are idempotent or guarded, so trying again is safe.
- */
-const reconnect = {
-  most: 6,
-  waitMs: (failures: number) => 100 * 2 ** (failures - 1),
-  when: (error: unknown) => !MemoryError.is(error) && isConnectionError(error) && !isConnectTimeout(error),
-};
 
 /**
  * Statements on `clients` that may take `deadlineMs` each, where they do not say so themselves.

@@ -7,6 +7,7 @@ import {
   nameCheckpoints,
   type OwnedThread,
 } from "../../conversation/claim-thread.js";
+import type { ClientSource } from "../../postgres/bounded-pool.js";
 import type { Database } from "../../postgres/database.js";
 import { asTenant } from "../../postgres/isolation.js";
 import { nobody, ownNamePrefix, type Scope, threadForbidden } from "../../scope/scope.js";
@@ -96,13 +97,13 @@ async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promis
 }
 
 /**
- * The pool of `db` for one write of `PostgresSaver`: its transaction begins by holding the thread of `place`.
+ * `clients` of `db` for one write of `PostgresSaver`: its transaction begins by holding the thread of `place`.
  *
  * The lock waits for whoever is forgetting the thread, and makes the next one wait.
  *
  * @throws MemoryError `THREAD_FORBIDDEN` there when the thread was forgotten.
  */
-export function guardedPool(db: Database, place: CheckpointPlace) {
+export function guardedPool(db: Database, clients: ClientSource, place: CheckpointPlace) {
   const { scope, threadId, threadRef } = place;
   const held = sql`select from ${db.schema}.thread t where t.id = ${threadRef} for share`;
   const begin = async (client: ClientBase) => {
@@ -112,7 +113,7 @@ export function guardedPool(db: Database, place: CheckpointPlace) {
   };
   return {
     async connect() {
-      const client = await db.pool.connect();
+      const client = await clients.connect();
       return {
         query: (text: string, values?: unknown[]) =>
           text === "BEGIN" ? begin(client) : client.query(text, values),

@@ -85,14 +85,15 @@ export class OwnedPostgresSaver extends PostgresSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     const place = await this.#requirePlace(config);
-    const held = this.#holding(place);
-    const next = await held.put(at(config, place), checkpoint, metadata, newVersions);
+    const next = await this.#write(place, (saver) =>
+      saver.put(at(config, place), checkpoint, metadata, newVersions),
+    );
     return { ...next, configurable: configurableFrom(place, next) };
   }
 
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     const place = await this.#requirePlace(config);
-    await this.#holding(place).putWrites(at(config, place), writes, taskId);
+    await this.#write(place, (saver) => saver.putWrites(at(config, place), writes, taskId));
   }
 
   /**
@@ -168,10 +169,15 @@ export class OwnedPostgresSaver extends PostgresSaver {
     return sought;
   }
 
-  /** A saver whose transactions begin by holding the thread, so that it cannot be forgotten meanwhile. */
-  #holding(place: CheckpointPlace): PostgresSaver {
-    const pool = guardedPool(this.#db, place) as unknown as Pool;
-    return new PostgresSaver(pool, this.serde, { schema: this.#db.schemaName });
+  /**
+   * `write` with a saver whose transactions begin by holding the thread, so that it cannot be forgotten meanwhile. All
+   * that it writes has a key and is there once, however often a lost connection has it written.
+   */
+  #write<Result>(place: CheckpointPlace, write: (saver: PostgresSaver) => Promise<Result>): Promise<Result> {
+    return this.#db.repeatable((clients) => {
+      const pool = guardedPool(this.#db, clients, place) as unknown as Pool;
+      return write(new PostgresSaver(pool, this.serde, { schema: this.#db.schemaName }));
+    });
   }
 }
 

@@ -1,0 +1,143 @@
+import { randomUUID } from "node:crypto";
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { createMemory } from "../../../src/index.js";
+import { silentLogger } from "../../support/silent-logger.js";
+import { onServer, useTestDatabase } from "../../support/test-database.js";
+
+const db = useTestDatabase();
+
+/** A checkpointer with connections of its own, and what cuts them. */
+function cuttable() {
+  const name = `cut_${randomUUID().slice(0, 8)}`;
+  const url = new URL(inject("databaseUrl") ?? "");
+  url.searchParams.set("application_name", name);
+  const memory = createMemory({ database: url.href, schema: db.schema, logger: silentLogger });
+  let isOver = false;
+  onTestFinished(() => {
+    isOver = true;
+    return memory.close();
+  });
+  const gone = new Set<number>();
+  /** Cuts those of them that wait for a lock, once there is another one. */
+  const cutWaiting = async () => {
+    for (const before = gone.size; gone.size === before && !isOver; ) {
+      const { rows } = await db.pool.query<{ pid: number }>(
+        `select pid, pg_terminate_backend(pid) from pg_stat_activity
+         where application_name = $1 and wait_event_type = 'Lock' and pid <> all ($2)`,
+        [name, [...gone]],
+      );
+      for (const { pid } of rows) gone.add(pid);
+    }
+  };
+  return { memory, saver: memory.checkpointer(), cutWaiting };
+}
+
+/** `work` is begun while `table` is locked, and cut off there, `times` in a row; then it goes on. */
+async function cutAt<Result>(
+  { cutWaiting }: ReturnType<typeof cuttable>,
+  { table, reads = false, times = 1 }: { table: string; reads?: boolean; times?: number },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const other = await db.pool.connect();
+  try {
+    const mode = reads ? "access exclusive" : "share row exclusive";
+    await other.query(`begin; lock table "${db.schema}".${table} in ${mode} mode`);
+    const result = work();
+    result.catch(() => {});
+    for (let left = times; left > 0; left--) await cutWaiting();
+    await other.query("rollback");
+    return await result;
+  } finally {
+    other.release();
+  }
+}
+
+/** Rejections that nobody had a hand on until the end of the test. */
+function unhandled(): unknown[] {
+  const reasons: unknown[] = [];
+  const note = (reason: unknown) => reasons.push(reason);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
+  return reasons;
+}
+
+/** Something that one part of a test waits for and another gives. */
+function signal() {
+  let give = () => {};
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give: () => give() };
+}
+
+const hello = { messages: [new HumanMessage("hello")] };
+
+describe.skipIf(!onServer())("a connection that is lost under the checkpointer (server only)", () => {
+  it("while a checkpoint is written and a node is at work, is taken anew; the turn goes on", async () => {
+    const cut = cuttable();
+    const rejected = unhandled();
+    const atWork = signal();
+    const answered = signal();
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("chat", async () => {
+        atWork.give();
+        await answered.given;
+        return { messages: [new AIMessage("hi")] };
+      })
+      .addEdge(START, "chat")
+      .compile({ checkpointer: cut.saver });
+    const thread = { configurable: { thread_id: randomUUID() } };
+    const turn = { begun: Promise.resolve({ messages: [] as BaseMessage[] }) };
+    // Also where the write is begun anew.
+    await cutAt(cut, { table: "checkpoint_blobs", times: 2 }, async () => {
+      turn.begun = graph.invoke(hello, thread);
+      turn.begun.catch(() => {});
+      await atWork.given;
+    });
+    answered.give();
+    const { messages } = await turn.begun;
+    expect(messages.map(({ text }) => text)).toEqual(["hello", "hi"]);
+    expect((await graph.getState(thread)).values.messages).toHaveLength(2);
+    expect(rejected).toEqual([]);
+    expect(cut.memory.databaseStatus()).toMatchObject({ state: "up", failures: 0 });
+  });
+
+  it("is taken anew for every call, and what was written stands once", async () => {
+    const cut = cuttable();
+    const { saver } = cut;
+    const configurable = { thread_id: randomUUID(), checkpoint_ns: "" };
+    const checkpoint = {
+      ...{ v: 4, id: "1ef4f797-8335-6428-8001-8a1503f9b875", ts: new Date().toISOString() },
+      ...{ channel_values: { said: "hello" }, channel_versions: { said: 1 }, versions_seen: {} },
+    };
+    const metadata = { source: "loop" as const, step: 1, parents: {} };
+    const at = await cutAt(cut, { table: "checkpoints" }, () =>
+      saver.put({ configurable }, checkpoint, metadata, { said: 1 }),
+    );
+    await cutAt(cut, { table: "checkpoint_writes" }, () => saver.putWrites(at, [["said", "more"]], "task"));
+    const reading = { table: "checkpoints", reads: true };
+    const found = await cutAt(cut, reading, () => saver.getTuple({ configurable }));
+    expect(found).toMatchObject({
+      checkpoint: { channel_values: { said: "hello" } },
+      pendingWrites: [["task", "said", "more"]],
+    });
+    const listed = await cutAt(cut, reading, async () => {
+      const tuples = [];
+      for await (const tuple of saver.list({ configurable })) tuples.push(tuple);
+      return tuples;
+    });
+    expect(listed).toEqual([found]);
+  });
+
+  it("again and again, is reported as every call does, counted once", async () => {
+    const cut = cuttable();
+    const configurable = { thread_id: randomUUID(), checkpoint_ns: "", checkpoint_id: "none" };
+    const writing = () => cut.saver.putWrites({ configurable }, [["said", "more"]], "task");
+    await expect(cutAt(cut, { table: "checkpoint_writes", times: 6 }, writing)).rejects.toThrow(
+      expect.objectContaining({ code: "DATABASE_UNAVAILABLE" }),
+    );
+    expect(cut.memory.databaseStatus()).toMatchObject({ state: "up", failures: 1 });
+  });
+});
