@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { ClientBase } from "pg";
-import { acquireClient, onClient } from "./acquire-client.js";
+import type { OpenPool } from "./acquire-client.js";
 import type { CircuitBreaker } from "./circuit-breaker.js";
 import { toMemoryError } from "./database-error.js";
 import { withinDeadline } from "./statement-deadline.js";
@@ -9,8 +9,8 @@ import { withinDeadline } from "./statement-deadline.js";
 export interface PoolBounds {
   readonly schemaName: string;
   readonly breaker: CircuitBreaker;
-  /** Longest wait for a client. @default none */
-  readonly connectTimeoutMs: number | undefined;
+  /** Where its clients come from. */
+  readonly opened: OpenPool;
   /** Longest time of a statement. @default none */
   readonly statementTimeoutMs: number | undefined;
 }
@@ -23,7 +23,7 @@ type Ask = (...args: unknown[]) => Promise<unknown>;
  * before memory is even asked. Its errors are `MemoryError`s.
  */
 export function boundedPool(pool: pg.Pool, bounds: PoolBounds): pg.Pool {
-  const { breaker, connectTimeoutMs, statementTimeoutMs, schemaName } = bounds;
+  const { breaker, opened, statementTimeoutMs, schemaName } = bounds;
   const reported = (error: unknown): never => {
     throw toMemoryError(error, schemaName);
   };
@@ -31,13 +31,13 @@ export function boundedPool(pool: pg.Pool, bounds: PoolBounds): pg.Pool {
     withinDeadline(client, statementTimeoutMs, () => (client.query as unknown as Ask).apply(client, args));
 
   const query: Ask = (...args) =>
-    breaker.guard(() => onClient(pool, connectTimeoutMs, (client) => ask(client, args))).catch(reported);
+    breaker.guard(() => opened.use((client) => ask(client, args))).catch(reported);
   const connect = async () => {
     breaker.refuse();
     // That a client is there says nothing of a database that has fallen silent; that none comes does.
-    const client = await acquireClient(pool, connectTimeoutMs).catch((error: unknown) =>
-      breaker.watch((): Promise<never> => Promise.reject(error)).catch(reported),
-    );
+    const client = await opened
+      .acquire()
+      .catch((error: unknown) => breaker.watch((): Promise<never> => Promise.reject(error)).catch(reported));
     const ignore = () => {};
     client.on("error", ignore);
     return replaced(client, {
