@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
-import { isConnectionError, waitedTooLong } from "./database-error.js";
+import { isConnectionError, isConnectTimeout, poolBusy, waitedTooLong } from "./database-error.js";
 
 /** Nobody else listens while a client is checked out: lost between two statements, it would end the process. */
 const ignore = () => {};
@@ -66,17 +66,20 @@ async function onClient<Result>(
 /**
  * A client of `pool`, within `timeoutMs`; without a number it may take for ever.
  *
- * @throws what the pool throws; an error that `isConnectTimeout` knows when there was no client in time.
+ * @throws what the pool throws; an error that `isConnectTimeout` knows when there was no client in time, and one that
+ *   `isPoolBusy` knows when others had them all.
  */
 async function acquireClient(pool: pg.Pool, timeoutMs: number | undefined): Promise<pg.PoolClient> {
   if (timeoutMs === undefined) return pool.connect();
   const connecting = pool.connect();
   return new Promise((resolve, reject) => {
     let late = false;
+    const refuse = (error: unknown) =>
+      reject(isConnectTimeout(error) && allInUse(pool) ? poolBusy(pool.totalCount) : error);
     const timer = setTimeout(() => {
       late = true;
+      refuse(waitedTooLong());
       endStuckAttempts(pool, timeoutMs);
-      reject(waitedTooLong());
     }, timeoutMs);
     connecting.then(
       (client) => {
@@ -86,7 +89,7 @@ async function acquireClient(pool: pg.Pool, timeoutMs: number | undefined): Prom
       },
       (error: unknown) => {
         clearTimeout(timer);
-        reject(error);
+        refuse(error);
       },
     );
   });
@@ -102,6 +105,11 @@ const attemptsOf = (pool: pg.Pool) => {
   const { _clients: clients = [] } = pool as unknown as { readonly _clients?: readonly Attempt[] };
   return clients.filter((each) => each._connecting);
 };
+
+/** Whether `pool` has as many clients as it may, all of them connected: then to wait for one says nothing of the database. */
+function allInUse(pool: pg.Pool): boolean {
+  return pool.totalCount >= pool.options?.max && attemptsOf(pool).length === 0;
+}
 
 const watched = new WeakSet<Attempt>();
 
