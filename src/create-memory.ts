@@ -1,4 +1,5 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { closeAfterCalls } from "./calls-under-way.js";
 import type { OpenedCell } from "./cell.js";
 import { celledMemory } from "./celled-memory.js";
 import { type CellNumber, setUpCell } from "./cells/cell-record.js";
@@ -90,14 +91,16 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   const cells = options.cells ?? resolveConfig(options.config).database.cells;
   const place = (cell: number) => (typeof database === "function" ? database(cell) : database);
   if (cells === 1) {
-    return createCell(options, { cell: 0, cells, schema, schemaName: schema, place: place(0) }).memory;
+    const at = { cell: 0, cells, schema, schemaName: schema, place: place(0) };
+    return closeAfterCalls(createCell(options, at).memory);
   }
   const take = sharedPools();
-  return celledMemory({
+  const celled = celledMemory({
     ...{ cells, schema, place, defaultScope: parseDefaultScope(options) },
     logger: lineLogger(options.logger ?? defaultLogger),
     open: (at) => createCell(options, { ...at, schema, take }),
   });
+  return closeAfterCalls(celled);
 }
 
 /** Where a memory is: in one schema, which may be one of several cells. */

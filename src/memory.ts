@@ -382,6 +382,6 @@ export interface Memory {
   held(): HeldStatus;
   /** Resolves when no background work of this process is running or waiting, and no owner is being taken in. */
   idle(): Promise<void>;
-  /** Waits for background work, then ends the pool if it was made here. */
+  /** Waits for the calls under way, ten seconds at most, and for background work, then ends the pool if it was made here. */
   close(): Promise<void>;
 }

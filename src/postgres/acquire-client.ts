@@ -1,18 +1,55 @@
 import type pg from "pg";
 import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
-import { isConnectionError, waitedTooLong } from "./database-error.js";
+import { isConnectionError, isConnectTimeout, poolBusy, waitedTooLong } from "./database-error.js";
 
 /** Nobody else listens while a client is checked out: lost between two statements, it would end the process. */
 const ignore = () => {};
 
-/** `work` on one client of `pool`, which is given back; its errors pass through unchanged. */
-export async function onClient<Result>(
-  pool: pg.Pool,
-  timeoutMs: number | undefined,
+/** A pool, until it is closed. */
+export interface OpenPool {
+  /** A client, to be released. @throws MemoryError `CLOSED`; what `acquireClient` throws. */
+  acquire(): Promise<pg.PoolClient>;
+  /** `work` on one client, which is given back; its errors pass through unchanged. @throws MemoryError `CLOSED` */
+  use<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
+  /** Refuses whoever comes, and releases what was made for the pool once nobody waits for a client. */
+  close(): Promise<void>;
+}
+
+/**
+ * `pool`, whose clients come within `timeoutMs`; without a number they may take for ever.
+ *
+ * @param end releases what was made for the pool.
+ */
+export function openPool(pool: pg.Pool, timeoutMs: number | undefined, end: () => Promise<void>): OpenPool {
+  const waiting = new Set<Promise<pg.PoolClient>>();
+  let closing: Promise<void> | undefined;
+  const acquire = async () => {
+    if (closing) throw new MemoryError("CLOSED", "This memory was closed; create a new one.");
+    const acquired = acquireClient(pool, timeoutMs);
+    waiting.add(acquired);
+    try {
+      return await acquired;
+    } finally {
+      waiting.delete(acquired);
+    }
+  };
+  return {
+    acquire,
+    use: (work) => onClient(acquire, work),
+    close() {
+      // A pool that has ended serves nobody who stands in its queue, and tells them nothing.
+      closing ??= Promise.allSettled(waiting).then(end);
+      return closing;
+    },
+  };
+}
+
+async function onClient<Result>(
+  acquire: OpenPool["acquire"],
   work: (client: ClientBase) => Promise<Result>,
 ): Promise<Result> {
-  const client = await acquireClient(pool, timeoutMs);
+  const client = await acquire();
   client.on("error", ignore);
   try {
     const result = await work(client);
@@ -29,17 +66,20 @@ export async function onClient<Result>(
 /**
  * A client of `pool`, within `timeoutMs`; without a number it may take for ever.
  *
- * @throws what the pool throws; an error that `isConnectTimeout` knows when there was no client in time.
+ * @throws what the pool throws; an error that `isConnectTimeout` knows when there was no client in time, and one that
+ *   `isPoolBusy` knows when others had them all.
  */
-export async function acquireClient(pool: pg.Pool, timeoutMs: number | undefined): Promise<pg.PoolClient> {
+async function acquireClient(pool: pg.Pool, timeoutMs: number | undefined): Promise<pg.PoolClient> {
   if (timeoutMs === undefined) return pool.connect();
   const connecting = pool.connect();
   return new Promise((resolve, reject) => {
     let late = false;
+    const refuse = (error: unknown) =>
+      reject(isConnectTimeout(error) && allInUse(pool) ? poolBusy(pool.totalCount) : error);
     const timer = setTimeout(() => {
       late = true;
+      refuse(waitedTooLong());
       endStuckAttempts(pool, timeoutMs);
-      reject(waitedTooLong());
     }, timeoutMs);
     connecting.then(
       (client) => {
@@ -49,7 +89,7 @@ export async function acquireClient(pool: pg.Pool, timeoutMs: number | undefined
       },
       (error: unknown) => {
         clearTimeout(timer);
-        reject(error);
+        refuse(error);
       },
     );
   });
@@ -61,6 +101,16 @@ interface Attempt {
   readonly connection: { readonly stream: { destroy(): void } };
 }
 
+const attemptsOf = (pool: pg.Pool) => {
+  const { _clients: clients = [] } = pool as unknown as { readonly _clients?: readonly Attempt[] };
+  return clients.filter((each) => each._connecting);
+};
+
+/** Whether `pool` has as many clients as it may, all of them connected: then to wait for one says nothing of the database. */
+function allInUse(pool: pg.Pool): boolean {
+  return pool.totalCount >= pool.options?.max && attemptsOf(pool).length === 0;
+}
+
 const watched = new WeakSet<Attempt>();
 
 /**
@@ -68,8 +118,7 @@ const watched = new WeakSet<Attempt>();
  * a limit: what gets no answer would hold one of its places for good, also when the network is back.
  */
 function endStuckAttempts(pool: pg.Pool, timeoutMs: number): void {
-  const { _clients: clients = [] } = pool as unknown as { readonly _clients?: readonly Attempt[] };
-  for (const client of clients.filter((each) => each._connecting && !watched.has(each))) {
+  for (const client of attemptsOf(pool).filter((each) => !watched.has(each))) {
     watched.add(client);
     const end = () => client._connecting && client.connection.stream.destroy();
     setTimeout(end, timeoutMs).unref();

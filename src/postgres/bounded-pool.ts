@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
-import { acquireClient, onClient } from "./acquire-client.js";
+import type { OpenPool } from "./acquire-client.js";
 import type { CircuitBreaker } from "./circuit-breaker.js";
 import { isConnectionError, toMemoryError } from "./database-error.js";
 import { reconnect, retrying } from "./retry.js";
@@ -11,8 +11,8 @@ import { withinDeadline } from "./statement-deadline.js";
 export interface PoolBounds {
   readonly schemaName: string;
   readonly breaker: CircuitBreaker;
-  /** Longest wait for a client. @default none */
-  readonly connectTimeoutMs: number | undefined;
+  /** Where its clients come from. */
+  readonly opened: OpenPool;
   /** Longest time of a statement. @default none */
   readonly statementTimeoutMs: number | undefined;
 }
@@ -36,29 +36,28 @@ export interface BoundedPool {
 
 /** `pool` for a library that takes one. */
 export function boundedPool(pool: pg.Pool, bounds: PoolBounds): BoundedPool {
-  const { breaker, connectTimeoutMs, statementTimeoutMs, schemaName } = bounds;
+  const { breaker, opened, statementTimeoutMs, schemaName } = bounds;
   const reported = (error: unknown): never => {
     throw toMemoryError(error, schemaName);
   };
   const ask = (client: ClientBase, args: unknown[]) =>
     withinDeadline(client, statementTimeoutMs, () => (client.query as unknown as Ask).apply(client, args));
-  const acquire = () => acquireClient(pool, connectTimeoutMs);
 
   const query: Ask = (...args) => {
-    const once = () => onClient(pool, connectTimeoutMs, (client) => ask(client, args));
+    const once = () => opened.use((client) => ask(client, args));
     return breaker.guard(() => retrying(once, reconnect)).catch(reported);
   };
   const connect = async () => {
     breaker.refuse();
     // That a client is there says nothing of a database that has fallen silent; that none comes does.
-    const client = await acquire().catch((error: unknown) =>
-      breaker.watch((): Promise<never> => Promise.reject(error)).catch(reported),
-    );
+    const client = await opened
+      .acquire()
+      .catch((error: unknown) => breaker.watch((): Promise<never> => Promise.reject(error)).catch(reported));
     return lent(client, (args) => breaker.watch(() => ask(client, args)).catch(reported));
   };
   const clients: ClientSource = {
     async connect() {
-      const client = await acquire();
+      const client = await opened.acquire();
       return lent(client, (args) => ask(client, args));
     },
   };

@@ -1,5 +1,5 @@
 import { MemoryError } from "../errors.js";
-import { databaseWords, errorCodeOf, isConnectionError } from "./database-error.js";
+import { databaseWords, errorCodeOf, isConnectionError, isPoolBusy } from "./database-error.js";
 
 /** Whether a database answers, as the calls of one memory have found it. */
 export interface DatabaseStatus {
@@ -107,8 +107,10 @@ export function createCircuitBreaker(settings: BreakerSettings): CircuitBreaker 
 
 /** Whether `error` says that the database could not be reached, or took too long. */
 function gotNoAnswer(error: unknown): boolean {
-  if (MemoryError.is(error))
+  if (MemoryError.is(error)) {
+    if (isPoolBusy(error.cause)) return false;
     return error.code === "DATABASE_UNAVAILABLE" || error.code === "DATABASE_TIMEOUT";
+  }
   return isConnectionError(error) || errorCodeOf(error) === "57014";
 }
 

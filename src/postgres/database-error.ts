@@ -40,6 +40,19 @@ export function waitedTooLong(): Error {
   return new Error(noClientInTime);
 }
 
+const busyCode = "POOL_BUSY";
+
+/** The error of a wait for a client while others had all `count` of the pool. */
+export function poolBusy(count: number): Error {
+  const message = count === 1 ? "its only client is in use" : `all of its ${count} clients are in use`;
+  return Object.assign(new Error(message), { code: busyCode });
+}
+
+/** Whether `error` says that others had all clients of a pool, which says nothing of the database. */
+export function isPoolBusy(error: unknown): boolean {
+  return errorCodeOf(error) === busyCode;
+}
+
 /** SQLSTATEs whose messages quote names of tables, roles and settings; all others may quote what was stored. */
 const quotesNames = /^(08|23|28|3D|3F|53|54|55|57|42P01|42P07|42501|42703|42704|42883|MN)/;
 
@@ -62,6 +75,14 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
     return new MemoryError(
       "DATABASE_UNAVAILABLE",
       `The database takes no more connections (${detail}). Give its pools fewer, or the server more of them.`,
+      options,
+    );
+  }
+  if (isPoolBusy(error)) {
+    return new MemoryError(
+      "DATABASE_UNAVAILABLE",
+      `The pool has no free client (${(error as Error).message}). Release those that are checked out, or give it more: ` +
+        "pass `database` a pg.Pool with a higher `max`.",
       options,
     );
   }

@@ -2,6 +2,7 @@ import type pg from "pg";
 import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import type { Clock } from "../clock.js";
+import { openPool } from "./acquire-client.js";
 import { type BoundedPool, boundedPool } from "./bounded-pool.js";
 import { type BreakerSettings, createCircuitBreaker, type DatabaseStatus } from "./circuit-breaker.js";
 import { type Connection, identifier } from "./connection.js";
@@ -25,7 +26,7 @@ export interface Database extends Connection, Statements, BoundedPool {
   mayCrossTenants(): Promise<boolean>;
   /** Whether it is the embedded database. */
   readonly isEmbedded: boolean;
-  /** Ends the pool if it was made here. */
+  /** Refuses what comes, lets those have a client who wait for one, and ends the pool if it was made here. */
   close(): Promise<void>;
 }
 
@@ -66,18 +67,17 @@ export function createDatabase(
     connectTimeoutMs,
   } = settings;
   const preparing = createPreparing(settings.prepare ?? "auto", settings.onLostStatements);
-  const clients = pooledClients(
-    pool,
-    { schemaName, isolation, ownSessions: settings.ownSessions ?? false, connectTimeoutMs, preparing },
-    end,
-  );
+  const opened = openPool(pool, connectTimeoutMs, end);
+  const clients = pooledClients(opened, {
+    ...{ schemaName, isolation, ownSessions: settings.ownSessions ?? false, preparing },
+  });
   const breaker = createCircuitBreaker(settings.breaker ?? { failures: 0, pauseMs: 0 });
   const schema = identifier(schemaName);
   const now = () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`);
   const surroundings = { schemaName, schema, language, now };
   const common: Omit<Database, keyof Statements | "patient"> = {
     ...surroundings,
-    ...boundedPool(pool, { schemaName, breaker, connectTimeoutMs, statementTimeoutMs }),
+    ...boundedPool(pool, { schemaName, breaker, opened, statementTimeoutMs }),
     withClient: clients.use,
     async beginOn(client) {
       const needed = clients.settingsNow(statementTimeoutMs);
@@ -87,7 +87,7 @@ export function createDatabase(
     status: breaker.status,
     isEmbedded: isEmbeddedPool(pool),
     mayCrossTenants: clients.mayCrossTenants,
-    close: clients.close,
+    close: opened.close,
   };
   const patient: Database = {
     ...common,

@@ -222,6 +222,7 @@ export const databaseOptionsSchema = z.strictObject({
    * Calls in a row that the database did not answer in time before it is left alone: then turns go on without memory
    * and other calls fail at once with `DATABASE_UNAVAILABLE`, instead of each waiting in vain. Setup, forget, export,
    * import and the like are always tried. Two may fail by chance, as when idle connections were cut. 0: never.
+   * Waiting in vain for a client of a pool whose clients are all in use does not count.
    *
    * @default 3
    */

@@ -1,8 +1,6 @@
-import type pg from "pg";
 import type { ClientBase, QueryResult, QueryResultRow } from "pg";
 import type { Sql } from "sql-template-tag";
-import { MemoryError } from "../errors.js";
-import { onClient } from "./acquire-client.js";
+import type { OpenPool } from "./acquire-client.js";
 import type { CircuitBreaker } from "./circuit-breaker.js";
 import type { Connection, QueryOptions } from "./connection.js";
 import { toMemoryError } from "./database-error.js";
@@ -25,9 +23,7 @@ import {
 import { withinDeadline } from "./statement-deadline.js";
 
 /** The clients of a pool, and what statements need before they run on one. */
-export interface PooledClients {
-  /** `work` on one client; its errors pass through unchanged. */
-  use<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
+export interface PooledClients extends Pick<OpenPool, "use"> {
   /** Which statements are prepared. */
   readonly preparing: Preparing;
   /** What statements that begin now need set; read at once, since it follows the call. */
@@ -36,8 +32,6 @@ export interface PooledClients {
   requireIsolated(client: ClientBase): Promise<void>;
   /** Whether work across tenants is possible: always without isolation, else only for the tables' owner. */
   mayCrossTenants(): Promise<boolean>;
-  /** Refuses all further work and releases what was made for the pool. */
-  close(): Promise<void>;
 }
 
 /** How the clients of a pool are used. */
@@ -46,24 +40,15 @@ interface ClientSettings {
   readonly isolation: "rls" | undefined;
   /** Whether the sessions have a deadline of their own, by `prepareSession`. */
   readonly ownSessions: boolean;
-  /** Longest wait for a client. @default none */
-  readonly connectTimeoutMs?: number | undefined;
   readonly preparing: Preparing;
 }
 
-/** The clients of `pool`; `end` releases what was made for it. */
+/** The clients of `opened`. */
 export function pooledClients(
-  pool: pg.Pool,
-  { schemaName, isolation, ownSessions, connectTimeoutMs, preparing }: ClientSettings,
-  end: () => Promise<void>,
+  { use }: OpenPool,
+  { schemaName, isolation, ownSessions, preparing }: ClientSettings,
 ): PooledClients {
-  let closing: Promise<void> | undefined;
   let status: Promise<IsolationStatus> | undefined;
-
-  const use: PooledClients["use"] = async (work) => {
-    if (closing) throw new MemoryError("CLOSED", "This memory was closed; create a new one.");
-    return onClient(pool, connectTimeoutMs, work);
-  };
   /** Isolation that isolates nothing must not go unnoticed; a failed look is taken again. */
   const isolated = (client: ClientBase) => {
     status ??= findIsolated(client, schemaName).catch((error: unknown) => {
@@ -84,10 +69,6 @@ export function pooledClients(
     },
     async mayCrossTenants() {
       return isolation !== "rls" || (await use(isolated)).owner;
-    },
-    close() {
-      closing ??= end();
-      return closing;
     },
   };
 }

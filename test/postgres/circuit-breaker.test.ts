@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
 import { createCircuitBreaker, type Outage } from "../../src/postgres/circuit-breaker.js";
+import { poolBusy } from "../../src/postgres/database-error.js";
 
 const silence = () => Promise.reject(new MemoryError("DATABASE_UNAVAILABLE", "no answer"));
 const refusal = () =>
@@ -9,9 +10,13 @@ const refusal = () =>
     new MemoryError("DATABASE_ERROR", "no", { cause: Object.assign(new Error(), { code: "23505" }) }),
   );
 const mistake = () => Promise.reject(new MemoryError("INVALID_INPUT", "no"));
+const full = () =>
+  Promise.reject(new MemoryError("DATABASE_UNAVAILABLE", "no free client", { cause: poolBusy(2) }));
 const answer = () => Promise.resolve("answer");
-const calls = { silence, refusal, mistake, answer };
-const resultOf = { silence: "failed", refusal: "failed", mistake: "failed", answer: "done" };
+const calls = { silence, refusal, mistake, full, answer };
+const resultOf = { silence: "failed", refusal: "failed", mistake: "failed", full: "failed", answer: "done" };
+/** What says nothing of the database. */
+const silent = ["mistake", "full"];
 
 function breakerAt(failures: number, pauseMs: number) {
   const clock = { ms: 0 };
@@ -89,20 +94,20 @@ describe("a circuit breaker", () => {
     for (let failure = 0; failure < 20; failure++) expect(await tried(breaker.guard(silence))).toBe("failed");
   });
 
-  it("is paused exactly since the last `failures` calls in a row got no answer: answers and refusals begin anew, mistakes count neither way", async () => {
+  it("is paused exactly since the last `failures` calls in a row got no answer: answers and refusals begin anew, mistakes and full pools count neither way", async () => {
     const steps = fc.array(fc.constantFrom(...(Object.keys(calls) as (keyof typeof calls)[])), {
       maxLength: 30,
     });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), steps, async (most, names) => {
         const { breaker } = breakerAt(most, 1_000);
-        const told = names.filter((name) => name !== "mistake");
+        const told = names.filter((name) => !silent.includes(name));
         const end = endOfRow(told, most);
         let heard = -1;
         for (const name of names) {
           const paused = heard >= end;
           const result = await tried(breaker.guard(calls[name]));
-          if (name !== "mistake") heard++;
+          if (!silent.includes(name)) heard++;
           expect(result).toBe(paused ? "refused" : resultOf[name]);
           expect(breaker.status().state).toBe(heard >= end ? "paused" : "up");
         }

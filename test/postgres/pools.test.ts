@@ -13,6 +13,7 @@ import type { Memory } from "../../src/memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { copyEmbedded } from "../support/copy-embedded.js";
 import { silentLogger } from "../support/silent-logger.js";
+import { silentProxy } from "../support/silent-proxy.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -84,6 +85,58 @@ describe("a pool of the caller's", () => {
     expect(pool.waitingCount).toBe(0);
     await pool.query(`drop schema "${schema}" cascade`);
     if (pool !== db.pool) await pool.end();
+  });
+});
+
+/** Longest wait for a client, where all of them are held on purpose. */
+const connectTimeoutMs = 200;
+
+describe.skipIf(!onServer()).each([undefined, connectTimeoutMs / 2])(
+  "a pool whose clients the program holds, with a limit of its own of %s ms (server only)",
+  (connectionTimeoutMillis) => {
+    it("is no outage of the database: calls say what to do, and go on once a client is free", async () => {
+      const pool = new pg.Pool({
+        ...{ connectionString: inject("databaseUrl") ?? "", max: 2 },
+        ...(connectionTimeoutMillis !== undefined && { connectionTimeoutMillis }),
+      });
+      const memory = db.memory({ database: pool, config: { database: { connectTimeoutMs } } });
+      const held = [await pool.connect(), await pool.connect()];
+      const waiting = [
+        ...["a", "b", "c", "d"].map((threadId) => memory.record(hello(threadId))),
+        memory.checkpointer().getTuple({ configurable: { thread_id: "a", user_id: "ana" } }),
+        memory.forget(scope, { dryRun: true }),
+      ];
+      for (const settled of await Promise.allSettled(waiting)) {
+        expect(settled).toMatchObject({
+          reason: {
+            code: "DATABASE_UNAVAILABLE",
+            message: expect.stringMatching(/no free client \(all of its 2 clients are in use\).*`max`/),
+          },
+        });
+      }
+      expect(memory.databaseStatus()).toEqual({ state: "up", failures: 0, retryInMs: null });
+      for (const client of held) client.release();
+      expect((await memory.record(hello("a"))).recorded).toBe(1);
+      await memory.close();
+      await pool.end();
+    });
+  },
+);
+
+describe.skipIf(!onServer())("a pool whose attempts to connect get no answer (server only)", () => {
+  it("is an outage of the database, also for who waits behind them", async () => {
+    const proxy = await silentProxy(inject("databaseUrl") ?? "");
+    const pool = new pg.Pool({ connectionString: proxy.url, max: 2 });
+    proxy.silent = true;
+    const memory = db.memory({ database: pool, config: { database: { connectTimeoutMs } } });
+    const waiting = ["a", "b", "c"].map((threadId) => memory.record(hello(threadId)));
+    for (const settled of await Promise.allSettled(waiting)) {
+      expect(settled).toMatchObject({ reason: { message: expect.stringContaining("does not answer") } });
+    }
+    expect(memory.databaseStatus().state).toBe("paused");
+    await memory.close();
+    proxy.close();
+    await pool.end();
   });
 });
 

@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, describe, expect, inject, it } from "vitest";
+import { closeAfterCalls } from "../../src/calls-under-way.js";
+import { createMemory } from "../../src/create-memory.js";
+import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
+import { dropSchemas } from "../support/cells.js";
+import { copyEmbedded } from "../support/copy-embedded.js";
+import { useFreshSchemas } from "../support/fresh-schema.js";
+import { silentLogger } from "../support/silent-logger.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const freshSchema = useFreshSchemas(db);
+const folder = mkdtempSync(join(tmpdir(), "mnemograph-closing-"));
+const made: string[] = [];
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  for (const schema of made) await dropSchemas(db.pool, schema);
+});
+
+const scope = { userId: "ana" };
+/** More than a pool made here has connections. */
+const many = Array.from({ length: 30 }, (_, n) => `thread ${n}`);
+const say = (threadId: string) => ({
+  scope,
+  threadId,
+  messages: [{ role: "user", content: "I love jazz." }],
+});
+
+/** A memory on a pool that its close ends, in a schema of its own or in the test database's. */
+async function memoryOfOwn(options: { readonly cells?: number } = {}) {
+  const dataDir = join(folder, randomUUID());
+  if (!onServer()) copyEmbedded(dataDir);
+  const database = inject("databaseUrl") ?? { dataDir };
+  const schema = `closing_${randomUUID().slice(0, 8)}`;
+  made.push(schema);
+  const memory = createMemory({
+    ...{ database, schema, logger: silentLogger, model: new OfflineChatModel() },
+    ...{ config: { insights: { enabled: false }, consolidation: { enabled: false } }, ...options },
+  });
+  await memory.setup();
+  return memory;
+}
+
+describe("close", () => {
+  it.each([1, 2])("finishes the calls that wait for a connection, in %i cells", async (cells) => {
+    const memory = await memoryOfOwn({ cells });
+    const calls = many.map((threadId) => memory.remember(say(threadId)));
+    await Promise.all([memory.close(), memory.close()]);
+    expect((await Promise.all(calls)).map(({ recorded }) => recorded)).toEqual(many.map(() => 1));
+    await expect(memory.remember(say("later"))).rejects.toMatchObject({ code: "CLOSED" });
+  });
+
+  it("answers the checkpointer's calls that wait for a connection, or refuses them", async () => {
+    const memory = await memoryOfOwn();
+    const saver = memory.checkpointer();
+    const calls = many.map((thread_id) =>
+      saver.getTuple({ configurable: { thread_id, user_id: "ana" } }).then(
+        () => "answered",
+        (error: { code?: string }) => error.code,
+      ),
+    );
+    await memory.close();
+    expect(new Set(["answered", "CLOSED", ...(await Promise.all(calls))])).toEqual(
+      new Set(["answered", "CLOSED"]),
+    );
+  });
+
+  it.skipIf(!onServer())("leaves nobody in the queue of a pool of the caller's (server only)", async () => {
+    const pool = new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 2 });
+    const memory = db.memory({ database: pool });
+    const calls = many.map((threadId) => memory.remember(say(threadId)));
+    await memory.close();
+    await pool.end();
+    expect((await Promise.all(calls)).map(({ recorded }) => recorded)).toEqual(many.map(() => 1));
+  });
+
+  it("finishes a call that is between two of its statements", async () => {
+    const { memory: on } = await freshSchema();
+    const embeddings = new HashingEmbeddings({ dimensions: 16 });
+    const embed = embeddings.embedDocuments.bind(embeddings);
+    let release = () => {};
+    const asked = new Promise<void>((told) => {
+      embeddings.embedDocuments = async (texts) => {
+        told();
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        return embed(texts);
+      };
+    });
+    const memory = on({ embeddings });
+    const add = memory.memories.add({ text: "Likes plums." }, { scope });
+    await asked;
+    const closed = memory.close();
+    await Promise.race([closed, new Promise(setImmediate)]);
+    release();
+    expect((await add)[0]?.outcome).toBe("created");
+    await closed;
+  });
+
+  it("waits for no call longer than it has time, and passes on what calls throw", async () => {
+    const memory = db.memory();
+    const never = { ...memory, held: () => new Promise(() => {}) as never };
+    const closing = closeAfterCalls(never, 10);
+    await expect(closing.recall({ scope: {}, threadId: "t" })).rejects.toMatchObject({
+      code: "SCOPE_REQUIRED",
+    });
+    void closing.held();
+    await closing.close();
+    await expect(memory.recall({ scope, threadId: "t" })).rejects.toMatchObject({ code: "CLOSED" });
+  });
+});
