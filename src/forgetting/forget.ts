@@ -135,6 +135,8 @@ export async function deleteThread(db: Database, input: DeleteThread): Promise<F
   };
   const [found] = await findErasableThreads(db, await findErasureScope(db, scope, thread), { limit: 1 });
   if (found) return erase(db, scope, thread, options);
+  // An interrupted call has left what tells of the thread, and not the thread.
+  if ((await previewForget(db, scope, thread)).total > 0) return erase(db, scope, thread, options);
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${thread.threadId}".`);
 }
 

@@ -54,6 +54,34 @@ const threadIds = async (memory: Memory, scope: object) =>
   (await memory.threads.list({ scope })).map(({ threadId }) => threadId);
 
 describe("threads.delete", () => {
+  it("is finished by another call, wherever the first was interrupted", async () => {
+    const [sailing, chess] = [word(), word()];
+    const { memory, first, second } = await twoThreads([sailing, chess]);
+    const { total } = await memory.threads.delete({ ...first, dryRun: true });
+    let stops = 0;
+    // Each call is stopped after a step more, until nothing is left to delete.
+    for (let before = total; before > 0; ) {
+      const stop = new AbortController();
+      const steps: number[] = [];
+      const deleting = memory.threads.delete({
+        ...{ ...first, batchSize: 10, signal: stop.signal },
+        onProgress: ({ done }) => steps.push(done) > 1 && done > 0 && stop.abort(),
+      });
+      stops += await deleting.then(
+        () => 0,
+        () => 1,
+      );
+      const left = await memory.threads.delete({ ...first, dryRun: true }).catch(() => ({ total: 0 }));
+      expect(left.total).toBeLessThan(before);
+      before = left.total;
+    }
+    expect(stops).toBeGreaterThan(3);
+    await memory.threads.delete(first).catch(() => {});
+    expect(await threadIds(memory, first.scope)).toEqual([second.threadId]);
+    expect(Object.keys(await findEverywhere(db, first.threadId))).toEqual([]);
+    await expect(memory.threads.delete(first)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
   it("deletes the conversation in every table and keeps what was learned, without its words", async () => {
     const [sailing, chess] = [word(), word()];
     const { memory, first, second } = await twoThreads([sailing, chess]);
