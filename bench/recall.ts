@@ -34,7 +34,7 @@ try {
   const growthP95 = await compareGrowth(database, bench, sizes);
   // Last: they add to what the others read.
   const traces = await compareTraces(database, bench, sizes);
-  const { add, ...writeCost } = await compareWrites(bench, sizes);
+  const { add, addCold, ...writeCost } = await compareWrites(bench, sizes);
   const edgeMs = await measureLinks(database, bench, sizes);
   await bench.peers?.close();
   await bench.holding.close();
@@ -45,7 +45,7 @@ try {
       "\nDATABASE_URL is not set: LangGraph's stores, recalls at once and the growth of the table are left out.",
     );
   printLoad();
-  const writeGrowth = { add, remember };
+  const writeGrowth = { add, addCold, remember };
   printResult({
     ...{ speedup, ...sourceCost, growthP95, roundTrips, ...writeCost, edgeMs },
     ...{ dims1536, longThread, writeGrowth, held, throughput, traces },

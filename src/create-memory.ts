@@ -44,6 +44,7 @@ import { migrate } from "./postgres/migrate.js";
 import { migrationStatus } from "./postgres/migration-set.js";
 import { type DatabaseOption, openDatabase, sharedPools, type TakePool } from "./postgres/open-database.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
+import { createNoteWrite } from "./rounds/bring-up.js";
 import {
   createObserve,
   type Observe,
@@ -117,7 +118,8 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
   const defaultScope = parseDefaultScope(options);
   const base = createRuntime(options, at, (delayMs) => upkeep.background.wakeIn(delayMs));
   const holding = createHolding(base);
-  const runtime = { ...base, neighbours: holding.neighbours };
+  const noteWrite = createNoteWrite({ db: base.db, holding }, base.config.retrieval.timeoutMs);
+  const runtime = { ...base, neighbours: holding.neighbours, noteWrite };
   const { db, config } = runtime;
   /** For work in bulk, whose statements have no deadline. */
   const patient = { ...runtime, db: db.patient };

@@ -371,7 +371,8 @@ export interface Memory {
   databaseStatus(): DatabaseStatus;
   /**
    * Which users and apps this process holds in memory, of all tenants, and how recalls were answered; it asks nothing.
-   * An owner is taken in at its second recall within ten minutes: see `retrieval.held`. For those who run the process.
+   * An owner is taken in at its second recall within ten minutes, or once twenty memories were added: see `retrieval.held`.
+   * For those who run the process.
    *
    * @example
    * ```ts

@@ -48,7 +48,7 @@ export const fullSizes: Sizes = {
   embeddedBlocks: { rounds: 30, warmUps: 5 },
   growthRecalls: { rounds: 300, warmUps: 40 },
   longRounds: { rounds: 20, warmUps: 5 },
-  adds: { rounds: 100, warmUps: 20 },
+  adds: { rounds: 100, warmUps: 40 },
   batches: { rounds: 10, warmUps: 1 },
   linkedAdds: { rounds: 280, warmUps: 20 },
 };
@@ -67,7 +67,7 @@ export const smallSizes: Sizes = {
   embeddedBlocks: { rounds: 5, warmUps: 2 },
   growthRecalls: { rounds: 20, warmUps: 6 },
   longRounds: { rounds: 5, warmUps: 2 },
-  adds: { rounds: 10, warmUps: 5 },
+  adds: { rounds: 10, warmUps: 25 },
   batches: { rounds: 3, warmUps: 1 },
   linkedAdds: { rounds: 20, warmUps: 5 },
 };

@@ -24,6 +24,7 @@ import type { Nearness } from "../search/held/slot-scores.js";
 import type { MemoryCandidate } from "../search/memory-hits.js";
 import { lookedAt } from "../search/search-limits.rule.js";
 import { type AskedTerm, weightedTerms } from "../search/word-weights.rule.js";
+import { bringUp } from "./bring-up.js";
 import { findPulse, type PulseOwner, type PulseResult } from "./find-pulse.js";
 import type { RecallResult } from "./find-recall.js";
 import type { PulseStatement } from "./pulse-statement.js";
@@ -160,21 +161,6 @@ function pulseOf(
 function ownersOf({ userId, appId }: Scope, { owners }: PulseResult): (PulseOwner | null)[] {
   const find = (isUser: boolean) => owners.find((owner) => owner.isUser === isUser) ?? null;
   return [...(userId === undefined ? [] : [find(true)]), ...(appId === undefined ? [] : [find(false)])];
-}
-
-/** Brings the copy of `key` up to date, or lets go of it where it has to be read anew. */
-function bringUp(held: Holding["owners"], key: string, copy: OwnerCopy, owner: PulseOwner | null): void {
-  const { tick } = copy;
-  if (!caughtUp(copy, owner)) held.drop(key);
-  else if (copy.tick > tick) held.grown(key);
-}
-
-/** Brings `copy` up to date; false where that needs it to be read anew. */
-function caughtUp(copy: OwnerCopy, owner: PulseOwner | null): boolean {
-  if (owner === null || copy.ref === null) return owner === null && copy.ref === null;
-  if (owner.ref !== copy.ref || owner.changed === null) return false;
-  copy.catchUp({ tick: owner.tick, ...owner.changed });
-  return copy.active.isComplete;
 }
 
 /** Words of the question that are looked up as if they were misspelt; none for most questions. */

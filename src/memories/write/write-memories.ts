@@ -46,15 +46,16 @@ export async function writeMemories(
  * @param input.answers what a model says of the pairs of `findOpenPairs`. @default all are different
  */
 export async function writeGathered(
-  { db, config, logger, neighbours }: Pick<WriteRuntime, "db" | "config" | "logger" | "neighbours">,
+  runtime: Pick<WriteRuntime, "db" | "config" | "logger" | "neighbours" | "noteWrite">,
   input: Writing & { readonly gathered: GatheredDrafts; readonly answers?: readonly Answer[] | undefined },
 ): Promise<WriteOutcome[]> {
+  const { db, config, logger } = runtime;
   const { gathered, origin, alongside, answers = [] } = input;
   const { owners, space } = gathered;
   const outcomes = [...gathered.outcomes];
   if (owners.length === 0 && !alongside) return outcomes;
   const common = { config, origin, answers, language: db.language, newId: randomUUID };
-  const told = await withGiven(neighbours, gathered);
+  const told = await withGiven(runtime, gathered);
   const [only, ...others] = told;
   if (only && others.length === 0 && !alongside) {
     const met = await withNeighbours(db, common, { space, told: only });
@@ -86,12 +87,13 @@ interface MetOwner extends OwnerStatements {
 
 /** Looked up before any lock is taken. */
 async function withGiven(
-  neighbours: WriteRuntime["neighbours"],
+  { neighbours, noteWrite }: Pick<WriteRuntime, "neighbours" | "noteWrite">,
   { owners, space }: GatheredDrafts,
 ): Promise<MetOwner[]> {
   const met: MetOwner[] = [];
   for (const told of owners) {
     const sought = told.batches.flatMap(({ statements }) => statements);
+    if (space !== null) await noteWrite?.(told.scope, sought.length);
     const given = await findGivenNeighbours(neighbours, { scope: told.scope, space }, sought);
     met.push({ ...told, given });
   }

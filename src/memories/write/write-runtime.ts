@@ -1,5 +1,6 @@
 import type { EventStep } from "../../events/event-log.js";
 import type { Runtime } from "../../runtime.js";
+import type { Scope } from "../../scope/scope.js";
 import type { ConsentPolicy } from "../guard/consent-policy.rule.js";
 import type { ConsentGiven } from "../guard/consent-request.rule.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
@@ -20,6 +21,8 @@ export interface WriteConfig {
 export interface WriteRuntime extends Runtime<WriteConfig> {
   /** What this process holds of owners' memories, so that a write need not compare all of their vectors. @default nothing */
   readonly neighbours?: FindHeldNeighbours | undefined;
+  /** Told of so many statements about an owner before they are compared, outside any transaction. @default nobody */
+  readonly noteWrite?: ((scope: Scope, statements: number) => Promise<void>) | undefined;
 }
 
 /** What became of one draft. */

@@ -1,9 +1,14 @@
 import { shortKey } from "./owner-key.js";
 
-/** Which owners were recalled lately, and which of them are to be left alone for a while. */
+/** Which owners were recalled or written to lately, and which of them are to be left alone for a while. */
 export interface SeenOwners {
   /** Notes a recall. Whether it is the second within the time, of an owner that is not to be left alone. */
   again(key: string): boolean;
+  /**
+   * Notes a write of so many statements. Whether twenty were written before it within the time, of an owner that is not to be
+   * left alone.
+   */
+  written(key: string, statements: number): boolean;
   /** Notes a recall that was some time ago. */
   note(key: string, atMs: number): void;
   /** Has the owner left alone until then. */
@@ -18,12 +23,23 @@ export interface SeenOwners {
  */
 const mostRecent = 5_000;
 
+/**
+ * Statements written to an owner before the next one has it taken in. To take in a memory costs as much as to compare it with
+ * some fifteen statements in the database.
+ */
+const enoughWritten = 20;
+
 interface Seen {
+  /** The last recall. */
   readonly atMs: number;
+  /** The last write, and the statements of it and of those not longer than the time before it. */
+  readonly writtenMs: number;
+  readonly written: number;
   readonly aloneUntilMs: number;
 }
 
-const unseen: Seen = { atMs: Number.NEGATIVE_INFINITY, aloneUntilMs: Number.NEGATIVE_INFINITY };
+const never = Number.NEGATIVE_INFINITY;
+const unseen: Seen = { atMs: never, writtenMs: never, written: 0, aloneUntilMs: never };
 
 /** Nobody was seen yet. @param withinMs how long a recall counts as lately. */
 export function createSeenOwners(withinMs: number, nowMs: () => number): SeenOwners {
@@ -31,22 +47,28 @@ export function createSeenOwners(withinMs: number, nowMs: () => number): SeenOwn
   let recent = new Map<string, Seen>();
   let older = new Map<string, Seen>();
   /** Changes what is known of an owner, and returns what was known before. */
-  const put = (key: string, known: Partial<Seen>): Seen => {
+  const put = (key: string, changed: (before: Seen) => Partial<Seen>): Seen => {
     const short = shortKey(key);
     const before = recent.get(short) ?? older.get(short) ?? unseen;
     older.delete(short);
     if (recent.size >= mostRecent && !recent.has(short)) [older, recent] = [recent, new Map()];
-    recent.set(short, { ...before, ...known });
+    recent.set(short, { ...before, ...changed(before) });
     return before;
   };
+  const lately = ({ writtenMs, written }: Seen, now: number) => (now - writtenMs <= withinMs ? written : 0);
   return {
     again(key) {
       const now = nowMs();
-      const { atMs, aloneUntilMs } = put(key, { atMs: now });
+      const { atMs, aloneUntilMs } = put(key, () => ({ atMs: now }));
       return now - atMs <= withinMs && now >= aloneUntilMs;
     },
-    note: (key, atMs) => void put(key, { atMs }),
-    leaveAlone: (key, aloneUntilMs) => void put(key, { aloneUntilMs }),
+    written(key, statements) {
+      const now = nowMs();
+      const before = put(key, (seen) => ({ writtenMs: now, written: lately(seen, now) + statements }));
+      return lately(before, now) >= enoughWritten && now >= before.aloneUntilMs;
+    },
+    note: (key, atMs) => void put(key, () => ({ atMs })),
+    leaveAlone: (key, aloneUntilMs) => void put(key, () => ({ aloneUntilMs })),
     get size() {
       return recent.size + older.size;
     },

@@ -40,6 +40,32 @@ describe("an owner", () => {
     expect(owners.status().served).toEqual({ held: 0, statement: 2 });
   });
 
+  it("is taken in when it is written to again after twenty statements within the time", async () => {
+    const { owners, loads } = policy();
+    const [ana, ben, eve] = [keyOf("ana"), keyOf("ben"), keyOf("eve")];
+    const under = async () => {
+      await settle();
+      return loads.map(({ key }) => key);
+    };
+    owners.written(eve, 100);
+    await pass(10 * minute + 1);
+    owners.written(eve, 19);
+    owners.written(ana, 100);
+    for (let add = 0; add < 20; add++) owners.written(ben, 1);
+    expect(await under()).toEqual([]);
+    owners.written(ana, 1);
+    expect(await under()).toEqual([ana]);
+    owners.written(eve, 1);
+    owners.written(ben, 1);
+    expect(await under()).toEqual([ana, ben]);
+    for (const load of [...loads]) load.finish(new Copy(load.key, 1_000));
+    owners.written(eve, 1);
+    owners.written(ana, 100);
+    owners.written(ana, 1);
+    expect(await under()).toEqual([eve]);
+    expect(owners.status()).toMatchObject({ owners: 2, served: { held: 0, statement: 0 } });
+  });
+
   it("is let go when it was not asked for, by one timer that keeps no process alive", async () => {
     const { owners, hold } = policy();
     const ana = await hold(keyOf("ana"));
