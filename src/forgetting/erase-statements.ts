@@ -15,7 +15,7 @@ export interface ErasableMemory {
   readonly active: boolean;
 }
 
-/** Up to `limit` of the scope's memories, in whatever state. */
+/** Up to `limit` of the scope's memories, in whatever state. Insights come before what they rest on, by which they are found. */
 export async function findErasableMemories(
   tx: Connection,
   scope: ErasureScope,
@@ -23,7 +23,8 @@ export async function findErasableMemories(
 ): Promise<ErasableMemory[]> {
   return tx.query<ErasableMemory & Record<string, unknown>>(sql`
     select x.ref::text as ref, x.id, x.category, x.importance, x.state = 'active' as active
-    from ${tx.schema}.memory x where ${hasMemory(tx, scope)} order by x.ref limit ${limit}`);
+    from ${tx.schema}.memory x where ${hasMemory(tx, scope)} 
+    order by x.kind = 'insight' desc, x.ref limit ${limit}`);
 }
 
 /** Up to `limit` refs of the scope's items in LangGraph's store, locked: nobody writes them, or their vectors, any more. */

@@ -3,6 +3,7 @@ import { insertEvents, type MemoryEvent } from "../events/event-log.js";
 import { completeOwnerTask, type OwnerTaskClaim } from "../jobs/owner-task.js";
 import { recordChanges } from "../memories/changes/record-changes.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
+import { evidenceLink } from "../memories/write/remove-resting.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
@@ -11,9 +12,6 @@ import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
 
 /** How the audit trail names who writes insights. */
 const analyst = "worker:insights";
-
-/** Type of the links that lead from an insight to what it rests on. */
-const evidenceLink = "evidence";
 
 /** As strong as two memories that are just alike enough to be linked: what it rests on need not sound like it. */
 const evidenceStrength = 0.6;

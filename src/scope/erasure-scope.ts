@@ -50,12 +50,20 @@ export function hasScope(scope: ErasureScope): Sql {
   return scope.thread ? sql`${own} and ${isId(sql`x.thread_id`, scope.thread.threadId)}` : own;
 }
 
-/** Whether the memory `x` goes with the scope. */
+/**
+ * Whether the memory `x` goes with the scope. With all that was learned in a thread go the insights that rest on it, which are
+ * found as long as it is there.
+ */
 export function hasMemory(db: Connection, scope: ErasureScope): Sql {
   const { thread, ownerRef } = scope;
   if (!thread) return hasOwner(scope);
-  return sql`x.owner_ref = ${ownerRef}::bigint and (${thread.memories === "all"} or x.kind = 'episode')
-    and x.thread_ref in (${threadsOf(db, scope)})`;
+  const learned = sql`select m.ref from ${db.schema}.memory m
+    where m.owner_ref = ${ownerRef}::bigint and m.thread_ref in (${threadsOf(db, scope)})`;
+  if (thread.memories === "episodes") return sql`x.ref in (${learned} and m.kind = 'episode')`;
+  return sql`x.owner_ref = ${ownerRef}::bigint and x.ref in (
+      ${learned} union
+      select r.from_ref from ${db.schema}.relation r where r.relation_type = 'evidence' and r.to_ref in (${learned})
+    )`;
 }
 
 /** Whether the notes that apps made of the scope's threads go with them, as what else was learned there. */

@@ -5,6 +5,7 @@ import { visibleText } from "../../text/storable-text.js";
 import { isApproved, type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
 import { expiryField, type MemoryMetadata, metadataField } from "../item/memory-metadata.rule.js";
 import { deactivateMemories } from "../write/memory-states.js";
+import { removeResting } from "../write/remove-resting.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.js";
@@ -54,20 +55,21 @@ export async function updateMemory(
 }
 
 /**
- * Hides a memory from every search at once; it can be restored until it is purged.
+ * Hides a memory from every search at once, and the insights that rest on it; they can be restored until they are purged.
  *
  * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is not active.
  */
 export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { purgeAfterMs } = deps.config.lifecycle;
   return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
+    const whose = { ownerRef: owner.ref, vectors: deps.embedder !== null };
     await deactivateMemories(tx, {
-      ownerRef: owner.ref,
+      ...whose,
       changes: [{ id: before.id, state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs }],
-      vectors: deps.embedder !== null,
     });
+    const also = await removeResting(tx, { ...whose, removed: [before.id], purgeAfterMs });
     const old = { ...versionOf(before), state: before.state };
-    return { event: "DELETE", news: "soft_deleted", old, new: { state: "soft_deleted" } };
+    return { event: "DELETE", news: "soft_deleted", old, new: { state: "soft_deleted" }, also };
   });
 }
 

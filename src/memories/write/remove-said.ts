@@ -8,6 +8,7 @@ import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
 import { type MemoryItem, versionOf } from "../item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 import { deactivateMemories } from "./memory-states.js";
+import { removeResting } from "./remove-resting.js";
 
 /** A memory that its user asked to forget. */
 export interface SaidRemoval extends EventPlace {
@@ -18,12 +19,12 @@ export interface SaidRemoval extends EventPlace {
 }
 
 /**
- * Hides memories of the owner of `scope` that its user asked to forget; until they are purged they can be restored. The audit
- * trail keeps the words. What is no longer active, and what is another owner's, stays as it is.
+ * Hides memories of the owner of `scope` that its user asked to forget, and the insights that rest on them; until they are
+ * purged they can be restored. The audit trail keeps the words. What is no longer active, and what is another owner's, stays as it is.
  *
  * Belongs in the transaction of the other writes. Takes the owner's lock.
  *
- * @returns the ids of those that were hidden.
+ * @returns the ids of those that were asked for and hidden.
  */
 export async function removeSaid(
   tx: Connection,
@@ -48,8 +49,12 @@ export async function removeSaid(
   const gone = { state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs } as const;
   const changes = found.map(({ id }) => ({ ...gone, id }));
   await deactivateMemories(tx, { ownerRef, changes, vectors: false });
-  const entries = found.map((memory) => changeOf(memory, byId.get(memory.id) as SaidRemoval));
-  if (entries.length > 0) await recordChanges(tx, { ownerRef, scope, actor, step, changes: entries });
+  const hidden = found.map((memory) => changeOf(memory, byId.get(memory.id) as SaidRemoval));
+  if (hidden.length > 0) {
+    const removed = found.map(({ id }) => id);
+    const resting = await removeResting(tx, { ownerRef, removed, purgeAfterMs, vectors: false });
+    await recordChanges(tx, { ownerRef, scope, actor, step, changes: [...hidden, ...resting] });
+  }
   return found.map(({ id }) => id);
 }
 

@@ -1,0 +1,65 @@
+import sql from "sql-template-tag";
+import type { Connection } from "../../postgres/connection.js";
+import type { OwnerRef } from "../../scope/scope.js";
+import { changeLine } from "../changes/change-line.js";
+import type { MemoryChange } from "../changes/record-changes.js";
+import { versionOf } from "../item/memory.js";
+import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
+import { deactivateMemories } from "./memory-states.js";
+
+/** Type of the links that lead from an insight to what it rests on. */
+export const evidenceLink = "evidence";
+
+/**
+ * Hides the insights of a locked owner that rest on `removed`, which somebody removed, or on what was made one with it: they say
+ * in other words what is no longer to be known. One that is pinned stays, since somebody vouches for it.
+ *
+ * @param input.vectors whether there surely are vectors
+ * @returns the entries that the audit trail needs; none of them is a further event.
+ */
+export async function removeResting(
+  tx: Connection,
+  input: {
+    readonly ownerRef: OwnerRef;
+    readonly removed: readonly string[];
+    readonly purgeAfterMs: number;
+    readonly vectors: boolean;
+  },
+): Promise<MemoryChange[]> {
+  const { ownerRef, removed, purgeAfterMs, vectors } = input;
+  const rows = await tx.query<{ memory: MemoryJson; restedOn: string }>(
+    sql`
+    with recursive gone as (
+      select m.ref, m.id, m.id as removed from ${tx.schema}.memory m
+      where m.owner_ref = ${ownerRef} and m.id = any (${removed}::uuid[])
+      union
+      select m.ref, m.id, g.removed from gone g
+      join ${tx.schema}.memory m on m.superseded_by = g.id and m.owner_ref = ${ownerRef} and m.state = 'merged'
+    ),
+    resting as (
+      select r.from_ref as ref, min(g.removed::text) as removed
+      from gone g join ${tx.schema}.relation r on r.to_ref = g.ref and r.relation_type = ${evidenceLink}
+      group by r.from_ref
+    )
+    select ${memoryJson(tx)} as memory, resting.removed as "restedOn"
+    from resting join ${tx.schema}.memory m on m.ref = resting.ref
+    where m.kind = 'insight' and m.state = 'active' and not m.pinned
+    order by m.ref`,
+    { prepare: true },
+  );
+  const found = rows.map(({ memory, restedOn }) => ({ memory: memoryOf(memory), restedOn }));
+  const gone = { state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs } as const;
+  await deactivateMemories(tx, {
+    ...{ ownerRef, vectors },
+    changes: found.map(({ memory: { id } }) => ({ ...gone, id })),
+  });
+  return found.map(({ memory, restedOn }) => {
+    const { id: memoryId, category, importance, state } = memory;
+    const event = "soft_deleted";
+    return {
+      ...{ memoryId, event: "DELETE", category, similarity: null },
+      ...{ old: { ...versionOf(memory), state }, new: { state: event, restedOn } },
+      news: { event, line: changeLine(event, memory), importance },
+    };
+  });
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { brokenInvariants } from "../support/broken-invariants.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type Address, newAddress, say } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const coffee = "The user drinks no coffee.";
+const runs = "The user runs each morning.";
+const careful = "The user is careful with health.";
+const active = "The user likes to be outside.";
+
+/** A memory that learns what is said word for word, has two insights, and removes `coffee` when it is asked to. */
+function understanding(): Memory {
+  const model = taskModel({
+    fact_extraction: (prompt) => {
+      const [, said = ""] = /<message number="1"[^>]*>([^<]*)</.exec(prompt) ?? [];
+      if (said.startsWith("The user")) return facts(candidate(said, said));
+      const number = Number(new RegExp(`<memory number="(\\d+)"[^>]*>${coffee}`).exec(prompt)?.[1] ?? 0);
+      const removals = number > 0 ? [{ memory: number, evidence: { message: 1, quote: said } }] : [];
+      return { structured: { reasoning: "", facts: [], removals } } as never;
+    },
+    user_insights: (prompt) => {
+      const numberOf = (text: string) => Number(new RegExp(`number="(\\d+)"[^>]*>${text}`).exec(prompt)?.[1]);
+      const insights = [
+        { summary: careful, evidence: [numberOf(coffee), numberOf(runs)] },
+        { summary: active, evidence: [numberOf(runs)] },
+      ];
+      return { structured: { insights } };
+    },
+  });
+  return db.memory({ model, config: { memories: { extract: true }, insights: { enabled: true } } });
+}
+
+/** The same fact learned in one conversation, another in another, and the two insights. */
+async function understood(memory: Memory): Promise<{ first: Address; second: Address }> {
+  const first = newAddress();
+  const second = { ...first, threadId: `${first.threadId} again` };
+  await say(memory, first, coffee);
+  await say(memory, second, runs);
+  expect(await memory.upkeep()).toBe(1);
+  expect(await insightsOf(memory, first)).toEqual([active, careful]);
+  return { first, second };
+}
+
+async function insightsOf(memory: Memory, { scope }: Address): Promise<string[]> {
+  const insights = await memory.memories.list({ scope, kinds: ["insight"] });
+  return insights
+    .map(({ text }) => text)
+    .toSorted()
+    .toReversed();
+}
+
+async function idOf(memory: Memory, { scope }: Address, text: string): Promise<string> {
+  const found = await memory.memories.list({ scope, states: ["active", "soft_deleted"] });
+  return found.find((each) => each.text === text)?.id ?? "";
+}
+
+describe("an insight", () => {
+  it.each<[string, (memory: Memory, thread: Address) => Promise<unknown>]>([
+    [
+      "somebody removes",
+      async (memory, thread) => memory.memories.remove(await idOf(memory, thread, coffee), thread),
+    ],
+    [
+      "the user asks to forget",
+      (memory, thread) => say(memory, thread, "Please forget that I drink no coffee."),
+    ],
+  ])("is hidden with what it rests on, which %s", async (_, remove) => {
+    const memory = understanding();
+    const { first } = await understood(memory);
+    const before = await memory.changes.since(0, { scope: first.scope });
+    await remove(memory, first);
+
+    expect(await insightsOf(memory, first)).toEqual([active]);
+    const id = await idOf(memory, first, careful);
+    const [last] = await memory.memories.history(id, first);
+    expect(last).toMatchObject({
+      ...{ event: "DELETE", old: { text: careful, state: "active" } },
+      new: { state: "soft_deleted", restedOn: await idOf(memory, first, coffee) },
+    });
+    const { changes } = await memory.changes.since(before.revision, { scope: first.scope });
+    expect(changes.filter(({ memoryId }) => memoryId === id)).toMatchObject([{ event: "soft_deleted" }]);
+    expect(await brokenInvariants(db)).toEqual([]);
+    await memory.memories.restore(id, first);
+    expect(await insightsOf(memory, first)).toEqual([active, careful]);
+  });
+
+  it("is hidden also where what it rests on was made one with what is removed", async () => {
+    const memory = understanding();
+    const { first } = await understood(memory);
+    const [other] = await memory.memories.add({ text: "Coffee is nothing for the user." }, first);
+    const into = other?.id ?? "";
+    await memory.memories.merge(await idOf(memory, first, coffee), { ...first, into });
+    await memory.memories.remove(into, first);
+    expect(await insightsOf(memory, first)).toEqual([active]);
+  });
+
+  it("stays where somebody pinned it, and where what it rests on changes", async () => {
+    const memory = understanding();
+    const { first } = await understood(memory);
+    await memory.memories.update(await idOf(memory, first, careful), { pinned: true }, first);
+    await memory.memories.update(await idOf(memory, first, runs), { text: "The user ran." }, first);
+    await memory.memories.remove(await idOf(memory, first, coffee), first);
+    expect(await insightsOf(memory, first)).toEqual([active, careful]);
+  });
+
+  it("goes with a conversation whose memories go, and stays where they stay", async () => {
+    const memory = understanding();
+    const { first, second } = await understood(memory);
+    await memory.threads.delete(first);
+    expect(await insightsOf(memory, first)).toEqual([active, careful]);
+    const removing = { ...second, memories: "remove" } as const;
+    const counted = await memory.threads.delete({ ...removing, dryRun: true });
+    const gone = await memory.threads.delete(removing);
+    expect(gone.total).toBe(counted.total);
+    expect(await insightsOf(memory, first)).toEqual([]);
+    expect(await memory.memories.list({ scope: first.scope })).toMatchObject([{ text: coffee }]);
+    expect(await brokenInvariants(db)).toEqual([]);
+  });
+});
