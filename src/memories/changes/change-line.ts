@@ -103,9 +103,9 @@ export interface Delta {
   readonly top: readonly { readonly event: ChangeEvent; readonly line: string }[];
 }
 
-/** The delta header, at most three bullets; null when nothing changed. */
+/** The delta header, at most three bullets; null when there is nothing to tell. */
 export function deltaHeader({ since, count, top }: Delta): string | null {
-  if (count === 0) return null;
+  if (top.length === 0) return null;
   const more = count > top.length ? ` (${count} changes)` : "";
   const bullets = top.map(({ event, line }) => `- ${signs[event]}: ${line}`);
   return [`Memory updates since rev ${since}${more}:`, ...bullets].join("\n");

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { type Memory, shownBy } from "../../src/index.js";
+import { deltaHeader } from "../../src/memories/changes/change-line.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+
+/** A thread that was told of all there was, among memories of its user that others change meanwhile. */
+async function told(memory: Memory) {
+  await memory.setup();
+  const thread = newAddress();
+  const turn = async () => {
+    const recalled = await memory.recall(thread);
+    const messages = [{ role: "user", content: "Good morning." }];
+    await memory.remember({ ...thread, messages, shown: shownBy(recalled) });
+    const header = deltaHeader(recalled.changes);
+    return header === null ? null : header.split("\n").map((line) => line.replace(/ since rev \d+/, ""));
+  };
+  await turn();
+  const add = async (text: string, more = {}) => {
+    const [written] = await memory.memories.add({ text, category: "knowledge", ...more }, thread);
+    return written?.id ?? "";
+  };
+  return { thread, turn, add, scope: thread.scope };
+}
+
+describe("what a round is told of", () => {
+  it("is how a memory stands now, and nothing of what it said in between", async () => {
+    const memory = db.memory();
+    const { turn, add, scope } = await told(memory);
+    const id = await add("The flight leaves from gate 13.", { importance: 5 });
+    expect(await turn()).toEqual([
+      "Memory updates:",
+      "- +created: [Knowledge] The flight leaves from gate 13. (imp=5)",
+    ]);
+    for (const gate of [14, 15, 16]) {
+      await memory.memories.update(id, { text: `The flight leaves from gate ${gate}.` }, { scope });
+    }
+    await memory.memories.update(id, { text: "The flight was cancelled.", importance: 3 }, { scope });
+    await add("The tax return is due on Friday.", { importance: 2 });
+    expect(await turn()).toEqual([
+      "Memory updates (5 changes):",
+      "- ↑updated: [Knowledge] The flight was cancelled.",
+      "- +created: [Knowledge] The tax return is due on Friday. (imp=2)",
+    ]);
+    expect(await turn()).toBeNull();
+  });
+
+  it("is the value that a slot has, not those that it had", async () => {
+    const memory = db.memory();
+    const { turn, add } = await told(memory);
+    const works = (value: string) =>
+      add(`Ana works as a ${value}.`, { key: "job_of_ana", value, importance: 4 });
+    for (const value of ["clerk", "baker", "pilot", "welder"]) await works(value);
+    await add("The tax return is due on Friday.", { importance: 2 });
+    const lines = await turn();
+    expect(lines?.slice(1)).toEqual([
+      expect.stringMatching(/^- (\+created|↑updated): \[Knowledge\] Ana works as a welder\./),
+      "- +created: [Knowledge] The tax return is due on Friday. (imp=2)",
+    ]);
+  });
+
+  it("is what is new with its words, however often it was changed and said since", async () => {
+    const memory = db.memory();
+    const { turn, add, scope } = await told(memory);
+    const id = await add("The boat is blue.", { importance: 2.5 });
+    await memory.memories.update(id, { text: "The boat is red." }, { scope });
+    await add("The boat is red.");
+    expect(await turn()).toEqual([
+      "Memory updates (2 changes):",
+      "- +created: [Knowledge] The boat is red. (imp=3)",
+    ]);
+  });
+
+  it("is nothing of what came and went, and that what was known is gone or back", async () => {
+    const memory = db.memory();
+    const { turn, add, scope } = await told(memory);
+    const [kept, gone] = [await add("The boat is blue."), await add("The shed is green.")];
+    await turn();
+    await memory.memories.remove(await add("The car is slow."), { scope });
+    expect(await turn()).toBeNull();
+    await memory.memories.remove(kept, { scope });
+    await memory.memories.restore(kept, { scope });
+    await memory.memories.remove(gone, { scope });
+    expect((await turn())?.slice(1)).toEqual([
+      "- ⌛soft_deleted: [Knowledge] The shed is green.",
+      "- ↺restored: [Knowledge] The boat is blue.",
+    ]);
+  });
+
+  it("is one memory of two that were made one", async () => {
+    const memory = db.memory();
+    const { turn, add, scope } = await told(memory);
+    const [double, into] = [await add("The boat is blue."), await add("A new coat of paint went onto it.")];
+    await memory.memories.merge(double, { scope, into });
+    expect((await turn())?.slice(1)).toEqual(["- +created: [Knowledge] A new coat of paint went onto it. (imp=3)"]);
+  });
+});
