@@ -1,7 +1,7 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { entrypoint, type LangGraphRunnableConfig, task } from "@langchain/langgraph";
 import { initChatModel } from "langchain";
-import { createMemory, modelView, type ThreadAddress } from "mnemograph";
+import { createMemory, modelView, type ShownRound, shownBy, type ThreadAddress } from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
 
 // LangGraph's functional API: an entrypoint that recalls, calls the model in a task, and remembers.
@@ -13,18 +13,23 @@ const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new O
 const memory = createMemory({ model, database: process.env.DATABASE_URL });
 await memory.setup();
 
-// What a task gives back is kept in checkpoints. So recall is within it: what was recalled stays out of them.
-const answer = task("answer", async (asked: HumanMessage, whose: ThreadAddress): Promise<BaseMessage> => {
+interface Answered {
+  readonly said: BaseMessage;
+  readonly shown: ShownRound;
+}
+
+// What a task gives back is kept in checkpoints. So recall is within it: what was recalled stays out of them, but for its ids.
+const answer = task("answer", async (asked: HumanMessage, whose: ThreadAddress): Promise<Answered> => {
   const recalled = await memory.recall({ ...whose, query: asked.text });
-  return model.invoke(modelView([asked], recalled));
+  return { said: await model.invoke(modelView([asked], recalled)), shown: shownBy(recalled) };
 });
 
 const chat = entrypoint(
   { name: "chat", checkpointer: memory.checkpointer() },
   async (asked: HumanMessage, config: LangGraphRunnableConfig): Promise<string> => {
     const whose = addressOf(config);
-    const said = await answer(asked, whose);
-    await memory.remember({ ...whose, messages: [asked, said] });
+    const { said, shown } = await answer(asked, whose);
+    await memory.remember({ ...whose, messages: [asked, said], shown });
     return said.text;
   },
 );

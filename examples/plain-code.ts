@@ -1,6 +1,6 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { initChatModel } from "langchain";
-import { createMemory, modelView } from "mnemograph";
+import { createMemory, modelView, shownBy } from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
 
 // Memory around a model call, without a graph: recall, show, remember.
@@ -15,12 +15,15 @@ await memory.setup();
 // Somebody new each time, so that this can be run again.
 const scope = { userId: `ana-${Date.now()}` };
 
-/** One round of a conversation. Its messages need be kept nowhere else: recall brings what the summary does not cover. */
+/**
+ * One round of a conversation. Its messages need be kept nowhere else: recall brings what the summary does not cover. What was
+ * shown counts as used, and news is told once, when `remember` is told what that was.
+ */
 async function chat(threadId: string, text: string): Promise<string> {
   const asked = new HumanMessage(text);
   const recalled = await memory.recall({ scope, threadId, query: text });
   const answer: BaseMessage = await model.invoke(modelView([asked], recalled));
-  await memory.remember({ scope, threadId, messages: [asked, answer] });
+  await memory.remember({ scope, threadId, messages: [asked, answer], shown: shownBy(recalled) });
   return answer.text;
 }
 

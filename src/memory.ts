@@ -77,7 +77,8 @@ export interface Memory {
   recall(input: RecallInput): Promise<Recalled>;
   /**
    * Ends a round: records its messages and starts what is due: a summary, the extraction of facts, the compression
-   * of older turns.
+   * of older turns. With `shown: shownBy(recalled)`, what the round was shown counts as used, and the thread is told the
+   * same news once only.
    *
    * @example
    * ```ts

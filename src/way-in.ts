@@ -33,6 +33,18 @@ export function wayIn(memory: Memory): WayIn {
   return (memory as MemoryWithWayIn)[wayInKey];
 }
 
+/** What an agent outside of this process was shown by a search counts as used, as through the tool of a graph. */
+export function reportSearch(
+  memory: Memory,
+  asked: { readonly scope: Scope; readonly agentId: string | undefined },
+  hits: readonly { readonly id: string; readonly similarity?: number | undefined }[],
+): Promise<void> {
+  const similarities = hits.flatMap((hit) => hit.similarity ?? []);
+  const similarity = similarities.length > 0 ? Math.max(...similarities) : undefined;
+  const shownIds = hits.map(({ id }) => id);
+  return wayIn(memory).emit({ ...asked, step: "tool", op: "search", status: "ok", similarity, shownIds });
+}
+
 /** Whether `value` is what `createMemory` returns. */
 export function isMemory(value: unknown): value is Memory {
   return typeof value === "object" && value !== null && wayInKey in value;

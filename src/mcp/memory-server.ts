@@ -8,7 +8,7 @@ import { isSharedBy, parseScope, type Scope, scopeField } from "../scope/scope.j
 import { answerForms } from "../search/answer-query.js";
 import { comesBesides } from "../text/comes-besides.js";
 import { parseInput, storableText } from "../text/parse-input.js";
-import { wayIn } from "../way-in.js";
+import { reportSearch } from "../way-in.js";
 
 /** Whose memory a server of the Model Context Protocol shows, and who acts in it. */
 export interface McpServerOptions {
@@ -80,7 +80,8 @@ function addSearches(server: McpServer, { memory, scope, agent }: Served): void 
     ({ return: form = "bullets", top_k: topK = 3, ...asked }) =>
       answered(async () => {
         const hits = await memory.query({ ...asked, scope, agent, topK, return: form, budgetTokens: 2_000 });
-        await reportShown({ memory, scope, agent }, hits);
+        const shown = hits.flatMap(({ id, ...hit }) => (id === undefined ? [] : { ...hit, id }));
+        await reportSearch(memory, { scope, agentId: agent }, shown);
         return hits;
       }),
   );
@@ -116,17 +117,6 @@ function addSearches(server: McpServer, { memory, scope, agent }: Served): void 
         memory.transcript.search({ ...asked, scope, topK, ...(threadId !== undefined && { threadId }) }),
       ),
   );
-}
-
-/** What an agent is shown counts as used, as through the tool of a graph. */
-async function reportShown(
-  { memory, scope, agent }: Pick<Served, "memory" | "scope"> & { readonly agent: string | undefined },
-  hits: readonly { readonly id?: string | undefined; readonly similarity?: number | undefined }[],
-): Promise<void> {
-  const similarities = hits.flatMap((hit) => hit.similarity ?? []);
-  const similarity = similarities.length > 0 ? Math.max(...similarities) : undefined;
-  const seen = { status: "ok", similarity, shownIds: hits.flatMap(({ id = [] }) => id) } as const;
-  await wayIn(memory).emit({ scope, agentId: agent, step: "tool", op: "search", ...seen });
 }
 
 function addWrites(server: McpServer, { memory, scope, actor }: Served): void {

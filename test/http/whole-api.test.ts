@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { hc } from "hono/client";
@@ -328,4 +329,22 @@ describe("its description", () => {
     expect(ready.status).toBe(503);
     expect(await ready.json()).toEqual({ status: "unavailable", code: "CLOSED" });
   });
+});
+
+describe("a query", () => {
+  it.each([{}, { return: "bullets" }, { return: "full" }])(
+    "counts what a query shows as used: %j",
+    async (form) => {
+      let now = new Date("2026-01-05T10:00:00Z");
+      const memory = db.memory({ clock: () => now });
+      const scope = { userId: randomUUID() };
+      const { finn } = httpClients(memory, { finn: { role: "user", scope } });
+      const [added] = await memory.memories.add({ text: "Finn parks at the harbour." }, { scope });
+      now = new Date("2026-02-05T10:00:00Z");
+      await finn("POST", "/query", { query: "Where does Finn park?", agent: "planner", ...form });
+      expect((await memory.memories.get(added?.id ?? "", { scope }))?.lastAccessedAt).toEqual(now);
+      const events = await memory.events.list({ scope, op: "search" });
+      expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
+    },
+  );
 });

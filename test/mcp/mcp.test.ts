@@ -76,14 +76,16 @@ async function useOf(client: Client) {
 }
 
 it("counts what an agent is shown as used", async () => {
-  const used = db.memory();
+  let now = new Date("2026-01-05T10:00:00Z");
+  const used = db.memory({ clock: () => now });
   const scope = { userId: "finn" };
   const [added] = await used.memories.add({ text: "Finn parks at the harbour." }, { scope });
   const app = createMcpServer(used, { scope, agent: "planner" });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await app.connect(theirs);
+  now = new Date("2026-02-05T10:00:00Z");
   await call(await connect(ours), "memory_query", { query: "Where does Finn park?" });
-  expect((await used.memories.get(added?.id as string, { scope }))?.lastAccessedAt).toBeInstanceOf(Date);
+  expect((await used.memories.get(added?.id as string, { scope }))?.lastAccessedAt).toEqual(now);
   const events = await used.events.list({ scope, op: "search" });
   expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
 });

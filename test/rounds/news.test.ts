@@ -94,6 +94,8 @@ describe("what a round is told of", () => {
     const { turn, add, scope } = await told(memory);
     const [double, into] = [await add("The boat is blue."), await add("A new coat of paint went onto it.")];
     await memory.memories.merge(double, { scope, into });
-    expect((await turn())?.slice(1)).toEqual(["- +created: [Knowledge] A new coat of paint went onto it. (imp=3)"]);
+    expect((await turn())?.slice(1)).toEqual([
+      "- +created: [Knowledge] A new coat of paint went onto it. (imp=3)",
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { memoryFilterSchema } from "../../search/memory-filter.rule.js";
+import { reportSearch } from "../../way-in.js";
 import { anyObject, described, memoryKind, moment } from "../answers/fields.js";
 import {
   explanation,
@@ -112,6 +113,11 @@ export const roundRoutes = {
     async call({ memory, whose, body: { return: form, ...query } }) {
       const asked = { ...whose, ...query };
       const hits = form ? await memory.query({ ...asked, return: form }) : await memory.query(asked);
+      const shown = hits.flatMap((hit) => {
+        const id = "memory" in hit ? hit.memory.id : hit.id;
+        return id === undefined ? [] : { id, similarity: hit.similarity };
+      });
+      await reportSearch(memory, { scope: whose.scope, agentId: query.agent ?? undefined }, shown);
       return { hits: hits as z.output<typeof queryAnswer>["hits"] };
     },
   }),
