@@ -60,6 +60,8 @@ const statements: Record<string, string[]> = {
     "La città dell'utente è Roma.",
   ],
   language: [
+    "The user speaks Spanish and wants to learn French.",
+    "The user prefers to be answered in French when studying.",
     "The user speaks Portuguese at home.",
     "The user prefers to be addressed in German.",
     "The user's native language is Danish.",
@@ -180,6 +182,23 @@ const statements: Record<string, string[]> = {
 };
 
 const others = [
+  "The user wants to learn Spanish.",
+  "The user wants to learn Spanish this year.",
+  "The user would like to take up Italian and wants to practise French with a tutor.",
+  "The user likes teaching English.",
+  "The user wants to improve in German.",
+  "The user prefers studying Japanese in the evening.",
+  "Der Nutzer möchte Spanisch lernen.",
+  "Die Nutzerin möchte lernen, wie man auf Spanisch schreibt.",
+  "L'utilisateur veut apprendre l'espagnol.",
+  "L'utilisatrice souhaite améliorer son niveau en anglais.",
+  "El usuario quiere aprender el inglés.",
+  "La usuaria quiere mejorar en alemán.",
+  "O usuário quer aprender o francês.",
+  "L'utente vuole imparare lo spagnolo.",
+  "De gebruiker wil Spaans leren.",
+  "De gebruiker wil leren praten in het Spaans.",
+  "Пользователь предпочитает учить испанский.",
   "The user was in Porto for a week.",
   "The user's sister lives in Porto.",
   "The user has a friend who lives in Rome.",

@@ -35,11 +35,18 @@ const notOfAThing =
 /** A language, in the place of one. */
 const languages = `(?<!\\p{L})${anyLanguage}${notOfAThing}`;
 
+/** Verbs of those who do not know a language yet, or teach it: they say nothing of the one to talk in. */
+const learning =
+  `(?<!\\p{L})(?:learn|study|studi|teach|practi[cs]|improv|master|brush|pick(?:ing)? up|tak(?:e|ing) up|get(?:ting)? better
+  |lern|leren|leert|appren|etudi|enseign|ameliorer|pratiqu|perfection|aprend|estud|ensen|ensin|pratic|mejorar|melhorar
+  |perfeccion|aperfei|dominar|impar|insegn|migliorar|perfezion|изуч|выуч|учи)`.replace(/\n\s+/g, "");
+const unlearned = `(?:(?!${learning}).){0,40}`;
+
 /** The same where what a thing is like comes after it: "prefers l'anglais", and neither "le cinéma français" nor "el vino español". */
 const beforeLanguage =
   `(?:le|el|o|il|lo|en|em|in|y|e|et|un peu de?|un poco de|um pouco de|parler|ecrire|hablar|falar|parlare
   |escribir|escrever|scrivere|bien|bem|bene|solo|so|\\p{L}+ment|\\p{L}+mente)`.replace(/\n\s+/g, "");
-const objectLanguage = `(?:(?:.{0,40} )?${beforeLanguage} |.{0,40}l')?${languages}`;
+const objectLanguage = `(?:(?:${unlearned} )?${beforeLanguage} |${unlearned}l')?${languages}`;
 
 /** How sentences about the user begin and go on in one language: `who` is a subject, the others follow it. */
 export interface Phrases extends Readonly<Partial<Record<PersonalField, string>>> {
@@ -85,7 +92,7 @@ export const phrases: readonly Phrases[] = [
     between:
       "(?:(?:now|currently|still|also|just|recently|has|have|is|was|been|since|permanently|mostly|primarily|usually|always|mainly|would|will) ){0,3}",
     city: `(?:lives?|living|lived|resid(?:es?|ing)|dwells?|based|located|settled) (?:[^ ,.;]+ ){0,4}?(?:in|at|near|outside|around) ${place}|(?:relocat(?:ed|ing|es)|mov(?:ed|es|ing)) (?:(?:back|over|out|away|down|up|here|recently|permanently|from [^,.;]{1,30}?) )?(?:in|to|near) ${place}${notAJob}|calls? (?:(?!(?:from|at|on|when|every|her|his|their)(?!\\p{L}))[^ ,.;]+ ){1,4}home|makes? (?:his|her|their) home in|(?:has|owns|rents) (?:a|an) (?:[^ ]+ )?(?:flat|apartment|house|home|place) in ${place}|'s? (?:current |home |new )?(?:home|hometown|city|town|residence|place of residence|address|location|base) is (?:now |currently )?(?!(?:a|an|full|on|under|being|very|too|not|so|always|often|strong|small|big|old|new)(?!\\p{L}))`,
-    language: `(?:speaks?|writes?|prefers?|wants?|likes?|chats?|communicat\\p{L}+|understands?|answers?|replies|addressed).{0,40}${languages}|(?:a |an )?(?:fluent|native)\\p{L}* (?:.{0,20} )?${languages}|'s? (?:[^ ]+ )?(?:language|mother tongue|native tongue)(?: is|:)`,
+    language: `(?:speaks?|writes?|prefers?|wants?|likes?|chats?|communicat\\p{L}+|understands?|answers?|replies|addressed)${unlearned}${languages}|(?:a |an )?(?:fluent|native)\\p{L}* (?:.{0,20} )?${languages}|'s? (?:[^ ]+ )?(?:language|mother tongue|native tongue)(?: is|:)`,
     pronouns:
       "'s? (?:[^ ]+ )?pronouns? ?(?:are|is|:)|(?:uses?|using|prefers?|has|wants?|goes by|asks? for).{0,40}(?<!\\p{L})pronouns?(?!\\p{L})|(?:uses?|goes by|prefers?) .{0,20}(?:she|he|they|xe|ze|it)\\/",
     preferred_name: `'s? (?:full |first |last |given |real |legal )?name is ${aName}|(?:(?<=(?:is|was|'s) )(?:called|named)) ${aName}|introduced (?:himself|herself|themselves) as|goes? by (?!(?:she|he|they|xe|ze|it)\\/|(?:train|bus|car|bike|bicycle|boat|ferry|plane|tram|metro|taxi|subway|foot|air|rail|feel|the (?:book|rules?|train|bus))(?!\\p{L}))|(?:prefers?|wants?|likes?|asks?|asked|wishes|would like|should|needs?) (?:to )?(?:be|being) (?:(?:called|addressed as|named|referred to as) ${aName}|addressed by)|known as ${aName}|prefers? the (?:nick)?name|'s? (?:nickname|preferred name|chosen name|name to use)|answers to (?!the(?!\\p{L}))${aName}|wants? (?:everyone|people|others|us|you) to call (?:him|her|them|the user) ${aName}`,
@@ -93,7 +100,7 @@ export const phrases: readonly Phrases[] = [
   {
     who: "(?:der|die|das) (?:benutzer|nutzer|anwender|kunde|kundin|user)(?:in)?",
     city: "(?:wohnt|lebt|wohnhaft|zuhause|zu hause|ansassig) (?:.{0,30} )?(?:in|im|bei|nahe|nahe bei|am|an der|auf) (?!(?:angst|frieden|scheidung|trennung|armut|einer (?:wg|beziehung|partnerschaft|ehe))(?!\\p{L}))|(?:zog|gezogen|umgezogen) .{0,40}|ist .{0,40} (?:gezogen|umgezogen)|hat .{0,30}wohnung in",
-    language: `(?:spricht|schreibt|bevorzugt|mochte|wunscht|versteht) .{0,40}${languages}|.{0,10}(?:muttersprache|sprache)`,
+    language: `(?:spricht|schreibt|bevorzugt|mochte|wunscht|versteht) ${unlearned}${languages}|.{0,10}(?:muttersprache|sprache)`,
     pronouns: ".{0,40}pronomen",
     preferred_name:
       "(?:mochte|will|wunscht|bevorzugt|zieht) .{0,40}(?<!\\p{L})(?:genannt|angesprochen|gerufen|angeredet)|.{0,15}(?:spitzname|rufname|vorname|name) (?:ist|lautet)|heisst|nennt sich",
@@ -133,7 +140,7 @@ export const phrases: readonly Phrases[] = [
   {
     who: "(?:de )?(?:gebruiker|gebruikster|klant)",
     city: "(?:woont|leeft|verblijft|verhuisd|verhuisde|gevestigd) (?:.{0,40} )?(?:in|te|naar|bij) (?!(?:stilte|vrede|angst|weelde|harmonie|armoede)(?!\\p{L}))|is .{0,40}verhuisd",
-    language: `(?:spreekt|schrijft|verkiest|wil|verstaat) .{0,40}${languages}|.{0,10}(?:moedertaal|taal)(?!\\p{L})`,
+    language: `(?:spreekt|schrijft|verkiest|wil|verstaat) ${unlearned}${languages}|.{0,10}(?:moedertaal|taal)(?!\\p{L})`,
     pronouns: ".{0,40}voornaamwoord",
     preferred_name:
       "(?:wil|wordt|heeft|verkiest) .{0,30}(?:genoemd|aangesproken)|heet|.{0,10}(?:bijnaam|roepnaam|naam is)",
@@ -141,7 +148,7 @@ export const phrases: readonly Phrases[] = [
   {
     who: "(?:пользователь|пользовательница|пользователя|пользовательницу|клиент|клиентка|клиента|клиентку)",
     city: "(?:живет|проживает|переехала?|поселил\\p{L}*|обосновал\\p{L}*) (?:.{0,30} )?(?:в|во|на|под) (?!(?:страхе|браке|мире|гармонии|достатке|бедности)(?!\\p{L}))",
-    language: `(?:говорит|пишет|предпочитает|понимает|общается) .{0,40}(?:${languages}|(?<!\\p{L})по-\\p{L}+ски|(?<!\\p{L})язык)|.{0,15}язык`,
+    language: `(?:говорит|пишет|предпочитает|понимает|общается) ${unlearned}(?:${languages}|(?<!\\p{L})по-\\p{L}+ски|(?<!\\p{L})язык)|.{0,15}язык`,
     pronouns: ".{0,40}местоимени",
     preferred_name:
       "зовут|(?:просит|хочет|предпочитает|любит) .{0,40}(?:называ|звали|обраща)|.{0,15}прозвище",
