@@ -1,5 +1,5 @@
--- Of each memory a round is told how it stands now, and nothing of what it was in between: of a value that was replaced the one
--- that took its place is told, of two that were made one the one that stayed, and nothing of what came and went.
+-- Of each memory a round is told what happened to it last, and nothing of what it was in between: of a value that was replaced
+-- the one that took its place is told, of two that were made one the one that stayed.
 do $do$
 begin
   execute format(
@@ -14,20 +14,17 @@ begin
         changes := '[]';
         if exists (select from %1$I.change_log l where l.owner_ref = told and l.rev > since) then
           with change as materialized (
-            select l.*, bool_or(l.event = 'created') over (partition by l.memory_id) as is_new
-            from %1$I.change_log l
+            select l.* from %1$I.change_log l
             where l.owner_ref = told and l.rev > since and l.category = any (categories) and l.app_id in ('', asked_app)
           ),
-          -- The line that says what a memory is now: of a new one that was also said again, the one with its words.
+          -- Of one that was also said again the line before, which has its words.
           latest as (
-            select distinct on (c.memory_id) c.* from change c
-            order by c.memory_id, c.is_new and c.event = 'merged', c.rev desc
+            select distinct on (c.memory_id) c.* from change c order by c.memory_id, c.event = 'merged', c.rev desc
           ),
           -- Read one by one, until there are enough.
           standing as (
             select l.* from (
-              select * from latest where not (is_new and event in ('deleted', 'soft_deleted'))
-              order by importance desc, rev desc offset 0
+              select * from latest order by importance desc, rev desc offset 0
             ) l
             where coalesce(
               (select m.state from %1$I.memory m where m.id = l.memory_id limit 1), 'purged'
@@ -35,13 +32,7 @@ begin
             limit most_changes
           )
           select (select count(*) from change), coalesce(
-            json_agg(
-              json_build_object(
-                'rev', s.rev, 'event', case when s.is_new then 'created' else s.event end,
-                'line', s.line || case when s.is_new and s.event <> 'created'
-                  then ' (imp=' || round(s.importance::numeric) || ')' else '' end
-              ) order by s.importance desc, s.rev desc
-            ),
+            json_agg(json_build_object('rev', s.rev, 'event', s.event, 'line', s.line) order by s.importance desc, s.rev desc),
             '[]'
           ) into change_count, changes
           from standing s;

@@ -54,7 +54,7 @@ export async function applyCompaction(
   });
   const { action, targetId } = applied;
   if (action !== null) {
-    deps.logger.info(`🗜️ Compacted memories for app ${scope.appId}: ${action} memory ${targetId}`, {
+    deps.logger.info(`🗜️  Compacted memories for app ${scope.appId}: ${action} memory ${targetId}`, {
       ...{ appId: scope.appId, step: "compact", memoryIds: aboutOf(decision).map(({ id }) => id) },
     });
   }

@@ -137,7 +137,7 @@ const shortestCut = 40;
 
 /**
  * `result` as it is where it fits, else with its strings cut, the longest first; without what it is linked to, then without
- * its metadata where that is not enough, and as text alone in the end.
+ * its metadata where that is not enough, then without all but id, category and text, and as text alone in the end.
  */
 function cutToFit(
   result: MemoryBullet,
@@ -151,6 +151,7 @@ function cutToFit(
   const shapes = [
     { shape: alone, least: shortestCut },
     { shape: bare, least: shortestCut },
+    { shape: { id: result.id, category: result.category, text: result.text }, least: shortestCut },
     { shape: { text: result.text }, least: 1 },
   ];
   for (const { shape, least } of shapes) {

@@ -114,12 +114,13 @@ export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQu
   const agent = asks.agent ?? null;
   const filter = parseFilter(asks.filters, scope);
   const categories = allowedCategories(policy, agent, asks.categories ?? null);
+  const namesCategories = Boolean(asks.categories) || filter.category !== null;
   if (filter.category !== null) allowedCategories(policy, agent, [filter.category]);
   return {
     ...{ text: asks.query, agent, threshold: asks.threshold ?? undefined },
     search: {
       ...{ scope, categories, most, limit: Math.max(50, most * candidatesPerHit) },
-      kinds: asks.kinds ?? (asks.categories ? [...defaultKinds, "procedure"] : defaultKinds),
+      kinds: asks.kinds ?? (namesCategories ? [...defaultKinds, "procedure"] : defaultKinds),
       filter: { ...filter, category: filter.category && requireCategory(policy, filter.category).name },
     },
     shape: { form: asks.return ?? null, budgetTokens: sameOf(asks, "budgetTokens", "budget_tokens") },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { brokenInvariants } from "../support/broken-invariants.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type Address, newAddress, say } from "../support/thread-facts.js";
@@ -65,6 +66,69 @@ describe.each([
     await memory.memories.update(id, { text: "The user plays the cello." }, user);
     expect(await linksOf(user)).toEqual([]);
     expect((await memory.memories.history(id, user))[0]?.event).toBe("UPDATE");
+  });
+
+  it("are made among what is written in one call as if it came one by one", async () => {
+    const memory = db.memory(options);
+    await memory.setup();
+    const [together, apart] = [newAddress(), newAddress()];
+    const texts = {
+      home: "The user drinks green tea in the kitchen every morning.",
+      office: "The user drinks green tea in the office every morning.",
+      boat: "The user keeps a blue sailing boat in Hamburg harbour.",
+      garden: "The user drinks green tea in the garden every morning.",
+      dinghy: "The user keeps a blue rubber dinghy in Hamburg harbour.",
+    };
+    await added(memory, apart, texts);
+    const drafts = Object.entries(texts).map(([tag, text]) => ({ text, tags: [tag] }));
+    const outcomes = await memory.memories.add(
+      drafts.map((draft) => ({ ...draft, origin: "operator" as const })),
+      together,
+    );
+    expect(await linksOf(together)).toEqual(await linksOf(apart));
+    expect(await linksOf(together)).toEqual([
+      "dinghy → boat",
+      "garden → home",
+      "garden → office",
+      "office → home",
+    ]);
+    const [link] = await memory.memories.history(outcomes[1]?.id ?? "", together);
+    expect(link).toMatchObject({ event: "LINK", new: { links: [{ to: outcomes[0]?.id }] } });
+    const links = await memory.memories.links(outcomes[0]?.id ?? "", together);
+    expect(links.map(({ memory: { tags } }) => tags[0]).toSorted()).toEqual(["garden", "office"]);
+    expect(await brokenInvariants(db)).toEqual([]);
+  });
+
+  it("are as many as may be, and none where none may be, in one call too", async () => {
+    const drafts = Array.from({ length: 12 }, (_, place) => ({
+      ...{ text: `The user drinks green tea in room ${place} every morning.`, tags: [`${place}`] },
+    }));
+    for (const [links, most] of [
+      [2, 2],
+      [0, 0],
+    ] as const) {
+      const memory = db.memory({ ...options, config: { memories: { links } } });
+      await memory.setup();
+      const user = newAddress();
+      await memory.memories.add(drafts, user);
+      const from = (await linksOf(user)).map((link) => link.split(" ")[0]);
+      const counts = drafts.map(({ tags: [tag] }) => from.filter((each) => each === tag).length);
+      expect(counts).toEqual(drafts.map((_, place) => Math.min(place, most)));
+    }
+  });
+
+  it("do not lead to the value that a slot had", async () => {
+    const memory = db.memory(options);
+    await memory.setup();
+    const user = newAddress();
+    const boat = (colour: string) => ({
+      ...{ category: "knowledge", key: "boat_colour", value: colour, tags: [colour] },
+      text: `The sailing boat in Hamburg harbour is ${colour}.`,
+    });
+    await memory.memories.add([boat("red")], user);
+    await added(memory, user, { slow: "The sailing boat in Hamburg harbour is slow." });
+    await memory.memories.add([boat("blue")], user);
+    expect(await linksOf(user)).toEqual(["blue → slow", "slow → red"]);
   });
 
   it("are made for what leaves quarantine", async () => {

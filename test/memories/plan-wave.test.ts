@@ -117,7 +117,7 @@ function write(store: Store, drafts: readonly MemoryDraft[], isAgreed: boolean):
   const all = new Map<number, WriteOutcome>();
   for (const wave of inWaves(statements)) {
     const gathered = wave.map((statement) => store.gather(statement));
-    const { plan, outcomes } = planWave({ ...context, fresh: new Set() }, gathered);
+    const { plan, outcomes } = planWave({ ...context, alike: [] }, gathered);
     store.apply(plan);
     for (const [place, outcome] of outcomes) all.set(place, outcome);
   }

@@ -107,7 +107,7 @@ describe("the audit trail", () => {
     const eventsOf = async (id: string) =>
       (await memory.memories.history(id, user)).map(({ event }) => event).toReversed();
     expect(await eventsOf(sea!.id!)).toEqual(["ADD", "MERGE", "TTL", "DELETE"]);
-    expect(await eventsOf(lake!.id!)).toEqual(["ADD", "UPDATE", "DELETE", "RESTORE"]);
+    expect(await eventsOf(lake!.id!)).toEqual(["ADD", "LINK", "UPDATE", "DELETE", "RESTORE"]);
     expect(await eventsOf(held!.id!)).toEqual(["ADD", "UPDATE", "TTL", "DELETE"]);
     const [next] = await memory.memories.add(trip("The user went to the lake with Rex in June."), user);
     expect(await eventsOf(next!.id!)).toEqual(["ADD", "LINK"]);

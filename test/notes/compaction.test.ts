@@ -139,7 +139,7 @@ describe("the eleventh note of an app", () => {
       expect.stringContaining(`error: ❌ Memory compaction failed for app ${talk.scope.appId}: `),
     );
     expect(logger.lines).toContainEqual(
-      `info: 🗜️ Compacted memories for app ${talk.scope.appId}: delete memory ${gone?.id}`,
+      `info: 🗜️  Compacted memories for app ${talk.scope.appId}: delete memory ${gone?.id}`,
     );
   });
 

@@ -61,25 +61,26 @@ describe("what a round is told of", () => {
     ]);
   });
 
-  it("is what is new with its words, however often it was changed and said since", async () => {
+  it("is the words of what was changed, however often it was said again", async () => {
     const memory = db.memory();
     const { turn, add, scope } = await told(memory);
-    const id = await add("The boat is blue.", { importance: 2.5 });
+    const id = await add("The boat is blue.");
     await memory.memories.update(id, { text: "The boat is red." }, { scope });
-    await add("The boat is red.");
-    expect(await turn()).toEqual([
-      "Memory updates (2 changes):",
-      "- +created: [Knowledge] The boat is red. (imp=3)",
-    ]);
+    const [double, into] = [await add("A new coat of paint went onto it."), id];
+    await memory.memories.merge(double, { scope, into });
+    expect(await turn()).toEqual(["Memory updates (4 changes):", "- ↑updated: [Knowledge] The boat is red."]);
+    const [other] = [await add("The boat has a new coat.")];
+    await memory.memories.merge(other, { scope, into });
+    expect((await turn())?.slice(1)).toEqual([expect.stringMatching(/^- ↔merged: Combined 3 notes/)]);
   });
 
-  it("is nothing of what came and went, and that what was known is gone or back", async () => {
+  it("is that what was known is gone, or back", async () => {
     const memory = db.memory();
     const { turn, add, scope } = await told(memory);
     const [kept, gone] = [await add("The boat is blue."), await add("The shed is green.")];
     await turn();
     await memory.memories.remove(await add("The car is slow."), { scope });
-    expect(await turn()).toBeNull();
+    expect((await turn())?.slice(1)).toEqual(["- ⌛soft_deleted: [Knowledge] The car is slow."]);
     await memory.memories.remove(kept, { scope });
     await memory.memories.restore(kept, { scope });
     await memory.memories.remove(gone, { scope });

@@ -58,7 +58,7 @@ export async function rewriteContent(
       actorTerms: searchName(actorId ?? "", tx.language),
     },
   });
-  return linkChanges(next, links ?? [], near);
+  return linkChanges(next, links ?? []);
 }
 
 /** A memory that is being edited, under the lock of its owner. */

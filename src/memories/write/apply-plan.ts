@@ -21,8 +21,10 @@ import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
 /** What new memories are made with. */
 export type NewMemoryContext = Pick<WriteContext, "config" | "language" | "newId">;
 
-/** A stored memory to link to. */
-export type NearMemory = Pick<KnownMemory, "relation" | "ref" | "id" | "similarity">;
+/** A memory to link to; without a ref one that is made in the same statement. */
+export type NearMemory = Pick<KnownMemory, "relation" | "id" | "similarity"> & {
+  readonly ref: number | null;
+};
 
 /** `statement` as a row to insert, active and with a new id, linked to the nearest of `neighbours`. */
 export function newMemory(
@@ -83,19 +85,17 @@ export function nearestLinks(
   return neighbours
     .filter(({ relation, similarity }) => relation === "near" && similarity >= memories.linkSimilarity)
     .slice(0, memories.links)
-    .map(({ ref, similarity }) => ({ ref, strength: similarity }));
+    .map(({ ref, id, similarity }) => ({ ref, id, strength: similarity }));
 }
 
 /** The entry of the audit trail for links just made; none where none were. */
 export function linkChanges(
   { id, category }: { readonly id: string; readonly category: string },
   links: readonly MemoryLink[],
-  known: readonly NearMemory[],
 ): MemoryChange[] {
   const [strongest] = links;
   if (!strongest) return [];
-  const ids = new Map(known.map((each) => [each.ref, each.id]));
-  const linked = links.map(({ ref, strength }) => ({ to: ids.get(ref), strength }));
+  const linked = links.map(({ id: to, strength }) => ({ to, strength }));
   const similarity = strongest.strength;
   return [
     { memoryId: id, event: "LINK", old: null, new: { links: linked }, news: null, category, similarity },

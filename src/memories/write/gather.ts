@@ -13,7 +13,7 @@ import { findWriteCandidates } from "./find-write-candidates.js";
 import { findGivenNeighbours, type GivenNeighbours } from "./held-neighbours.js";
 import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
 import { type GatheredStatement, type SaidBefore, type Statement, toldTo } from "./statement.js";
-import { findNearStatements, type NearPair } from "./waves.js";
+import { findNearStatements, type NearStatements } from "./waves.js";
 import type { WriteConfig, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
 /** Drafts made ready to be written. */
@@ -35,9 +35,8 @@ export interface OwnerStatements {
 }
 
 /** Statements, and which of them are near each other. */
-interface StatementBatch {
+interface StatementBatch extends NearStatements {
   readonly statements: readonly Statement[];
-  readonly near: readonly NearPair[];
 }
 
 /** Some seconds of work in one transaction, which the owner's other writers wait for. */
@@ -199,7 +198,7 @@ async function compared(
   const batches: StatementBatch[] = [];
   for (let from = 0; from < plain.length; from += mostInBatch) {
     const statements = plain.slice(from, from + mostInBatch);
-    batches.push({ statements, near: await findNearStatements(db, context, statements) });
+    batches.push({ statements, ...(await findNearStatements(db, context, statements)) });
   }
   return { scope, batches, quarantined };
 }

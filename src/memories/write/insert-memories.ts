@@ -8,7 +8,9 @@ import { memoryColumns } from "../item/memory-row.js";
 
 /** A link to another memory of the owner, as strong as the two are similar. */
 export interface MemoryLink {
-  readonly ref: number;
+  /** Null for one that is inserted in the same statement. */
+  readonly ref: number | null;
+  readonly id: string;
   readonly strength: number;
 }
 
@@ -98,10 +100,11 @@ export function rowsOfAdded(db: Connection, ownerRef: OwnerRef, space: Embedding
     ${space ? embeddingRows(db, ownerRef, space) : empty}
     link as (
       insert into ${db.schema}.relation (from_ref, to_ref, strength)
-      select added.ref, l.ref, l.strength
+      select added.ref, coalesce(l.ref, mate.ref), l.strength
       from added join input i on i.id = added.id
-      cross join lateral json_to_recordset(i.links) as l (ref bigint, strength real)
-      where added.state = 'active' and l.ref <> added.ref
+      cross join lateral json_to_recordset(i.links) as l (ref bigint, id uuid, strength real)
+      left join added mate on l.ref is null and mate.id = l.id and mate.state = 'active'
+      where added.state = 'active' and coalesce(l.ref, mate.ref) <> added.ref
       on conflict do nothing
     )`;
 }

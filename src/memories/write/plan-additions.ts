@@ -3,10 +3,10 @@ import { bestSimilarity } from "../item/memory.js";
 import type { NearMemory, NewMemoryContext, PlanTarget } from "./apply-plan.js";
 import { mergeThresholds } from "./decide-write.rule.js";
 import { type GivenNeighbours, nearestCount } from "./held-neighbours.js";
-import { planAlone } from "./plan-statement.js";
+import { planAlone, planInTurn } from "./plan-statement.js";
 import { commonPlace, joinWrites, type PlannedWave } from "./plan-wave.js";
-import { type Statement, toldTo } from "./statement.js";
-import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
+import { type Statement, toldTo, type WriteContext } from "./statement.js";
+import type { WriteConfig } from "./write-runtime.js";
 
 /** What is left to the database to say of a new memory, which decides nothing here. */
 interface Addition {
@@ -42,27 +42,26 @@ const unread = { turns: 0, now: new Date(0) };
  * `planWave` decides.
  */
 export function planAdditions(
-  context: NewMemoryContext & { readonly config: WriteConfig; readonly origin: WriteOrigin },
+  context: NewMemoryContext & Pick<WriteContext, "config" | "origin" | "alike">,
   wave: readonly Statement[],
   given: GivenNeighbours,
 ): PlannedAdditions | null {
-  const { config, origin } = context;
+  const { config, origin, alike } = context;
   const met = wave.map((statement) => ({ statement, near: nearOf(given, statement) }));
   const certain = met.every(({ statement, near }) => near !== null && isNew(config, statement, near));
   if (!certain) return null;
   const found = met.map(({ statement, near }) => ({ statement, near: near ?? [] }));
   const planned = joinWrites(
-    found.map(({ statement, near }) => ({
-      statement,
-      ...planAlone(context, toldTo(unread, statement), near),
-    })),
+    planInTurn(found, alike, ({ statement, near }, mates) =>
+      planAlone(context, toldTo(unread, statement), { near, mates }),
+    ),
     origin,
   );
   const all = found.flatMap(({ near }) => near);
   return {
     ...planned,
     additions: wave.map((statement) => additionOf(config, statement)),
-    near: [...new Set(all.map(({ ref }) => ref))],
+    near: [...new Set(all.flatMap(({ ref }) => ref ?? []))],
     search: { searched: bestSimilarity(all), place: commonPlace(origin, wave) },
   };
 }

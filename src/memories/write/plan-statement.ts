@@ -17,13 +17,22 @@ import {
 import { absorbed, type SettledDecision } from "./decide-write.rule.js";
 import type { NewMemory } from "./insert-memories.js";
 import type { Sighting } from "./memory-states.js";
-import type { KnownMemory, ToldMemory, ToldStatement, WriteContext } from "./statement.js";
+import type {
+  AlikePair,
+  KnownMemory,
+  Statement,
+  ToldMemory,
+  ToldStatement,
+  WriteContext,
+} from "./statement.js";
 import type { WriteOutcome } from "./write-runtime.js";
 
 /** A statement, and the stored memories that bear on it. */
 export interface MetStatement {
   readonly statement: ToldStatement;
   readonly known: readonly KnownMemory[];
+  /** What is made of earlier statements beside it and is near it. @default nothing */
+  readonly mates?: readonly NearMemory[];
 }
 
 /** What becomes of a statement, and all that is done for it. */
@@ -58,14 +67,18 @@ type Decided<Action extends SettledDecision["action"]> = Extract<SettledDecision
 /** A new memory, in the place of `decision.id` where there is one. */
 function planNew(
   context: WriteContext,
-  { statement, known }: MetStatement,
+  { statement, known, mates = [] }: MetStatement,
   decision: Decided<"create"> | Decided<"replace">,
 ): PlannedWrite {
   const { memory } = statement;
   const old = decision.action === "replace" ? byId(known, decision.id) : undefined;
   const double = absorbed(known);
   const validFrom = heldSince(memory, old).toISOString();
-  const created = { ...newMemory(context, statement, others(context, known, double?.id)), validFrom };
+  const near = nearestFirst(
+    known.filter(({ id }) => id !== old?.id && id !== double?.id),
+    mates,
+  );
+  const created = { ...newMemory(context, statement, near), validFrom };
   const { id } = created;
   const gone = { supersededBy: id, purgeAfterMs: null };
   return {
@@ -86,13 +99,13 @@ function planNew(
   };
 }
 
-/** A new memory that meets nothing but what it is linked to: the nearest of `near`, which come nearest first. */
+/** A new memory that meets nothing but what it is linked to: the nearest of `near`, which come nearest first, and `mates`. */
 export function planAlone(
   context: NewMemoryContext,
   statement: ToldStatement,
-  near: readonly NearMemory[],
+  { near, mates }: { readonly near: readonly NearMemory[]; readonly mates: readonly NearMemory[] },
 ): PlannedWrite {
-  const created = newMemory(context, statement, near);
+  const created = newMemory(context, statement, nearestFirst(near, mates));
   return {
     outcome: { outcome: "created", id: created.id, problems: [] },
     plan: { created: [created], changes: addedChanges("created", statement, created, near) },
@@ -112,7 +125,7 @@ function addedChanges(
       news: newsOf(news, memory, said.length),
       similarity: known.find(({ relation }) => relation === "near")?.similarity ?? null,
     },
-    ...linkChanges(created, created.links, known),
+    ...linkChanges(created, created.links),
   ];
 }
 
@@ -175,7 +188,7 @@ function planUpdate(
   const { memory, vector, said } = statement;
   const old = byId(known, id);
   const { category, pinned, tags, actorId, similarity, text, seenCount } = old;
-  const neighbours = others(context, known, id);
+  const neighbours = known.filter((each) => each.id !== id);
   const links = nearestLinks(neighbours, context.config);
   const importance = Math.max(old.importance, memory.importance);
   const confidence = Math.max(old.confidence, memory.confidence);
@@ -211,7 +224,7 @@ function planUpdate(
           ...{ ...updated, similarity },
           news: { ...newsOf("updated", { ...memory, category }, times), importance },
         },
-        ...linkChanges(old, links, neighbours),
+        ...linkChanges(old, links),
       ],
     },
   };
@@ -227,9 +240,37 @@ function planKept({ statement: { memory }, known }: MetStatement, { id }: Decide
   };
 }
 
-/** What a memory may be linked to: neither itself nor what was made together with it. */
-function others({ fresh }: WriteContext, known: readonly KnownMemory[], itself?: string): KnownMemory[] {
-  return known.filter(({ id }) => id !== itself && !fresh.has(id));
+function nearestFirst(known: readonly NearMemory[], mates: readonly NearMemory[]): readonly NearMemory[] {
+  if (mates.length === 0) return known;
+  return [...known, ...mates].toSorted((one, other) => other.similarity - one.similarity);
+}
+
+/**
+ * Plans each of `wave` in turn: `plan` is told which of the memories made of those before are near it.
+ *
+ * @param alike which of the statements are near each other.
+ */
+export function planInTurn<Item extends { readonly statement: Statement }>(
+  wave: readonly Item[],
+  alike: readonly AlikePair[],
+  plan: (item: Item, mates: readonly NearMemory[]) => PlannedWrite,
+): (Item & PlannedWrite)[] {
+  const pairsOf = new Map<number, AlikePair[]>();
+  for (const pair of alike) pairsOf.set(pair.later, [...(pairsOf.get(pair.later) ?? []), pair]);
+  const made = new Map<number, string>();
+  return wave.map((item) => {
+    const near = new Map<string, NearMemory>();
+    for (const { earlier, similarity } of item.statement.said.flatMap(
+      ({ draft }) => pairsOf.get(draft) ?? [],
+    )) {
+      const id = made.get(earlier);
+      if (id !== undefined && !near.has(id)) near.set(id, { relation: "near", ref: null, id, similarity });
+    }
+    const planned = plan(item, [...near.values()]);
+    const [created] = planned.plan.created ?? [];
+    if (created?.state === "active") for (const { draft } of item.statement.said) made.set(draft, created.id);
+    return { ...item, ...planned };
+  });
 }
 
 /** Decisions name only memories that they were given. */

@@ -3,10 +3,10 @@ import type { EventPlace } from "../../events/event-log.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { consentChange } from "../guard/consent-request.rule.js";
 import { isApproved } from "../item/memory.js";
-import { joinPlans, type WritePlan } from "./apply-plan.js";
+import { joinPlans, type NearMemory, type WritePlan } from "./apply-plan.js";
 import { decideWrite, mergeThresholds, type SettledDecision, settleAsk } from "./decide-write.rule.js";
 import { guardStatement } from "./guard-statement.js";
-import { type MetStatement, type PlannedWrite, planStatement } from "./plan-statement.js";
+import { type MetStatement, type PlannedWrite, planInTurn, planStatement } from "./plan-statement.js";
 import {
   answerTo,
   type GatheredStatement,
@@ -30,10 +30,8 @@ export interface PlannedWave {
  * What a statement changes belongs to where it was said, whichever memory it is about.
  */
 export function planWave(context: WriteContext, wave: readonly GatheredStatement[]): PlannedWave {
-  return joinWrites(
-    wave.map((gathered) => ({ statement: gathered.statement, ...planGuarded(context, gathered) })),
-    context.origin,
-  );
+  const writes = planInTurn(wave, context.alike, (gathered, mates) => planGuarded(context, gathered, mates));
+  return joinWrites(writes, context.origin);
 }
 
 /** The plans of `writes` as one, each change where its statement was said; the outcomes by the drafts' places. */
@@ -67,13 +65,17 @@ function placeOf(origin: WriteOrigin, { memory }: Statement) {
 }
 
 /** A change of a field that a policy guards is written only where the guard lets it pass. */
-function planGuarded(context: WriteContext, gathered: GatheredStatement): PlannedWrite {
+function planGuarded(
+  context: WriteContext,
+  gathered: GatheredStatement,
+  mates: readonly NearMemory[],
+): PlannedWrite {
   const { owner, config, origin } = context;
   const { statement, known } = gathered;
   const { memory } = statement;
   const rule = consentRule(config.consent, memory);
   const given = rule ? origin.consent : undefined;
-  const met = { known, statement: toldTo(owner, given ? vouchedFor(statement) : statement) };
+  const met = { known, mates, statement: toldTo(owner, given ? vouchedFor(statement) : statement) };
   const decision = decide(context, met);
   if (rule === null) return planStatement(context, met, decision);
   const { consents, ...verdict } = guardStatement(context, gathered, rule, decision);

@@ -89,6 +89,13 @@ export interface GatheredStatement {
   readonly standing: readonly StandingConsent[];
 }
 
+/** Two statements of one batch that are near each other, by the places of their drafts. */
+export interface AlikePair {
+  readonly earlier: number;
+  readonly later: number;
+  readonly similarity: number;
+}
+
 /** What a statement may say again. Without an id it is an earlier one of the same batch. */
 export type SaidBefore = Pick<KnownMemory, "text"> & { readonly id: string | null };
 
@@ -123,7 +130,7 @@ export interface WriteContext {
   readonly answers: readonly Answer[];
   /** The text search configuration. */
   readonly language: string;
-  /** What this very write has made so far. Links lead to what was known before it. */
-  readonly fresh: ReadonlySet<string>;
+  /** Which of the statements are so near each other that their memories are linked. */
+  readonly alike: readonly AlikePair[];
   readonly newId: () => string;
 }

@@ -8,7 +8,7 @@ import { type ConsentPolicy, consentRule } from "../guard/consent-policy.rule.js
 import { notedAgain } from "../item/memory-metadata.rule.js";
 import { mergeThresholds } from "./decide-write.rule.js";
 import type { PreparedMemory } from "./prepare-memory.js";
-import { type Answer, answerTo, type Statement } from "./statement.js";
+import { type AlikePair, type Answer, answerTo, type Statement } from "./statement.js";
 import type { WriteConfig } from "./write-runtime.js";
 
 /** Two statements of one batch that are near each other. */
@@ -19,32 +19,48 @@ export interface NearPair {
   readonly band: "merge" | "ask";
 }
 
-/**
- * The pairs among `statements` that are merged, or asked about, by the bands that hold against the store: facts and
- * insights without a key.
- */
+/** What of one batch is near each other. */
+export interface NearStatements {
+  /** Those that are merged, or asked about, by the bands that hold against the store: facts and insights without a key. */
+  readonly near: readonly NearPair[];
+  /** Those whose memories are linked, if they become two. */
+  readonly alike: readonly AlikePair[];
+}
+
+/** Which of `statements` are near each other. */
 export async function findNearStatements(
   db: Connection,
   { config, space }: { readonly config: WriteConfig; readonly space: EmbeddingSpace | null },
   statements: readonly Statement[],
-): Promise<NearPair[]> {
-  const free = statements.filter(
-    ({ memory: { key, kind } }) => key === undefined && (kind === "fact" || kind === "insight"),
-  );
+): Promise<NearStatements> {
   const { mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity } = config.memories;
-  const pairs = await findNearTexts(db, {
-    statements: free,
-    space,
-    least: Math.min(mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity),
-  });
-  const places = new Set(pairs.flatMap(({ first, second }) => [first, second]));
-  const read = new Map([...places].map((place) => [place, readStatement(free[place]?.memory.text ?? "")]));
-  return pairs.flatMap(({ first, second, similarity }): NearPair[] => {
-    const [earlier, later] = [free[first] as Statement, free[second] as Statement];
-    const texts = [read.get(first) ?? "", read.get(second) ?? ""] as const;
-    const band = comparison(similarity, texts, mergeThresholds(later.memory, config));
-    return band === "merge" || band === "ask" ? [{ earlier, later, band }] : [];
-  });
+  const { links, linkSimilarity } = config.memories;
+  const leastSame = Math.min(mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity);
+  const leastAlike = links > 0 ? linkSimilarity : Number.POSITIVE_INFINITY;
+  const least = Math.min(leastSame, leastAlike);
+  const pairs = await findNearTexts(db, { statements, space, least });
+  const same = pairs.filter(({ mayBeOne, similarity }) => mayBeOne && similarity >= leastSame);
+  const places = new Set(same.flatMap(({ first, second }) => [first, second]));
+  const at = (place: number) => statements[place] as Statement;
+  const read = new Map([...places].map((place) => [place, readStatement(at(place).memory.text)]));
+  return {
+    near: same.flatMap(({ first, second, similarity }): NearPair[] => {
+      const [earlier, later] = [at(first), at(second)];
+      const texts = [read.get(first) ?? "", read.get(second) ?? ""] as const;
+      const band = comparison(similarity, texts, mergeThresholds(later.memory, config));
+      return band === "merge" || band === "ask" ? [{ earlier, later, band }] : [];
+    }),
+    alike: pairs
+      .filter(({ similarity }) => similarity >= leastAlike)
+      .map(({ first, second, similarity }) => {
+        return { earlier: at(first).said[0].draft, later: at(second).said[0].draft, similarity };
+      }),
+  };
+}
+
+/** Whether a statement may be merged with one of its kind: what has a key meets its slot alone. */
+function isFree({ memory: { key, kind } }: Statement): boolean {
+  return key === undefined && (kind === "fact" || kind === "insight");
 }
 
 /** Two texts by their places, the earlier one first. */
@@ -52,6 +68,8 @@ interface TextPair {
   readonly first: number;
   readonly second: number;
   readonly similarity: number;
+  /** Whether the two may be merged: both are free, and of one kind. */
+  readonly mayBeOne: boolean;
 }
 
 interface PairSearch {
@@ -60,7 +78,7 @@ interface PairSearch {
   readonly least: number;
 }
 
-/** Pairs of one text: as many as are looked at in the store. */
+/** Pairs of one text, of those that may be one and of the others: as many as are looked at in the store. */
 const neighbours = 5;
 
 /**
@@ -79,7 +97,8 @@ async function pairsByVector(
   { statements, space, least }: PairSearch & { readonly space: EmbeddingSpace },
 ): Promise<TextPair[]> {
   const apps = statements.map(({ memory }) => memory.scope.appId ?? "");
-  const kinds = statements.map(({ memory }) => memory.kind);
+  // Of what is not free, none.
+  const kinds = statements.map((statement) => (isFree(statement) ? statement.memory.kind : null));
   const vectors = statements.map(({ vector }) => vector);
   return db.query<TextPair & QueryResultRow>(
     sql`
@@ -88,17 +107,17 @@ async function pairsByVector(
         with ordinality as p (app_id, kind, embedding, place)
     ),
     pair as (
-      select one.place as first, other.place as second,
+      select one.place as first, other.place as second, coalesce(one.kind = other.kind, false) as "mayBeOne",
         least(1, -(one.embedding ${space.product} other.embedding)) as similarity
-      from probe one join probe other
-        on other.place > one.place and other.app_id = one.app_id and other.kind = one.kind
+      from probe one join probe other on other.place > one.place and other.app_id = one.app_id
     ),
     near as (
-      select p.*, row_number() over (partition by second order by similarity desc, first) as nth
+      select p.*, row_number() over (partition by second, "mayBeOne" order by similarity desc, first) as nth
       from pair p where similarity >= ${least}
     )
-    select first::int - 1 as first, second::int - 1 as second, similarity from near where nth <= ${neighbours}
-    order by second, nth`,
+    select first::int - 1 as first, second::int - 1 as second, similarity, "mayBeOne" from near
+    where nth <= ${neighbours}
+    order by second, similarity desc, first`,
     { prepare: true },
   );
 }
@@ -118,17 +137,21 @@ async function pairsByTerms(db: Connection, { statements, least }: PairSearch): 
   const lengths = new Float64Array(memories.length);
   for (const { index, frequency } of said) lengths[index] = (lengths[index] ?? 0) + frequency;
   const shared = sharedTerms(said, memories.length);
+  const free = statements.map(isFree);
   return memories.flatMap((memory, second) => {
     const earlier = memories.slice(0, second).map((other, first): TextPair => {
-      const comparable = other.kind === memory.kind && other.scope.appId === memory.scope.appId;
+      const comparable = other.scope.appId === memory.scope.appId;
       const both = (lengths[first] ?? 0) + (lengths[second] ?? 0);
       const common = shared[second]?.[first] ?? 0;
-      return { first, second, similarity: comparable && both > 0 ? (2 * common) / both : 0 };
+      const mayBeOne = free[first] === true && free[second] === true && other.kind === memory.kind;
+      return { first, second, mayBeOne, similarity: comparable && both > 0 ? (2 * common) / both : 0 };
     });
-    return earlier
+    const near = earlier
       .filter(({ similarity }) => similarity >= least)
-      .toSorted((one, other) => other.similarity - one.similarity || one.first - other.first)
-      .slice(0, neighbours);
+      .toSorted((one, other) => other.similarity - one.similarity || one.first - other.first);
+    const those = (mayBeOne: boolean) =>
+      near.filter((pair) => pair.mayBeOne === mayBeOne).slice(0, neighbours);
+    return [...those(true), ...those(false)];
   });
 }
 

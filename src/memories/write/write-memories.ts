@@ -59,7 +59,8 @@ export async function writeGathered(
   const [only, ...others] = told;
   if (only && others.length === 0 && !alongside) {
     const met = await withNeighbours(db, common, { space, told: only });
-    const added = await addWhatIsNew(db, common, { space, ...met });
+    const alike = only.batches.flatMap((batch) => batch.alike);
+    const added = await addWhatIsNew(db, { ...common, alike }, { space, ...met });
     for (const [draft, outcome] of added ?? []) outcomes[draft] = outcome;
     if (added) return outcomes;
     told[0] = met.told;
@@ -133,7 +134,7 @@ async function withNeighbours(
  */
 async function addWhatIsNew(
   db: Connection,
-  context: Omit<WriteContext, "fresh" | "owner">,
+  context: Omit<WriteContext, "owner">,
   { space, told, wave }: WhatIsNew & { readonly space: EmbeddingSpace | null },
 ): Promise<PlannedWave["outcomes"] | null> {
   const { scope, given } = told;
@@ -160,24 +161,23 @@ function wavesOf(
  */
 async function writeForOwner(
   tx: Connection,
-  { context, target }: { context: Omit<WriteContext, "fresh">; target: PlanTarget },
+  { context: common, target }: { context: Omit<WriteContext, "alike">; target: PlanTarget },
   told: MetOwner,
 ): Promise<WrittenForOwner> {
   const { given, quarantined } = told;
+  const context = { ...common, alike: told.batches.flatMap(({ alike }) => alike) };
   const { origin } = context;
   const { scope, space } = target;
-  const fresh = new Set<string>();
   const outcomes: [number, WriteOutcome][] = [];
   for (const wave of wavesOf(context, told)) {
     const gathered = await gatherWave(tx, { ...context, scope, space, given }, wave);
-    const { plan, outcomes: ofWave } = planWave({ ...context, fresh }, gathered);
+    const { plan, outcomes: ofWave } = planWave(context, gathered);
     const searched = bestSimilarity(gathered.flatMap(({ known }) => known));
     await applyPlan(tx, { ...target, search: { searched, place: commonPlace(origin, wave) } }, plan);
-    for (const { id } of plan.created) fresh.add(id);
     outcomes.push(...ofWave);
   }
   if (quarantined.length === 0) return { outcomes, quarantined: [] };
-  const last = await quarantine(tx, { ...context, fresh }, target, quarantined);
+  const last = await quarantine(tx, context, target, quarantined);
   return { outcomes: [...outcomes, ...last.outcomes], quarantined: last.quarantined };
 }
 
