@@ -135,7 +135,8 @@ async function add(text: string, flags: AddFlags): Promise<void> {
       throw new MemoryError("INVALID_INPUT", `That text cannot be a memory: ${added.problems.join(", ")}.`);
     }
     const where = added?.consentId ?? added?.id ?? "";
-    print(flags, added, () => oneLine(`${added?.outcome}: ${where}`));
+    const rest = added?.trimmed === undefined ? "" : `; not stored, add it by itself: ${added.trimmed}`;
+    print(flags, added, () => oneLine(`${added?.outcome}: ${where}${rest}`));
   });
 }
 

@@ -48,6 +48,7 @@ export const writeOutcome = z
     ]),
     id: z.string().nullable(),
     consentId: z.string().optional(),
+    trimmed: z.string().optional(),
     problems: z.array(z.string()),
   })
   .register(described, { id: "WriteOutcome" });

@@ -204,14 +204,20 @@ async function write(call: Call, draft: MemoryDraft, quoted: string | null | und
   return told(outcome as Outcome, draft.text, channelOf(config, memory).byAgent);
 }
 
-function told({ outcome, id, consentId, problems }: Outcome, text: string, byAgent: boolean): string {
+function told(
+  { outcome, id, consentId, problems, trimmed = "" }: Outcome,
+  text: string,
+  byAgent: boolean,
+): string {
   switch (outcome) {
     case "created":
     case "updated":
     case "replaced":
     case "merged":
     case "closed":
-      return `Remembered: ${text} (${id})`;
+      return trimmed === ""
+        ? `Remembered: ${text} (${id})`
+        : `Remembered but for its end (${id}). That is a memory of its own, without pronouns: ${trimmed}`;
     case "kept":
       return "Not changed: what is known is believed more. Ask the user, and quote the answer.";
     case "proposed":

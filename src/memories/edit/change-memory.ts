@@ -7,6 +7,7 @@ import { expiryField, type MemoryMetadata, metadataField } from "../item/memory-
 import { deactivateMemories } from "../write/memory-states.js";
 import { removeResting } from "../write/remove-resting.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
+import { cutOff, trimToLength } from "../write/writing-constraints.rule.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
@@ -43,6 +44,7 @@ export async function updateMemory(
   return editMemory(deps, { ...input, states }, async (editing) => {
     const { before } = editing;
     requireExpired(editing);
+    requireWhole(before, patch.text);
     const next = { ...before, ...patch };
     const vouched = !words || isApproved(before);
     const also = await rewriteContent(deps, editing, next, { embedded, vouched });
@@ -97,6 +99,17 @@ function requireExpired({ before, owner }: Editing): void {
     "WRONG_STATE",
     `Memory ${before.id} was removed and has not expired: bring it back with memory.memories.restore.`,
     { details: { current: before } },
+  );
+}
+
+/** @throws MemoryError `INVALID_INPUT` where not all of `text` could be stored. */
+function requireWhole({ kind, id }: MemoryItem, text: string | undefined): void {
+  const rest = text === undefined ? "" : cutOff(text, trimToLength(kind, text) ?? text);
+  if (rest === "") return;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `Memory ${id} cannot be given that text: a memory has two sentences at most (a note four), and none after the first ` +
+      `begins with a pronoun. Add this by itself: ${rest}`,
   );
 }
 

@@ -15,6 +15,7 @@ import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
 import { type GatheredStatement, type SaidBefore, type Statement, toldTo } from "./statement.js";
 import { findNearStatements, type NearStatements } from "./waves.js";
 import type { WriteConfig, WriteOutcome, WriteRuntime } from "./write-runtime.js";
+import { cutOff } from "./writing-constraints.rule.js";
 
 /** Drafts made ready to be written. */
 export interface GatheredDrafts {
@@ -23,6 +24,8 @@ export interface GatheredDrafts {
   /** Of the others, what each owner is told. Users come before apps: see `lockOwner`. */
   readonly owners: readonly OwnerStatements[];
   readonly space: EmbeddingSpace | null;
+  /** For each draft, the end of its text that goes too far for a memory; empty for most. */
+  readonly trimmed: readonly string[];
 }
 
 /** What one owner is told. */
@@ -82,7 +85,10 @@ export async function gatherDrafts(
   const space = embedded?.space ?? null;
   const owners: OwnerStatements[] = [];
   for (const told of byOwner(statements)) owners.push(await compared(db, { config, space }, told));
-  return { outcomes: prepared.map(rejected), owners, space };
+  const trimmed = prepared.map((memory, at) =>
+    "problems" in memory ? "" : cutOff(redacted[at]?.text ?? "", memory.text),
+  );
+  return { outcomes: prepared.map(rejected), owners, space, trimmed };
 }
 
 /**

@@ -37,7 +37,12 @@ export async function writeMemories(
   runtime: WriteRuntime,
   input: Writing & { readonly scope: Scope; readonly drafts: readonly MemoryDraft[] },
 ): Promise<WriteOutcome[]> {
-  return writeGathered(runtime, { ...input, gathered: await gatherDrafts(runtime, input) });
+  const gathered = await gatherDrafts(runtime, input);
+  const outcomes = await writeGathered(runtime, { ...input, gathered });
+  return outcomes.map((outcome, draft) => {
+    const trimmed = gathered.trimmed[draft] ?? "";
+    return trimmed === "" ? outcome : { ...outcome, trimmed };
+  });
 }
 
 /**

@@ -48,6 +48,11 @@ export interface WriteOutcome {
   readonly id: string | null;
   /** The request in `memory.consents` that it waits with, or that was refused. */
   readonly consentId?: string;
+  /**
+   * The end of the draft's text that was not stored, where it had more than a memory may have (two sentences, a note four,
+   * the first alone where the next begins with a pronoun; 280 characters): add it as memories of their own.
+   */
+  readonly trimmed?: string;
   readonly problems: readonly WritingProblem[];
 }
 

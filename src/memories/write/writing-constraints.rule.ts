@@ -122,6 +122,12 @@ export function trimToLength(kind: MemoryKind, text: string): string | null {
   return last ? firstSentences(kind, head.slice(0, last.index + 1)) : null;
 }
 
+/** What `trimToLength` has cut off `text`, of which it made `kept`; empty where that is all of it. */
+export function cutOff(text: string, kept: string): string {
+  const whole = visibleText(text).trim();
+  return whole.startsWith(kept) ? whole.slice(kept.length).trim() : "";
+}
+
 function firstSentences(kind: MemoryKind, text: string): string {
   if (kind === "procedure") return text;
   const sentences = sentencesOf(text);

@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { cutOff, trimToLength } from "../../src/memories/write/writing-constraints.rule.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+
+describe("a text that is more than one memory", () => {
+  it.each<[string, object, string, string]>([
+    [
+      "The user is allergic to nuts. The user is allergic to eggs. The user is allergic to fish.",
+      {},
+      "The user is allergic to nuts. The user is allergic to eggs.",
+      "The user is allergic to fish.",
+    ],
+    ["The user likes tea. It calms the user.", {}, "The user likes tea.", "It calms the user."],
+    [
+      "Opens at one. Shuts at two. Rests. Eats. Sleeps.",
+      { kind: "note" },
+      "Opens at one. Shuts at two. Rests. Eats.",
+      "Sleeps.",
+    ],
+    [
+      `The user likes tea. The user ${"very ".repeat(60)}much likes rye.`,
+      {},
+      "The user likes tea.",
+      `The user ${"very ".repeat(60)}much likes rye.`,
+    ],
+  ])("is stored as far as it goes, and the rest is told: %s", async (text, more, stored, trimmed) => {
+    const memory = db.memory();
+    const scope = { ...newAddress().scope, appId: randomUUID() };
+    const [first, again] = [
+      await memory.memories.add([{ text: "The user rows." }, { text, ...more }], { scope }),
+      await memory.memories.add({ text, ...more }, { scope }),
+    ];
+    expect(first).toMatchObject([{ outcome: "created" }, { outcome: "created", problems: [], trimmed }]);
+    expect(first[0]).not.toHaveProperty("trimmed");
+    expect(again).toMatchObject([{ outcome: "merged", trimmed }]);
+    expect((await memory.memories.get(first[1]?.id ?? "", { scope }))?.text).toBe(stored);
+  });
+
+  it("is no text to change a memory to", async () => {
+    const memory = db.memory();
+    const { scope } = newAddress();
+    const [added] = await memory.memories.add({ text: "The user eats apples." }, { scope });
+    const id = added?.id ?? "";
+    const text = "The user eats apples. The user eats pears. The user eats kiwis.";
+    await expect(memory.memories.update(id, { text }, { scope })).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringContaining("Add this by itself: The user eats kiwis."),
+    });
+    expect((await memory.memories.get(id, { scope }))?.text).toBe("The user eats apples.");
+    await memory.memories.update(id, { text: "The user eats apples. The user eats pears." }, { scope });
+  });
+
+  it("is told whole: what is stored and what is not are all of it", () => {
+    const sentence = fc.constantFrom(
+      "The user rows.",
+      "It rains.",
+      "Ana bakes bread!",
+      "Is he well?",
+      "x".repeat(300),
+    );
+    fc.assert(
+      fc.property(fc.array(sentence, { minLength: 1, maxLength: 6 }), (sentences) => {
+        const text = sentences.join(" ");
+        const kept = trimToLength("fact", text) ?? text;
+        expect(`${kept} ${cutOff(text, kept)}`.trim()).toBe(text);
+      }),
+    );
+  });
+});
