@@ -88,7 +88,7 @@ describe("consolidating", () => {
 
   it("links what belongs together, once", async () => {
     const scope: Scope = { userId: "link" };
-    const memory = db.memory({ model: judgingModel(() => "related") });
+    const memory = db.memory({ model: judgingModel(() => "related"), config: { memories: { links: 0 } } });
     const [, second] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
     expect((await memory.consolidate({ scope })).pairs).toMatchObject([{ action: "link" }]);
     const { rows } = await db.pool.query(

@@ -60,16 +60,29 @@ const dangling = /(?: (?:an?|the|of|near|with|in|at|on|and|or|to|for|from|by))+$
 /** What a memory has of its own to be named by. */
 type Named = Pick<MemoryItem, "text"> & { readonly key?: string | null | undefined };
 
-/** What a memory is about, in a few words: its key, or its text without whom it is about and what is said besides. */
-function topicOf({ key, text }: Named): string {
-  if (key) return clipped(onOneLine(key.replaceAll(/[_-]+/g, " ")), mostTopicCharacters);
+/** What tells that a phrase is no topic but says something: an English verb that needs its subject, a denial, a participle. */
+const saysSomething =
+  /(?<!\p{L})(?:is|are|was|were|has|have|had|does|do|did|can|cannot|could|will|would|should|may|might|must|never|not|no longer|\p{L}+n['’]t)(?!\p{L})|^(?:\p{L}+ed|told|given|born|made|taken|sent|paid|kept|found|put|lost|hurt)(?!\p{L})/iu;
+
+/**
+ * What notes are about, in a few words, as the end of a sentence: a memory's key, or its text without whom it is about and
+ * what is said besides. Where that names nothing, the text itself, quoted.
+ */
+function aboutOf({ key, text }: Named): string {
+  if (key) return ` about ${clipped(onOneLine(key.replaceAll(/[_-]+/g, " ")), mostTopicCharacters)}`;
   const line = onOneLine(text);
   const about = beginnings.reduce((rest, beginning) => rest.replace(beginning, ""), line);
   const [first = ""] = about.split(end, 1);
   const topic = first.trim() || about || line;
-  return topic.length <= mostTopicCharacters
-    ? topic
-    : headAtWord(topic, mostTopicCharacters).replace(dangling, "");
+  const isTopic = !saysSomething.test(topic) && !/^\P{L}*$/u.test(topic);
+  const [sentence = ""] = line.split(/(?<=[\p{L}\p{N}]{3})[.!?](?:\s|$)/u, 1);
+  return isTopic ? ` about ${shortened(topic)}` : ` about "${shortened(sentence || line)}"`;
+}
+
+function shortened(text: string): string {
+  return text.length <= mostTopicCharacters
+    ? text
+    : headAtWord(text, mostTopicCharacters).replace(dangling, "");
 }
 
 /** The line of a change, without its sign: "[Personal] Preferred name is Ana (imp=2)". */
@@ -80,7 +93,7 @@ export function changeLine(
   const text = clipped(onOneLine(memory.text), mostCharacters);
   // What is gone for good is not brought up again.
   if (event === "deleted") return `[${categoryLabel(memory.category)}] ${goneForGood}`;
-  if (event === "merged") return `Combined ${memory.seenCount} notes about ${topicOf(memory)}`;
+  if (event === "merged") return `Combined ${memory.seenCount} notes${aboutOf(memory)}`;
   const importance = event === "created" ? ` (imp=${Math.round(memory.importance)})` : "";
   return `[${categoryLabel(memory.category)}] ${text}${importance}`;
 }
