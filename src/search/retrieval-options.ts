@@ -42,10 +42,10 @@ export const retrievalWeights = {
   insight: 0.5,
   /** What the same vector adds against an unrelated one. */
   vector: 0.6,
-  /** Small boosts of a memory: importance 5 against 1, said today against long ago, its strongest link. */
+  /** Small boosts of a memory: importance 5 against 1, said today against long ago, its strongest link, of which many have one. */
   importance: 0.05,
   recency: 0.05,
-  relation: 0.1,
+  relation: 0.02,
   /** A word that names a speaker, against others: it is also heard of who is meant by it (`speaker`). */
   name: 0.5,
   /** A misspelt word's reading, against a word as written. */
