@@ -372,7 +372,7 @@ export interface Memory {
   databaseStatus(): DatabaseStatus;
   /**
    * Which users and apps this process holds in memory, of all tenants, and how recalls were answered; it asks nothing.
-   * An owner is taken in at its second recall within ten minutes, or once twenty memories were added: see `retrieval.held`.
+   * An owner is taken in at its second recall within ten minutes, or once it was written to twenty times: see `retrieval.held`.
    * For those who run the process.
    *
    * @example

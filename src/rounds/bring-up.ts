@@ -5,6 +5,7 @@ import type { Holding } from "../search/held/holding.js";
 import type { OwnerCopy } from "../search/held/owner-copy.js";
 import { ownerKey, scopeOfKey } from "../search/held/owner-key.js";
 import { findPulse, type PulseOwner } from "./find-pulse.js";
+import { mostChangedRows } from "./pulse-statement.js";
 
 /** Brings the copy of `key` up to date, or lets go of it where it has to be read anew. */
 export function bringUp(
@@ -26,8 +27,17 @@ function caughtUp(copy: OwnerCopy, owner: PulseOwner | null): boolean {
   return copy.active.isComplete;
 }
 
-/** Statements that are compared with one copy as it is: with each comes what changed since, a row for each of the others. */
-const mostCompared = 50;
+/**
+ * Writes that are compared with one copy as it is, and their statements: with each write comes what changed since, which are the
+ * statements before it. A pulse carries few more.
+ */
+const most = { writes: 50, statements: mostChangedRows - 100 };
+
+interface Compared {
+  readonly tick: number;
+  readonly writes: number;
+  readonly statements: number;
+}
 
 /**
  * To be told before so many statements are compared with the memories of the owner of a scope, outside any transaction. An
@@ -38,17 +48,17 @@ export function createNoteWrite(
   timeoutMs: number,
 ): (scope: Scope, statements: number) => Promise<void> {
   const { owners: held } = holding;
-  /** Statements compared with a copy since it stood at this tick. */
-  const compared = new WeakMap<OwnerCopy, { readonly tick: number; readonly statements: number }>();
+  /** What was compared with a copy since it stood at this tick. */
+  const compared = new WeakMap<OwnerCopy, Compared>();
   return async (scope, statements) => {
     const key = ownerKey(scope);
     const copy = held.get(key);
-    if (copy === null) return holding.written(scope, statements);
+    if (copy === null) return holding.written(scope);
     const { tick } = copy;
-    const before = compared.get(copy);
-    const since = before?.tick === tick ? before.statements : 0;
-    compared.set(copy, { tick, statements: since + statements });
-    if (since < mostCompared) return;
+    const last = compared.get(copy);
+    const before = last?.tick === tick ? last : { tick, writes: 0, statements: 0 };
+    compared.set(copy, { tick, writes: before.writes + 1, statements: before.statements + statements });
+    if (before.writes < most.writes && before.statements < most.statements) return;
     compared.delete(copy);
     try {
       const owner = await findOwner(db, key, copy, timeoutMs);

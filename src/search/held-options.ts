@@ -12,7 +12,7 @@ const heldOptionsSchema = z.strictObject({
   /**
    * An owner is taken in, in the background, at the second recall within this time: what that costs is earned back after
    * some ten recalls, which a conversation has and a single question has not. Where there are embeddings, so it is at the
-   * write that follows twenty memories: writes of a held owner compare with its vectors here. One that is too large, or could
+   * write that follows twenty others: writes of a held owner compare with its vectors here. One that is too large, or could
    * not be read, is left alone for as long.
    *
    * @default 600_000, ten minutes

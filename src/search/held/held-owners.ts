@@ -17,8 +17,8 @@ export interface HeldOwners<Held extends HeldCopy> {
   answered(): void;
   /** Counts a recall of these owners that the statement answered. At the second of an owner it is taken in. */
   missed(...keys: readonly string[]): void;
-  /** Notes a write of so many statements to an owner that is not held. After twenty within the time it is taken in. */
-  written(key: string, statements: number): void;
+  /** Notes a write to an owner that is not held. After twenty within the time it is taken in. */
+  written(key: string): void;
   /** Lets go of an owner, also of one that is being taken in. Its next recall has it taken in anew. */
   drop(key: string): void;
   /** To be told when the bytes of a copy have changed. The copy itself may be among those that have to go for it. */
@@ -95,9 +95,9 @@ export function createHeldOwners<Held extends HeldCopy>(
       if (!enabled || closed) return;
       for (const key of keys) if (!copies.has(key) && seen.again(key)) loads.start(key);
     },
-    written(key, statements) {
+    written(key) {
       if (!enabled || closed || copies.has(key)) return;
-      if (seen.written(key, statements)) loads.start(key);
+      if (seen.written(key)) loads.start(key);
     },
     drop(key) {
       const gone = copies.remove(key);

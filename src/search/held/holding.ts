@@ -22,8 +22,8 @@ export interface Holding {
    * there are embeddings that have given no vector yet, nobody is: it is not known in which space their vectors are.
    */
   missed(scope: Scope): void;
-  /** Notes a write of so many statements to the owner of `scope`, who is not held and is taken in after twenty. */
-  written(scope: Scope, statements: number): void;
+  /** Notes a write to the owner of `scope`, who is not held and is taken in after twenty. */
+  written(scope: Scope): void;
   /**
    * `work`, after which nothing of `scopes` is held, however it ended: it deletes or moves what is kept of them. A dry
    * run does neither.
@@ -73,7 +73,7 @@ export function createHolding({
     missed(scope) {
       owners.missed(...(embedder === null || lastSpace() ? ownerKeys(scope) : []));
     },
-    written: (scope, statements) => owners.written(ownerKey(scope), statements),
+    written: (scope) => owners.written(ownerKey(scope)),
     async without(how, scopes, work) {
       try {
         return await work();

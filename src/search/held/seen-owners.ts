@@ -4,11 +4,8 @@ import { shortKey } from "./owner-key.js";
 export interface SeenOwners {
   /** Notes a recall. Whether it is the second within the time, of an owner that is not to be left alone. */
   again(key: string): boolean;
-  /**
-   * Notes a write of so many statements. Whether twenty were written before it within the time, of an owner that is not to be
-   * left alone.
-   */
-  written(key: string, statements: number): boolean;
+  /** Notes a write. Whether there were twenty before it within the time, of an owner that is not to be left alone. */
+  written(key: string): boolean;
   /** Notes a recall that was some time ago. */
   note(key: string, atMs: number): void;
   /** Has the owner left alone until then. */
@@ -24,22 +21,22 @@ export interface SeenOwners {
 const mostRecent = 5_000;
 
 /**
- * Statements written to an owner before the next one has it taken in. To take in a memory costs as much as to compare it with
- * some fifteen statements in the database.
+ * Writes to an owner before the next one has it taken in. To take in a memory costs as much as to compare it in the database
+ * with some seventy statements that come one by one.
  */
-const enoughWritten = 20;
+const enoughWrites = 20;
 
 interface Seen {
   /** The last recall. */
   readonly atMs: number;
-  /** The last write, and the statements of it and of those not longer than the time before it. */
+  /** The last write, and how many there were up to it, each not longer than the time after the one before. */
   readonly writtenMs: number;
-  readonly written: number;
+  readonly writes: number;
   readonly aloneUntilMs: number;
 }
 
 const never = Number.NEGATIVE_INFINITY;
-const unseen: Seen = { atMs: never, writtenMs: never, written: 0, aloneUntilMs: never };
+const unseen: Seen = { atMs: never, writtenMs: never, writes: 0, aloneUntilMs: never };
 
 /** Nobody was seen yet. @param withinMs how long a recall counts as lately. */
 export function createSeenOwners(withinMs: number, nowMs: () => number): SeenOwners {
@@ -55,17 +52,17 @@ export function createSeenOwners(withinMs: number, nowMs: () => number): SeenOwn
     recent.set(short, { ...before, ...changed(before) });
     return before;
   };
-  const lately = ({ writtenMs, written }: Seen, now: number) => (now - writtenMs <= withinMs ? written : 0);
+  const lately = ({ writtenMs, writes }: Seen, now: number) => (now - writtenMs <= withinMs ? writes : 0);
   return {
     again(key) {
       const now = nowMs();
       const { atMs, aloneUntilMs } = put(key, () => ({ atMs: now }));
       return now - atMs <= withinMs && now >= aloneUntilMs;
     },
-    written(key, statements) {
+    written(key) {
       const now = nowMs();
-      const before = put(key, (seen) => ({ writtenMs: now, written: lately(seen, now) + statements }));
-      return lately(before, now) >= enoughWritten && now >= before.aloneUntilMs;
+      const before = put(key, (seen) => ({ writtenMs: now, writes: lately(seen, now) + 1 }));
+      return lately(before, now) >= enoughWrites && now >= before.aloneUntilMs;
     },
     note: (key, atMs) => void put(key, () => ({ atMs })),
     leaveAlone: (key, aloneUntilMs) => void put(key, () => ({ aloneUntilMs })),

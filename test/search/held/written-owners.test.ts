@@ -26,13 +26,11 @@ const heldOf = (memory: Memory) =>
   memory.held().list.map(({ scope, memories }) => [scope.userId, memories] as const);
 
 describe("an owner who is written to", () => {
-  it("is held after twenty memories, without any recall, and not after one batch", async () => {
+  it("is held after twenty writes, without any recall, and not after batches", async () => {
     const memory = open();
     const [often, once] = [{ userId: randomUUID() }, { userId: randomUUID() }];
-    await memory.memories.add(
-      Array.from({ length: 30 }, () => ({ text: `Likes ${randomUUID()}.` })),
-      { scope: once },
-    );
+    const batch = () => Array.from({ length: 30 }, () => ({ text: `Likes ${randomUUID()}.` }));
+    for (let at = 0; at < 3; at++) await memory.memories.add(batch(), { scope: once });
     await addEach(memory, often, 20);
     await memory.idle();
     expect(heldOf(memory)).toEqual([]);
@@ -51,6 +49,11 @@ describe("an owner who is written to", () => {
     await addEach(memory, scope, 160);
     const [[, memories] = []] = heldOf(memory);
     expect(memories).toBeGreaterThan(181 - 60);
+    for (let at = 0; at < 7; at++) {
+      const batch = Array.from({ length: 100 }, () => ({ text: `Likes ${randomUUID()}.` }));
+      await memory.memories.add(batch, { scope });
+    }
+    expect(heldOf(memory)[0]?.[1]).toBeGreaterThan(881 - 500);
     const [last] = await memory.memories.list({ scope, limit: 1 });
     const [same] = await memory.memories.add({ text: last?.text ?? "" }, { scope });
     expect(same).toMatchObject({ outcome: "merged", id: last?.id });
