@@ -3,9 +3,8 @@ import { MemoryError } from "../errors.js";
 import type { MemoryMetadata } from "../memories/item/memory-metadata.rule.js";
 import { metadataField } from "../memories/item/memory-metadata.rule.js";
 import type { Scope } from "../scope/scope.js";
-import { isoMoment, parseInput, storableDate, storableText } from "../text/parse-input.js";
+import { dateOrMoment, parseInput, storableText } from "../text/parse-input.js";
 
-const date = z.union([storableDate, isoMoment]);
 const optionalText = storableText.nullish();
 
 /** The filters of `memory.query`, as a model or a caller writes them. */
@@ -20,8 +19,8 @@ export const memoryFilterSchema = z.strictObject({
   pinned: z.boolean().nullish(),
   importance_min: z.number().min(1).max(5).nullish(),
   importance_max: z.number().min(1).max(5).nullish(),
-  updated_after: date.nullish(),
-  updated_before: date.nullish(),
+  updated_after: dateOrMoment.nullish(),
+  updated_before: dateOrMoment.nullish(),
   /** What a memory's metadata must contain: `{ source: "crm" }` finds every memory with that, whatever else is noted. */
   metadata: metadataField.nullish(),
 });

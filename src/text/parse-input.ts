@@ -64,9 +64,12 @@ export const storableDate = z
   .max(new Date("9999-12-30T23:59:59.999Z"), "must be of the years 1 to 9999");
 
 /** A time as text in ISO 8601, of a date or with a time of day, that is one `storableDate` allows. */
-export const isoMoment = z
+const isoMoment = z
   .union([z.iso.datetime({ offset: true, local: true }), z.iso.date()])
   .refine((text) => storableDate.safeParse(new Date(text)).success);
+
+/** A time as either. */
+export const dateOrMoment = z.union([storableDate, isoMoment], "must be a Date, or a text in ISO 8601");
 
 /** Rows of one page. */
 export const pageRows = z.int().min(1).max(1_000).default(100);
@@ -91,15 +94,19 @@ export const abortSignal = z.custom<AbortSignal>(
 );
 
 /**
- * Says of keys that a schema does not know which ones were probably meant: pass it as `error` to `safeParse`.
+ * Says of keys that a schema does not know which ones were probably meant, and of what is no object which keys it may have:
+ * pass it as `error` to `safeParse`.
  *
  * Every schema of the package is strict: what is misspelt would otherwise be left out, and a filter that is left out
  * widens what it was meant to narrow.
  */
 export const namesKeys: z.core.$ZodErrorMap = (issue) => {
-  if (issue.code !== "unrecognized_keys") return undefined;
   const { shape = {} } = (issue.inst as z.ZodObject | undefined)?._zod.def ?? {};
   const known = Object.keys(shape);
+  if (issue.code === "invalid_type" && issue.expected === "object" && known.length > 0) {
+    return `must be an object, with keys of these: ${known.join(", ")}`;
+  }
+  if (issue.code !== "unrecognized_keys") return undefined;
   return issue.keys.map((key) => unknownName("key", key, known)).join("; ");
 };
 

@@ -251,6 +251,21 @@ describe("every call of a memory", () => {
     }
   });
 
+  it.each<[string, Arguments, string]>([
+    ["memories.add", [draft], "Invalid access: ✖ must be an object, with keys of these: scope, actor,"],
+    ["memories.list", [], "must be an object, with keys of these: scope,"],
+    [
+      "memories.add",
+      [{ text: "x", expiresAt: "tomorrow" }, { scope }],
+      "must be a Date, or a text in ISO 8601",
+    ],
+    ["memories.add", ["The user rows.", { scope }], "pass { text, … }"],
+    ["remember", ["hello"], "must be an object, with keys of these: scope,"],
+  ])("%s says what is to be passed instead: %j", async (path, args, message) => {
+    const call = new Map(callsOf(db.memory({ model }))).get(path) as Call;
+    await expect(Promise.resolve().then(() => call(...args))).rejects.toThrow(message);
+  });
+
   it.each([
     ["memories.list", [{ scope, limit: -1 }]],
     ["memories.list", [{ scope, limit: Number.NaN }]],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoMoment, storableDate } from "../../text/parse-input.js";
+import { dateOrMoment } from "../../text/parse-input.js";
 import { isDeeper } from "../../text/plain-json.js";
 import { isStorable } from "../../text/storable-text.js";
 
@@ -22,7 +22,7 @@ export const metadataField = z.custom<MemoryMetadata>().superRefine((value, cont
 });
 
 /** When a memory ceases to hold, as a `Date` or in ISO 8601. */
-export const expiryField = z.union([storableDate, isoMoment.transform((text) => new Date(text))]);
+export const expiryField = dateOrMoment.transform((time) => new Date(time));
 
 /** Why `value` cannot be metadata; null when it can. */
 function metadataProblem(value: unknown): string | null {
