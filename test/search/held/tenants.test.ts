@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Memory, Recalled, Scope } from "../../../src/index.js";
 import { HashingEmbeddings } from "../../../src/testing/index.js";
@@ -97,5 +98,19 @@ describe.skipIf(!onServer())("held owners under row-level security (server only)
     only(await holding.recall(input(b)), 1);
     await move("elsewhere", "a");
     only(await holding.recall(input(a)), 0);
+  });
+
+  it("are taken in, and brought up to date, by what is written for their tenant", async () => {
+    const memory = isolated.memory({ embeddings });
+    const scopes = ["x", "y"].map((tenantId) => ({ tenantId, userId: "uma" }));
+    for (let at = 0; at < 90; at++) {
+      for (const scope of scopes)
+        await memory.memories.add({ text: `Likes ${randomUUID()} ${randomUUID()}.` }, { scope });
+      if (at === 30) await memory.idle();
+    }
+    const { list, letGo } = memory.held();
+    expect(list.map(({ scope }) => scope)).toEqual(expect.arrayContaining(scopes));
+    for (const { memories } of list) expect(memories).toBeGreaterThan(30);
+    expect(letGo).toMatchObject({ dropped: 0, failed: 0 });
   });
 });
