@@ -1,5 +1,5 @@
--- Of each memory a round is told what happened to it last, and nothing of what it was in between: of a value that was replaced
--- the one that took its place is told, of two that were made one the one that stayed.
+-- Of each memory a round is told what happened to it last, and nothing of what it was in between: where a value was replaced, or
+-- two were made one, it is told of the one that stands, if there is news of that.
 do $do$
 begin
   execute format(
@@ -26,9 +26,13 @@ begin
             select l.* from (
               select * from latest order by importance desc, rev desc offset 0
             ) l
-            where coalesce(
-              (select m.state from %1$I.memory m where m.id = l.memory_id limit 1), 'purged'
-            ) not in ('superseded', 'merged')
+            where not coalesce((
+              select m.state in ('superseded', 'merged') and exists (
+                select from %1$I.change_log o
+                where o.memory_id = m.superseded_by and o.owner_ref = told and o.rev > since
+              )
+              from %1$I.memory m where m.id = l.memory_id limit 1
+            ), false)
             limit most_changes
           )
           select (select count(*) from change), coalesce(

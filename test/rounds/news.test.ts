@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Memory, shownBy } from "../../src/index.js";
 import { deltaHeader } from "../../src/memories/changes/change-line.js";
+import { judgingModel } from "../support/pair-judge.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
@@ -98,5 +99,18 @@ describe("what a round is told of", () => {
     expect((await turn())?.slice(1)).toEqual([
       "- +created: [Knowledge] A new coat of paint went onto it. (imp=3)",
     ]);
+  });
+
+  it("is what a judge has closed, though what stands is old", async () => {
+    const memory = db.memory({ model: judgingModel(() => "contradicts") });
+    const { turn, add, scope } = await told(memory);
+    const earlier = "The user enjoys hiking in the Alps every summer.";
+    const later = "Every summer the user enjoys hikes across the Alps.";
+    await add(earlier, { category: "preferences" });
+    await add(later, { category: "preferences" });
+    await turn();
+    const { pairs } = await memory.consolidate({ scope });
+    expect(pairs).toMatchObject([{ action: "close" }]);
+    expect((await turn())?.slice(1)).toEqual([`- ↑updated: [Preferences] ${later}`]);
   });
 });
