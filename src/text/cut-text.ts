@@ -4,10 +4,13 @@ const segmenter = new Intl.Segmenter("und", { granularity: "sentence" });
 
 /** What ends with a full stop and no sentence: titles, abbreviations, initials, days ("am 3. Mai"). */
 const abbreviation =
-  /(?:^|[\s("„“«/])(?:[A-ZÀ-ÞА-ЯΑ-Ω]|\d{1,3}|dr|mrs?|ms|prof|st|jr|sr|sra|srta|dra|mme|mlle|vs|etc|no|nr|nos?|ca|approx|inc|ltd|corp|co|bzw|usw|evtl|ggf|inkl|dept|tel|min|max|vol|pp?|fig|ed|ave|blvd|rd|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|[a-zà-þ]{1,2}(?:\.\s?[a-zà-þ]{1,3})+|т|г|ул|др|им)\.\s*$/i;
+  /(?:^|[\s("„“«/])(?:[A-ZÀ-ÞА-ЯΑ-Ω]|\d{1,3}|dr|mrs?|ms|prof|st|jr|sr|sra|srta|dra|mme|mlle|vs|etc|no|nr|nos?|ca|approx|inc|ltd|corp|co|bzw|usw|evtl|ggf|inkl|dept|tel|min|max|vol|pp?|fig|ed|ave|blvd|rd|str|hr|frl|geb|mt|ft|gen|capt|sgt|lt|col|hon|gov|rep|univ|bros|ste|apt|ul|św|np|tzn|itd|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|[a-zà-þ]{1,2}(?:\.\s?[a-zà-þ]{1,3})+|т|г|ул|др|им)\.\s*$/i;
 
 /** What ends a sentence, with the quotation marks and brackets that may follow. */
 const ending = /[.!?…。．！？｡।॥؟۔]["'”’»)\]」』]*\s*$/u;
+
+/** So far around a place words are looked at, to tell where they end: the longest in a dictionary are shorter. */
+const wordCharacters = 40;
 
 const endMark = /[.!?…。．！？｡।॥؟۔]/u;
 const moreThanClosing = /[^"'”’»)\]」』\s]/u;
@@ -34,6 +37,24 @@ export function sentencesOf(text: string): string[] {
   return [...sentences.slice(0, -1), `${sentences.at(-1)}${begun}`];
 }
 
+/**
+ * The whole sentences that `text` begins with, so many as `mostCharacters` have room for; undefined where not even one fits.
+ * A text with an odd number of quotation marks is cut after the last mark that ends a sentence.
+ */
+export function wholeSentences(text: string, mostCharacters: number): string | undefined {
+  // What follows the last sentence that fits tells whether it ends there.
+  const [first = "", ...others] = sentencesOf(text.slice(0, mostCharacters + wordCharacters));
+  let whole = first;
+  for (const sentence of others) {
+    if ((whole + sentence).trimEnd().length > mostCharacters) break;
+    whole += sentence;
+  }
+  if (whole.trimEnd().length <= mostCharacters) return whole.trimEnd();
+  const head = text.slice(0, mostCharacters);
+  const ends = Array.from(head.matchAll(/[.!?。！？](?=\s|$)/gu), ({ index }) => head.slice(0, index + 1));
+  return ends.findLast((end) => !abbreviation.test(end));
+}
+
 const pairs = ["“”", "«»", "()", "[]", "「」", "『』"] as const;
 
 function isOpen(text: string): boolean {
@@ -47,9 +68,6 @@ const spaceless =
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 const words = new Intl.Segmenter("und", { granularity: "word" });
-
-/** So far around a place words are looked at, to tell where they end: the longest in a dictionary are shorter. */
-const wordCharacters = 40;
 
 /**
  * Where a part of `text` ends that begins at `start` and may reach to `end`: after a line that ends in its last quarter,

@@ -151,6 +151,13 @@ describe("trimming", () => {
     expect(trimToLength("note", `${"é".repeat(150)}! ${"y".repeat(100)}`)).toBe(`${"é".repeat(150)}!`);
     expect(trimToLength("fact", "x".repeat(300))).toBeNull();
     expect(trimToLength("fact", " The user\u0000 hikes. ")).toBe("The user hikes.");
+    const doctor = `The user is seen by a doctor near the station. ${"very ".repeat(44)}kind Dr. Miller of Bern treats him.`;
+    expect(trimToLength("fact", doctor)).toBe("The user is seen by a doctor near the station.");
+    const quoted = `The user has a 5" pipe in the garden. ${"x ".repeat(110)}near the house of Dr. Miller in Bern.`;
+    expect(trimToLength("fact", quoted)).toBe('The user has a 5" pipe in the garden.');
+    expect(trimToLength("fact", `ユーザーは東京に住んでいる。${"とても".repeat(100)}`)).toBe(
+      "ユーザーは東京に住んでいる。",
+    );
   });
 
   it.each([

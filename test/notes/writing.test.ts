@@ -58,7 +58,7 @@ describe("what is noted", () => {
   it.each<[string, string, string]>([
     [
       "cut after the last sentence that fits",
-      `${"The user likes tea. ".repeat(3)}${"x".repeat(200)}.`,
+      `${"The user likes tea. ".repeat(3)}${"X".repeat(200)}.`,
       "The user likes tea. The user likes tea. The user likes tea.",
     ],
     ["cut after the last word", `The ${"long ".repeat(60)}way`, `The ${"long ".repeat(39).trim()}…`],

@@ -1,4 +1,4 @@
-import { sentencesOf } from "../../text/cut-text.js";
+import { sentencesOf, wholeSentences } from "../../text/cut-text.js";
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
 import { hasWords, visibleText } from "../../text/storable-text.js";
 import type { MemoryKind, MemoryTrust } from "../item/memory.js";
@@ -113,13 +113,10 @@ export function writingProblems(kind: MemoryKind, text: string): Exclude<Writing
  * before one whose subject is a pronoun, the first excepted; null when not even one sentence fits.
  */
 export function trimToLength(kind: MemoryKind, text: string): string | null {
-  const most = maxCharacters[kind];
   const trimmed = visibleText(text).trim();
-  if (trimmed.length <= most) return firstSentences(kind, trimmed);
-  const head = trimmed.slice(0, most);
-  const ends = [...head.matchAll(/[.!?。！？](?=\s|$)/gu)];
-  const last = ends.at(-1);
-  return last ? firstSentences(kind, head.slice(0, last.index + 1)) : null;
+  if (trimmed.length <= maxCharacters[kind]) return firstSentences(kind, trimmed);
+  const whole = wholeSentences(trimmed, maxCharacters[kind]);
+  return whole === undefined ? null : firstSentences(kind, whole);
 }
 
 /** What `trimToLength` has cut off `text`, of which it made `kept`; empty where that is all of it. */
