@@ -1,6 +1,6 @@
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { InsightsDue } from "../jobs/owner-task.js";
-import { type CategoryPolicy, categoryOfKind, findCategory } from "../memories/item/category.rule.js";
+import { type CategoryPolicy, categoryMeant, categoryOfKind } from "../memories/item/category.rule.js";
 import { slotKey } from "../memories/item/slot-key.rule.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import {
@@ -172,7 +172,7 @@ export function chooseFacts(
     else
       rejected.push({
         problem: result,
-        category: findCategory(rules.policy, candidate.category)?.name ?? null,
+        category: categoryMeant(rules.policy, candidate.category)?.name ?? null,
       });
   }
   const best = checked
@@ -188,7 +188,7 @@ export function chooseFacts(
 }
 
 function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | CandidateProblem {
-  const category = findCategory(rules.policy, candidate.category)?.name;
+  const category = categoryMeant(rules.policy, candidate.category)?.name;
   if (category === undefined || notForFacts.has(category)) return "unknown_category";
   const message = candidate.evidence.message - 1;
   const quote = findQuote(rules.messages[message] ?? "", candidate.evidence.quote);

@@ -8,11 +8,14 @@ import { memoryParts, noMemories, partOf, type Recalled, type RecalledMemories }
 /**
  * `found` cut to what its memory block holds within `budgetTokens`, headings and all, the conversation's summary apart.
  *
- * What changed and what waits for consent go first, then the profile, what fits the question, episodes, notes, links and
- * the rest, each in its order, as long as there is room; of all of them insights come last. What is too long is passed over, but the first that fits the
+ * What changed and what waits for consent go first, then what is pinned. Of the rest, what fits the question best has a
+ * third of the budget before the profile, what else fits, episodes, notes, links and all others, each in its order, as long
+ * as there is room; of all of them insights come last. What is too long is passed over, but the first that fits the
  * question is cut instead. What is left out is counted.
+ *
+ * @param asked ids of those in the profile that fit the question, best first. @default none
  */
-export function fitBudget(found: Recalled, budgetTokens: number): Recalled {
+export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly string[] = []): Recalled {
   if (wholeTokens(blockTokens(found, budgetTokens + 1)) <= budgetTokens) return found;
   const steps = [
     ...found.changes.top.map((_, index) => ({
@@ -33,7 +36,8 @@ export function fitBudget(found: Recalled, budgetTokens: number): Recalled {
     const next = { ...shown, ...step };
     if (wholeTokens(blockTokens(next)) <= budgetTokens) shown = next;
   }
-  return { ...shown, memories: fittingMemories(shown, found.memories, budgetTokens) };
+  const order = inOrder(found.memories, budgetTokens, asked);
+  return { ...shown, memories: fittingMemories(shown, order, budgetTokens) };
 }
 
 /** Sums of the same numbers in another order differ by less than what is taken off. */
@@ -41,13 +45,14 @@ function wholeTokens(tokens: number): number {
   return Math.ceil(tokens - 1e-6);
 }
 
-/** A memory that there is room for. */
+/** A memory that there is room for, and its place in its part. */
 interface Pick {
   readonly part: ShownPart;
+  readonly place: number;
   readonly shown: RecalledMemories[ShownPart][number];
 }
 
-function fittingMemories(shown: Recalled, found: RecalledMemories, budgetTokens: number): RecalledMemories {
+function fittingMemories(shown: Recalled, order: readonly Pick[], budgetTokens: number): RecalledMemories {
   const withPicks = (picks: readonly Pick[]): RecalledMemories => ({
     ...shown.memories,
     ...partsWith(picks),
@@ -76,8 +81,8 @@ function fittingMemories(shown: Recalled, found: RecalledMemories, budgetTokens:
     used = tokens;
     return true;
   };
-  for (const pick of inOrder(found)) {
-    if (takes(pick) || pick.part !== "relevant" || pick.shown !== found.relevant[0]) continue;
+  for (const pick of order) {
+    if (takes(pick) || pick.part !== "relevant" || pick.place > 0) continue;
     const cut = cutToFit(pick, (shorter) => tokensOf([...picks, shorter]) <= budgetTokens);
     if (cut) takes(cut);
   }
@@ -86,10 +91,11 @@ function fittingMemories(shown: Recalled, found: RecalledMemories, budgetTokens:
   return withPicks(picks);
 }
 
-/** `picks` in their parts. */
+/** `picks` in their parts, in the order in which they were found. */
 function partsWith(picks: readonly Pick[]): Record<ShownPart, never[]> {
   const parts = emptyParts();
-  for (const { part, shown } of picks) parts[part].push(shown as never);
+  const placed = picks.toSorted((first, second) => first.place - second.place);
+  for (const { part, shown } of placed) parts[part].push(shown as never);
   return parts;
 }
 
@@ -97,14 +103,38 @@ const emptyParts = (): Record<ShownPart, never[]> => ({
   ...{ profile: [], relevant: [], episodes: [], notes: [], related: [], rest: [] },
 });
 
-/** All that was found, in the order in which there is room for it: see `givesWay`. */
-function inOrder(found: RecalledMemories): Pick[] {
-  const [first, last]: [Pick[], Pick[]] = [[], []];
-  for (const part of memoryParts) {
-    for (const shown of found[part]) (givesWay(memoryOf(shown)) ? last : first).push({ part, shown });
-  }
-  first.push(...last);
-  return first;
+/** Share of the budget that what fits the question has before the profile: most of it stays for what is always shown. */
+const askedShare = 1 / 3;
+
+/** All that was found, in the order in which there is room for it. */
+function inOrder(found: RecalledMemories, budgetTokens: number, asked: readonly string[]): Pick[] {
+  const picks = memoryParts.flatMap((part) => found[part].map((shown, place) => ({ part, place, shown })));
+  const [facts, last] = split(picks, (pick) => !givesWay(memoryOf(pick.shown)));
+  const [pinned, others] = split(facts, ({ part, shown }) => part === "profile" && memoryOf(shown).pinned);
+  const first = bestAsked(others, budgetTokens * askedShare, asked);
+  return [...pinned, ...first, ...others.filter((pick) => !first.includes(pick)), ...last];
+}
+
+/** What fits the question best of `picks`: of the profile, then of what was searched, then the first episode. */
+function bestAsked(picks: readonly Pick[], budgetTokens: number, asked: readonly string[]): Pick[] {
+  const fitting = asked.flatMap(
+    (id) => picks.find(({ part, shown }) => part === "profile" && memoryOf(shown).id === id) ?? [],
+  );
+  const found = picks.filter(
+    ({ part, place }) => part === "relevant" || (part === "episodes" && place === 0),
+  );
+  let used = 0;
+  return [...fitting, ...found].filter(({ part, shown }) => {
+    const { tokens } = lineOf(part, memoryOf(shown), 0);
+    if (used + tokens > budgetTokens) return false;
+    used += tokens;
+    return true;
+  });
+}
+
+/** Those of `picks` that are so, and the others. */
+function split(picks: readonly Pick[], isSo: (pick: Pick) => boolean): [Pick[], Pick[]] {
+  return [picks.filter(isSo), picks.filter((pick) => !isSo(pick))];
 }
 
 /** Fewer characters of a memory say nothing. */

@@ -103,6 +103,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const { keepRecentMessages, keepRecentTokens } = deps.config.summaries;
   const covered = keepRecentMessages === 0 || conversation.leftOut ? [] : recent;
   const shownAgain = recentMessages(covered.map(storedMessage), keepRecentTokens);
+  const { memories, asked } = selectMemories(deps, question, found);
   const recalled: Recalled = {
     mode,
     ...conversation,
@@ -110,10 +111,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     recent: shownAgain.messages,
     shortened: shownAgain.shortened,
     lastRound: lastRound.map(storedMessage),
-    memories: {
-      ...selectMemories(deps, question, found),
-      ...(timedOut && { timedOut }),
-    },
+    memories: { ...memories, ...(timedOut && { timedOut }) },
     ...nameOfApp(deps, scope, found),
     changes: {
       since: found.revSeen,
@@ -125,7 +123,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     consents: found.consents,
     ...(retrieval.traces && { traced: true }),
   };
-  const fitting = fitBudget(recalled, retrieval.budgetTokens);
+  const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
   reportNotes(deps, { scope, threadId }, fitting);
   const tookMs = performance.now() - startedAt;
   if (!fromHeld) return answeredBy({ path: "statement", tookMs }, fitting);

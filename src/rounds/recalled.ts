@@ -116,6 +116,13 @@ export function partOf(memories: RecalledMemories, part: ShownPart): readonly Me
   return memories[part].map((shown) => ("memory" in shown ? shown.memory : shown));
 }
 
+/** What is shown unasked. */
+export interface SelectedMemories {
+  readonly memories: RecalledMemories;
+  /** Ids of those in the profile that fit the question, best first. */
+  readonly asked: readonly string[];
+}
+
 /**
  * Of what a recall found, what is shown unasked: best first, as many as configured, no more of a category than its
  * `rag_length` says, of which what is pinned goes first, and then what fits the question.
@@ -124,7 +131,7 @@ export function selectMemories(
   deps: SearchRuntime,
   question: EmbeddedQuestion,
   found: RecallResult,
-): RecalledMemories {
+): SelectedMemories {
   const { retrieval, policy } = deps.config;
   const hits = found.broad ? [] : fittingHits(deps, question, found.candidates);
   const always = new Set(found.profile.map(({ id }) => id));
@@ -144,7 +151,8 @@ export function selectMemories(
     if (shown.length < most && room(hit.memory)) shown.push(hit);
   }
   const asked = new Set(hits.map(({ memory }) => memory.id));
-  const fitting = new Set(lists.profile.shown.map(({ memory }) => memory.id));
+  const fits = lists.profile.shown.map(({ memory }) => memory.id);
+  const fitting = new Set(fits);
   const profile = found.profile.filter((memory) =>
     asked.has(memory.id) ? fitting.has(memory.id) : room(memory),
   );
@@ -155,7 +163,8 @@ export function selectMemories(
   const told = new Set([...chosen, ...related].map(({ id }) => id));
   const rest = found.rest.filter((memory) => !told.has(memory.id) && room(memory));
   const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room), leftOut: 0 };
-  return { ...shown, leftOut: leftOutOf(found, shown), ...(found.knownCut && { leftOutAtLeast: true }) };
+  const leftOut = { leftOut: leftOutOf(found, shown), ...(found.knownCut && { leftOutAtLeast: true }) };
+  return { memories: { ...shown, ...leftOut }, asked: fits };
 }
 
 /** How many of the known memories are not among `shown`: all facts and insights are known, and what is pinned. */

@@ -221,6 +221,17 @@ describe("a proposal", () => {
     ]);
   });
 
+  it("may name its category in another case or number", async () => {
+    const { texts, events } = await proposing(
+      "I hike and bake and paint.",
+      candidate("The user hikes.", "I hike", { category: " Recent Activity " }),
+      candidate("The user bakes.", "bake", { category: "Constraint" }),
+      candidate("The user paints.", "paint", { category: "INTEREST" }),
+    );
+    expect(texts).toEqual(["The user hikes.", "The user bakes.", "The user paints."]);
+    expect(events).toEqual(Array(3).fill("classify ok created"));
+  });
+
   it("needs a category, and numbers in range", async () => {
     const { texts, events } = await proposing(
       "I hike and bake and paint and sing.",

@@ -74,6 +74,30 @@ describe("what is known and fits no question", () => {
     expect(recalled.memories.relevant).toHaveLength(1);
   });
 
+  it("leaves room for what is asked, however much is always shown, and most of it to that", async () => {
+    const memory = db.memory({ config: { retrieval: { budgetTokens: 600 } } });
+    const { scope, threadId } = newAddress();
+    await added(memory, scope, [
+      { category: "preferences", key: "coffee", value: "black", text: "The user drinks black coffee." },
+      { text: "The user plays chess with Rex on Fridays.", importance: 1 },
+      ...Array.from({ length: 60 }, (_, index) => ({
+        ...{ category: "constraints", key: `hours_${index}`, importance: 5 },
+        ...{
+          value: `no work on project ${index} before noon`,
+          text: `The user has limits on project ${index}.`,
+        },
+      })),
+    ]);
+    const asked = async (query: string) => {
+      const { memories } = await memory.recall({ scope, threadId, query });
+      const keys = memories.profile.map(({ key }) => key);
+      expect(keys.filter((key) => key?.startsWith("hours")).length).toBeGreaterThan(15);
+      return [...keys, ...memories.relevant.map(({ memory: { text } }) => text)];
+    };
+    expect(await asked("How do I like my coffee?")).toContain("coffee");
+    expect(await asked("When is chess with Rex?")).toContain("The user plays chess with Rex on Fridays.");
+  });
+
   it("stays out where nobody may see it", async () => {
     const memory = db.memory({ config: { allowlists: { planner: ["tasks"] } } });
     const { scope, threadId } = newAddress();

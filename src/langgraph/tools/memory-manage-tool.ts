@@ -4,7 +4,7 @@ import { z } from "zod";
 import { saidMessage } from "../../conversation/recalled-mark.js";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import { sharedWords } from "../../memories/guard/decide-proposal.rule.js";
-import { findCategory, readableCategories } from "../../memories/item/category.rule.js";
+import { categoryMeant, readableCategories } from "../../memories/item/category.rule.js";
 import type { MemoryDraft, MemoryItem } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { asksToForget } from "../../text/asks-to-forget.js";
@@ -118,7 +118,7 @@ type Outcome = Awaited<ReturnType<Memory["memories"]["add"]>>[number];
 async function add(call: Call, input: Arguments): Promise<string> {
   const { memory, categories } = call;
   const name = input.category ?? "knowledge";
-  const category = findCategory(memory.policy, name)?.name;
+  const category = categoryMeant(memory.policy, name)?.name;
   if (category === undefined || !categories.has(category)) {
     throw new MemoryError(
       "CATEGORY_DENIED",

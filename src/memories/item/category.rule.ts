@@ -92,6 +92,26 @@ export function findCategory(policy: CategoryPolicy, name: string): Category | n
 }
 
 /**
+ * The category that a model means by `said`, in whatever case and number it is written ("Goal", "recent activity"); null
+ * when there is no such category.
+ */
+export function categoryMeant(policy: CategoryPolicy, said: string): Category | null {
+  const exact = findCategory(policy, said);
+  if (exact) return exact;
+  const plain = inOneForm(said);
+  const meant = (name: string) => inOneForm(name) === plain;
+  const name = [...policy.categories.keys()].find(meant) ?? [...aliases.keys()].find(meant);
+  return name === undefined ? null : findCategory(policy, name);
+}
+
+const inOneForm = (name: string) =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/[\s_-]+/g, "_")
+    .replace(/s$/, "");
+
+/**
  * The category called `name`.
  *
  * @throws MemoryError `INVALID_INPUT` that lists the configured ones.
