@@ -206,6 +206,8 @@ const others = [
   "The user prefers Python for scripts.",
   "The user writes Go and SQL at work.",
   "The user's favourite language is Rust.",
+  "The user's main language is OCaml.",
+  "The user's preferred language is Objective-C.",
   "The user speaks at conferences.",
   "The user lives with two cats.",
   "The user called the bank on Monday.",

@@ -141,6 +141,37 @@ describe("what users plainly say of themselves", () => {
     expect(saidOfSelf(field, { value, text: `The user: ${value}.` }, words)).toBe(true);
   });
 
+  it.each([
+    ["preferred_name", "Alex", "Name: Alex"],
+    ["preferred_name", "Alex", "Hi, Alex here."],
+    ["preferred_name", "Alex", "Hello! This is Alex from accounting, I need a hand"],
+    ["preferred_name", "Anna", "Vorname: Anna"],
+    ["city", "Porto", "Based in Porto."],
+    ["city", "Berlin, Germany", "Location: Berlin, Germany"],
+    ["city", "Graz", "Wohnort: Graz"],
+    ["pronouns", "she/her", "she/her btw"],
+    ["pronouns", "they/them", "(they/them)"],
+    ["language", "French", "Language: French"],
+    ["language", "Deutsch", "Auf Deutsch, bitte!"],
+  ] as const)("may be said in short: %s %s: %s", (field, value, words) => {
+    expect(saidOfSelf(field, { value, text: `The user: ${value}.` }, words)).toBe(true);
+  });
+
+  it.each([
+    ["preferred_name", "Alex", "This is Alex."],
+    ["preferred_name", "Alex", "Alex here is my dog."],
+    ["preferred_name", "Alex", "Project name: Alex"],
+    ["preferred_name", "Alex", "Is Alex here?"],
+    ["preferred_name", "Alex", "Alex"],
+    ["city", "Porto", "A company, based in Porto."],
+    ["city", "Porto", "Acme is based in Porto."],
+    ["city", "Porto", "Porto"],
+    ["pronouns", "she", "She."],
+    ["language", "French", "French fries, please."],
+  ] as const)("is not in so short a word: %s %s: %s", (field, value, words) => {
+    expect(saidOfSelf(field, { value, text: `The user: ${value}.` }, words)).toBe(false);
+  });
+
   it("may be the value alone where it plainly corrects what was known", () => {
     const bo = { value: "Bo", text: "The user's name is Bo." };
     for (const words of ["No, it is Bo.", "sorry, I meant Bo", "Nein, ich bin Bo!", "Actually Bo."]) {

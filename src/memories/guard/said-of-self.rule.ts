@@ -74,6 +74,30 @@ const patterns: Readonly<Record<PersonalField, readonly string[]>> = {
   ],
 };
 
+const greeting =
+  "(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|hallo|guten tag|bonjour|salut|hola|ola|oi|ciao)(?: there| all| everyone| again)?[,.!]? )?";
+
+/** What says as much in short, where nothing else stands in the sentence: a label, as in forms, or a greeting. */
+const inShort: Readonly<Record<PersonalField, readonly string[]>> = {
+  preferred_name: [
+    "(?:(?:my |full |first |preferred )?name|(?:vor)?name|(?:pre)?nom|nombre|nome|naam|имя|姓名|名前|이름) ?: ?V",
+    `${greeting}(?:(?:it's|this is) )?V here(?:,.*)?`,
+    `${greeting}(?:it's|this is) V (?:speaking|again|from [^.,;:]+)(?:,.*)?`,
+  ],
+  city: [
+    "(?:(?:my |current |home )?(?:location|city|town|home ?town|residence)|wohnort|stadt|ville|ciudad|cidade|citta|woonplaats|город|居住地|도시) ?: ?V",
+    "(?:(?:currently|now|still) )?(?:based|living|located|residing) (?:in|near|outside) V(?: (?:now|currently|at the moment|these days))?",
+  ],
+  pronouns: [
+    "(?:meine |mes |mis |i miei )?(?:pronomen|pronoms|pronombres|pronomes|pronomi|voornaamwoorden|местоимения) ?: ?V",
+    "\\(?V\\)?(?: pronouns)?,?(?: (?:btw|by the way|please|for me))?",
+  ],
+  language: [
+    "(?:(?:my |native |preferred )?language|(?:mutter)?sprache|langue|idioma|lengua|lingua|taal|язык|语言|言語|언어) ?: ?V",
+    "(?:in |auf |en |em |in het )?V,? (?:please|bitte|s'il (?:te|vous) plait|por favor|per favore|alstublieft)",
+  ],
+};
+
 /** Before a clause: nothing, or a mark, or a word that joins it to the one before. */
 const opening =
   "(?:^|[.!?;:,\\n。、，！(]\\s*|[-–—]\\s|(?<![\\p{L}\\p{M}\\p{N}])(?:and|but|so|because|since|oh|ok|okay|hi|hello|hey|well|yes|yeah|no(?=\\s(?:i|i'm|i've|my)\\s)|actually|btw|by the way|also|remember that|remember,?|note that|that's right|und|aber|ja|nein|hallo|et|mais|oui|bonjour|y|pero|hola|e|mas|oi|ola|sim|ma|ciao|en|maar|и|а|но|привет)\\s(?:that )?)";
@@ -114,7 +138,11 @@ const placeholder = "\uE000";
 function compiled(field: PersonalField) {
   const all = patterns[field].join("|");
   const withValue = (value: string) => new RegExp(`${opening}(?:${all.replaceAll("V", () => value)})`, "u");
-  return { known: withValue(placeholder), open: withValue("([\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N}/'-]*)") };
+  const short = `^(?:${inShort[field].join("|").replaceAll("V", placeholder)})[.!。]*$`;
+  return {
+    ...{ known: withValue(placeholder), short: new RegExp(short, "u") },
+    open: withValue("([\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N}/'-]*)"),
+  };
 }
 
 const compiledFields = new Map<PersonalField, ReturnType<typeof compiled>>();
@@ -158,8 +186,11 @@ export function saidOfSelf(field: PersonalField | null, memory: SelfSaid, words:
     if (value === "") return namesOpenly(field, plain, memory.text);
     if (field === "preferred_name" && noName.test(value)) return false;
     const filled = plain.replace(wholeWords(value), placeholder);
+    const { known, short } = patternsOf(field);
     return (
-      stands(patternsOf(field).known.exec(filled)) || (memory.correction === true && correcting.test(filled))
+      stands(known.exec(filled)) ||
+      (short.test(filled.trim()) && (field !== "pronouns" || value.includes("/"))) ||
+      (memory.correction === true && correcting.test(filled))
     );
   });
 }

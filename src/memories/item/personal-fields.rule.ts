@@ -43,8 +43,15 @@ export function personalKey(key: string): PersonalField | null {
 }
 
 /** Languages for machines: somebody's choice of one says nothing of the person. */
-const machineLanguages =
-  /(?<![\p{L}\p{N}])(?:python|java|javascript|typescript|c\+\+|c#|rust|golang|go|ruby|php|swift|kotlin|scala|perl|haskell|elixir|erlang|clojure|lisp|sql|bash|html|css|matlab|julia|lua|dart|fortran|cobol|r|c|solidity|programming|coding|code|markup|query)(?![\p{L}\p{N}])/u;
+const ofMachines = `python java javascript typescript c\\+\\+ c# f# rust golang go ruby php swift kotlin scala perl haskell
+  elixir erlang clojure lisp sql bash html css matlab julia lua dart fortran cobol r c solidity zig ocaml nim crystal scheme
+  racket prolog ada vhdl verilog apex abap gdscript mojo gleam elm vba delphi pascal groovy powershell assembly assembler
+  webassembly jsx tsx vue latex typst yaml json xml terraform graphql cuda smalltalk tcl awk purescript
+  programming coding code markup query`;
+const machineLanguages = new RegExp(
+  `(?<![\\p{L}\\p{N}])(?:objective-c|visual basic|${ofMachines.trim().replace(/\s+/g, "|")})(?![\\p{L}\\p{N}])`,
+  "u",
+);
 
 /** "Since 2021", "Currently,": what may stand before the subject. */
 const before =
