@@ -15,6 +15,58 @@ const [one, other] = ["A", "E"].map(
 
 const said = (content: string) => [new HumanMessage({ id: content, content })];
 
+// Before any memory is at work in the background on the tables that this locks.
+describe("ids whose digests met all the same", () => {
+  it("are refused: no statement takes one for the other, and none tries for ever", async () => {
+    const { schema } = db;
+    const client = await db.pool.connect();
+    try {
+      // In the place of sha256 a digest that all ids share, for this session and its index.
+      await client.query(`
+        begin;
+        create function "${schema}".sha256(bytea) returns bytea language sql immutable as $$ select ''::bytea $$;
+        set local search_path = "${schema}", pg_catalog;
+        truncate thread, owner cascade;
+        drop index owner_identity, thread_identity;
+        create unique index on owner (
+          sha256(replace(tenant_id, E'\\\\', E'\\\\\\\\')::bytea), sha256(replace(user_id, E'\\\\', E'\\\\\\\\')::bytea),
+          sha256(replace(app_id, E'\\\\', E'\\\\\\\\')::bytea)
+        );
+        create unique index on thread (
+          sha256(replace(tenant_id, E'\\\\', E'\\\\\\\\')::bytea), sha256(replace(thread_id, E'\\\\', E'\\\\\\\\')::bytea)
+        )`);
+      let statements = 0;
+      const tx = {
+        ...db.database,
+        async query<Row extends object>({ text, values }: { text: string; values: unknown[] }) {
+          statements++;
+          return (await client.query(text, values)).rows as Row[];
+        },
+      } as typeof db.database;
+      const thread = { messages: [], windowMessages: 14, language: "english" };
+      const first = { ...thread, scope: { userId: "first" }, threadId: "of first" };
+      const recorded = await recordMessages(tx, first);
+      expect(recorded).toMatchObject({ lastSeq: -1 });
+      const owner = await lockOwner(tx, first.scope);
+
+      const second = { ...thread, scope: { userId: "second" }, threadId: "of second" };
+      statements = 0;
+      // Without the waits, which are a share of it.
+      vi.spyOn(Math, "random").mockReturnValue(0);
+      await expect(recordMessages(tx, second)).rejects.toMatchObject({ code: "BUSY" });
+      expect(statements).toBeLessThan(100);
+      await expect(lockOwner(tx, second.scope)).rejects.toMatchObject({ code: "ID_TAKEN" });
+      expect(await recordMessages(tx, { ...first, threadId: "another" })).toBeNull();
+      expect(await recordMessages(tx, first)).toEqual(recorded);
+      expect(await lockOwner(tx, first.scope)).toEqual(owner);
+    } finally {
+      vi.restoreAllMocks();
+      await client.query("rollback");
+      client.release();
+    }
+  });
+});
+
 describe("two ids of one md5", () => {
   it("are that", () => {
     const md5 = (text: string) => createHash("md5").update(text).digest("hex");
@@ -73,56 +125,5 @@ describe("two ids of one md5", () => {
     await expect(memory.recall({ scope, threadId: other })).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });
-  });
-});
-
-describe("ids whose digests met all the same", () => {
-  it("are refused: no statement takes one for the other, and none tries for ever", async () => {
-    const { schema } = db;
-    const client = await db.pool.connect();
-    try {
-      // In the place of sha256 a digest that all ids share, for this session and its index.
-      await client.query(`
-        begin;
-        create function "${schema}".sha256(bytea) returns bytea language sql immutable as $$ select ''::bytea $$;
-        set local search_path = "${schema}", pg_catalog;
-        truncate thread, owner cascade;
-        drop index owner_identity, thread_identity;
-        create unique index on owner (
-          sha256(replace(tenant_id, E'\\\\', E'\\\\\\\\')::bytea), sha256(replace(user_id, E'\\\\', E'\\\\\\\\')::bytea),
-          sha256(replace(app_id, E'\\\\', E'\\\\\\\\')::bytea)
-        );
-        create unique index on thread (
-          sha256(replace(tenant_id, E'\\\\', E'\\\\\\\\')::bytea), sha256(replace(thread_id, E'\\\\', E'\\\\\\\\')::bytea)
-        )`);
-      let statements = 0;
-      const tx = {
-        ...db.database,
-        async query<Row extends object>({ text, values }: { text: string; values: unknown[] }) {
-          statements++;
-          return (await client.query(text, values)).rows as Row[];
-        },
-      } as typeof db.database;
-      const thread = { messages: [], windowMessages: 14, language: "english" };
-      const first = { ...thread, scope: { userId: "first" }, threadId: "of first" };
-      const recorded = await recordMessages(tx, first);
-      expect(recorded).toMatchObject({ lastSeq: -1 });
-      const owner = await lockOwner(tx, first.scope);
-
-      const second = { ...thread, scope: { userId: "second" }, threadId: "of second" };
-      statements = 0;
-      // Without the waits, which are a share of it.
-      vi.spyOn(Math, "random").mockReturnValue(0);
-      await expect(recordMessages(tx, second)).rejects.toMatchObject({ code: "BUSY" });
-      expect(statements).toBeLessThan(100);
-      await expect(lockOwner(tx, second.scope)).rejects.toMatchObject({ code: "ID_TAKEN" });
-      expect(await recordMessages(tx, { ...first, threadId: "another" })).toBeNull();
-      expect(await recordMessages(tx, first)).toEqual(recorded);
-      expect(await lockOwner(tx, first.scope)).toEqual(owner);
-    } finally {
-      vi.restoreAllMocks();
-      await client.query("rollback");
-      client.release();
-    }
   });
 });
