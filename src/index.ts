@@ -108,6 +108,10 @@ export {
 export { type MemoryManageToolOptions, memoryManageTool } from "./langgraph/tools/memory-manage-tool.js";
 export { type MemoryQueryToolOptions, memoryQueryTool } from "./langgraph/tools/memory-query-tool.js";
 export { type ProcedureToolOptions, procedureTool } from "./langgraph/tools/procedure-tool.js";
+export {
+  type TranscriptSearchToolOptions,
+  transcriptSearchTool,
+} from "./langgraph/tools/transcript-search-tool.js";
 export type {
   AgentState as MemoryAgentState,
   ModelRequest as MemoryModelRequest,

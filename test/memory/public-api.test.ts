@@ -27,6 +27,7 @@ describe("the names the package exports", () => {
       "recallNode",
       "rememberNode",
       "shownBy",
+      "transcriptSearchTool",
       "withMemory",
     ]);
   });

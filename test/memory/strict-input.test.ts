@@ -136,6 +136,7 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
   memoryManageTool: (memory) => [memory, { agent: "planner" }],
   endConversationTool: (memory) => [memory, { name: "end" }],
   procedureTool: (memory) => [memory, { agent: "planner" }],
+  transcriptSearchTool: (memory) => [memory, { name: "said" }],
   recallNode: (memory) => [memory, { agent: "planner" }],
   rememberNode: (memory) => [memory, { session: "bounded" }],
   withMemory: (memory) => [memory.summarizationGraph(), memory, { session: "bounded" }],

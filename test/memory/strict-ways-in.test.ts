@@ -2,7 +2,13 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { jwtScopes } from "../../src/http/jwt-scopes.js";
 import { createMemoryApp } from "../../src/http/memory-app.js";
-import { consentTool, endConversationTool, memoryManageTool, procedureTool } from "../../src/index.js";
+import {
+  consentTool,
+  endConversationTool,
+  memoryManageTool,
+  procedureTool,
+  transcriptSearchTool,
+} from "../../src/index.js";
 import { mcpHandler } from "../../src/mcp/mcp-handler.js";
 import { createMcpServer } from "../../src/mcp/memory-server.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -16,6 +22,7 @@ describe("what is misspelt is not ignored", () => {
     ["memory_manage", memoryManageTool, { action: "add", text: "The user eats figs.", kategory: "profile" }],
     ["consent", consentTool, { proposal: "1", decision: "refuse", quote: "no", resaon: "x" }],
     ["procedure", procedureTool, { title: "Tea", steps: "boil" }],
+    ["transcript", transcriptSearchTool, { query: "figs", kategory: "profile" }],
     ["end of a conversation", endConversationTool, { reason: "done", resaon: "x" }],
   ])("by the tool %s, which tells the model", async (_, make, args) => {
     const memory = db.memory();
