@@ -6,6 +6,7 @@ import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
 import { scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
+import { clipped } from "../text/storable-text.js";
 import { consentQuote } from "./consent-quote.rule.js";
 import { decideConsent } from "./decide-consent.js";
 
@@ -85,7 +86,7 @@ function refusalOf(
   const what = answered
     ? `as an answer. Quote a whole sentence of the user's latest message that ${means};`
     : "in this conversation since the request was made:";
-  return `The user has not written "${quote}" ${what} when the user has not answered yet, ask and wait for the answer.`;
+  return `The user has not written "${clipped(quote, 200)}" ${what} when the user has not answered yet, ask and wait for the answer.`;
 }
 
 /** What a thread holds since a request was made. */

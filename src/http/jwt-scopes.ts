@@ -33,7 +33,7 @@ export interface JwtScopes {
  *   jwksUrl: "https://auth.example.com/.well-known/jwks.json",
  *   issuer: "https://auth.example.com/",
  *   audience: "memory",
- *   caller: ({ sub, org }) => (sub ? { role: "user", scope: { tenantId: String(org), userId: sub } } : null),
+ *   caller: ({ sub, org }) => (sub && org ? { role: "user", scope: { tenantId: String(org), userId: sub } } : null),
  * });
  * ```
  * @throws MemoryError `INVALID_INPUT`; when it is asked, `PEER_MISSING` without `jose`, and what keeps the keys from being read.
@@ -90,7 +90,8 @@ function checkOptions(options: JwtScopes): void {
 }
 
 function userOfSubject({ sub }: JWTPayload): Caller | null {
-  return sub === undefined || sub.trim() === "" ? null : { role: "user", scope: { userId: sub } };
+  // A token may say anything there.
+  return typeof sub !== "string" || sub.trim() === "" ? null : { role: "user", scope: { userId: sub } };
 }
 
 async function keyOf({ jwksUrl, secret }: JwtScopes): Promise<JWTVerifyGetKey> {

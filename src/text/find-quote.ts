@@ -1,5 +1,5 @@
 import { normalForm } from "./normal-value.js";
-import { hasWords } from "./storable-text.js";
+import { hasWords, headOf } from "./storable-text.js";
 
 /** Characters that people and models write for each other, and what they are compared as. */
 const variants = new Map(
@@ -48,15 +48,33 @@ export function findQuote(text: string, quote: string): string | null {
  */
 export function sentencesAround(text: string, quote: string): string {
   const said = normalForm(text, "NFC");
-  const places: number[] = [];
-  for (let at = said.indexOf(quote); at >= 0 && quote !== ""; at = said.indexOf(quote, at + quote.length)) {
-    places.push(at);
+  const around: string[] = [];
+  let at = quote === "" ? -1 : said.indexOf(quote);
+  for (const { segment, index } of sentencesIn(said)) {
+    while (at >= 0 && at + quote.length <= index) at = said.indexOf(quote, at + quote.length);
+    if (at < 0) break;
+    if (at < index + segment.length) around.push(segment.trim());
   }
-  const sentences = [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(said)];
-  const around = sentences.filter(({ segment, index }) =>
-    places.some((at) => at < index + segment.length && at + quote.length > index),
-  );
-  return around.map(({ segment }) => segment.trim()).join("\n") || quote;
+  return around.join("\n") || quote;
+}
+
+const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" });
+
+/** Characters that are segmented at once: each segment holds a copy of them all. A longer sentence is cut. */
+const segmentedCharacters = 2_000;
+
+/** The sentences of `text`, which together are the text, one after another, in time in proportion to it. */
+function* sentencesIn(text: string): Generator<{ segment: string; index: number }> {
+  for (let start = 0; start < text.length; ) {
+    const part = headOf(text.slice(start), segmentedCharacters);
+    const segments = Array.from(sentences.segment(part), ({ segment }) => segment);
+    // The last one may go on.
+    const whole = start + part.length < text.length && segments.length > 1 ? segments.slice(0, -1) : segments;
+    for (const segment of whole) {
+      yield { segment, index: start };
+      start += segment.length;
+    }
+  }
 }
 
 function codeOf(character: string): number {

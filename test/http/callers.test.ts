@@ -247,6 +247,8 @@ describe("tokens", () => {
       { ...good, exp: soon() - 7_000 },
       { sub: "jo", aud: "memory" },
       { ...good, sub: " " },
+      { ...good, sub: 5 as never },
+      { ...good, sub: ["jo"] as never },
       { ...good, nbf: soon() },
     ])
       expect((await asks(options, await signed(wrong))).status, JSON.stringify(wrong)).toBe(401);
