@@ -9,8 +9,8 @@ import {
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
-import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
-import { pageRows } from "../text/parse-input.js";
+import { isSeenFrom, scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
+import { pageRows, smallCount, storableText } from "../text/parse-input.js";
 
 /** The parts of the memory block that memories stand in. */
 export const shownParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
@@ -38,18 +38,20 @@ export interface ShownRound {
   readonly block?: string | null | undefined;
 }
 
-const ids = z.array(z.string());
+const ids = z.array(z.string().refine((id) => uuidOf(id) !== null, "is the id of no memory"));
+/** In single precision, as it is kept. */
+const measure = z.number().min(-1e9).max(1e9);
 
 export const shownRoundSchema = z.strictObject({
   revision: z.int().min(0),
   memoryIds: ids,
-  similarity: z.number().nullish(),
+  similarity: measure.nullish(),
   parts: z.partialRecord(z.enum(shownParts), ids).optional(),
-  scores: z.record(z.string(), z.number()).optional(),
-  recallMs: z.number().min(0).optional(),
+  scores: z.record(z.string(), measure).optional(),
+  recallMs: measure.min(0).optional(),
   summaryId: z.int().nullish(),
-  leftOut: z.int().min(0).optional(),
-  block: z.string().nullish(),
+  leftOut: smallCount.optional(),
+  block: storableText.nullish(),
 });
 
 /**
@@ -78,7 +80,7 @@ export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
 export interface ShownMemory {
   readonly id: string;
   readonly part: ShownPart;
-  /** As it reads today; null when it was removed since. */
+  /** As it reads today; null when it was removed since, or is not the scope's to see. */
   readonly text: string | null;
   /** What it was found by, comparable within its turn; null of what was shown unasked, and of turns before scores were kept. */
   readonly score: number | null;
@@ -143,7 +145,8 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
         (
           select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'part', e.part, 'text', m.content, 'score', e.score) order by e.place), '[]')
           from unnest(s.memory_ids, s.parts, s.scores) with ordinality as e (id, part, score, place)
-          left join ${db.schema}.memory m on m.id = e.id and m.state in ('active', 'superseded', 'merged')
+          left join ${db.schema}.memory m
+            on m.id = e.id and m.state in ('active', 'superseded', 'merged') and ${isSeenFrom(scope)}
         ) as memories
       from ${db.schema}.shown s join ${db.schema}.message g on g.thread_ref = s.thread_ref and g.seq = s.seq
       where s.thread_ref = t.id and s.seq < coalesce(${before ?? null}::int, 2147483647)

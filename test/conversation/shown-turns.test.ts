@@ -145,6 +145,44 @@ describe("what each turn was shown", () => {
     expect(await textNow()).toMatchObject([{ id: gone?.id, part: "rest", text: null }]);
   });
 
+  it("has no text of what is another's, whatever ids a caller says it was shown", async () => {
+    const memory = db.memory();
+    const [mine, theirs] = [newAddress(), newAddress()];
+    const ids = await Promise.all(
+      [
+        { ...theirs.scope, tenantId: "other" },
+        { ...theirs.scope },
+        { appId: theirs.scope.userId },
+        { ...mine.scope, tenantId: "other" },
+      ].map(async (scope) => {
+        const [{ id } = { id: null }] = await memory.memories.add(
+          { text: "The vault opens with 4711." },
+          { scope },
+        );
+        return id as string;
+      }),
+    );
+    const round = { ...mine, messages: [new HumanMessage("Hi.")] };
+    const shown = { revision: 0, memoryIds: ids, parts: { relevant: ids } };
+    await memory.remember({ ...round, shown });
+    const [turn] = await memory.threads.shown(mine);
+    expect(turn?.memories).toMatchObject(ids.map((id) => ({ id, text: null })));
+    for (const wrong of [
+      { parts: { relevant: ["nope"] } },
+      { memoryIds: ["nope"] },
+      { leftOut: 9e12 },
+      { block: "a\u0000b" },
+      { recallMs: 1e300 },
+      { scores: { x: 1e300 } },
+      { similarity: -1e300 },
+    ]) {
+      await expect(
+        memory.remember({ ...round, shown: { revision: 0, memoryIds: [], ...wrong } }),
+        JSON.stringify(wrong),
+      ).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    }
+  });
+
   it("is the owner's alone, and goes with the thread and the user", async () => {
     const memory = db.memory({ config: { retrieval: { traces: true } } });
     const word = `sentinel${randomUUID()}`;
