@@ -213,7 +213,7 @@ function extractionStatement(db: Connection, claim: TaskClaim, writesPerDay: num
         and h.created_at > (select min(p.said_at) from pending p where p.position <= ${atOnce})
       order by h.created_at desc limit ${mostRemoved}
     ) h
-    left join ${schema}.memory m on m.id = h.memory_id
+    left join ${schema}.memory m on m.id = h.memory_id and m.owner_ref = t.owner
     where m.state is distinct from 'active'
   )
   select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref, t.asks_consent,

@@ -2,7 +2,8 @@ import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mc
 import type { CallToolResult, ReadResourceResult } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { shownLine } from "../memories/item/memory.js";
+import { categoryOfKind, readableCategories, requireCategory } from "../memories/item/category.rule.js";
+import { type MemoryItem, shownLine } from "../memories/item/memory.js";
 import type { Memory } from "../memory.js";
 import { isSharedBy, parseScope, type Scope, scopeField } from "../scope/scope.js";
 import { answerForms } from "../search/answer-query.js";
@@ -13,7 +14,10 @@ import { reportSearch } from "../way-in.js";
 /** Whose memory a server of the Model Context Protocol shows, and who acts in it. */
 export interface McpServerOptions {
   readonly scope: Scope;
-  /** The agent that will read it: only the categories of its allowlist are searched. @default no restriction */
+  /**
+   * The agent that will use it: it reads, adds and forgets what is of the categories of its allowlist. Transcripts and
+   * summaries know no categories, so an agent that may not read all is offered none. @default no restriction
+   */
   readonly agent?: string;
   /** For the audit trail. @default "mcp" */
   readonly actor?: string;
@@ -29,6 +33,10 @@ const optionsSchema = z.strictObject({
 interface Served extends McpServerOptions {
   readonly memory: Memory;
   readonly actor: string;
+  /** The categories of its allowlist. */
+  readonly categories: ReadonlySet<string>;
+  /** Whether there are others. */
+  readonly restricted: boolean;
 }
 
 /**
@@ -44,16 +52,18 @@ interface Served extends McpServerOptions {
  */
 export function createMcpServer(memory: Memory, options: McpServerOptions): McpServer {
   const { agent, actor = "mcp", ...given } = parseInput(optionsSchema, options, "options of createMcpServer");
+  const categories = readableCategories(memory.policy, agent ?? null);
   const served: Served = {
-    memory,
-    scope: parseScope(given.scope),
-    actor,
+    ...{ memory, scope: parseScope(given.scope), actor },
+    ...{ categories, restricted: categories.size < memory.policy.categories.size },
     ...(agent !== undefined && { agent }),
   };
   const server = new McpServer({ name: "mnemograph", version: "1" }, { instructions });
   addSearches(server, served);
+  if (!served.restricted) addTranscript(server, served);
   addWrites(server, served);
-  addResources(server, served);
+  addProfile(server, served);
+  if (!served.restricted) addSummaries(server, served);
   return server;
 }
 
@@ -63,7 +73,8 @@ const instructions =
 
 const query = z.string().max(2_000);
 
-function addSearches(server: McpServer, { memory, scope, agent }: Served): void {
+function addSearches(server: McpServer, served: Served): void {
+  const { memory, scope, agent } = served;
   server.registerTool(
     "memory_query",
     {
@@ -95,11 +106,21 @@ function addSearches(server: McpServer, { memory, scope, agent }: Served): void 
     },
     ({ id }) =>
       answered(async () => {
-        const entries = await memory.memories.history(id, { scope });
+        const isHidden = served.restricted && (await readable(served, id)) === null;
+        const entries = isHidden ? [] : await memory.memories.history(id, { scope });
         if (entries.length > 0) return entries;
         throw new MemoryError("NOT_FOUND", `There is no memory ${id} here.`);
       }),
   );
+}
+
+/** The memory with this id, of a category that the agent may read; null when there is none. */
+async function readable({ memory, scope, categories }: Served, id: string): Promise<MemoryItem | null> {
+  const found = await memory.memories.get(id, { scope });
+  return found !== null && categories.has(found.category) ? found : null;
+}
+
+function addTranscript(server: McpServer, { memory, scope }: Served): void {
   server.registerTool(
     "transcript_search",
     {
@@ -119,7 +140,8 @@ function addSearches(server: McpServer, { memory, scope, agent }: Served): void 
   );
 }
 
-function addWrites(server: McpServer, { memory, scope, actor }: Served): void {
+function addWrites(server: McpServer, served: Served): void {
+  const { memory, scope, actor, categories } = served;
   server.registerTool(
     "memory_add",
     {
@@ -140,6 +162,12 @@ function addWrites(server: McpServer, { memory, scope, actor }: Served): void {
     },
     ({ key, value, ...draft }) =>
       answered(async () => {
+        const category = requireCategory(memory.policy, draft.category ?? categoryOfKind.fact).name;
+        if (!categories.has(category))
+          throw new MemoryError(
+            "CATEGORY_DENIED",
+            `"${category}" is none of your categories: ${[...categories].join(", ") || "none"}.`,
+          );
         // What comes besides a slot's value ends nothing: it is a statement of its own.
         const slot = comesBesides(draft.text) ? {} : { key, value };
         // A model writes it, whoever it says has said it.
@@ -165,7 +193,7 @@ function addWrites(server: McpServer, { memory, scope, actor }: Served): void {
     },
     ({ id }) =>
       answered(async () => {
-        const found = await memory.memories.get(id, { scope });
+        const found = await readable(served, id);
         if (found === null || isSharedBy(scope, found.scope))
           throw new MemoryError("NOT_FOUND", `There is no memory ${id} here that could be forgotten.`);
         const { state } = await memory.memories.remove(id, { scope, actor });
@@ -174,7 +202,7 @@ function addWrites(server: McpServer, { memory, scope, actor }: Served): void {
   );
 }
 
-function addResources(server: McpServer, { memory, scope }: Served): void {
+function addProfile(server: McpServer, { memory, scope, agent }: Served): void {
   server.registerResource(
     "profile",
     "memory://profile",
@@ -184,10 +212,15 @@ function addResources(server: McpServer, { memory, scope }: Served): void {
       mimeType: "text/plain",
     },
     async ({ href }) => {
-      const hits = await told(() => memory.query({ scope, query: "", topK: 50, kinds: ["fact", "insight"] }));
+      const hits = await told(() =>
+        memory.query({ scope, agent, query: "", topK: 50, kinds: ["fact", "insight"] }),
+      );
       return text(href, hits.map(({ memory: item }) => `- ${shownLine(item, item.text)}`).join("\n"));
     },
   );
+}
+
+function addSummaries(server: McpServer, { memory, scope }: Served): void {
   const list = async () => {
     const threads = await told(() => memory.threads.list({ scope, limit: 100 }));
     const own = threads.filter(({ scope: of }) => of.appId === scope.appId && of.userId === scope.userId);

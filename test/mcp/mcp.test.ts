@@ -90,6 +90,46 @@ it("counts what an agent is shown as used", async () => {
   expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
 });
 
+it("keeps an agent to the categories of its allowlist, whatever it calls", async () => {
+  const strict = db.memory({ config: { allowlists: { planner: ["projects"] } } });
+  const scope = { userId: "gil" };
+  const [boat, ill] = await strict.memories.add(
+    [
+      { category: "projects", text: "Gil builds a boat." },
+      { category: "knowledge", text: "Gil has an illness." },
+    ],
+    { scope },
+  );
+  await strict.remember({
+    scope,
+    threadId: "gil 1",
+    messages: [{ role: "user", content: "My illness is back." }],
+  });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await createMcpServer(strict, { scope, agent: "planner" }).connect(theirs);
+  const client = await connect(ours);
+  const names = (await client.listTools()).tools.map(({ name }) => name);
+  expect(names).toEqual(["memory_query", "memory_history", "memory_add", "memory_forget_item"]);
+  const { resources } = await client.listResources();
+  expect(resources.map(({ uri }) => uri)).toEqual(["memory://profile"]);
+  const { contents } = await client.readResource({ uri: "memory://profile" });
+  expect(contents).toMatchObject([{ text: "- Gil builds a boat." }]);
+  for (const tool of ["memory_history", "memory_forget_item"])
+    expect(await call(client, tool, { id: ill?.id })).toMatchObject({ isError: true });
+  expect(await call(client, "memory_add", { text: "Gil has a cold." })).toMatchObject({ isError: true });
+  expect(
+    (await call(client, "memory_add", { text: "Gil paints.", category: "projects" })).json,
+  ).toMatchObject({
+    outcome: "created",
+  });
+  expect((await call(client, "memory_history", { id: boat?.id })).json).toMatchObject([{ event: "ADD" }]);
+  expect((await call(client, "memory_forget_item", { id: boat?.id })).json).toMatchObject({
+    state: "soft_deleted",
+  });
+  const left = (await strict.memories.list({ scope })).map(({ text }) => text);
+  expect(left.toSorted()).toEqual(["Gil has an illness.", "Gil paints."]);
+});
+
 describe("over HTTP", () => {
   it("has the tools and resources of whom it was authenticated for, and of nobody else", async () => {
     const client = await overHttp("ana");
