@@ -120,7 +120,7 @@ const listSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
   limit: pageRows,
-  before: z.int().min(0).optional(),
+  before: smallCount.optional(),
 });
 
 interface Row extends Omit<ShownTurn, "memories"> {

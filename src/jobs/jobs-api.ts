@@ -5,7 +5,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
 import { tenantField } from "../scope/scope.js";
-import { pageRows, parseInput } from "../text/parse-input.js";
+import { pageRows, parseInput, storableText } from "../text/parse-input.js";
 import { type JobKind, type JobTicket, jobKinds, type WorkName } from "./job-kinds.rule.js";
 import { findJobs, type JobState, jobStates, type ListedJob } from "./listed-jobs.js";
 
@@ -51,9 +51,9 @@ export interface JobsApi {
 const kindField = z.enum(jobKinds as [JobKind, ...JobKind[]]);
 const listSchema = z.strictObject({
   ...{ tenantId: tenantField, state: z.enum(jobStates).optional(), kind: kindField.optional() },
-  ...{ limit: pageRows, after: z.string().optional() },
+  ...{ limit: pageRows, after: storableText.optional() },
 });
-const retrySchema = z.union([z.string().min(1), z.strictObject({ kind: kindField })]);
+const retrySchema = z.union([storableText.min(1), z.strictObject({ kind: kindField })]);
 const ofSchema = z.strictObject({ tenantId: tenantField });
 
 /** Most jobs that one call has tried again. */
