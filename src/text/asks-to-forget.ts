@@ -3,13 +3,13 @@ import { anyStem, plainWords } from "./plain-words.js";
 
 /** To forget and no longer remember, as it is asked for, in some twenty-five languages; stems as `anyStem` reads them. */
 const forgetting = `
-forget unlearn stop_remembering stop_storing stop_keeping stop_tracking don't_remember do_not_remember not_to_remember don't_store do_not_store don't_save do_not_save don't_keep do_not_keep no_longer_remember don't_want_you_to_remember don't_want_you_to_know don't_want_you_to_store rather_you_not_remember not_remember
+forget unlearn stop_remembering stop_storing stop_keeping stop_tracking don't_remember do_not_remember not_to_remember don't_store do_not_store don't_save do_not_save don't_keep do_not_keep no_longer_remember don't_want_you_to_remember don't_want_you_to_know don't_want_you_knowing don't_want_you_to_store rather_you_not_remember not_remember
 vergiss vergesst vergessen_sie merk_dir_nicht nicht_mehr_merken nicht_mehr_speichern
-oublie oubliez oublies oublier n'enregistre_plus n'enregistrez_plus ne_retiens_plus ne_te_souviens_plus
+oublie oubliez oublies oublier n'enregistre_plus n'enregistrez_plus ne_retiens_plus ne_te_souviens_plus ne_garde_pas ne_garde_rien ne_gardez_pas ne_gardez_rien
 olvida olvide olvides olviden olvidar olvidate olvidalo olvidala olvidalos olvidaras no_recuerdes no_guardes
 esquece esqueca esquecas esquecer esquecesse esquecesses nao_lembre nao_guarde
 dimentica dimentichi dimenticare dimenticassi dimenticalo dimenticala non_ricordare
-vergeet glom unohda zapomnij zapomniec zapomen zapomente zabudni felejtsd felejtse uita zaboravi pozabi
+vergeet glom unohda zapomnij zapomniec zapomnial zapomniala zapomen zapomente zabudni felejtsd felejtse uita zaboravi pozabi
 забудь забудьте забыть забыл_бы не_запоминай не_запоминайте не_помни забувай забудьте забрави
 ξεχασε unut unutun unutur unutman* unutabilir
 انس انسي انسى تنسى تنسي ان_تنسى فراموش_کن فراموش_کنید תשכח תשכחי שכח
@@ -19,41 +19,71 @@ vergeet glom unohda zapomnij zapomniec zapomen zapomente zabudni felejtsd felejt
 
 /** To delete and remove, which is also asked of other things than a memory. */
 const deleting = `
-delete remove erase wipe scrub get_rid_of discard clear_what off_your_records
-losche loschen losch loschst entferne entfernst entfernen streiche
+delete remove erase wipe scrub get_rid_of discard clear_what off_your_records purge from_your_memory from_memory
+losche loschen losch loschst entferne entfernst entfernen streiche streich
 efface effacez effacer effaces supprime supprimez supprimes supprimer enleve enleves retire
 borra borre borres borrar borralo borrala elimina elimine elimines eliminar eliminalo eliminala quita quites quitalo
 apaga apague apagues apagar remova exclua excluir
 cancella cancelli cancellare cancellalo elimina rimuovi
 verwijder verwijderen wis_uit wissen
 radera ta_bort slet slett fjern poista unusta kustuta
-usun usunac skasuj smaz smazat odstran vymaz torold sterge obrisi izbrisi
+usun usunac skasuj wykasuj wymaz smaz smazat odstran vymaz torold sterge obrisi izbrisi
 удали удалите удалить сотри сотрите стереть убери уберите видали видаліть изтрий
-διαγραψε σβησε sil silin silebilir silmeni silmenizi
-احذف احذفي تحذف امسح امسحي حذف_کن حذف_کنید پاک_کن پاک_کنید תמחק תמחקי מחק
+διαγραψε σβησε sil silin silebilir silmeni silmenizi siler_misin siler_misiniz hafizandan_cikar
+احذف احذفي تحذف امسح امسحي يمكنك_حذف يمكنك_مسح الرجاء_حذف الرجاء_مسح ارجو_حذف ارجو_مسح حذف_کن حذف_کنید پاک_کن پاک_کنید תמחק תמחקי מחק
 हटा_दो हटा_दीजिए हटाइए हटाएं मिटा_दो मिटा_दीजिए मिटाइए মুছে hapus xoa ลบ
-删除 刪除 删掉 刪掉 削除 消して 삭제 지워
+删除 刪除 删掉 刪掉 削除 消去 消して 삭제 지워
 `;
 
 /** Words to forget in phrases that ask for the contrary, or for nothing. */
 const contrary = `
-don't_forget do_not_forget never_forget won't_forget can't_forget cannot_forget didn't_forget i_will_forget i'll_forget we_forget they_forget people_forget try_to_forget tried_to_forget trying_to_forget how_do_i_delete how_do_i_remove how_do_you_delete how_can_i_delete how_can_i_remove how_to_delete how_to_remove i_want_to_forget i_need_to_forget i_forget i_always_forget i_often_forget i_never_forget forget_about_it forget_it don't_delete do_not_delete don't_remove do_not_remove
-nicht_vergessen vergiss_nicht vergiss_es_nicht vergiss_es nicht_loschen losche_nicht n'oublie_pas n'oubliez_pas ne_supprime_pas ne_efface_pas laisse_tomber ai_oublie as_oublie a_oublie avons_oublie avez_oublie ont_oublie ai_efface ai_supprime no_te_olvides no_olvides no_lo_olvides no_borres
+don't_forget do_not_forget never_forget won't_forget can't_forget cannot_forget didn't_forget i_will_forget i'll_forget we_forget they_forget people_forget try_to_forget tried_to_forget trying_to_forget how_do_i_delete how_do_i_remove how_do_you_delete how_can_i_delete how_can_i_remove how_to_delete how_to_remove i_want_to_forget i_need_to_forget i_forget i_always_forget i_often_forget i_never_forget forget_about_it forget_it don't_delete do_not_delete don't_remove do_not_remove before_i_forget did_you_forget do_you_forget you_always_forget you_often_forget you_keep_forgetting lest_i_forget i_had_to_delete i_had_to_remove we_had_to_delete we_had_to_remove
+nicht_vergessen vergiss_nicht vergiss_es_nicht vergiss_es nicht_loschen losche_nicht n'oublie_pas n'oubliez_pas ne_supprime_pas ne_efface_pas laisse_tomber oublies_toujours avant_d'oublier ai_oublie as_oublie a_oublie avons_oublie avez_oublie ont_oublie ai_efface ai_supprime no_te_olvides no_olvides no_lo_olvides no_borres
 se_me_olvida se_olvida nao_esqueca nao_se_esqueca nao_esquece nao_apague non_dimenticare non_cancellare vergeet_niet glom_inte glem_ikke nie_zapomnij не_забудь не_забудьте не_забывай не_удаляй unutma jangan_lupa
-我忘 他忘 她忘 们忘 經常忘 经常忘 总是忘 常忘 よく忘れ 别忘 別忘 不要忘 不要删 不要刪 忘れないで 消さないで 削除しないで 잊지 삭제하지
+我忘 他忘 她忘 们忘 經常忘 经常忘 总是忘 常忘 よく忘れ انت_تنسى قبل_ان_انسى 别忘 別忘 不要忘 不要删 不要刪 忘れないで 消さないで 削除しないで 잊지 삭제하지
 `;
 
 /** All there is. */
 const everything = `
-everything anything all_memories all_my_data all_my_memories all_you_know all_of_it all_data alles tout todo tudo tutto allt alt wszystko vsechno все_что все,_что все_данные her_seyi كل_شيء 一切 全部 所有 すべて 全て 全部 모두 모든 전부
+everything anything all_memories all_my_data all_my_memories all_you_know all_of_it all_data my_data your_memory_of_me alles tout todo tudo tutto allt alt wszystko vsechno все_что все,_что все_данные her_seyi كل_شيء 一切 全部 所有 すべて 全て 全部 모두 모든 전부
 `;
 
-/** Participles too are asked with where a verb comes before: "kannst du bitte … vergessen". */
-const participles =
-  "(?<=(?<!\\p{L})(?:kannst|konntest|konnen|konnten|wurdest|mochte|bitte) [^.!?;]{0,80})(?<!\\p{L})vergessen(?!\\p{L})";
-const asks = new RegExp(`${anyStem(`${forgetting} ${deleting}`, true)}|${participles}`, "gu");
-const asksToUnlearn = new RegExp(`${anyStem(forgetting, true)}|${participles}`, "u");
+/** Participles too are asked with where a verb comes before: "kannst du bitte … vergessen", and "not" at the end of what is not to be kept. */
+const german =
+  "(?<=(?<!\\p{L})(?:kannst|konntest|konnen|konnten|wurdest|mochte|bitte|sollst|solltest|musst) [^.!?;]{0,80})(?<!\\p{L})vergessen(?!\\p{L})" +
+  "|(?<=(?<!\\p{L})dass (?:du|sie|ihr) [^.!?;]{0,80})(?<!\\p{L})vergisst(?!\\p{L})" +
+  "|(?<!\\p{L})(?:merke? dir|speichere?) [^,.!?;]{1,60}? nicht(?!\\p{L})";
+const asks = new RegExp(`${anyStem(`${forgetting} ${deleting}`, true)}|${german}`, "gu");
+const asksToUnlearnAll = new RegExp(`${anyStem(forgetting, true)}|${german}`, "gu");
+const asksToUnlearn = new RegExp(`${anyStem(forgetting, true)}|${german}`, "u");
 const asksNot = new RegExp(anyStem(contrary, true), "gu");
+
+/** Before a word to forget, within a few others: then it is denied, or what others do and not what is asked for. */
+const deniedBefore = new RegExp(
+  `(?:${anyStem(
+    `not don't dont doesn't didn't won't can't cannot mustn't shouldn't never ever nicht nie niemals kein* ne pas jamais rien no
+     nunca jamas nao non mai niet nooit geen inte aldrig ikke aldri nie nigdy ne nikdy nikada не никогда нельзя лишь_бы_не لا لن لم
+     started_to starting_to starts_to began_to begins_to tend_to tends_to used_to likely_to afraid_to helps help helped helping`,
+    true,
+  )}|(?<!\\p{L})(?:want|wants|need|needs|told|tell|asked|ask)s? (?!you(?!\\p{L}))[^ ]+(?: [^ ]+)? to)(?: [^ ]+){0,3} ?'?$|n'$`,
+  "u",
+);
+
+/** The same after it, in languages that deny so. */
+const deniedAfter = new RegExp(
+  `^(?: (?!(?:that|dass|que|dat|att|at|che|wo|wer|was|wie|ou|qui|hvor|var|dove|chi)(?!\\p{L}))[^ ]+){0,3} ${anyStem(
+    "nicht nie niemals pas jamais niet nooit inte aldrig ikke aldri mai",
+  )}`,
+  "u",
+);
+
+/** In Japanese the form goes on where something else than a request follows it: "I forgot my umbrella and …". */
+const goesOn =
+  /忘れて(?!$|[、。!！?？\s]|くだ|下さ|ほし|欲し|くれ|もら|いただ|頂|ね|よ|も?いい|も?大丈夫|って)/gu;
+
+/** Where words stand beside each other: not across marks, nor what joins one clause to another. */
+const joint =
+  /[.!?;,:。！？、，؛،؟\n]|(?<!\p{L})(?:so|and|but|because|und|aber|weil|et|mais|car|y|pero|porque|e|ma|en|maar)(?!\p{L})/u;
 const all = new RegExp(anyStem(everything, true), "gu");
 
 /** "That", which says what to forget: right after the word for it. */
@@ -78,9 +108,23 @@ const aboutOther = new RegExp(
 /** Longest text looked at, in characters. */
 const mostCharacters = 4_000;
 
+/** `text` without words to forget that ask for nothing. */
 function requestIn(text: string): string {
-  return plainWords(text.slice(0, mostCharacters)).replace(asksNot, " ");
+  const plain = plainWords(text.slice(0, mostCharacters)).replace(asksNot, " ").replace(goesOn, " ");
+  return plain.replace(asksToUnlearnAll, (word, ...rest) => {
+    const at = rest.findLast((each) => typeof each === "number") as number;
+    const before =
+      plain
+        .slice(Math.max(0, at - nearCharacters), at)
+        .split(joint)
+        .at(-1) ?? "";
+    const [after = ""] = plain.slice(at + word.length, at + word.length + nearCharacters).split(joint);
+    return deniedBefore.test(before) || deniedAfter.test(after) ? " " : word;
+  });
 }
+
+/** So far around a word it is looked for what denies it. */
+const nearCharacters = 80;
 
 /**
  * Whether `text` asks that something be forgotten. "all": everything. Words that ask not to forget, and talk of what somebody
@@ -89,7 +133,7 @@ function requestIn(text: string): string {
 export function asksToForget(text: string): "some" | "all" | null {
   const plain = requestIn(text);
   if (plain.search(asks) < 0) return null;
-  return plain.split(/[.!?;。！？\n]+/u).some(asksForAll) ? "all" : "some";
+  return plain.split(/[.!?;。！？؛؟\n]+/u).some(asksForAll) ? "all" : "some";
 }
 
 /** Whether all that is known is what `sentence` asks to forget: not all of something, nor something that all is said of. */
@@ -100,8 +144,12 @@ function asksForAll(sentence: string): boolean {
   return [...sentence.matchAll(all)].some(({ index }) => !aboutOther.test(sentence.slice(index)));
 }
 
-const clauseEnds = /(?<=[,;:.!?，、；：。！？\n])|(?=\s[–—-]\s)/u;
-const sentenceEnd = /[.!?。！？\n]\s*$/u;
+const clauseEnds = /(?<=[,;:.!?，、；：。！？،؛؟\n])|(?=\s[–—-]\s)/u;
+const sentenceEnd = /[.!?。！？؟\n]\s*$/u;
+
+/** What gives a reason, or asks for something else beside it: it is no part of what is to be forgotten. */
+const reasons =
+  /(?=\s(?:because|but|(?:as|since|cause|'cause) (?:i|my|we)|so (?:you|please|forget|just)|and (?:remember|note|keep|save)|weil|denn|aber|car|parce que|puisque|mais|porque|pero|pois|mas|perch[eé]|omdat|maar|eftersom|men|bo|poniewa[zż]|ale|потому что|так как|но|çünkü|ama)\s)|(?=\s(?:و?لأن|لكن)\p{L}*\s)/iu;
 
 /** Small words of a clause that says nothing but "would you please forget that". */
 const smallWords = new RegExp(
@@ -133,7 +181,11 @@ function askingClauses(text: string, words: RegExp): string[] {
  * nothing new, and what is said beside it does. Words to delete and remove are mostly said of other things.
  */
 export function isToBeForgotten(text: string, quote: string): boolean {
-  return askingClauses(text, asksToUnlearn).some((clause) => findQuote(clause, quote) !== null);
+  return askingClauses(text, asksToUnlearn).some((clause) => {
+    if (findQuote(clause, quote) === null) return false;
+    const holding = clause.split(reasons).filter((part) => findQuote(part, quote) !== null);
+    return holding.length === 0 || holding.some((part) => requestIn(part).search(asksToUnlearn) >= 0);
+  });
 }
 
 /** Whether `quote`, a part of the words `asking` that ask to forget something, is no part of a clause that does. */
