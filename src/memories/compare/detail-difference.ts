@@ -1,6 +1,6 @@
 import { plainWords } from "../../text/plain-words.js";
 import { irregularBase } from "../../text/search-text.js";
-import { countedThingsDiffer, saysOtherwise } from "./detail-order.js";
+import { areExchanged, areTurned, countedThingsDiffer, isArticle, saysOtherwise } from "./detail-order.js";
 import { type DetailReading, detailVocabulary } from "./detail-readings.js";
 import { negatedForms, negatingPrefixes, negatingSuffixes } from "./detail-words.js";
 import { numberAt, type ReadWord, type StatementWord, statementWords } from "./statement-numbers.js";
@@ -107,7 +107,7 @@ const joinedNegation = new RegExp(negatedForms, "gu");
  * In which detail two statements differ that similarity does not see: "figures" for a number in figures or words, an
  * ordinal, a date, a unit or a negation; "words" for a name, an address, a direction, a comparison or another contrary,
  * or that one tells of something besides, or details that have changed places; "order" where they stand beside other
- * words, in their order (see `saysOtherwise`); null for none.
+ * words, in their order (see `saysOtherwise`), or two parts are exchanged, or a small word turns what is said; null for none.
  *
  * What is written in two ways ("two" and "2", "Tue" and "Tuesday") is one, and so are words in another order, unless
  * details have changed places. In scripts, and between statements, without capitals any word that stands for another counts.
@@ -121,19 +121,23 @@ export function detailDifference(
   const [one, other] = [said.words, known.words];
   if (said.negations !== known.negations || countedThingsDiffer(one, other)) return "figures";
   const [left, right] = withoutShared(one, other, ({ plain }) => [plain]);
-  if (left.length === 0 && right.length === 0) {
-    const otherwise = saysOtherwise(one, other);
-    return otherwise === "moved" ? "order" : otherwise && "words";
-  }
+  if (left.every(isArticle) && right.every(isArticle)) return differenceInOrder(one, other);
   const unlike = withoutShared(left, right, ({ readings }) =>
     readings.map(({ kind, value }) => `${kind} ${value}`),
   );
   if (differIn(unlike, isFigure) || isNegated(left, right) || isNegated(right, left)) return "figures";
+  const unsure = areTurned(left, right) ? "order" : null;
   return differIn(unlike, (kind) => !isFigure(kind)) ||
     differInTense([left, right]) ||
     differInNames(unlike, isUncased(one) && isUncased(other))
     ? "words"
-    : null;
+    : unsure;
+}
+
+function differenceInOrder(one: readonly ReadWord[], other: readonly ReadWord[]): "words" | "order" | null {
+  const otherwise = saysOtherwise(one, other);
+  if (otherwise === "swapped") return "words";
+  return otherwise === "moved" || areExchanged(one, other) ? "order" : null;
 }
 
 const figureKinds: ReadonlySet<string> = new Set(["number", "ordinal", "part", "day", "month", "unit"]);

@@ -76,6 +76,88 @@ function movedDetails(
   return [...moved].flatMap(([kind, words]) => (kind === "negation" || words.size > 1 ? [...words] : []));
 }
 
+/** Words that say nothing of what is told: a statement is the same with and without them. */
+const articles: ReadonlySet<string> = new Set(
+  `the a an der die das den dem des ein eine einen einem einer le la les l' un une el los las una uno o os as um uma il lo gli i
+  het de een en ett`.split(/\s+/),
+);
+
+export function isArticle({ plain }: ReadWord): boolean {
+  return articles.has(plain);
+}
+
+/** What joins things of which neither comes first. */
+const joining: ReadonlySet<string> = new Set(
+  "and or & und oder et ou y e o en of og eller och i oraz lub и или и_то ve veya و أو 和 と"
+    .split(" ")
+    .map((word) => plainWords(word)),
+);
+
+/**
+ * Whether two statements of the same words have exchanged two parts around what stays between them, as "prefers tea to
+ * coffee" and "prefers coffee to tea" have. A part that moved as a whole ("on Mondays", at either end) is no exchange, nor
+ * are two that "and" joins.
+ */
+export function areExchanged(first: readonly ReadWord[], second: readonly ReadWord[]): boolean {
+  const plain = (words: readonly ReadWord[]) => words.map((word) => word.plain);
+  const bare = (words: readonly ReadWord[]) => plain(words.filter((word) => !isArticle(word)));
+  // Articles of one language are nouns of another: "thé" and "the".
+  return holdExchange(plain(first), plain(second)) || holdExchange(bare(first), bare(second));
+}
+
+function holdExchange(one: readonly string[], other: readonly string[]): boolean {
+  if (one.length !== other.length || one.length > mostExchanged || isSameOrder(one, other)) return false;
+  let begun = 0;
+  while (begun < one.length && one[begun] === other[begun]) begun++;
+  let ended = 0;
+  while (ended < one.length - begun && one.at(-1 - ended) === other.at(-1 - ended)) ended++;
+  // What both begin or end with may be of what was exchanged: "the user is taller than the user's brother".
+  return [begun, 0].some((start) =>
+    [ended, 0].some((end) =>
+      isExchange(one.slice(start, one.length - end), other.slice(start, other.length - end)),
+    ),
+  );
+}
+
+/** Whether `theirs` is the end of `mine`, what was between, and its beginning. */
+function isExchange(mine: readonly string[], theirs: readonly string[]): boolean {
+  for (let left = 1; left < mine.length - 1; left++) {
+    for (let right = 1; left + right < mine.length; right++) {
+      const between = mine.slice(left, mine.length - right);
+      const turned = [...mine.slice(mine.length - right), ...between, ...mine.slice(0, left)];
+      const parts = [...mine.slice(0, left), ...mine.slice(mine.length - right)];
+      if (isSameOrder(turned, theirs) && !parts.every((word) => articles.has(word)))
+        return !between.every((word) => joining.has(word));
+    }
+  }
+  return false;
+}
+
+/** Words beyond which parts are not looked for: a statement has fewer. */
+const mostExchanged = 30;
+
+function isSameOrder(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((word, at) => word === other[at]);
+}
+
+/** Small words of English that turn who does what to whom, or whether it is so; each group is of one kind. */
+const turning: readonly ReadonlySet<string>[] = [
+  "with for from by to before after during without against",
+  "can could should must may might will would",
+  "all some most many few none",
+].map((words) => new Set(words.split(" ")));
+
+/**
+ * Whether statements that differ in `one` and `other` do so in a small word that turns what is said: "adopted by Kim" and
+ * "adopted Kim", "works with Kim" and "works for Kim", "can cook" and "will cook".
+ */
+export function areTurned(one: readonly ReadWord[], other: readonly ReadWord[]): boolean {
+  const has = (words: readonly ReadWord[], group: ReadonlySet<string>) =>
+    words.some(({ plain }) => group.has(plain));
+  const isPassive = [one, other].filter((words) => words.some(({ plain }) => plain === "by")).length === 1;
+  return isPassive || turning.some((group) => has(one, group) && has(other, group));
+}
+
 function kindsOf({ plain, readings }: ReadWord): string[] {
   const { negating, alsoNegating } = detailVocabulary();
   const negation = negating.has(plain) || alsoNegating.has(plain) ? ["negation"] : [];
