@@ -186,6 +186,19 @@ describe("the tool for changing memory", () => {
     await memory.memories.restore(green!.id, { scope });
   });
 
+  it.each([
+    ["The user is allergic to nuts.", "Delete that I am allergic to dust.", "The user is allergic to dust."],
+    ["The user's wife is called Tina.", "Please forget that I like wine.", "The user likes wine."],
+    ["The user's dentist is Dr. Okafor.", "Forget my dentist Dr. Smith.", "dentist Dr. Smith"],
+    ["The user's sister works at Acme.", "Forget that I work at Acme.", "The user works at Acme."],
+  ])("forgets nothing that only resembles what is named: %s", async (text, says, named) => {
+    const { memory, thread } = await knowing({ ...nuts, text });
+    const answer = await turn(memory, thread, says, { action: "forget", memory: named, quote: says });
+    expect(answer).toMatch(/^Refused: No memory has all of/);
+    expect(answer).toContain(text);
+    expect(await texts(memory, thread)).toEqual([text]);
+  });
+
   it("forgets nothing of the user's that the user did not ask to forget, and never everything", async () => {
     const { memory, thread } = await knowing(nuts, { text: "The user may like figs.", origin: "assistant" });
     const forget = { action: "forget", memory: "allergic to nuts" };
