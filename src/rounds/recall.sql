@@ -103,7 +103,7 @@ misspelt_word as materialized (
 corrected_term as materialized (
   select m.term, v.lexeme
   from misspelt_word m cross join lateral unnest(to_tsvector('english'::regconfig, "memory".one_edit_away(m.word))) v
-  where (
+  where left(v.lexeme, 1) = left(m.word, 1) and (
     exists (select from seen_owner s join "memory".memory_term t on t.owner_ref = s.id and t.lexeme = v.lexeme)
     or exists (select from seen_owner s join "memory".message_term t on t.owner_ref = s.id and t.lexeme = v.lexeme)
   )

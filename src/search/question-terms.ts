@@ -61,8 +61,9 @@ const hasTerm = ({ schema }: Connection, owners: SeenOwners, condition: Sql) => 
 /**
  * CTEs up to the terms asked for.
  *
- * When no text has most of what is asked, terms that none has are replaced by those one edit away (a letter dropped,
- * added, doubled, changed, or two swapped) that some text does have.
+ * When no text has most of what is asked, terms that none has are replaced by those one edit away (a letter but the first
+ * dropped, added, doubled, changed, or two swapped) that some text does have: people get the first letter right, and with
+ * another one "mouse" is "house".
  */
 export function questionTerms(
   db: Connection,
@@ -126,7 +127,7 @@ export function questionTerms(
     corrected_term as materialized (
       select m.term, v.lexeme
       from misspelt_word m cross join lateral ${lexemes(sql`${schema}.one_edit_away(m.word)`)} v
-      where ${known(sql`t.lexeme = v.lexeme`)}
+      where left(v.lexeme, 1) = left(m.word, 1) and ${known(sql`t.lexeme = v.lexeme`)}
     ),
     -- The terms that are searched for.
     asked_term as materialized (

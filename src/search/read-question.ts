@@ -22,7 +22,7 @@ export interface QuestionWords {
 }
 
 /** Shorter words have too many neighbours to be corrected. */
-const shortestCorrectable = 4;
+const shortestCorrectable = 5;
 
 /**
  * Longer ones are no words: "uncharacteristically" has 20 letters. A word of n letters has 54 n neighbours of n letters,

@@ -358,7 +358,34 @@ describe("memory.query", () => {
 
   it("finds misspelt words", async () => {
     expect((await texts("tomatose balcny"))[0]).toBe(plain);
-    expect((await texts("disslikes raaw"))[0]).toBe(marked);
+    expect((await texts("disslikes raaww"))[0]).toBe(marked);
+  });
+
+  it("takes no short word, and none with another first letter, for a misspelt one", async () => {
+    const memory = db.memory();
+    const user = { scope: { userId: "spelt" } };
+    const known = [
+      "wife is called Tina",
+      "house has a red door",
+      "boat lies in Kiel",
+      "likes plain rice",
+      "has a cold",
+    ];
+    await memory.memories.add(
+      known.map((text) => ({ text: `The user's ${text}.` })),
+      user,
+    );
+    for (const query of [
+      "Any nice wine?",
+      "Translate mouse",
+      "Who won the race?",
+      "Suggest a price",
+      "What does gold cost?",
+    ])
+      expect(
+        (await memory.query({ ...user, query })).map((hit) => hit.memory.text),
+        query,
+      ).toEqual([]);
   });
 });
 

@@ -184,9 +184,22 @@ function isPastOf(past: string, present: string): boolean {
   return stems.some((stem) => bases.includes(stem));
 }
 
+/** Words that tell of an end: "resigned from Globex", "sold the Fiat". */
+const ending: ReadonlySet<string> = new Set(
+  plainWords(`quit quits quitting stopped stops resigned resigns left leaves fired dismissed sold sells divorced separated
+    cancelled canceled retired abandoned dropped gave_up broke_up split_up gekündigt kündigte aufgehört verkauft verkaufte
+    getrennt verlassen quitté démissionné arrêté vendu vendit rompu dejó dejado renunció vendió rompió deixou vendeu
+    lasciato smesso venduto gestopt verkocht opgezegd slutade sålde rzucił rzuciła sprzedał sprzedała odszedł odeszła
+    уволился уволилась бросил бросила продал продала bıraktı ayrıldı sattı`).split(/\s+/),
+);
+
+function tellsEnd({ words }: ReadStatement): boolean {
+  return words.some(({ plain }, at) => ending.has(plain) || ending.has(`${plain}_${words[at + 1]?.plain}`));
+}
+
 /**
- * Whether one of two statements denies what the other says, or says it of the past: the words for a value are in both then,
- * as in "no longer works at Globex".
+ * Whether one of two statements denies what the other says, or says it of the past or of its end: the words for a value
+ * are in both then, as in "no longer works at Globex".
  */
 export function isDeniedBy(first: string, second: string): boolean {
   if (first === second) return false;
@@ -196,7 +209,11 @@ export function isDeniedBy(first: string, second: string): boolean {
     words.some(({ readings }) =>
       readings.some(({ kind, value }) => kind === former?.kind && value === former.value),
     );
-  return one.negations % 2 !== other.negations % 2 || isPast(one) !== isPast(other);
+  return (
+    one.negations % 2 !== other.negations % 2 ||
+    isPast(one) !== isPast(other) ||
+    tellsEnd(one) !== tellsEnd(other)
+  );
 }
 
 /** Names: of words with a capital those within a sentence, or at its beginning in both; any, where none has a capital. */

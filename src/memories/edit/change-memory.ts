@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
+import { findQuote } from "../../text/find-quote.js";
 import { parseInput } from "../../text/parse-input.js";
 import { visibleText } from "../../text/storable-text.js";
 import { isApproved, type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
@@ -13,6 +14,7 @@ import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.j
 
 /** What of a memory may be changed by hand. */
 export interface MemoryPatch {
+  /** A slot whose value the new text has no more is without one, unless `value` is given. */
   readonly text?: string;
   readonly value?: string;
   readonly category?: string;
@@ -45,7 +47,7 @@ export async function updateMemory(
     const { before } = editing;
     requireExpired(editing);
     requireWhole(before, patch.text);
-    const next = { ...before, ...patch };
+    const next = { ...before, ...patch, ...(outgrows(before, patch) && { value: null }) };
     const vouched = !words || isApproved(before);
     const also = await rewriteContent(deps, editing, next, { embedded, vouched });
     if (before.state !== "active") {
@@ -111,6 +113,12 @@ function requireWhole({ kind, id }: MemoryItem, text: string | undefined): void 
     `Memory ${id} cannot be given that text: a memory has two sentences at most (a note four), and none after the first ` +
       `begins with a pronoun. Add this by itself: ${rest}`,
   );
+}
+
+/** Whether a new text no longer has the value of its slot, which would be shown in its place. */
+function outgrows({ value, text: before }: MemoryItem, { text, value: next }: ParsedPatch): boolean {
+  if (text === undefined || next !== undefined || value === null) return false;
+  return findQuote(before, value) !== null && findQuote(text, value) === null;
 }
 
 async function redactPatch({ redactor }: WriteRuntime, patch: ParsedPatch): Promise<ParsedPatch> {

@@ -203,12 +203,12 @@ function earlier(one: SlotValue | undefined, other: SlotValue | undefined): Slot
 
 /** Whether two values of a slot are one, and neither is denied by what is said of the other. */
 function isSameValue(
-  one: Pick<ToldValue, "value" | "text">,
+  told: Pick<ToldValue, "value" | "text">,
   other: Pick<ToldValue, "value" | "text">,
 ): boolean {
   return (
-    normalValue(one.value ?? one.text) === normalValue(other.value ?? other.text) &&
-    !isDeniedBy(one.text, other.text)
+    normalValue(told.value ?? told.text) === normalValue(other.value ?? other.text) &&
+    !isDeniedBy(told.text, other.text)
   );
 }
 

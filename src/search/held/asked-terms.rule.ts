@@ -120,7 +120,8 @@ function correctedTerms(
   return asked.correctable
     .flatMap((word) => {
       const { lexemes = [], near = [] } = forms.get(word) ?? {};
-      return lexemes.filter((term) => unknown.has(term)).map((term) => ({ term, near }));
+      const meant = near.filter((lexeme) => lexeme[0] === word[0]);
+      return lexemes.filter((term) => unknown.has(term)).map((term) => ({ term, near: meant }));
     })
     .slice(0, mostCorrected)
     .flatMap(({ term, near }) =>

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const slot = { category: "profile", key: "employer", value: "Globex", origin: "user" } as const;
+
+describe("a slot whose value has ended", () => {
+  it.each([
+    ["The user works at Globex.", "The user resigned from Globex."],
+    ["The user works at Globex.", "The user was fired by Globex."],
+    ["Der Nutzer arbeitet bei Globex.", "Der Nutzer hat bei Globex gekündigt."],
+    ["L'utilisateur travaille chez Globex.", "L'utilisateur a quitté Globex."],
+    ["El usuario trabaja en Globex.", "El usuario dejó Globex."],
+  ])("says so: %s then %s", async (held, ended) => {
+    const memory = db.memory();
+    const { scope } = newAddress();
+    await memory.memories.add({ ...slot, text: held }, { scope });
+    await memory.memories.add({ ...slot, text: ended, correction: true }, { scope });
+    expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual([ended]);
+  });
+
+  it("is the same where it is only said in other words", async () => {
+    const memory = db.memory();
+    const { scope } = newAddress();
+    await memory.memories.add({ ...slot, text: "The user works at Globex." }, { scope });
+    const said = { ...slot, text: "The user is employed by Globex." };
+    expect(await memory.memories.add(said, { scope })).toMatchObject([{ outcome: "merged" }]);
+  });
+});
+
+it("a slot is shown by its new text, and not by a value that the text has no more", async () => {
+  const memory = db.memory();
+  const { scope, threadId } = newAddress();
+  const [added] = await memory.memories.add({ ...slot, text: "The user works at Globex." }, { scope });
+  const changed = await memory.memories.update(
+    added?.id ?? "",
+    { text: "The user works at Initech." },
+    { scope },
+  );
+  expect(changed).toMatchObject({ key: "employer", value: null });
+  const { memories } = await memory.recall({ scope, threadId, query: "Where do I work?" });
+  expect(JSON.stringify(memories.profile)).not.toContain("Globex");
+  const both = { text: "The user works at Acme.", value: "Acme" };
+  expect(await memory.memories.update(added?.id ?? "", both, { scope })).toMatchObject({ value: "Acme" });
+  const worded = { text: "The user now works at Acme." };
+  expect(await memory.memories.update(added?.id ?? "", worded, { scope })).toMatchObject({ value: "Acme" });
+});
