@@ -21,7 +21,7 @@ const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
  * The stretch of `text` that `quote` quotes, as it stands there; null when it is not there. Takes time in proportion to
  * the length of both.
  *
- * Case, white space and the kinds of quotation marks and dashes may differ, words may not.
+ * Case, accents, white space and the kinds of quotation marks and dashes may differ, words may not.
  */
 export function findQuote(text: string, quote: string): string | null {
   if (quote.length > longestQuote) return null;
@@ -89,6 +89,10 @@ function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
   for (let at = 0; at < text.length; ) {
     const code = text.codePointAt(at) as number;
     const plain = plainCode(code);
+    if (plain === nothing) {
+      at++;
+      continue;
+    }
     if (plain !== space || count === 0 || codes[count - 1] !== space) {
       codes[count] = plain;
       places[count++] = at;
@@ -112,9 +116,24 @@ function plainCode(code: number): number {
   return plain;
 }
 
+/** What is written or left out at will: accents that stand alone, vowel signs of Arabic and Hebrew, stars of Markdown. */
+const optional = /[\u0300-\u036F\u0591-\u05BD\u05BF-\u05C7\u0610-\u061A\u0640\u064B-\u065F\u0670*]/u;
+/** No character's. */
+const nothing = 0x110000;
+
 function foldedCode(code: number): number {
   const character = String.fromCodePoint(code);
-  return /\s/.test(character) ? space : (variants.get(code) ?? codeOf(character.toLowerCase()));
+  if (/\s/.test(character)) return space;
+  if (optional.test(character)) return nothing;
+  return variants.get(code) ?? codeOf(bare(character).toLowerCase());
+}
+
+/** A letter without its accent, and kana in full width: models put right what they quote. */
+function bare(character: string): string {
+  const code = codeOf(character);
+  if (code >= 0xff61 && code <= 0xff9f) return character.normalize("NFKC");
+  // Above there are syllables, which are made of letters and not of accents.
+  return code < 0x2000 ? (character.normalize("NFD")[0] ?? character) : character;
 }
 
 /** Where `wanted` stands in `codes`, in order (Knuth, Morris and Pratt: each character is looked at twice at most). */

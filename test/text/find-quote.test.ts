@@ -9,6 +9,11 @@ describe("a quote", () => {
     ['She said "yes"', "“yes”", '"yes"'],
     ["a well–known café", "well-known café", "well–known café"],
     ["cafe\u0301 here", "café", "café"],
+    ["Me encanta el cafe.", "el café", "el cafe"],
+    ["Já moro em São Paulo.", "moro em Sao Paulo", "moro em São Paulo"],
+    ["أُحِبُّ القَهوة", "أحب القهوة", "أُحِبُّ القَهوة"],
+    ["I have **two** dogs", "I have two dogs", "I have **two** dogs"],
+    ["ﾈｺが好き", "ネコが好き", "ﾈｺが好き"],
     ["Is it (a+b)*c? Yes.", "(a+b)*c?", "(a+b)*c?"],
     ["我叫安娜，住在波尔图", "住在波尔图", "住在波尔图"],
     ["C:\\temp and [x]", "c:\\TEMP and [X]", "C:\\temp and [x]"],
@@ -24,6 +29,7 @@ describe("a quote", () => {
     ["My name is Ana.", " "],
     ["", "Ana"],
     ["I earn 1000", "100"],
+    ["한글", "하늘"],
   ])("in %j: %j is not there", (text, quote) => {
     expect(findQuote(text, quote)).toBeNull();
   });
