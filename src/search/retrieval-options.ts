@@ -106,7 +106,10 @@ export const retrievalOptionsSchema = z.strictObject({
   topEpisodes: z.int().min(0).default(3),
   /** Episodes farther than this are not shown, nearer ones are, with embeddings. Cosine distance alone. @default 0.4 */
   maxEpisodeDistance: z.number().min(0).max(2).default(0.4),
-  /** Tokens of memory shown unasked, headings and all, the conversation's summary apart. @default 1_500 */
+  /**
+   * Tokens of memory shown unasked, headings and all, the conversation's summary apart: headings take some 110 of them.
+   * @default 1_500
+   */
   budgetTokens: z.int().min(50).default(1_500),
   /**
    * Whether what is left of `budgetTokens` is filled with what else is known, most important first. Without, a turn is

@@ -49,7 +49,8 @@ const ofMachines = `python java javascript typescript c\\+\\+ c# f# rust golang 
   webassembly jsx tsx vue latex typst yaml json xml terraform graphql cuda smalltalk tcl awk purescript
   programming coding code markup query`;
 const machineLanguages = new RegExp(
-  `(?<![\\p{L}\\p{N}])(?:objective-c|visual basic|${ofMachines.trim().replace(/\s+/g, "|")})(?![\\p{L}\\p{N}])`,
+  // Scripts without spaces write on: "Rust言語".
+  `(?<![\\p{sc=Latn}\\p{N}])(?:objective-c|visual basic|${ofMachines.trim().replace(/\s+/g, "|")})(?![\\p{sc=Latn}\\p{N}])`,
   "u",
 );
 

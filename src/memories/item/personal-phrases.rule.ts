@@ -73,7 +73,7 @@ const nowhere =
 const place = `(?!${states}|${nowhere})`;
 
 /** To what people move that is no place. */
-const notAJob = `(?!${whole(`python java javascript typescript c\\+\\+ c# rust golang go ruby php swift kotlin scala linux windows
+const notAJob = `(?!(?:the )?(?:night|day|early|late|morning) shift)(?!${whole(`python java javascript typescript c\\+\\+ c# rust golang go ruby php swift kotlin scala linux windows
   macos android ios aws azure gcp postgres\\p{L}* mysql react vue angular kubernetes docker github gitlab slack notion
   management sales marketing engineering finance accounting hr remote part-time full-time freelanc\\p{L}*
   (?:mon|tues|wednes|thurs|fri|satur|sun)days?`)})`;
@@ -85,13 +85,23 @@ const aName = `(?!${whole(`by to up in on at for out back off away before after 
 
 export const twoWords = "(?:[^ ,.;]+ ){0,2}?";
 
+/** Up to so many characters that name nobody and nothing else, whose name, city or language it would be. */
+const nobodyElse = (words: string, most: number) =>
+  `(?:(?!${words.trim().replace(/\s+/g, "|")}).){0,${most}}?`;
+const othersInChinese = `女儿 女兒 儿子 兒子 孩子 姐 妹 哥 弟 妈 媽 母亲 母親 爸 父亲 父親 妻子 老婆 太太 丈夫 老公 朋友 同事 老板 老闆 男友 女友 邻居
+  鄰居 爷 爺 奶 外公 外婆 叔 姨 姑 舅 侄 宠物 寵物 猫 貓 狗 公司 团队 團隊 项目 項目 养了 養了 一只 一隻 一个 一個`;
+const othersInJapanese = `猫 犬 ペット 妹 姉 兄 弟 母 父 娘 息子 妻 夫 子供 子ども 友人 友達 同僚 上司 彼女 彼氏 祖母 祖父 叔父 叔母 隣人 会社 チーム
+  プロジェクト 店 学校 車 船`;
+const othersInKorean = `고양이 강아지 개의 반려 딸 아들 누나 언니 오빠 형의 동생 어머니 엄마 아버지 아빠 아내 남편 친구 동료 상사 할머니
+  할아버지 이모 삼촌 회사 팀 프로젝트 가게 학교`;
+
 /** Sentences in the third person, as memories are written. Of relatives and friends none speaks: who lives there is the subject. */
 export const phrases: readonly Phrases[] = [
   {
     who: "(?:(?:the|this|our) )?(?:user|customer|client|speaker)",
     between:
       "(?:(?:now|currently|still|also|just|recently|has|have|is|was|been|since|permanently|mostly|primarily|usually|always|mainly|would|will) ){0,3}",
-    city: `(?:lives?|living|lived|resid(?:es?|ing)|dwells?|based|located|settled) (?:[^ ,.;]+ ){0,4}?(?:in|at|near|outside|around) ${place}|(?:relocat(?:ed|ing|es)|mov(?:ed|es|ing)) (?:(?:back|over|out|away|down|up|here|recently|permanently|from [^,.;]{1,30}?) )?(?:in|to|near) ${place}${notAJob}|calls? (?:(?!(?:from|at|on|when|every|her|his|their)(?!\\p{L}))[^ ,.;]+ ){1,4}home|makes? (?:his|her|their) home in|(?:has|owns|rents) (?:a|an) (?:[^ ]+ )?(?:flat|apartment|house|home|place) in ${place}|'s? (?:current |home |new )?(?:home|hometown|city|town|residence|place of residence|address|location|base) is (?:now |currently )?(?!(?:a|an|full|on|under|being|very|too|not|so|always|often|strong|small|big|old|new)(?!\\p{L}))`,
+    city: `(?:lives?|living|lived|resid(?:es?|ing)|dwells?|based|located|settled) (?:[^ ,.;]+ ){0,4}?(?:in|at|near|outside|around) ${place}|(?:relocat(?:ed|ing|es)|mov(?:ed|es|ing)) (?:(?:back|over|out|away|down|up|here|recently|permanently|from [^,.;]{1,30}?) )?(?:in|to|near) ${place}${notAJob}|calls? (?:(?!(?:from|at|on|when|every|her|his|their)(?!\\p{L}))[^ ,.;]+ ){1,4}home|makes? (?:his|her|their) home in|(?:has|owns|rents) (?:a|an) (?:(?!holiday|summer|winter|weekend|vacation|second|beach)[^ ]+ )?(?:flat|apartment|house|home|place) in ${place}|'s? (?:current |home |new )?(?:home|hometown|city|town|residence|place of residence|address|location|base) is (?:now |currently )?(?!(?:a|an|full|on|under|being|very|too|not|so|always|often|strong|small|big|old|new)(?!\\p{L}))`,
     language: `(?:speaks?|writes?|prefers?|wants?|likes?|chats?|communicat\\p{L}+|understands?|answers?|replies|addressed)${unlearned}${languages}|(?:a |an )?(?:fluent|native)\\p{L}* (?:.{0,20} )?${languages}|'s? (?:[^ ]+ )?(?:language|mother tongue|native tongue)(?: is|:)`,
     pronouns:
       "'s? (?:[^ ]+ )?pronouns? ?(?:are|is|:)|(?:uses?|using|prefers?|has|wants?|goes by|asks? for).{0,40}(?<!\\p{L})pronouns?(?!\\p{L})|(?:uses?|goes by|prefers?) .{0,20}(?:she|he|they|xe|ze|it)\\/",
@@ -103,7 +113,7 @@ export const phrases: readonly Phrases[] = [
     language: `(?:spricht|schreibt|bevorzugt|mochte|wunscht|versteht) ${unlearned}${languages}|.{0,10}(?:muttersprache|sprache)`,
     pronouns: ".{0,40}pronomen",
     preferred_name:
-      "(?:mochte|will|wunscht|bevorzugt|zieht) .{0,40}(?<!\\p{L})(?:genannt|angesprochen|gerufen|angeredet)|.{0,15}(?:spitzname|rufname|vorname|name) (?:ist|lautet)|heisst|nennt sich",
+      "(?:mochte|will|wunscht|bevorzugt|zieht) .{0,40}(?<!\\p{L})(?:genannt|angesprochen|gerufen|angeredet)|.{0,15}(?:spitzname|rufname|vorname|name) (?:ist|lautet)|heisst(?! [^.]{1,40} willkommen)|nennt sich",
   },
   {
     who: "(?:l'|le |la )?(?:utilisateur|utilisatrice|usager|usagere|client|cliente)",
@@ -143,7 +153,7 @@ export const phrases: readonly Phrases[] = [
     language: `(?:spreekt|schrijft|verkiest|wil|verstaat) ${unlearned}${languages}|.{0,10}(?:moedertaal|taal)(?!\\p{L})`,
     pronouns: ".{0,40}voornaamwoord",
     preferred_name:
-      "(?:wil|wordt|heeft|verkiest) .{0,30}(?:genoemd|aangesproken)|heet|.{0,10}(?:bijnaam|roepnaam|naam is)",
+      "(?:wil|wordt|heeft|verkiest) .{0,30}(?:genoemd|aangesproken)|heet(?! [^.]{1,40} welkom)|.{0,10}(?:bijnaam|roepnaam|naam is)",
   },
   {
     who: "(?:пользователь|пользовательница|пользователя|пользовательницу|клиент|клиентка|клиента|клиентку)",
@@ -156,18 +166,18 @@ export const phrases: readonly Phrases[] = [
   {
     who: "(?:用户|用戶|使用者|客户)",
     joined: true,
-    between: ".{0,8}?",
+    between: nobodyElse(othersInChinese, 8),
     city: "(?:住在|居住在|居住于|住于|搬到|搬去|搬至|定居|现居|現居)|的?(?:居住)?城市",
     language:
       "(?:说|講|讲|使用|偏好|喜欢用|希望用|母语|母語).{0,12}(?:语|語|文|话)|的(?:母语|母語|语言|語言)",
     pronouns: "(?:代词|代詞)",
     preferred_name:
-      "(?:喜欢|希望|想|要|愿意).{0,10}(?:叫|称|稱)|(?:名叫|叫做|叫)|的?(?:名字|姓名|昵称|暱稱|称呼|稱呼)",
+      "(?:喜欢|希望|想|要|愿意).{0,10}(?:叫(?!外卖|外賣|车|車|一|醒|停|人|出租)|称|稱)|(?:名叫|叫做|叫(?!外卖|外賣|车|車|一|醒|停|人|出租))|的?(?:名字|姓名|昵称|暱稱|称呼|稱呼)",
   },
   {
     who: "ユーザー|ユーザ|利用者",
     joined: true,
-    between: ".{0,30}?",
+    between: nobodyElse(othersInJapanese, 30),
     city: "(?:に住ん|在住|に引っ越|に暮らし|に居住)",
     language: "(?:語を話|語で話|語を使|語を希望|母語|母国語|言語)",
     pronouns: "代名詞",
@@ -176,7 +186,7 @@ export const phrases: readonly Phrases[] = [
   {
     who: "사용자|이용자|고객",
     joined: true,
-    between: ".{0,30}?",
+    between: nobodyElse(othersInKorean, 30),
     city: "(?:에 살|에서 살|에 거주|로 이사)",
     language: "(?:어를 (?:말|구사|사용|선호)|어로 (?:말|대화)|모국어|언어)",
     pronouns: "대명사",
