@@ -13,6 +13,7 @@ const patterns: Readonly<Record<PersonalField, readonly string[]>> = {
     "(?:from now on,? )?(?:please )?call me V",
     "i(?:'m| am)(?: called| named| known as)? V",
     "i (?:go by|answer to)(?: the name)? V",
+    "i(?:'d| would) rather (?:you|people) call(?:ed)? me V|moi,? c'est V",
     "i(?:'d)? (?:prefer|like|want|would like|would prefer) (?:to be|being) (?:called|addressed as) V|i'd rather be called V|i(?:'d| would)? prefer V",
     "(?:bitte )?(?:ich heisse|ich bin (?:die |der )?|mein (?:vor|spitz|ruf)?name (?:ist|lautet)|nenn(?:e|t|en sie)? mich (?:(?:bitte|einfach|lieber|ab jetzt) ){0,2}|man nennt mich) ?V",
     "du kannst mich V nennen",
@@ -30,6 +31,16 @@ const patterns: Readonly<Record<PersonalField, readonly string[]>> = {
     "(?:i|we)(?:'m|'re|'ve| am| are| have)? (?:(?:now|currently|still|just|recently|also|actually|been|permanently) ){0,2}(?:live|living|reside|residing|based|located|settled|moved|relocated)(?: (?:here|back|now|currently|over))?(?: from [^,.;]{1,40})?(?: (?:in|at|to|near|just outside|outside))(?: the)?(?: (?:city|town) of)? V",
     "my (?:home |current |new )?(?:city|hometown|home ?town|town|home|place of residence|residence|location|address|base)(?: is|'s)(?: now| currently)?(?: in)? V",
     "i call V (?:my )?home",
+    "(?:my (?:flat|apartment|house|place) is (?:now )?in|home is(?: now)?) V",
+    "(?:ich|wir) (?:wohn|leb)en? (?:(?!nicht|nie|kaum|fast)[^ ,.]+ ){1,3}(?:in|bei) V|wir (?:wohnen|leben) (?:in|bei) V|(?:ich bin|wir sind) (?:(?!nicht|nie|fast)[^ ,.]+ ){0,3}nach V (?:gezogen|umgezogen)",
+    "nous (?:habitons|vivons)(?: (?:maintenant|actuellement))?(?: (?:a|en|au|aux|pres de|dans))? V|(?:je viens|nous venons) (?:de |d')(?:demenager|emmenager|m'installer|nous installer) (?:a|en|au|aux) V",
+    "(?:ahora )?(?:vivimos|residimos|nos mudamos)(?: ahora)? (?:en|a|cerca de) V|(?:acabo de mudarme|acabamos de mudarnos) a V",
+    "(?:agora )?(?:moramos|vivemos|nos mudamos)(?: agora)? (?:em|no|na|para) V|acab(?:ei|amos) de (?:me|nos) mudar para V",
+    "(?:ora )?(?:viviamo|abitiamo)(?: ora)? (?:a|ad|in) V|(?:mi sono|ci siamo) appena trasferit[oaie] (?:a|ad|in) V",
+    "(?:wij|we) (?:wonen|leven)(?: (?:nu|momenteel))? (?:in|te|bij) V|(?:ik ben|wij zijn|we zijn) (?:(?!niet)[^ ,.]+ ){0,3}naar V verhuisd",
+    "мы (?:(?:сеичас|теперь) )?(?:живем|переехали) (?:в|во|на) V",
+    "我(?:们|們)?(?:现在|現在)?在 ?V(?:住(?!过|過)|生活(?!过|過)|定居)|我(?:们|們)住在 ?V",
+    "(?:今年|去年|昨年|先月|先週|最近|[0-9]+年に?)V(?:に引っ越し|に住み始め)|V(?:で一人暮らし|で暮らし)",
     "ich (?:wohne|lebe|bin)(?: (?:jetzt|derzeit|aktuell|zurzeit|nun|noch|immer noch|inzwischen|seit [^ ]+(?: [^ ]+)?))? (?:in|bei) V|(?:jetzt|inzwischen|aktuell|derzeit) (?:wohne|lebe) ich in V|ich bin (?:gerade |jetzt |kurzlich )?(?:von [^ ]+ )?nach V (?:gezogen|umgezogen)|mein wohnort ist V",
     "(?:maintenant )?j'(?:habite|ai (?:demenage|emmenage))(?: (?:maintenant|actuellement|toujours))?(?: (?:a|en|au|aux|pres de|dans))? V|je (?:vis|reside)(?: (?:maintenant|actuellement))? (?:a|en|au|aux|pres de) V",
     "(?:ahora |actualmente )?(?:yo )?(?:vivo|resido|me mude|me he mudado)(?: (?:ahora|actualmente))? (?:en|a|cerca de) V|mi ciudad es V",
@@ -44,6 +55,7 @@ const patterns: Readonly<Record<PersonalField, readonly string[]>> = {
   pronouns: [
     "my (?:preferred )?pronouns are V|my pronoun is V|(?:my )?pronouns: V",
     "i (?:use|go by|prefer)(?: the)?(?: pronouns)? V",
+    "V,? please",
     "meine pronomen sind V|ich (?:benutze|verwende|nutze)(?: die pronomen)? V",
     "mes pronoms sont V|j'utilise(?: les pronoms)? V",
     "mis pronombres son V|(?:yo )?uso(?: los pronombres)? V",
@@ -83,6 +95,8 @@ const inShort: Readonly<Record<PersonalField, readonly string[]>> = {
     "(?:(?:my |full |first |preferred )?name|(?:vor)?name|(?:pre)?nom|nombre|nome|naam|имя|姓名|名前|이름) ?: ?V",
     `${greeting}(?:(?:it's|this is) )?V here(?:,.*)?`,
     `${greeting}(?:it's|this is) V (?:speaking|again|from [^.,;:]+)(?:,.*)?`,
+    "(?:it's|it is|i'm) V,? (?:and )?not [^ ,.]+",
+    "(?:私は)?V(?:です|でございます)",
   ],
   city: [
     "(?:(?:my |current |home )?(?:location|city|town|home ?town|residence)|wohnort|stadt|ville|ciudad|cidade|citta|woonplaats|город|居住地|도시) ?: ?V",
@@ -115,7 +129,7 @@ const takenBack = new RegExp(
     "^(?:に|で)?(?:は|も)?(?:ありません|ない|ではない|じゃない)|" +
     "^(?: (?!(?:and|but|because|since|so|where|who|und|aber|weil|et|mais|y|pero|e|ma|en|maar|и|а|но) )[^ .,;:!?]+){0,3} " +
     "(?:not|no more|no longer|any ?more|never|until|till|next (?:week|month|year|summer|winter|spring|fall|autumn)|" +
-    "(?:just |only )?(?:this |for )?once|nicht(?: mehr)?|nachst\\p{L}*|bis|pas|jusqu'\\p{L}*|prochaine?|ya no|hasta|proxim[oa]|" +
+    "(?:just |only )?(?:this |for )?once|(?:only )?in (?:summer|winter|spring|autumn)|in (?:the|a|an|this|my|our) (?:game|story|novel|book|film|movie|dream|simulation|play)|nicht(?: mehr)?|nachst\\p{L}*|bis|pas|jusqu'\\p{L}*|prochaine?|ya no|hasta|proxim[oa]|" +
     "nao|ate [oa]o?|non|fino|prossim[oa]|niet(?: meer)?|volgende?|не|больше не|до|следующ\\p{L}*|" +
     "(?:on|sur|en|auf|su|no) (?:instagram|facebook|twitter|tiktok|discord|reddit|github|linkedin))(?![\\p{L}\\p{N}])|" +
     "^, ?(?:not|nicht|non|no|pas|nao|niet|нет|не)\\W*$|^(?:以前|不是|没有|沒有|不再|明年)",
