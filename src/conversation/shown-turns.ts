@@ -44,7 +44,7 @@ const measure = z.number().min(-1e9).max(1e9);
 
 export const shownRoundSchema = z.strictObject({
   revision: z.int().min(0),
-  memoryIds: ids,
+  memoryIds: z.array(z.string()),
   similarity: measure.nullish(),
   parts: z.partialRecord(z.enum(shownParts), ids).optional(),
   scores: z.record(z.string(), measure).optional(),

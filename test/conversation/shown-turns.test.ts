@@ -169,7 +169,6 @@ describe("what each turn was shown", () => {
     expect(turn?.memories).toMatchObject(ids.map((id) => ({ id, text: null })));
     for (const wrong of [
       { parts: { relevant: ["nope"] } },
-      { memoryIds: ["nope"] },
       { leftOut: 9e12 },
       { block: "a\u0000b" },
       { recallMs: 1e300 },
