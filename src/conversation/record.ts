@@ -136,9 +136,9 @@ export interface RecordedRound extends RecordedThread {
   readonly messages: readonly BaseMessage[];
 }
 
-/** Whether facts may be in it: a user's, that says more than "ok". */
+/** Whether facts may be in it: a user's, that says more than "ok", whatever was said before. */
 function tellsAnything(message: BaseMessage): boolean {
-  return message.getType() === "human" && tellsSomething(messageText(message));
+  return message.getType() === "human" && tellsSomething(messageText(message), true);
 }
 
 /** Longest stretch of work before others have their turn: a request that waits less is not felt. */

@@ -11,7 +11,7 @@ import { asksToForget } from "../text/asks-to-forget.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { searchText } from "../text/search-text.js";
 import { visibleText } from "../text/storable-text.js";
-import { tellsSomething } from "../text/tells-something.js";
+import { asksSomething, tellsSomething } from "../text/tells-something.js";
 import { extractor, type FactsRuntime, type KnownSlot } from "./choose-facts.rule.js";
 import type { RemovedFact } from "./removed-facts.rule.js";
 
@@ -76,7 +76,7 @@ export async function loadExtraction(
   const work = await findExtractionWork(deps.db, claim, deps.config.memories.writesPerDay);
   if (!work) return "lost";
   const { scope, threadId, messages, allowedAt } = work;
-  if (!messages.some(({ text }) => tellsSomething(text))) {
+  if (!messages.some(({ text, before }) => tellsSomething(text, asksSomething(before ?? "")))) {
     // They are no reason to ask a model, and are told with what comes next.
     return skipTask(deps.db, claim, work.more ? work : { doneUntil: claim.doneUntil, more: false });
   }

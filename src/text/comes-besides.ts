@@ -6,19 +6,26 @@ also as_well besides additionally in_addition on_top_of another second_job side_
 auch ausserdem zusatzlich nebenbei nebenher nebenberuflich ebenfalls obendrein aussi egalement en_plus en_outre
 tambien ademas tambem alem_disso anche inoltre sono_pure faccio_pure fa_pure ook daarnaast tevens bovendien
 ocksa aven dessutom ogsa desuden myos lisaksi samuti szinten emellett
-tez takze rowniez dodatkowo dorabia* taky taktez navic tiez tudi takoder de_asemenea si_ca
+tez takze rowniez dodatkowo dorabia* oprocz_tego poza_tym ponadto na_boku po_godzinach taky taktez navic tiez tudi takoder de_asemenea si_ca
 тоже также вдобавок еще к_тому_же кроме_того помимо подрабатыва* по_совместительству теж також ще до_того_ж крім_того
-също επισης ayrica
-أيضا كذلك همچنین גם भी juga cũng 也 同时 同時に ほかに 兼 또한 겸
+също επισης παραλληλα ayrica ayni_zamanda bunun_yani_sira ek_is* ikinci_is* yan_is*
+a_cote_de_cela par_ailleurs aparte_de_eso a_parte_disso oltre_a_questo
+أيضا كذلك بالإضافة إلى_جانب همچنین علاوه_بر גם בנוסף भी इसके_अलावा juga selain_itu cũng
+也 还有 另外 此外 同时 同時に ほかに 兼 もやっ もして もしま も始め 副業 또한 겸 부업
 `;
 
 /** Words that say that something takes another's place. */
 const instead = `
-now no_longer not_anymore any_more instead switched switch changed moved moving quit left used_to stopped became rather
-jetzt nun nicht_mehr statt stattdessen umgezogen gewechselt gekundigt maintenant plus_maintenant au_lieu demenage change
+now no_longer not_anymore any_more instead these_days nowadays switched switch changed moved moving quit left used_to stopped became rather
+jetzt nun nicht_mehr statt stattdessen umgezogen gewechselt gekundigt sondern geandert maintenant plus_maintenant au_lieu demenage change
 ahora ya_no en_vez mudado mude cambie agora ja_nao em_vez mudei adesso non_piu invece trasferito cambiato
-nu niet_meer verhuisd veranderd inte_langre flyttat ikke_lenger flyttet teraz juz_nie теперь больше_не вместо переехал
-现在 不再 改 今は もう 이제
+desormais change_d'avis n'est_plus n'aime_plus sino cambiado he_cambiado bensi nu niet_meer verhuisd veranderd maar_nu
+inte_langre utan_nu flyttat bytt ikke_lenger flyttet byttet
+teraz juz_nie lecz zmienilem zmienilam przeprowadzilem przeprowadzilam rzucilem rzucilam zamiast
+теперь больше_не вместо а_не переехал переехала поменял поменяла сменил сменила передумал передумала тепер більше_не замість
+artik yerine degistirdim degistirdi tasindim tasindi biraktim birakti
+لم_أعد لم_يعد لم_تعد بدلا بل_أصبح صرت صار أصبحت أصبح انتقلت غيرت तब_से_नहीं अब bây_giờ không_còn sekarang tidak_lagi
+现在 不再 改 换 換 搬 今は もう 変わ 変え 引っ越し やめ 辞め 이제 더_이상 바꾸 바꿨 바뀌
 `;
 
 /** What goes on, or is not so yet: "ещё" and "ще" say both "besides" and "still". */
@@ -26,6 +33,10 @@ const goesOn = new RegExp(
   anyStem("все_еще пока_еще еще_не еще_нет еще_раз все_ще поки_ще ще_не ще_раз"),
   "gu",
 );
+/** "Not only red but blue too": neither gives way to the other. */
+const notOnly = new RegExp(anyStem("sondern_auch sino_tambien lecz_takze lecz_rowniez bensi_anche"), "gu");
+/** "不喜欢红色了": what is not so any more. */
+const noMore = /[不没沒][^，。,.！!？?]{1,12}了/u;
 /** At the end of a clause: "too much" tells of nothing else. */
 const too = /(?<![\p{L}\p{N}])too(?=\s*(?:[.!?,;:)]|$))/u;
 
@@ -43,5 +54,7 @@ const mostCharacters = 4_000;
 /** Whether `text` tells of something besides what was so before, and not in its place: "also a volunteer firefighter". */
 export function comesBesides(text: string): boolean {
   const plain = plainWords(text.slice(0, mostCharacters)).replace(goesOn, " ").replace(leadsOn, " ");
-  return saysBesides.test(plain) && !saysInstead.test(plain);
+  if (!saysBesides.test(plain)) return false;
+  const rest = plain.replace(notOnly, " ");
+  return !saysInstead.test(rest) && !noMore.test(rest);
 }

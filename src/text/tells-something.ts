@@ -1,52 +1,66 @@
 /**
- * Words that acknowledge, thank, greet or laugh, by language. "Yes" and "no" are none of them: they answer questions.
+ * Words that acknowledge, thank, greet or laugh, by language; after "/" those that also answer a question ("Morning, please.").
+ * "Yes" and "no" are none of them: they always do.
  */
 const courtesies = `
-ok okay okey oki k kk okie alright right sure fine great good nice cool perfect awesome amazing wonderful excellent super lovely
-brilliant sweet wow oh ah aha hm hmm mhm thanks thank thx ty tysm cheers appreciated welcome please sorry hi hello hey bye goodbye
-goodnight morning afternoon evening lol ha xd gotcha got it understood noted makes sense sounds go ahead continue
-you u so very much a lot again for that this the all well really just and then
-danke dankeschön dank bitte gut prima klar toll hallo tschüss tschüß schön gerne alles genau verstanden moin vielen sehr dir
-merci beaucoup bien parfait salut bonjour bonsoir très accord génial compris
-gracias muchas vale perfecto genial hola adiós bueno claro entendido muy bien
-obrigado obrigada muito valeu perfeito ótimo legal olá oi tchau certo entendi
-grazie mille va bene perfetto ottimo ciao certo capito buongiorno
-bedankt dankjewel dankuwel goed prima mooi hoi doei begrepen
-dzięki dziękuję dobrze super świetnie cześć rozumiem jasne
-спасибо хорошо ок окей понял поняла понятно отлично ладно ясно привет пока здравствуйте большое супер
-дякую добре зрозуміло чудово привіт
-teşekkürler teşekkür ederim tamam sağol harika merhaba anladım
-tack takk tak bra fint okej hej
-kiitos selvä hyvä moi hienoa
-díky děkuji dobře skvělé ahoj rozumím
-mulțumesc mersi bine perfect salut köszönöm rendben szia szuper
-ευχαριστώ εντάξει ωραία γεια καλά
-شكرا شكراً تمام حسنا حسناً جيد ممتاز مرحبا طيب جزيلا
-תודה בסדר מעולה סבבה היי אוקיי רבה
-धन्यवाद शुक्रिया ठीक है अच्छा नमस्ते
-terima kasih makasih baik oke sip halo mantap
-cảm ơn cám tốt rồi được chào bạn vâng
-감사합니다 감사해요 고마워 고마워요 알겠습니다 알겠어요 좋아요 좋아 안녕하세요 안녕 오케이
+ok okay okey oki k kk okie sure wow oh ah aha hm hmm mhm thanks thank thx ty tysm cheers appreciated
+sorry hi hello hey bye goodbye goodnight lol ha xd gotcha got it understood noted
+/ alright right fine great good nice cool perfect awesome amazing wonderful excellent super lovely brilliant sweet welcome please
+/ morning afternoon evening makes sense sounds go ahead continue
+/ you u so very much a lot again for that this the all well really just and then
+danke dankeschön dank hallo tschüss tschüß verstanden moin vielen / bitte gut prima klar toll schön gerne alles genau sehr dir
+merci accord salut bonjour bonsoir compris / beaucoup bien parfait très génial
+gracias vale hola adiós entendido / muchas perfecto genial bueno claro muy bien
+obrigado obrigada valeu olá oi tchau entendi / muito perfeito ótimo legal certo
+grazie ciao capito buongiorno / mille va bene perfetto ottimo certo
+bedankt dankjewel dankuwel hoi doei begrepen / goed prima mooi
+dzięki dziękuję cześć rozumiem / dobrze super świetnie jasne
+спасибо ок окей понял поняла понятно ясно привет пока здравствуйте / хорошо отлично ладно большое супер
+дякую зрозуміло привіт / добре чудово
+teşekkürler teşekkür ederim tamam sağol merhaba anladım / harika
+tack takk tak hej okej / bra fint
+kiitos selvä moi / hyvä hienoa
+díky děkuji ahoj rozumím / dobře skvělé
+mulțumesc mersi köszönöm salut szia rendben / bine perfect szuper
+ευχαριστώ εντάξει γεια / ωραία καλά
+شكرا شكراً تمام حسنا حسناً مرحبا طيب جزيلا / جيد ممتاز
+תודה בסדר היי אוקיי רבה / מעולה סבבה
+धन्यवाद शुक्रिया ठीक है नमस्ते / अच्छा
+terima kasih makasih oke sip halo / baik mantap
+cảm ơn cám chào vâng / tốt rồi được bạn
+감사합니다 감사해요 고마워 고마워요 알겠습니다 알겠어요 안녕하세요 안녕 오케이 / 좋아요 좋아
 `;
 
 /** The same in scripts that put no spaces between words. */
 const unspacedCourtesies = `
-好的 好 好吧 好啊 嗯 哦 谢谢 謝謝 多谢 多謝 感谢 感謝 你 您 了 的 啊 吧 明白 知道 收到 没问题 沒問題 不错 不錯 太 棒 很好 可以 你好 再见 再見 哈 行
-ありがとう ございます ございました どうも はい了解 了解 です しました わかりました 分かりました わかった なるほど いいね いいですね すごい こんにちは おはよう よろしく お願いします オッケー オーケー ね よ
-ขอบคุณ มาก ครับ ค่ะ คะ นะ โอเค ดี เยี่ยม สวัสดี เข้าใจแล้ว ได้เลย จ้า
+好的 嗯 哦 谢谢 謝謝 多谢 多謝 感谢 感謝 明白 知道 收到 没问题 沒問題 你好 再见 再見 哈
+/ 好 好吧 好啊 你 您 了 的 啊 吧 不错 不錯 太 棒 很好 可以 行
+ありがとう どうも はい了解 了解 わかりました 分かりました わかった なるほど こんにちは おはよう よろしく お願いします
+オッケー オーケー / ございます ございました です しました いいね いいですね すごい ね よ
+ขอบคุณ โอเค สวัสดี เข้าใจแล้ว ได้เลย / มาก ครับ ค่ะ คะ นะ ดี เยี่ยม จ้า
 អរគុណ យល់ព្រម ຂອບໃຈ ເຈົ້າ ကျေးဇူးတင်ပါတယ် ဟုတ်ကဲ့
 `;
 
-const listed = (words: string) => words.trim().split(/\s+/);
+/** The words of `table`, and which of them are courtesies whatever was asked. */
+function tableOf(table: string): { all: string[]; always: string[] } {
+  const words = (half: (string | undefined)[]) => half.flatMap((part) => part?.match(/\S+/g) ?? []);
+  const lines = table.split("\n").map((line) => line.split("/"));
+  const always = words(lines.map(([first]) => first));
+  return { all: [...always, ...words(lines.map(([, second]) => second))], always };
+}
 
-const spaced: ReadonlySet<string> = new Set(listed(courtesies).map(plainWord));
-const unspaced = new RegExp(
-  `^(?:${listed(unspacedCourtesies)
+const spaced = tableOf(courtesies);
+const spacedWords = new Set(spaced.all.map(plainWord));
+const spacedAlways = new Set(spaced.always.map(plainWord));
+
+const unspaced = tableOf(unspacedCourtesies);
+const anyUnspaced = (words: readonly string[]) =>
+  words
     .map((word) => word.normalize("NFKC"))
     .toSorted((first, second) => second.length - first.length)
-    .join("|")})+$`,
-  "u",
-);
+    .join("|");
+const unspacedWords = new RegExp(`^(?:${anyUnspaced(unspaced.all)})+$`, "u");
+const unspacedAlways = new RegExp(anyUnspaced(unspaced.always), "u");
 
 /** "hahaha", "lolol", "jajaja", "хаха", "kkkk", "www". */
 const laughter = /^(?:(?:h[aeio]){2,}h?|(?:j[aei]){2,}j?|l(?:ol)+|(?:ха|хе)+|k+|w+|[ᄏᄒ]+|笑)$/u;
@@ -60,18 +74,35 @@ const mostWords = 12;
 /**
  * Whether a user's message holds a word from which something could be learned: more than thanks, greetings, laughter
  * ("ok", "thanks a lot!", "好的，谢谢", "👍").
+ *
+ * @param asked whether it may answer a question: "Great" and "Morning, please" tell something then, "Great, thanks" does
+ *   not. @default false
  */
-export function tellsSomething(text: string): boolean {
+export function tellsSomething(text: string, asked = false): boolean {
   let read = 0;
+  let acknowledges = false;
   // Of a word without an end only its beginning is read: a pattern for all of it would exhaust the stack.
-  for (const [word] of text.matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]{0,200}/gu)) {
-    if (++read > mostWords || word.length > longestCourtesy || !isCourtesy(plainWord(word))) return true;
+  for (const [letters] of text.matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]{0,200}/gu)) {
+    if (++read > mostWords || letters.length > longestCourtesy) return true;
+    const word = plainWord(letters);
+    if (!isCourtesy(word)) return true;
+    acknowledges ||= isAcknowledgement(word);
   }
-  return false;
+  return asked && read > 0 && !acknowledges;
+}
+
+/** Whether `text`, an assistant's, ends by asking something. */
+export function asksSomething(text: string): boolean {
+  return /[?？؟⁇⁈՞][^\p{L}\p{N}\n]{0,20}\s*$/u.test(text.slice(-200));
 }
 
 function isCourtesy(word: string): boolean {
-  return spaced.has(word) || unspaced.test(word) || laughter.test(word);
+  return spacedWords.has(word) || unspacedWords.test(word) || laughter.test(word);
+}
+
+/** Whether the courtesy `word` is one whatever was asked. */
+function isAcknowledgement(word: string): boolean {
+  return spacedAlways.has(word) || unspacedAlways.test(word) || laughter.test(word);
 }
 
 /** In small letters, without letters that are drawn out ("sooo", "okkk"). */

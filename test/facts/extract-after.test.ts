@@ -148,6 +148,19 @@ describe("messages that tell nothing", () => {
     expect(calls()[0]).toContain("I moved to Porto.");
   });
 
+  it("tell something where they answer what the assistant asked just before", async () => {
+    const { memory, calls } = extracting(undefined);
+    const thread = newAddress();
+    await say(memory, thread, "hello", "Sweet or salty popcorn?");
+    await say(memory, thread, "Sweet, please!", "Noted.");
+    expect(calls()).toHaveLength(1);
+    expect(calls()[0]).toContain("Sweet or salty popcorn?");
+    await say(memory, thread, "Great", "Anything else?");
+    await say(memory, thread, "Great, thanks");
+    await memory.upkeep();
+    expect(calls()).toHaveLength(1);
+  });
+
   it("say nothing of an answer to a question: yes and no are extracted", async () => {
     const { memory, calls } = extracting(undefined);
     const thread = newAddress();

@@ -19,6 +19,16 @@ describe("what is told", () => {
     "Ещё я подрабатываю курьером.",
     "Користувач ще й пожежник.",
     "Użytkownik dorabia jako kurier.",
+    "Jestem oprócz tego DJ-em.",
+    "Użytkownik śpiewa poza tym w chórze.",
+    "Kullanıcı aynı zamanda DJ.",
+    "DJもやっています。",
+    "週末は副業で講師をしている。",
+    "夜は講師もしています。",
+    "أعمل بالإضافة إلى ذلك مصوّرا.",
+    "Ich mag nicht nur Rot, sondern auch Blau.",
+    "No solo soy médico, sino también músico.",
+    "Saya juga pemain gitar.",
   ])("comes besides what was: %s", (text) => {
     expect(comesBesides(text)).toBe(true);
   });
@@ -34,6 +44,15 @@ describe("what is told", () => {
     "Porto is too far for the user.",
     "Пользователь всё ещё живёт в Твери.",
     "Пользователь ещё не женат.",
+    "I drive another car these days, a Skoda.",
+    "Meine Lieblingsfarbe ist auch nicht Rot, sondern Blau.",
+    "Jednak też zmieniłem zdanie: ulubiony to niebieski.",
+    "我最喜欢的颜色是蓝色，也不喜欢红色了。",
+    "我也换工作了，在百度。",
+    "Je n'aime plus le rouge non plus, j'aime aussi mieux le bleu désormais.",
+    "Ayrıca taşındım, İzmir'deyim.",
+    "仕事もやめて、今は大阪です。",
+    "Я также переехал в Тверь.",
     "The user wears pure wool.",
     "",
   ])("does not, or takes its place: %s", (text) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { tellsSomething } from "../../src/text/tells-something.js";
+import { asksSomething, tellsSomething } from "../../src/text/tells-something.js";
 
 describe("tellsSomething", () => {
   it.each([
@@ -56,6 +56,47 @@ describe("tellsSomething", () => {
     "thank you ".repeat(20),
   ])("is for %j", (text) => {
     expect(tellsSomething(text)).toBe(true);
+  });
+
+  it.each([
+    "Morning, please.",
+    "Sweet!",
+    "Right.",
+    "A lot.",
+    "Great, really great",
+    "Muy bien.",
+    "好",
+    "とてもいいですね",
+    "Хорошо",
+  ])("is for %j where it answers a question", (text) => {
+    expect(tellsSomething(text, true)).toBe(true);
+  });
+
+  it.each([
+    "ok",
+    "Great, thanks!",
+    "Perfect, thank you so much",
+    "好的，谢谢",
+    "いいですね、ありがとう",
+    "Спасибо большое",
+    "hahaha",
+    "👍",
+    "",
+  ])("is not for %j even then", (text) => {
+    expect(tellsSomething(text, true)).toBe(false);
+  });
+
+  it.each([
+    ["Sweet or salty?", true],
+    ["Süß oder salzig? 😊", true],
+    ["甘いのとしょっぱいの、どちらですか？", true],
+    ["أيهما تفضل؟", true],
+    ["*Which one?*\n", true],
+    ["Why? Because it rains.", false],
+    ["Done.", false],
+    ["", false],
+  ])("%j asks something: %s", (text, asks) => {
+    expect(asksSomething(text)).toBe(asks);
   });
 
   it("is whatever stands around what tells something", () => {
