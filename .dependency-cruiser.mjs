@@ -48,7 +48,7 @@ const mayImport = {
   store: ["text", "postgres", "scope", "models", "jobs", "search"],
   facts: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/compare", "memories/write"],
+    ...["memories/item", "memories/compare", "memories/guard", "memories/write"],
   ],
   consolidation: [
     ...["text", "postgres", "scope", "models", "events", "jobs", "usage"],

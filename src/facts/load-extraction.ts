@@ -4,6 +4,7 @@ import { isHeld } from "../jobs/lease.js";
 import { limitMaterial } from "../jobs/limit-material.js";
 import type { JobStatus } from "../jobs/settle-failure.js";
 import { deferTask, skipTask, type TaskClaim, type TaskWork, threadTasks } from "../jobs/thread-task.js";
+import { findWaitingConsents } from "../memories/guard/consent-statements.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
@@ -31,7 +32,7 @@ export interface ExtractionMessage {
   readonly turnsAgo: number;
 }
 
-/** A memory that may be forgotten. */
+/** A memory that may be forgotten, or what waits for consent to be one. */
 export interface Forgettable {
   readonly id: string;
   readonly category: string;
@@ -103,8 +104,10 @@ async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promis
 
 /** Memories shown to the model when a message asks to forget something. */
 const shownForgettable = 60;
+/** What waits for consent, shown likewise. */
+const shownWaiting = 20;
 
-/** `work` with what its messages may ask to forget. One statement, where one asks for it; everything is not a model's to forget. */
+/** `work` with what its messages may ask to forget. Two statements, where one asks for it; everything is not a model's to forget. */
 async function withForgettable({ db, logger }: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
   const asked = work.messages.filter(({ text }) => asksToForget(text) !== null);
   if (asked.length === 0) return work;
@@ -117,9 +120,10 @@ async function withForgettable({ db, logger }: FactsRuntime, work: ExtractionWor
     await insertEvent(db, { ...event, scope, threadId });
   }
   const said = asked.filter(({ text }) => asksToForget(text) === "some").map(({ text }) => text);
-  return said.length === 0
-    ? work
-    : { ...work, forgettable: await findForgettable(db, work, said.join("\n")) };
+  if (said.length === 0) return work;
+  const memories = await findForgettable(db, work, said.join("\n"));
+  const waiting = await findWaitingConsents(db, { ownerRef: work.ownerRef, scope, limit: shownWaiting });
+  return { ...work, forgettable: [...memories, ...waiting] };
 }
 
 /** Facts of the thread's owner, first those that share the most words with `said`, then slots. */

@@ -60,6 +60,27 @@ describe("what a user asks to forget", () => {
     expect(await textsOf(memory, thread)).toHaveLength(3);
   });
 
+  it("is refused where it waits for consent, and not asked about again", async () => {
+    const { memory } = forgetting(removal("The user lives in Porto.", "Forget where I live"));
+    const thread = newAddress();
+    const other = newAddress();
+    const [city] = drafts;
+    for (const { scope } of [thread, other]) await memory.memories.add([city!], { scope });
+    const [request] = await memory.consents.list({ scope: thread.scope });
+    await say(memory, thread, "Forget where I live, please.");
+    expect(await memory.consents.list({ scope: thread.scope })).toEqual([]);
+    expect(await memory.consents.list({ scope: other.scope })).toHaveLength(1);
+    const [refused] = await memory.consents.list({ scope: thread.scope, status: ["refused"] });
+    expect(refused).toMatchObject({
+      ...{ id: request?.id, decidedBy: "worker:extract", decidedVia: "said" },
+      evidence: { quote: "Forget where I live", threadId: thread.threadId },
+    });
+    const [again] = await memory.memories.add([city!], { scope: thread.scope });
+    expect(again?.outcome).toBe("refused");
+    const [entry] = await memory.memories.history(request!.id, thread);
+    expect(entry).toMatchObject({ event: "CONSENT", new: { decision: "refuse", via: "said" } });
+  });
+
   it("is not told the model about where nobody asks", async () => {
     const { memory, model } = forgetting(() => [{ memory: 1, evidence: { message: 1, quote: "Porto" } }]);
     const thread = await knowing(memory);

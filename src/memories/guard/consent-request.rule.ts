@@ -10,8 +10,8 @@ export const consentStatuses = ["pending", "approved", "refused", "superseded", 
 export type ConsentStatus = (typeof consentStatuses)[number];
 
 /**
- * How a decision came about. "signals": enough of them agreed. "said": nobody could ask, and the user had plainly said it of
- * themselves.
+ * How a decision came about. "signals": enough of them agreed. "said": the user's own words decided: nobody could ask, and
+ * they had plainly said it of themselves; or they asked to forget what waited.
  */
 export type ConsentVia = "interrupt" | "chat" | "code" | "cli" | "http" | "signals" | "said";
 

@@ -3,6 +3,7 @@ import { insertEvents, type MemoryEvent } from "../../events/event-log.js";
 import { column, fields, names, type RowOf, recordset, type Time, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
+import { uuidOf } from "../../scope/scope-predicates.js";
 import type { MemorySource } from "../item/memory.js";
 import type { ConsentRule } from "./consent-policy.rule.js";
 import type { ConsentEvidence, ConsentSignal, ConsentStatus, ConsentVia } from "./consent-request.rule.js";
@@ -157,6 +158,30 @@ export async function settleConsents(tx: Connection, settled: readonly SettledCo
     where c.id = i.id and c.status = 'pending' and (c.expires_at <= ${tx.now()}) = (i.status = 'expired')
     returning c.id`);
   return rows.map(({ id }) => id);
+}
+
+/** A request that waits, as the memory that it would become. */
+export interface WaitingConsent {
+  readonly id: string;
+  readonly category: string;
+  readonly key: string | null;
+  readonly value: string | null;
+  readonly text: string;
+}
+
+/** Requests of the owner of `scope` that wait, newest first; of `ids`, where they are given. */
+export async function findWaitingConsents(
+  db: Connection,
+  input: { ownerRef: number; scope: Scope; ids?: readonly string[] | undefined; limit: number },
+): Promise<WaitingConsent[]> {
+  const { ownerRef, scope, ids, limit } = input;
+  return db.query<WaitingConsent & Record<string, unknown>>(sql`
+    select c.id, c.category, c.key, c.draft ->> 'value' as value, c.draft ->> 'text' as text
+    from ${db.schema}.consent_request c
+    where c.owner_ref = ${ownerRef} and c.app_id in ('', ${scope.appId ?? ""})
+      and c.status = 'pending' and c.expires_at > ${db.now()}
+      and (${ids === undefined} or c.id = any (${(ids ?? []).map(uuidOf)}::uuid[]))
+    order by c.ref desc limit ${limit}`);
 }
 
 /** What a new request says of itself; it waits, and nobody has decided. */

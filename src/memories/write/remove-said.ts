@@ -5,12 +5,14 @@ import type { Scope } from "../../scope/scope.js";
 import { lockOwner, uuidOf } from "../../scope/scope-predicates.js";
 import { changeLine } from "../changes/change-line.js";
 import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
+import { consentChange } from "../guard/consent-request.rule.js";
+import { findWaitingConsents, settleConsents } from "../guard/consent-statements.js";
 import { type MemoryItem, versionOf } from "../item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 import { deactivateMemories } from "./memory-states.js";
 import { removeResting } from "./remove-resting.js";
 
-/** A memory that its user asked to forget. */
+/** What its user asked to forget: a memory, or a request for consent that waits. */
 export interface SaidRemoval extends EventPlace {
   readonly id: string;
   /** The user's words that ask for it, and the place of their message. */
@@ -20,7 +22,8 @@ export interface SaidRemoval extends EventPlace {
 
 /**
  * Hides memories of the owner of `scope` that its user asked to forget, and the insights that rest on them; until they are
- * purged they can be restored. The audit trail keeps the words. What is no longer active, and what is another owner's, stays as it is.
+ * purged they can be restored. What waits for consent is refused. The audit trail keeps the words. What is no longer active,
+ * and what is another owner's, stays as it is.
  *
  * Belongs in the transaction of the other writes. Takes the owner's lock.
  *
@@ -50,12 +53,36 @@ export async function removeSaid(
   const changes = found.map(({ id }) => ({ ...gone, id }));
   await deactivateMemories(tx, { ownerRef, changes, vectors: false });
   const hidden = found.map((memory) => changeOf(memory, byId.get(memory.id) as SaidRemoval));
-  if (hidden.length > 0) {
-    const removed = found.map(({ id }) => id);
-    const resting = await removeResting(tx, { ownerRef, removed, purgeAfterMs, vectors: false });
-    await recordChanges(tx, { ownerRef, scope, actor, step, changes: [...hidden, ...resting] });
-  }
-  return found.map(({ id }) => id);
+  const removed = found.map(({ id }) => id);
+  const resting =
+    removed.length === 0 ? [] : await removeResting(tx, { ownerRef, removed, purgeAfterMs, vectors: false });
+  const refused = await refuseSaid(tx, { ownerRef, scope, actor, byId });
+  const all = [...hidden, ...resting, ...refused];
+  if (all.length > 0) await recordChanges(tx, { ownerRef, scope, actor, step, changes: all });
+  return removed;
+}
+
+/** Refuses the requests among `byId`. Returns what the audit trail is to say of them. */
+async function refuseSaid(
+  tx: Connection,
+  input: { ownerRef: number; scope: Scope; actor: string; byId: ReadonlyMap<string, SaidRemoval> },
+): Promise<MemoryChange[]> {
+  const { ownerRef, scope, actor, byId } = input;
+  const ids = [...byId.keys()];
+  const waiting = await findWaitingConsents(tx, { ownerRef, scope, ids, limit: ids.length });
+  const via = "said";
+  const ended = waiting.map((request) => {
+    const { quote, threadId } = byId.get(request.id) as SaidRemoval;
+    return { ...request, evidence: { quote, threadId: threadId ?? undefined }, threadId };
+  });
+  await settleConsents(
+    tx,
+    ended.map(({ id, evidence }) => ({ id, status: "refused", actor, via, evidence, memoryId: null })),
+  );
+  return ended.map(({ evidence, threadId, ...request }) => ({
+    ...consentChange(request, { decision: "refuse", via, requestId: request.id, evidence }),
+    threadId,
+  }));
 }
 
 function changeOf(memory: MemoryItem, { id: memoryId, quote, seq, ...place }: SaidRemoval): MemoryChange {
