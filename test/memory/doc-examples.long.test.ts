@@ -14,14 +14,14 @@ import { hc } from "hono/client";
 import { bearerTokens, createMemoryApp, jwtScopes, type MemoryApp } from "../../src/http/index.js";
 import * as mnemograph from "../../src/index.js";
 import { createMcpServer } from "../../src/mcp/index.js";
-const { createMemory, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, withMemory } = mnemograph;
+const { createMemory, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory } = mnemograph;
 declare const token: string;
 type Client = ReturnType<typeof hc<MemoryApp>>;
 declare const model: mnemograph.MemorySupervisorOptions["model"];
 declare const memory: mnemograph.Memory;
 declare const createAgent: (settings: object) => unknown;
 declare const agent: mnemograph.CreatedAgent<typeof MessagesAnnotation.State>;
-void [serve, StdioServerTransport, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, withMemory, memory, agent, model];
+void [serve, StdioServerTransport, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory, memory, agent, model];
 `;
 
 /** Every example of a docstring: where it stands, and its code. */
