@@ -27,6 +27,22 @@ describe("statements differ in their time or mood", () => {
     ["The user eats during work.", "The user eats after work."],
     ["The shift is from noon.", "The shift is until noon."],
     ["The train leaves at a quarter to three.", "The train leaves at a quarter past three."],
+    ["The user works in Bonn.", "The user will work in Bonn."],
+    ["Der Nutzer arbeitet in Bonn.", "Der Nutzer arbeitete in Bonn."],
+    ["Der Nutzer arbeitet in Bonn.", "Der Nutzer wird in Bonn arbeiten."],
+    ["De gebruiker werkt in Gent.", "De gebruiker werkte in Gent."],
+    ["L'utilisateur travaille en banque.", "L'utilisateur travaillait en banque."],
+    ["L'utilisateur travaille en banque.", "L'utilisateur a travaillé en banque."],
+    ["L'utilisateur travaille en banque.", "L'utilisateur travaillera en banque."],
+    ["El usuario trabaja en un banco.", "El usuario trabajaba en un banco."],
+    ["El usuario trabaja en un banco.", "El usuario trabajará en un banco."],
+    ["O usuário trabalha no banco.", "O usuário trabalhava no banco."],
+    ["L'utente lavora in banca.", "L'utente lavorava in banca."],
+    ["Użytkownik pracuje w banku.", "Użytkownik pracował w banku."],
+    ["Użytkownik pracował w banku.", "Użytkownik będzie pracował w banku."],
+    ["Пользователь работает в банке.", "Пользователь работал в банке."],
+    ["Kullanıcı bankada çalışıyor.", "Kullanıcı bankada çalışıyordu."],
+    ["Kullanıcı bankada çalışıyor.", "Kullanıcı bankada çalışacak."],
   ])("%s %s", (first, second) => {
     expect(both(first, second)).not.toContain(null);
   });
@@ -36,8 +52,42 @@ describe("statements differ in their time or mood", () => {
     ["The user lives in Porto.", "The user is living in Porto."],
     ["The user has a dog named Rex.", "The user's dog is named Rex."],
     ["The user owns cats.", "The user is an owner of cats."],
+    ["L'utilisateur aime le café.", "L'utilisateur aime beaucoup le café."],
+    ["The user has a cat.", "The user has cat."],
   ])("but not in %s %s", (first, second) => {
     expect(both(first, second)).toEqual([null, null]);
+  });
+});
+
+describe("statements differ in a contrary", () => {
+  it.each([
+    ["La belle-mère de l'utilisateur vit à Lyon.", "La mère de l'utilisateur vit à Lyon."],
+    ["El sobrino del usuario toca el violín.", "La sobrina del usuario toca el violín."],
+    ["Der Enkel des Nutzers spielt Geige.", "Der Sohn des Nutzers spielt Geige."],
+    ["Kullanıcının ablası doktor.", "Kullanıcının abisi doktor."],
+    ["Kullanıcının kızı keman çalıyor.", "Kullanıcının oğlu keman çalıyor."],
+    ["Kullanıcının teyzesi doktor.", "Kullanıcının dayısı doktor."],
+    ["Kullanıcının annesi doktor.", "Kullanıcının babası doktor."],
+    ["Użytkownik biega rano.", "Użytkownik biega wieczorem."],
+    ["Kullanıcı sabahları koşar.", "Kullanıcı akşamları koşar."],
+    ["Użytkownik kupił auto.", "Użytkownik sprzedał auto."],
+    ["Kullanıcı araba aldı.", "Kullanıcı araba sattı."],
+    ["Użytkownik lubi koty.", "Użytkownik nienawidzi kotów."],
+    ["Użytkownik rzucił palenie.", "Użytkownik pali."],
+    ["Użytkownik zaczął palić.", "Użytkownik przestał palić."],
+    ["Kullanıcı sigaraya başladı.", "Kullanıcı sigarayı bıraktı."],
+    ["Użytkownik jest żonaty.", "Użytkownik jest rozwiedziony."],
+    ["Kullanıcı evli.", "Kullanıcı bekar."],
+    ["Użytkownik często biega.", "Użytkownik rzadko biega."],
+    ["Kullanıcı sık sık koşar.", "Kullanıcı nadiren koşar."],
+    ["Kullanıcı solak.", "Kullanıcı sağlak."],
+    ["The user is left-handed.", "The user is right-handed."],
+    ["The user almost finished the thesis.", "The user finished the thesis."],
+    ["Presque fini : la thèse de l'utilisateur.", "Fini : la thèse de l'utilisateur."],
+    ["The user works full-time.", "The user works part-time."],
+    ["Użytkownik pożyczył Ani rower.", "Użytkownik pożyczył od Ani rower."],
+  ])("%s %s", (first, second) => {
+    expect(both(first, second)).not.toContain(null);
   });
 });
 

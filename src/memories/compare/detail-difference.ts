@@ -1,9 +1,9 @@
 import { plainWords } from "../../text/plain-words.js";
-import { irregularBase } from "../../text/search-text.js";
 import { areExchanged, areTurned, countedThingsDiffer, isArticle, saysOtherwise } from "./detail-order.js";
 import { type DetailReading, detailVocabulary } from "./detail-readings.js";
 import { negatedForms, negatingPrefixes, negatingSuffixes } from "./detail-words.js";
 import { numberAt, type ReadWord, type StatementWord, statementWords } from "./statement-numbers.js";
+import { differInTense } from "./tense-difference.js";
 
 /** A statement as it is compared. */
 export interface ReadStatement {
@@ -121,14 +121,15 @@ export function detailDifference(
   const [one, other] = [said.words, known.words];
   if (said.negations !== known.negations || countedThingsDiffer(one, other)) return "figures";
   const [left, right] = withoutShared(one, other, ({ plain }) => [plain]);
-  if (left.every(isArticle) && right.every(isArticle)) return differenceInOrder(one, other);
+  const isOtherTime = differInTense(left, right, one);
+  if (!isOtherTime && left.every(isArticle) && right.every(isArticle)) return differenceInOrder(one, other);
   const unlike = withoutShared(left, right, ({ readings }) =>
     readings.map(({ kind, value }) => `${kind} ${value}`),
   );
   if (differIn(unlike, isFigure) || isNegated(left, right) || isNegated(right, left)) return "figures";
   const unsure = areTurned(left, right) ? "order" : null;
   return differIn(unlike, (kind) => !isFigure(kind)) ||
-    differInTense([left, right]) ||
+    isOtherTime ||
     differInNames(unlike, isUncased(one) && isUncased(other))
     ? "words"
     : unsure;
@@ -155,33 +156,6 @@ function differIn(
   if (kindsOf([...one, ...other], true).length > 0) return true;
   const kinds = new Set(kindsOf(one, false));
   return kindsOf(other, false).some((kind) => kinds.has(kind));
-}
-
-/** Whether one tells of the past by the verb that the other has in the present, in English: "drank" and "drinks". */
-function differInTense([one, other]: readonly [readonly ReadWord[], readonly ReadWord[]]): boolean {
-  return one.some(({ plain }) =>
-    other.some((word) => isPastOf(plain, word.plain) || isPastOf(word.plain, plain)),
-  );
-}
-
-/** Whether `past` is the past of the verb that `present` is a form of. */
-function isPastOf(past: string, present: string): boolean {
-  const bases = [
-    present,
-    present.replace(/s$/, ""),
-    present.replace(/es$/, ""),
-    present.replace(/ies$/, "y"),
-  ];
-  const irregular = irregularBase(past);
-  if (irregular !== undefined) return irregularBase(present) === undefined && bases.includes(irregular);
-  if (!past.endsWith("ed") || present.endsWith("ed")) return false;
-  const stems = [
-    past.slice(0, -1),
-    past.slice(0, -2),
-    past.replace(/(.)\1ed$/, "$1"),
-    past.replace(/ied$/, "y"),
-  ];
-  return stems.some((stem) => bases.includes(stem));
 }
 
 /** Words that tell of an end: "resigned from Globex", "sold the Fiat". */

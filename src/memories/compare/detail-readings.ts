@@ -213,7 +213,8 @@ const ambiguous: ReadonlySet<string> = new Set(words("may march mars mart marts 
 const plainlyWritten: ReadonlySet<string> = new Set(words("en de nl af fr es pt gl it ca"));
 
 function wordOf(name: string): string {
-  return plainWords(name.replace(/^~/, "")).trim();
+  // A hyphen parts words of a statement as a space does.
+  return plainWords(name.replace(/^~/, "").replace(/(?<=\p{L})-(?=\p{L})/gu, "_")).trim();
 }
 
 function words(list: string): string[] {

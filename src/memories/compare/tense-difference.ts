@@ -1,0 +1,94 @@
+import { irregularBase } from "../../text/search-text.js";
+import type { ReadWord } from "./statement-numbers.js";
+
+/**
+ * Endings of one verb in the past or the future, each with that of its present, in languages that say the time by the
+ * ending. Written by hand after the grammars' tables of regular verbs, as `plainWords` writes them.
+ */
+const endings = endingsOf(`
+  te t, ten en, de t, ade ar, ede er
+  ait e, ait it, aient ent, era e, eront ent
+  aba a, aban an, ara a, aran an, ia e, ian en, eran en, ira e, iran en
+  ava a, avam am, iam em, ou a, avano ano, evano ono, eva e, iva e, era a
+  owal uje, owala uje, al a, ala a, al uje, il i, ila i, yl y, yla y, oval uje, ovala uje
+  ал ает, ала ает, ил ит, ила ит, ял яет, яла яет, ел еет, ела еет, ав ає, ала ає, ив ить, ила ить
+  yordu yor, acak iyor, ecek iyor, acak uyor, ecek uyor, acak ar, ecek er, di iyor, ti iyor, du uyor, tu uyor`);
+
+/** Letters that two forms of a verb have in common at least. */
+const shortestStem = 3;
+
+function endingsOf(table: string): readonly (readonly [other: string, present: string])[] {
+  return table
+    .split(/[\n,]/)
+    .map((pair) => pair.trim().split(" "))
+    .flatMap(([other = "", present = ""]) => (present === "" ? [] : [[other, present] as const]));
+}
+
+/** Words that put a whole statement into the future or the past, and are nothing else. */
+const auxiliaries: ReadonlySet<string> = new Set(
+  "will would shall wird werden wurde wurden bedzie beda bude budou будет будут буде будуть".split(" "),
+);
+
+/** Words that stand in their place: "can cook" and "will cook" differ in another way. */
+const modals: ReadonlySet<string> = new Set("can could should must may might".split(" "));
+
+/** Words by which French is known: its "a" is a verb. */
+const french: ReadonlySet<string> = new Set("l' d' utilisateur utilisatrice elle qu' chez est".split(" "));
+
+/**
+ * Whether two statements, of which `left` and `right` are the words that the other has not, tell of different times: "drank"
+ * and "drinks", "trabajaba" and "trabaja", "wird arbeiten" and "arbeitet". `all` has the words of one of them.
+ */
+export function differInTense(
+  left: readonly ReadWord[],
+  right: readonly ReadWord[],
+  all: readonly ReadWord[],
+): boolean {
+  return (
+    left.some(({ plain }) =>
+      right.some((word) => isOtherTenseOf(plain, word.plain) || isOtherTenseOf(word.plain, plain)),
+    ) ||
+    (hasAuxiliary(left) !== hasAuxiliary(right) &&
+      ![...left, ...right].some(({ plain }) => modals.has(plain))) ||
+    (hasFrenchPast(left) !== hasFrenchPast(right) && all.some(({ plain }) => french.has(plain)))
+  );
+}
+
+function hasAuxiliary(words: readonly ReadWord[]): boolean {
+  return words.some(({ plain }) => auxiliaries.has(plain));
+}
+
+/** "a travaillé" and "travaille" are told apart by their accents alone, which `plainWords` takes away. */
+function hasFrenchPast(words: readonly ReadWord[]): boolean {
+  return words.some(({ plain }) => plain === "a");
+}
+
+function isOtherTenseOf(other: string, present: string): boolean {
+  return (
+    isPastOf(other, present) ||
+    endings.some(([end, now]) => {
+      const stem = other.slice(0, -end.length);
+      return stem.length >= shortestStem && other.endsWith(end) && present === stem + now;
+    })
+  );
+}
+
+/** Whether `past` is the past of the English verb that `present` is a form of. */
+function isPastOf(past: string, present: string): boolean {
+  const bases = [
+    present,
+    present.replace(/s$/, ""),
+    present.replace(/es$/, ""),
+    present.replace(/ies$/, "y"),
+  ];
+  const irregular = irregularBase(past);
+  if (irregular !== undefined) return irregularBase(present) === undefined && bases.includes(irregular);
+  if (!past.endsWith("ed") || present.endsWith("ed")) return false;
+  const stems = [
+    past.slice(0, -1),
+    past.slice(0, -2),
+    past.replace(/(.)\1ed$/, "$1"),
+    past.replace(/ied$/, "y"),
+  ];
+  return stems.some((stem) => bases.includes(stem));
+}
