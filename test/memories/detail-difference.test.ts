@@ -336,6 +336,7 @@ it.each([
   ["The user was adopted by a nurse.", "The user adopted a nurse."],
   ["The user works with the county.", "The user works for the county."],
   ["The user can cook.", "The user will cook."],
+  ["Anna manages Bo.", "Bo is managing Anna."],
 ])("statements may differ in their order: %s / %s", (first, second) => {
   expect(both(first, second)).toEqual(["order", "order"]);
 });
@@ -362,6 +363,8 @@ describe("statements do not differ", () => {
     ["The user doesn't eat meat.", "The user does not eat meat."],
     ["The user can't eat nuts.", "The user cant eat nuts."],
     ["The user wakes up at 07:00.", "The user wakes up at 7:00."],
+    ["Anna and Bo sing.", "Bo and Anna are singing."],
+    ["Anna works in Porto.", "In Porto Anna is working."],
     ["The user uses Node.js at home.", "At home the user uses Node.js."],
     ["The user runs 5 m.", "The user runs 5m."],
     ["The user earns 50k euros.", "The user earns 50,000 euros."],

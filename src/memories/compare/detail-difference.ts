@@ -1,5 +1,12 @@
 import { plainWords } from "../../text/plain-words.js";
-import { areExchanged, areTurned, countedThingsDiffer, isArticle, saysOtherwise } from "./detail-order.js";
+import {
+  areExchanged,
+  areNamesTurned,
+  areTurned,
+  countedThingsDiffer,
+  isArticle,
+  saysOtherwise,
+} from "./detail-order.js";
 import { type DetailReading, detailVocabulary } from "./detail-readings.js";
 import { negatedForms, negatingPrefixes, negatingSuffixes } from "./detail-words.js";
 import { numberAt, type ReadWord, type StatementWord, statementWords } from "./statement-numbers.js";
@@ -107,7 +114,7 @@ const joinedNegation = new RegExp(negatedForms, "gu");
  * In which detail two statements differ that similarity does not see: "figures" for a number in figures or words, an
  * ordinal, a date, a unit or a negation; "words" for a name, an address, a direction, a comparison or another contrary,
  * or that one tells of something besides, or details that have changed places; "order" where they stand beside other
- * words, in their order (see `saysOtherwise`), or two parts are exchanged, or a small word turns what is said; null for none.
+ * words, in their order (see `saysOtherwise`), or two parts or names are exchanged, or a small word turns what is said; null for none.
  *
  * What is written in two ways ("two" and "2", "Tue" and "Tuesday") is one, and so are words in another order, unless
  * details have changed places. In scripts, and between statements, without capitals any word that stands for another counts.
@@ -127,7 +134,7 @@ export function detailDifference(
     readings.map(({ kind, value }) => `${kind} ${value}`),
   );
   if (differIn(unlike, isFigure) || isNegated(left, right) || isNegated(right, left)) return "figures";
-  const unsure = areTurned(left, right) ? "order" : null;
+  const unsure = areTurned(left, right) || areNamesTurned(one, other) ? "order" : null;
   return differIn(unlike, (kind) => !isFigure(kind)) ||
     isOtherTime ||
     differInNames(unlike, isUncased(one) && isUncased(other))

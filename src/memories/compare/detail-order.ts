@@ -158,6 +158,34 @@ export function areTurned(one: readonly ReadWord[], other: readonly ReadWord[]):
   return isPassive || turning.some((group) => has(one, group) && has(other, group));
 }
 
+/** Words before a name that says where or with whom, and may stand anywhere. */
+const besideNames = new Set(
+  "in at on near with from to for by bei mit en chez avec con com bij med v w z".split(" "),
+);
+
+/**
+ * Whether two names stand in another order, with words that are not the same: "Anna manages Bo" and "Bo is managing Anna".
+ * Names that "and" joins, and that a preposition leads, may stand anywhere.
+ */
+export function areNamesTurned(one: readonly ReadWord[], other: readonly ReadWord[]): boolean {
+  const names = new Set(
+    [...one, ...other].flatMap((word) => (isName(word) && !theUser.has(word.plain) ? word.plain : [])),
+  );
+  const namesOf = (words: readonly ReadWord[]) =>
+    words.flatMap(({ plain }, at) => (names.has(plain) && !isMovable(words, at) ? plain : []));
+  const [mine, theirs] = [namesOf(one), namesOf(other)];
+  const shared = mine.filter((name) => theirs.includes(name));
+  return !isSameOrder(
+    shared,
+    theirs.filter((name) => mine.includes(name)),
+  );
+}
+
+function isMovable(words: readonly ReadWord[], at: number): boolean {
+  const [before = "", after = ""] = [words[at - 1]?.plain, words[at + 1]?.plain];
+  return joining.has(before) || joining.has(after) || besideNames.has(before);
+}
+
 function kindsOf({ plain, readings }: ReadWord): string[] {
   const { negating, alsoNegating } = detailVocabulary();
   const negation = negating.has(plain) || alsoNegating.has(plain) ? ["negation"] : [];
