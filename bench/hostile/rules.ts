@@ -73,7 +73,7 @@ export const hostileRules: readonly HostileRule[] = [
   },
   { name: "searchText", run: (text) => searchText(text, "english"), isResult: isText },
   { name: "questionWords", run: (text) => questionWords(text).words, isResult: isList },
-  { name: "questionDates", run: questionDates, isResult: isList },
+  { name: "questionDates", run: (text) => questionDates(`${text}?`, new Date()), isResult: isList },
   { name: "answersWhen", run: (text) => answersWhen(`when ${text}`)(text), isResult: isTrue },
   {
     name: "slotKey",

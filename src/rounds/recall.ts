@@ -20,7 +20,7 @@ import type { Holding } from "../search/held/holding.js";
 import { noFilter } from "../search/memory-filter.rule.js";
 import { searchedBy } from "../search/memory-hits.js";
 import { defaultKinds } from "../search/query-memories.js";
-import { type EmbeddedQuestion, questionVector, readQuestion } from "../search/read-question.js";
+import { type EmbeddedQuestion, questionVector, readQuestion, timeOf } from "../search/read-question.js";
 import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
@@ -93,7 +93,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const mode = asks.mode ?? retrieval.mode;
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
-  const read = { ...readQuestion(query, deps.db.language), vector: null };
+  const read = { ...readQuestion(query, deps.db.language, timeOf(deps)), vector: null };
   const { found, question, timedOut, fromHeld } = await findInTime(deps, {
     ...asks,
     ...{ scope, threadId, query, categories, question: read },

@@ -6,7 +6,7 @@ import { categoryRoom } from "../memories/item/category.rule.js";
 import { copyOfMemory, givesWay, type MemoryItem } from "../memories/item/memory.js";
 import { linksOf, type MemoryCandidate } from "../search/memory-hits.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
-import type { EmbeddedQuestion } from "../search/read-question.js";
+import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
 import { type RecallMode, type SearchRuntime, shownFloor } from "../search/retrieval-options.js";
 import type { RecallResult } from "./find-recall.js";
 import type { RecalledChange } from "./told-news.js";
@@ -177,12 +177,13 @@ function leftOutOf({ knownCount }: RecallResult, shown: RecalledMemories): numbe
 
 /** What fits the question, best first; of episodes what is near enough. */
 function fittingHits(
-  { config: { retrieval }, clock }: SearchRuntime,
+  runtime: SearchRuntime,
   { dates, names, vector }: EmbeddedQuestion,
   candidates: readonly MemoryCandidate[],
 ): MemoryHit[] {
+  const { retrieval } = runtime.config;
   const question = {
-    ...{ dates, names, now: clock?.() ?? new Date() },
+    ...{ dates, names, now: timeOf(runtime) },
     ...{ threshold: retrieval.threshold, unrelated: vector?.space.unrelated ?? null },
   };
   // An episode's distance alone decides, whatever words it shares. One without a vector is found by its words.

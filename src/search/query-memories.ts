@@ -8,7 +8,7 @@ import { type MemoryFilter, parseFilter } from "./memory-filter.rule.js";
 import { linksOf, type MemoryCandidate, searchMemories } from "./memory-hits.js";
 import type { VisibleMemories } from "./memory-signals.js";
 import { type MemoryHit, type RankedFor, rankMemories, relatedTo } from "./rank-memories.rule.js";
-import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
+import { type EmbeddedQuestion, embedQuestion, timeOf } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 
 /**
@@ -129,12 +129,12 @@ export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQu
 
 /** How the memories that a question finds are ranked. */
 export function rankedFor(
-  { clock }: SearchRuntime,
+  runtime: SearchRuntime,
   question: EmbeddedQuestion,
   threshold: number | undefined,
 ): RankedFor {
   const unrelated = question.vector?.space.unrelated ?? null;
-  return { ...question, threshold, unrelated, now: (clock ?? (() => new Date()))() };
+  return { ...question, threshold, unrelated, now: timeOf(runtime) };
 }
 
 /** `hits`, best first, the best of them with what they are linked to. */

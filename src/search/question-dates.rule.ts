@@ -1,3 +1,7 @@
+import { relativeTimes } from "./relative-times.rule.js";
+import type { NamedDate, NamedTime } from "./time-span.rule.js";
+import { wordedDates } from "./worded-dates.rule.js";
+
 /** In English, lower case, January first. */
 const monthNames = [
   "january",
@@ -14,36 +18,38 @@ const monthNames = [
   "december",
 ];
 
-/** A date that a question names, as far as it names it; never a day without its month. */
-export interface NamedDate {
-  readonly year: number | null;
-  /** 1 to 12. */
-  readonly month: number | null;
-  readonly day: number | null;
-}
-
 const monthName = `(${monthNames.map((month) => `${month.slice(0, 3)}(?:${month.slice(3)})?`).join("|")}|sept)\\.?`;
-const dayNumber = "([0-3]?\\d)(?:st|nd|rd|th)?";
+const dayNumber = "([0-3]?\\d)(?:st|nd|rd|th|\\.(?=\\s))?";
 const yearNumber = "((?:19|20)\\d\\d)";
+const [begins, ends] = ["(?<![\\p{L}\\p{N}])", "(?![\\p{L}\\p{N}])"];
 /** The most telling first: what one has matched is not looked at again. */
 const patterns = [
-  { pattern: `\\b${yearNumber}-(\\d\\d)-(\\d\\d)\\b`, order: "ynd" },
-  { pattern: `\\b${dayNumber}\\s+(?:of\\s+)?${monthName}(?:,?\\s+${yearNumber})?\\b`, order: "dmy" },
-  { pattern: `\\b${monthName}\\s+${dayNumber}(?!\\d)(?:,?\\s+${yearNumber})?\\b`, order: "mdy" },
-  { pattern: `\\b${monthName}(?:\\s+of)?,?\\s+${yearNumber}\\b`, order: "my" },
+  { pattern: `${begins}${yearNumber}-(\\d\\d)-(\\d\\d)${ends}`, order: "ynd" },
   {
-    pattern: `\\b(?:in|during|last|of|this|since|until|early|late|mid)\\s+${monthName}(?![a-z])`,
+    pattern: `${begins}${dayNumber}\\s+(?:of\\s+)?${monthName}(?:,?\\s+${yearNumber})?${ends}`,
+    order: "dmy",
+  },
+  { pattern: `${begins}${monthName}\\s+${dayNumber}(?!\\d)(?:,?\\s+${yearNumber})?${ends}`, order: "mdy" },
+  { pattern: `${begins}${monthName}(?:\\s+of)?,?\\s+${yearNumber}${ends}`, order: "my" },
+  {
+    pattern: `${begins}(?:in|during|last|of|this|since|until|early|late|mid)\\s+${monthName}${ends}`,
     order: "m",
   },
-].map(({ pattern, order }) => ({ pattern: new RegExp(pattern, "gi"), order }));
+].map(({ pattern, order }) => ({ pattern: new RegExp(pattern, "giu"), order }));
 /** Every date has a number or a month. */
 const hasDate = new RegExp(`\\d|${monthNames.map((month) => month.slice(0, 3)).join("|")}`, "i");
 
-/** The dates that `question` names in English or as ISO 8601, each as far as it goes. */
-export function questionDates(question: string): NamedDate[] {
-  let rest = question.slice(0, 10_000);
+/** The times that `question` names: dates, each as far as it goes, and those that it reckons from `now`. */
+export function questionDates(question: string, now: Date): NamedTime[] {
+  const { dates, rest } = englishDates(question.slice(0, 10_000));
+  return [...dates, ...wordedDates(rest), ...relativeTimes(rest, now)];
+}
+
+/** The dates that `question` names in English or as ISO 8601, and the rest of it. */
+function englishDates(question: string): { dates: NamedDate[]; rest: string } {
+  let rest = question;
   const dates: NamedDate[] = [];
-  if (!hasDate.test(rest)) return dates;
+  if (!hasDate.test(rest)) return { dates, rest };
   for (const { pattern, order } of patterns) {
     rest = rest.replace(pattern, (...match: (string | undefined)[]) => {
       const part = (letter: string) =>
@@ -55,45 +61,7 @@ export function questionDates(question: string): NamedDate[] {
       return " ";
     });
   }
-  return dates;
-}
-
-/** From its first moment to the one that is no longer part of it. */
-export interface TimeSpan {
-  readonly from: Date;
-  readonly before: Date;
-}
-
-/** Dates of one question that are searched for: a text with more of them asks for no time. */
-const mostSpans = 8;
-
-/** The times that `dates` name, of those with a year: without one, a day is part of every year. */
-export function namedSpans(dates: readonly NamedDate[]): TimeSpan[] {
-  return dates
-    .flatMap(({ year, month, day }) => (year === null ? [] : spanOf(year, month, day)))
-    .slice(0, mostSpans);
-}
-
-/** Whether `at` (UTC) fits `date` in every part that it names; a day is also fitted by the week after it. */
-export function fitsDate(at: Date, { year, month, day }: NamedDate): boolean {
-  const years = year === null ? [at.getUTCFullYear(), at.getUTCFullYear() - 1] : [year];
-  return years.some((of) => {
-    const { from, before } = spanOf(of, month, day);
-    return at >= from && at < before;
-  });
-}
-
-/** People tell of yesterday and of last weekend. */
-const toldWithinDays = 7;
-
-function spanOf(year: number, month: number | null, day: number | null): TimeSpan {
-  const midnight = (...date: [year: number, monthIndex: number, day?: number]) => new Date(Date.UTC(...date));
-  if (month === null) return { from: midnight(year, 0), before: midnight(year + 1, 0) };
-  if (day === null) return { from: midnight(year, month - 1), before: midnight(year, month) };
-  return {
-    from: midnight(year, month - 1, day),
-    before: midnight(year, month - 1, day + toldWithinDays + 1),
-  };
+  return { dates, rest };
 }
 
 const asksWhen =

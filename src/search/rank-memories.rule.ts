@@ -8,8 +8,8 @@ import {
   similarityScale,
   type UnrelatedSimilarity,
 } from "../models/unrelated-similarity.rule.js";
-import { fitsDate, type NamedDate } from "./question-dates.rule.js";
 import { defaultFloor, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
+import { fitsTime, type NamedTime } from "./time-span.rule.js";
 
 /**
  * Those of `hits` that are alike enough: all with at least `threshold` as similarity, where one is given; else by their
@@ -130,7 +130,7 @@ const similarNearness = 0.3;
 
 /** What a question says of how memories are ranked. */
 export interface RankedFor {
-  readonly dates: readonly NamedDate[];
+  readonly dates: readonly NamedTime[];
   readonly names: (actor: string) => boolean;
   readonly now: Date;
   readonly threshold: number | undefined;
@@ -203,7 +203,7 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
     const isNamed = memory.actorId !== null && question.names(memory.actorId);
     const parts = partsOf(candidate, {
       ageDays: Math.max(0, nowMs - memory.updatedAt.getTime()) / dayMs,
-      date: question.dates.some((date) => fitsDate(memory.validFrom, date)) ? weights.date : 0,
+      date: question.dates.some((date) => fitsTime(memory.validFrom, date)) ? weights.date : 0,
       ...{ isNamed, scale },
     });
     const cosine = candidate.similarity ?? 0;

@@ -1,17 +1,14 @@
+import type { Clock } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
 import { searchName, searchText } from "../text/search-text.js";
 import { headOf } from "../text/storable-text.js";
 import { tellingWords } from "./broad-question.rule.js";
-import {
-  answersWhen,
-  type NamedDate,
-  namedSpans,
-  questionDates,
-  type TimeSpan,
-} from "./question-dates.rule.js";
+import { answersWhen, questionDates } from "./question-dates.rule.js";
+import { isQuestion } from "./relative-times.rule.js";
 import type { SearchRuntime } from "./retrieval-options.js";
+import { type NamedTime, namedSpans, type TimeSpan } from "./time-span.rule.js";
 
 /** What a question names besides its words. */
 export interface QuestionWords {
@@ -70,7 +67,7 @@ export interface Question extends QuestionWords {
   readonly terms: string;
   /** The same without the words that one asks for everything with; empty where it has no others. */
   readonly telling: string;
-  readonly dates: readonly NamedDate[];
+  readonly dates: readonly NamedTime[];
   /** The times that the question names: what was said or began then is found without a word of it. */
   readonly spans: readonly TimeSpan[];
   /** Whether the question names an actor. */
@@ -92,25 +89,33 @@ interface QuestionVector {
   readonly value: Buffer;
 }
 
-/** `text` read for a search in `language`, a text search configuration. */
-export function readQuestion(text: string, language: string): Question {
+/** `text`, asked `now`, read for a search in `language`, a text search configuration. */
+export function readQuestion(text: string, language: string, now: Date): Question {
   const terms = searchText(text, language);
   const asked = questionWords(terms);
-  const dates = questionDates(text);
+  const dates = questionDates(text, now);
   return {
     ...asked,
     terms,
     telling: searchText(tellingWords(headOf(text, mostCharacters), language), language),
     dates,
-    spans: namedSpans(dates),
+    spans: namedSpans(dates, isQuestion(text) ? now : null),
     names: namesActor(asked, language),
     when: answersWhen(text),
   };
 }
 
+/** The time that a question is asked at: by the caller's clock, or the process's. */
+export function timeOf({ clock }: { readonly clock?: Clock | undefined }): Date {
+  return clock?.() ?? new Date();
+}
+
 /** The same with its vector, where there is one. */
 export async function embedQuestion(runtime: SearchRuntime, text: string): Promise<EmbeddedQuestion> {
-  return { ...readQuestion(text, runtime.db.language), vector: await questionVector(runtime, text) };
+  return {
+    ...readQuestion(text, runtime.db.language, timeOf(runtime)),
+    vector: await questionVector(runtime, text),
+  };
 }
 
 /** The vector of a question. Null without one, with which a search goes on: by words alone is better than no answer. */

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import type { Clock } from "../clock.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
 import type { MessageRole } from "../text/message-text.js";
-import { fitsDate, type NamedDate } from "./question-dates.rule.js";
 import { aboveFloor } from "./rank-memories.rule.js";
-import { readQuestion } from "./read-question.js";
+import { readQuestion, timeOf } from "./read-question.js";
 import { substanceCharacters, retrievalWeights as weights } from "./retrieval-options.js";
+import { fitsTime, type NamedTime } from "./time-span.rule.js";
 import { searchTranscript as findCandidates } from "./transcript-candidates.js";
 
 /** What its final rank adds to a message. */
@@ -42,7 +43,7 @@ export interface RankedMessage {
 export function rankTranscript<Candidate extends RankedMessage>(
   candidates: readonly Candidate[],
   question: {
-    readonly dates: readonly NamedDate[];
+    readonly dates: readonly NamedTime[];
     readonly names: (actor: string) => boolean;
     /** Whether a text says a time, if one is asked for. */
     readonly when: (text: string) => boolean;
@@ -60,7 +61,7 @@ export function rankTranscript<Candidate extends RankedMessage>(
     const named = actor !== null && question.names(actor);
     const before = asked.get(candidate.threadId)?.get(candidate.seq - 1) ?? 0;
     const found = candidate.score + weights.answer * before;
-    const dated = question.dates.some((date) => fitsDate(saidAt, date)) ? weights.date : 0;
+    const dated = question.dates.some((date) => fitsTime(saidAt, date)) ? weights.date : 0;
     const score =
       found * (named ? 1 + weights.speaker : 1) +
       dated +
@@ -129,12 +130,12 @@ const candidatesPerHit = 4;
  * thread, the facts learned from them, their speaker and their date. One round trip.
  */
 export async function searchTranscript(
-  { db }: { db: Connection },
+  { db, clock }: { readonly db: Connection; readonly clock?: Clock | undefined },
   input: TranscriptQuery,
 ): Promise<TranscriptHit[]> {
   const asks = parseScoped(querySchema, input, "search");
   const { scope, query, topK, threshold } = asks;
-  const question = readQuestion(query, db.language);
+  const question = readQuestion(query, db.language, timeOf({ clock }));
   const candidates = await findCandidates(db, question, {
     scope,
     threadId: asks.threadId === undefined ? undefined : parseThreadId(asks.threadId),

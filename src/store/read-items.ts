@@ -108,7 +108,7 @@ const termQuery = sql`('''' || replace(replace(v.lexeme, E'\\\\', E'\\\\\\\\'), 
  */
 function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: Search): Sql {
   const { path, conditions, query, limit, offset } = search;
-  const question = readQuestion(query as string, db.language);
+  const question = readQuestion(query as string, db.language, new Date());
   const { k1: _, b } = retrievalWeights.memory;
   const nearest = vector
     ? sql`(select max(-(e ${vector.space.product} ${vector.vector}::${vector.space.type})) from unnest(i.embeddings) e)`

@@ -27,7 +27,7 @@ export function asking(
       changes: 3,
       consents: 3,
     },
-    question: query === null ? null : readQuestion(query, "english"),
+    question: query === null ? null : readQuestion(query, "english", new Date()),
   };
 }
 

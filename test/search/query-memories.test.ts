@@ -345,6 +345,29 @@ describe("memory.query", () => {
     expect(await asked("What happened in May 2022?", { threshold: 0.5 })).toEqual([]);
   });
 
+  it("finds what was told at a time reckoned from now, and of dates without a year the last one", async () => {
+    const { userId } = { userId: "lately" };
+    const told = async (at: string, text: string) => {
+      now = new Date(at);
+      await memory.memories.add({ text }, { scope: { userId } });
+    };
+    const before = now;
+    await told("2025-03-03T09:00Z", "Nate adopted a parrot.");
+    await told("2026-03-03T09:00Z", "Nate learned to sail.");
+    await told("2026-07-07T09:00Z", "Nate sold the bike.");
+    await told("2026-07-14T20:00Z", "Nate lost a tooth.");
+    now = new Date("2026-07-15T10:00Z");
+    const asked = (query: string) => texts(query, { scope: { userId } });
+    expect(await asked("What happened yesterday?")).toEqual(["Nate lost a tooth."]);
+    expect(await asked("Was ist gestern passiert?")).toEqual(["Nate lost a tooth."]);
+    expect(await asked("Que s'est-il passé le 3 mars ?")).toEqual(["Nate learned to sail."]);
+    expect(await asked("What was on 3 March?")).toEqual(["Nate learned to sail."]);
+    expect(await asked("Что было 3 марта 2025 года?")).toEqual(["Nate adopted a parrot."]);
+    expect(await asked("上周发生了什么？")).toEqual(["Nate sold the bike."]);
+    expect(await asked("It rained yesterday.")).toEqual([]);
+    now = before;
+  });
+
   it("finds the words asked for before all else of the same time", async () => {
     const busy = { userId: "busy" };
     const validFrom = new Date("2023-08-03T10:00Z");

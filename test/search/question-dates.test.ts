@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitsDate, type NamedDate, namedSpans, questionDates } from "../../src/search/question-dates.rule.js";
+import { questionDates } from "../../src/search/question-dates.rule.js";
+import { fitsTime, type NamedDate, namedSpans } from "../../src/search/time-span.rule.js";
 import { processorMs } from "../support/timing.js";
+
+/** A Wednesday. */
+const now = new Date("2026-07-15T10:00:00Z");
 
 const date = (year: number | null, month: number | null, day: number | null): NamedDate => ({
   year,
@@ -26,7 +30,7 @@ describe("questionDates", () => {
     ["How many people came?", []],
     ["", []],
   ])("%s", (question, expected) => {
-    expect(questionDates(question)).toEqual(expected);
+    expect(questionDates(question, now)).toEqual(expected);
   });
 
   it("finds every day in every way of writing it", () => {
@@ -52,23 +56,129 @@ describe("questionDates", () => {
             `${day}th of ${name.slice(0, 3)} ${year}`,
             `${year}-${pad(m + 1)}-${pad(day)}`,
           ]) {
-            expect(questionDates(`What was said on ${written}?`)).toEqual(expected);
+            expect(questionDates(`What was said on ${written}?`, now)).toEqual(expected);
           }
           const saidAt = new Date(Date.UTC(year, m, day, 18));
-          expect(fitsDate(saidAt, expected[0] as NamedDate)).toBe(true);
+          expect(fitsTime(saidAt, expected[0] as NamedDate)).toBe(true);
         },
       ),
     );
   });
 
   it("takes any string, and a long one soon", () => {
-    fc.assert(fc.property(fc.string({ maxLength: 500 }), (question) => void questionDates(question)));
+    fc.assert(fc.property(fc.string({ maxLength: 500 }), (question) => void questionDates(question, now)));
     const long = "1 ".repeat(50_000) + "may ".repeat(50_000);
-    expect(processorMs(() => questionDates(long), 1_000)).toBeLessThan(1_000);
+    expect(processorMs(() => questionDates(long, now), 1_000)).toBeLessThan(1_000);
   });
 });
 
-describe("fitsDate", () => {
+describe("dates in figures and in other languages", () => {
+  it.each<[string, NamedDate[]]>([
+    ["Was ist am 25. Mai 2022 passiert?", [date(2022, 5, 25)]],
+    ["Was war am 3. April 2022?", [date(2022, 4, 3)]],
+    ["Was habe ich im März gesagt?", [date(null, 3, null)]],
+    ["Was war am 25.5.2022?", [date(2022, 5, 25)]],
+    ["Was war am 25.5.?", [date(null, 5, 25)]],
+    ["Qu'ai-je dit le 3 mars 2021 ?", [date(2021, 3, 3)]],
+    ["Qu'ai-je fait le 1er août ?", [date(null, 8, 1)]],
+    ["Où étais-je en décembre 2020 ?", [date(2020, 12, null)]],
+    ["¿Qué pasó el 5 de mayo de 2020?", [date(2020, 5, 5)]],
+    ["¿Qué hice en septiembre?", [date(null, 9, null)]],
+    ["O que eu disse em 7 de março de 2021?", [date(2021, 3, 7)]],
+    ["Cosa ho fatto il 2 giugno 2021?", [date(2021, 6, 2)]],
+    ["Wat deed ik op 3 maart 2021?", [date(2021, 3, 3)]],
+    ["Co robiłem 5 maja 2022?", [date(2022, 5, 5)]],
+    ["Co robiłem w maju?", [date(null, 5, null)]],
+    ["Что я делал 5 мая 2022 года?", [date(2022, 5, 5)]],
+    ["Где я был в январе 2021?", [date(2021, 1, null)]],
+    ["5 Mayıs 2022'de ne oldu?", [date(2022, 5, 5)]],
+    ["Ocakta ne yaptım?", [date(null, 1, null)]],
+    ["Mi történt 2022. május 5-én?", [date(2022, 5, 5)]],
+    ["ماذا حدث في ٥ مايو ٢٠٢٢؟", [date(2022, 5, 5)]],
+    ["2022年5月25日我说了什么？", [date(2022, 5, 25)]],
+    ["5月25日に何を言った？", [date(null, 5, 25)]],
+    ["２０２２年５月に何をした？", [date(2022, 5, null)]],
+    ["2022년 5월 25일에 뭐라고 했지?", [date(2022, 5, 25)]],
+    ["What was on 25/05/2022?", [date(2022, 5, 25)]],
+    ["What was on 05/25/2022?", [date(2022, 5, 25)]],
+    ["What was on 3/4/2022?", [date(2022, 4, 3), date(2022, 3, 4)]],
+    ["What was on 2022/05/25?", [date(2022, 5, 25)]],
+    ["Što je bilo 3. listopada 2021.?", [date(2021, 10, 3), date(2021, 11, 3)]],
+    ["Does Python 3.10.99 exist on 99.99.2022 or 1.2.3.4?", []],
+    ["Is there life on Mars?", []],
+    ["Wie groß ist der Mai-Baum?", []],
+    ["I have 5 marks and 3 sets.", []],
+    ["Who is Julia, and who is August?", []],
+    ["Mon mari aime le mars.", []],
+  ])("%s", (question, expected) => {
+    expect(questionDates(question, now)).toEqual(expected);
+  });
+});
+
+describe("times reckoned from now", () => {
+  const span = (from: string, before: string) => [{ from: new Date(from), before: new Date(before) }];
+  const yesterday = span("2026-07-13T12:00Z", "2026-07-15T12:00Z");
+  const lastWeek = span("2026-07-05", "2026-07-13");
+  const lastMonth = span("2026-06-01", "2026-07-01");
+
+  it.each([
+    ["What did I tell you yesterday?", yesterday],
+    ["Remind me what we did last night", yesterday],
+    ["Was habe ich gestern gesagt?", yesterday],
+    ["Qu'est-ce que j'ai mangé hier ?", yesterday],
+    ["¿Qué comí ayer?", yesterday],
+    ["Что я говорил вчера?", yesterday],
+    ["我昨天说了什么？", yesterday],
+    ["昨日何を食べた？", yesterday],
+    ["ماذا قلت أمس؟", yesterday],
+    ["What did I do the day before yesterday?", span("2026-07-12T12:00Z", "2026-07-14T12:00Z")],
+    ["Was war vorgestern?", span("2026-07-12T12:00Z", "2026-07-14T12:00Z")],
+    ["What did I do two days ago?", span("2026-07-12T12:00Z", "2026-07-14T12:00Z")],
+    ["Was war vor 2 Tagen?", span("2026-07-12T12:00Z", "2026-07-14T12:00Z")],
+    ["2天前我说了什么？", span("2026-07-12T12:00Z", "2026-07-14T12:00Z")],
+    ["What did we discuss last week?", lastWeek],
+    ["Was habe ich letzte Woche erzählt?", lastWeek],
+    ["De quoi avons-nous parlé la semaine dernière ?", lastWeek],
+    ["上周我们聊了什么？", lastWeek],
+    ["Where was I last month?", lastMonth],
+    ["Gdzie byłem w zeszłym miesiącu?", lastMonth],
+    ["Where did I live last year?", span("2025-01-01", "2026-01-01")],
+    ["¿Dónde vivía el año pasado?", span("2025-01-01", "2026-01-01")],
+    ["Who came last Monday?", span("2026-07-12T12:00Z", "2026-07-14T12:00Z")],
+    ["Who came last Wednesday?", span("2026-07-07T12:00Z", "2026-07-09T12:00Z")],
+    ["What did I say 2 weeks ago?", span("2026-06-27T22:00Z", "2026-07-04T22:00Z")],
+    ["Hace dos semanas, ¿qué dije?", span("2026-06-27T22:00Z", "2026-07-04T22:00Z")],
+  ])("%s", (question, expected) => {
+    expect(questionDates(question, now)).toEqual(expected);
+  });
+
+  it.each([
+    "I was sick yesterday.",
+    "What should I cook today?",
+    "Wohnt hier jemand?",
+    "Wer ist hier?",
+    "What is the last weekend train?",
+    "How many years are there?",
+    "What is 5 days long?",
+  ])("%s names none", (question) => {
+    expect(questionDates(question, now)).toEqual([]);
+  });
+
+  it("are before now, whenever that is, and of a length", () => {
+    const asked = ["yesterday", "last week", "last month", "last year", "last friday", "three months ago"];
+    const moment = fc.date({ min: new Date("1990-01-01"), max: new Date("2090-01-01"), noInvalidDate: true });
+    fc.assert(
+      fc.property(moment, fc.constantFrom(...asked), (at, when) => {
+        const [time] = questionDates(`What did I say ${when}?`, at);
+        if (!time || !("from" in time)) throw new Error("no span");
+        expect(time.from < time.before).toBe(true);
+        expect(time.from < at && time.before.getTime() <= at.getTime() + 86_400_000).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("fitsTime", () => {
   it.each<[string, NamedDate, boolean]>([
     ["2023-05-05T09:00Z", date(2023, 5, 5), true],
     ["2023-05-04T23:59Z", date(2023, 5, 5), false],
@@ -83,7 +193,7 @@ describe("fitsDate", () => {
     ["2023-06-01T00:00Z", date(2023, 5, null), false],
     ["2019-05-20T00:00Z", date(null, 5, null), true],
   ])("%s in %j: %s", (at, named, fits) => {
-    expect(fitsDate(new Date(at), named)).toBe(fits);
+    expect(fitsTime(new Date(at), named)).toBe(fits);
   });
 });
 
@@ -94,12 +204,20 @@ describe("namedSpans", () => {
     [date(2023, 12, null), "2023-12-01", "2024-01-01"],
     [date(2024, null, null), "2024-01-01", "2025-01-01"],
   ])("%j is from %s until %s", (named, from, before) => {
-    expect(namedSpans([named])).toEqual([{ from: new Date(from), before: new Date(before) }]);
+    expect(namedSpans([named], null)).toEqual([{ from: new Date(from), before: new Date(before) }]);
   });
 
-  it("leaves out dates without a year, and all but the first of many", () => {
-    expect(namedSpans([date(null, 5, 5), date(null, 5, null)])).toEqual([]);
-    expect(namedSpans(Array(50).fill(date(2023, 5, 5)))).toHaveLength(8);
+  it("leaves out all but the first of many, and dates without a year where no time is known", () => {
+    expect(namedSpans([date(null, 5, 5), date(null, 5, null)], null)).toEqual([]);
+    expect(namedSpans(Array(50).fill(date(2023, 5, 5)), now)).toHaveLength(8);
+  });
+
+  it("has the last of a date without a year that has begun", () => {
+    const from = (month: number, day: number | null) => namedSpans([date(null, month, day)], now)[0]?.from;
+    expect(from(5, 5)).toEqual(new Date("2026-05-05"));
+    expect(from(7, null)).toEqual(new Date("2026-07-01"));
+    expect(from(7, 16)).toEqual(new Date("2025-07-16"));
+    expect(from(12, null)).toEqual(new Date("2025-12-01"));
   });
 
   it("is what fits its date", () => {
@@ -112,8 +230,8 @@ describe("namedSpans", () => {
     fc.assert(
       fc.property(parts, moment, ([year, month, day], at) => {
         const named = date(year, month, day);
-        const [span] = namedSpans([named]);
-        expect(fitsDate(at, named)).toBe(span !== undefined && at >= span.from && at < span.before);
+        const [span] = namedSpans([named], null);
+        expect(fitsTime(at, named)).toBe(span !== undefined && at >= span.from && at < span.before);
       }),
     );
   });

@@ -120,7 +120,7 @@ async function takeChanges(owner: number, { held, rows }: Awaited<ReturnType<typ
 
 function embedded({ words, dated, vector, unrelated }: AskedQuestion): EmbeddedQuestion {
   return {
-    ...readQuestion(`${words.join(" ")}${dated}`, "english"),
+    ...readQuestion(`${words.join(" ")}${dated}`, "english", new Date()),
     vector:
       vector === null ? null : { space: { ...owners.space, unrelated }, value: halfvec(exactVector(vector)) },
   };

@@ -146,7 +146,7 @@ async function reference(scope: Scope, { words, categories, limit }: Asked): Pro
     ...{ vector: null, times: { since: [], before: [] }, limit },
   };
   const seen = seenOwners(database, scope);
-  const terms = questionTerms(database, seen.owners, readQuestion(words.join(" "), "english"));
+  const terms = questionTerms(database, seen.owners, readQuestion(words.join(" "), "english", new Date()));
   const hits = memoryHits(database, { owners: seen.owners, terms: terms.terms }, selection);
   const listed = (row: Sql, from: Sql) => sql`(select coalesce(json_agg(${row}), '[]') from ${from})`;
   const ofOwners = sql`m.owner_ref in (select id from seen_owner)`;

@@ -1,0 +1,60 @@
+/** A date that a question names, as far as it names it; never a day without its month. */
+export interface NamedDate {
+  readonly year: number | null;
+  /** 1 to 12. */
+  readonly month: number | null;
+  readonly day: number | null;
+}
+
+/** From its first moment to the one that is no longer part of it. */
+export interface TimeSpan {
+  readonly from: Date;
+  readonly before: Date;
+}
+
+/** A time that a question names: by its date, or reckoned from now. */
+export type NamedTime = NamedDate | TimeSpan;
+
+/** Times of one question that are searched for: a text with more of them asks for no time. */
+const mostSpans = 8;
+
+/** The times that `times` name; of a date without a year the last one that had begun by `now`, and none without that. */
+export function namedSpans(times: readonly NamedTime[], now: Date | null): TimeSpan[] {
+  return times.flatMap((time) => ("from" in time ? time : (spanOfDate(time, now) ?? []))).slice(0, mostSpans);
+}
+
+function spanOfDate({ year, month, day }: NamedDate, now: Date | null): TimeSpan | null {
+  if (year !== null) return spanOf(year, month, day);
+  if (now === null) return null;
+  const ofThisYear = spanOf(now.getUTCFullYear(), month, day);
+  return ofThisYear.from <= now ? ofThisYear : spanOf(now.getUTCFullYear() - 1, month, day);
+}
+
+/** Whether `at` (UTC) fits `time` in every part that it names; a day is also fitted by the week after it. */
+export function fitsTime(at: Date, time: NamedTime): boolean {
+  if ("from" in time) return isWithin(at, time);
+  const { year, month, day } = time;
+  const years = year === null ? [at.getUTCFullYear(), at.getUTCFullYear() - 1] : [year];
+  return years.some((of) => isWithin(at, spanOf(of, month, day)));
+}
+
+function isWithin(at: Date, { from, before }: TimeSpan): boolean {
+  return at >= from && at < before;
+}
+
+/** People tell of yesterday and of last weekend. */
+const toldWithinDays = 7;
+
+function spanOf(year: number, month: number | null, day: number | null): TimeSpan {
+  if (month === null) return { from: midnight(year, 0), before: midnight(year + 1, 0) };
+  if (day === null) return { from: midnight(year, month - 1), before: midnight(year, month) };
+  return {
+    from: midnight(year, month - 1, day),
+    before: midnight(year, month - 1, day + toldWithinDays + 1),
+  };
+}
+
+/** The first moment of a day in UTC; months from 0, days from 1, and both may be beyond their year and month. */
+export function midnight(year: number, monthIndex: number, day = 1): Date {
+  return new Date(Date.UTC(year, monthIndex, day));
+}
