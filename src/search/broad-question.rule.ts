@@ -1,6 +1,9 @@
+import { plainWords } from "../text/plain-words.js";
+
 /**
- * Words that people ask for everything with, "What do you know about me?", by text search configuration: what is said in
- * such questions of asking, knowing, memory and the user, and the small words around that. Accents are left out.
+ * Words that people ask for everything with, "What do you know about me?", by text search configuration, or by language
+ * where PostgreSQL has none: what is said in such questions of asking, knowing, memory and the user, and the small words
+ * around that.
  *
  * None may be what a question is about: "like" and "work" are not here.
  */
@@ -35,10 +38,63 @@ const words: Readonly<Record<string, string>> = {
     "aan alles ben dat de een en er feiten gebruiker gegevens geef heb hebt herinner herinnering herinneringen het ik in " +
     "informatie is je jij jou kent kun me mij mijn nog of onthouden opgeslagen over te toon u uit van vertel " +
     "wat weet weten wie zien laat alsjeblieft",
+  russian:
+    "а в вам вас все всё вы данные есть еще ещё знаешь знаете и известно из какая какие какую кто меня мне мной мое моё моей моих мой моя мои " +
+    "о об обо память памяти перечисли пожалуйста покажи покажите помните помнишь пользователе пользователь пользователя про расскажи " +
+    "расскажите скажи скажите сохранено сохранил сохранила такая такой тебе тебя ты у факт факты хранишь чего что я информация " +
+    "информацию информации запомнил запомнила запомнили воспоминания",
+  ukrainian:
+    "а в вам вас все ви дані є знаєш знаєте і з й із інформація інформацію мене мені моє моєї мої мій моя хто пам'ятаєш пам'ятаєте " +
+    "пам'ять пам'яті покажи покажіть про розкажи розкажіть скажи скажіть така такий тебе тобі ти у факти що я які яка будь ласка",
+  polish:
+    "a co cos coś dane fakty i informacje ja jaka jakie jestem jeszcze kim kto ma macie masz mi mnie moich moja moje mój na o " +
+    "opowiedz pamiec pamięć pamięci pamiętacie pamiętasz pokaż powiedz prosze proszę temat ty użytkowniku użytkownika w wiecie " +
+    "wiesz wspomnienia wszystko wymień z zapamiętałaś zapamiętałeś zapisałaś zapisałeś zapisane",
+  czech:
+    "a co data fakta informace já jaké jsem kdo máš máte mě mi mně moje můj o pamatuješ paměť paměti pověz prosím řekni si tom ty " +
+    "ukaž uložené uložil v vše všechno víš víte vzpomínky",
+  swedish:
+    "allt allting alla användaren är berätta det du en fakta från för har i ihåg information jag känner kommer mig min mina minne " +
+    "minnen minns mitt ni och om på säg snälla sparat till uppgifter vad vem vet vilka vilken visa",
+  danish:
+    "alt brugeren det du er fakta fortæl fra gemt har hukommelse husker hvad hvem hvilke hvilken i information jeg kender mig min mine " +
+    "minder mit og om oplysninger på sig til ved venligst vis",
+  norwegian:
+    "alt brukeren det du er fakta fortell fra har hukommelse husker hva hvem hvilke hvilken i informasjon jeg kjenner lagret meg min " +
+    "mine minner mitt og om opplysninger på si til vennligst vet vis",
+  finnish:
+    "ja kaikki käyttäjästä kerro kuka minä minun minusta minut mitä mitkä muisti muistat muistot näytä olen on sinä sinulla tallennettu " +
+    "tallentanut tiedät tiedot tieto tietoa tietoja faktat",
+  turkish:
+    "anlat anılar bana ben beni benim biliyor biliyorsun biliyorsunuz bilgi bilgiler bilgileri bilgin göster hafıza hafızan hafızanda " +
+    "hakkımda hangi hatırlıyor hatırlıyorsun hatırlıyorsunuz her kaydettin kayıtlı kim kimim kullanıcı lütfen mı mi musun ne neler " +
+    "şey şeyi söyle tüm var ve",
+  arabic:
+    "أخبرني أنا أنت أي اعرض البيانات الذاكرة الذكريات المستخدم المعلومات بيانات تتذكر تتذكرين تذكر تعرف تعرفه تعرفها تعرفين تعرفون حفظت " +
+    "ذاكرتك ذكريات شيء عرفت عن عندك عني فضلك في قل كل كنت لديك لي ما ماذا معلومات من هل هو هي و يا",
+  hebrew:
+    "אני את אתה בבקשה הכל הראה זוכר זוכרת זיכרון זכרונות יודע יודעת יש כל לי לך מה מי מידע המשתמש ספר ספרי עלי עליי על עם שאתה שאת של שלי תגיד תגידי",
+  hindi:
+    "आप आपको और का की के को कौन क्या कुछ जानकारी जानते जानती तुम तुम्हें दिखाओ दिखाइए पता बताइए बताओ बारे मुझे मेरा मेरी मेरे मैं में याद यादें सब हूँ हूं है हैं हो",
+  indonesian:
+    "aku anda apa beri data dan fakta informasi ingat ingatan kah kamu ketahui memori saja saya semua semuanya siapa simpan tahu tentang " +
+    "tolong tunjukkan ceritakan yang",
+  vietnamese:
+    "ai bạn biết cả cho có của đã điều gì hãy kể ký là lưu mình nghe nhớ những tất thông tin tôi ức về",
+  romanian:
+    "ai amintești amintiri arată ce cine date despre eu fapte informații îmi îți la memoria mine salvat și spune știi știți sunt te rog tot toate tu",
+  hungarian:
+    "a adat adatok az egy emlék emlékek emlékszel én és hogy információ információk kérlek ki meg mi milyen minden mindent mit mondd " +
+    "mutasd mutass nekem rám rólam tárolsz te tudsz tud vagyok van",
+  greek:
+    "για γνωρίζεις δεδομένα δείξε εγώ είμαι εμένα έχεις θυμάσαι και με μένα μνήμη μου μνήμες όλα παρακαλώ πες ποια ποιες ποιος " +
+    "πληροφορίες σε τα τι το αναμνήσεις ξέρεις",
 };
 
+const anyWord = /[\p{L}\p{M}\p{N}]+/gu;
+
 const askingWords: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  Object.entries(words).map(([language, list]) => [language, new Set(list.split(" "))]),
+  Object.entries(words).map(([language, list]) => [language, new Set(plainWords(list).match(anyWord))]),
 );
 
 /** The same question in scripts without spaces, as a whole. */
@@ -55,8 +111,6 @@ const wholeQuestions = new RegExp(
   ].join("|")})$`,
   "u",
 );
-
-const anyWord = /[\p{L}\p{N}]+/gu;
 
 /** The pictures of a question without words, as words: what they show, they ask for. */
 function pictured(question: string): string {
@@ -76,20 +130,15 @@ const mostCharacters = 300;
  */
 export function tellingWords(question: string, language: string): string {
   if (question.length > mostCharacters) return question;
-  const bare = question
-    .normalize("NFKD")
-    .replace(/(?<=\p{Script=Latin})\p{M}+/gu, "")
-    .replaceAll("ß", "ss")
-    .toLowerCase()
-    // "List" and "far" are asked with in these places, and about elsewhere.
-    .replace(/^\W*list\b|\bso far\b/g, " ");
-  const found = bare.match(anyWord) ?? [];
+  // "List" and "far" are asked with in these places, and about elsewhere.
+  const asked = question.replace(/^\W*list\b|\bso far\b/gi, " ");
+  const found = plainWords(asked).match(anyWord) ?? [];
   if (found.length === 0) return pictured(question);
-  if (wholeQuestions.test(found.join("").normalize("NFC"))) return "";
+  if (wholeQuestions.test(found.join(""))) return "";
   const own = askingWords.get(language);
   // One word may be a name, as Ben and Mia are, unless it asks in the language of the index.
   const lists = found.length === 1 ? (own ? [own] : []) : [...askingWords.values()];
   if (lists.some((list) => found.every((word) => list.has(word)))) return "";
   if (!own) return question;
-  return bare.replace(anyWord, (word) => (own.has(word) ? " " : word));
+  return asked.replace(anyWord, (word) => (own.has(plainWords(word)) ? " " : word));
 }
