@@ -28,6 +28,8 @@ export interface SummaryMessage {
   readonly role: MessageRole;
   readonly actor: string | null;
   readonly text: string;
+  /** When it was said, in UTC, as in "2025-03-01". */
+  readonly day: string;
 }
 
 /** All that is needed to make a claimed summary. */
@@ -60,7 +62,10 @@ export async function findSummaryWork(db: Connection, claim: SummaryClaim): Prom
     join ${db.schema}.thread t on t.id = s.thread_ref
     left join lateral (select * from ${db.schema}.summary where id = s.base_id limit 1) b on true
     left join lateral (
-      select m.seq, json_build_object('seq', m.seq, 'role', m.role, 'actor', m.actor, 'text', m.content) as entry
+      select m.seq, json_build_object(
+        'seq', m.seq, 'role', m.role, 'actor', m.actor, 'text', m.content,
+        'day', to_char(m.said_at at time zone 'UTC', 'YYYY-MM-DD')
+      ) as entry
       from ${db.schema}.message m
       where m.thread_ref = s.thread_ref and m.role <> 'system'
         and m.seq between coalesce(b.start_seq, 0) and s.end_seq

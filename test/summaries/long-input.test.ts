@@ -125,6 +125,23 @@ describe("rounds with tool calls", () => {
 });
 
 describe("what is said", () => {
+  it("has its date where a day begins", async () => {
+    const model = numbered();
+    let now = new Date("2026-03-01T22:00Z");
+    const memory = summaryMemory(db, { model, clock: () => now });
+    const address = { scope, threadId: "days" };
+    await memory.remember({ ...address, messages: [...round("1"), ...round("2")] });
+    now = new Date("2026-03-02T09:00Z");
+    await memory.remember({ ...address, messages: round("3") });
+    const { text } = summaryPrompt(model.calls[0]);
+    expect(
+      [...text.matchAll(/<date>(.*)<\/date>\n<message seq="(\d)"/g)].map((match) => match.slice(1)),
+    ).toEqual([
+      ["2026-03-01", "0"],
+      ["2026-03-02", "4"],
+    ]);
+  });
+
   it("cannot pose as a part of the prompt", async () => {
     const model = numbered();
     const memory = summaryMemory(db, { model });
