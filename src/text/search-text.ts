@@ -130,11 +130,31 @@ const unsegmented =
 /** "don't", "won't", "isn't": stop words all, but not to PostgreSQL, which finds "won" in them. */
 const negated = /\b[a-z]+n['’]t\b/g;
 
+/** English stop words that name somebody or something where they are written like this. */
+const stopNames = /(?<![\p{L}\p{N}'’])(?:Will|Don|Ma|IT|WHO)(?![\p{L}\p{N}]|['’]t)/gu;
+/** What is before a name within a sentence. */
+const within = /[\p{L}\p{N},;:)"”’]\s+$/u;
+/** What is behind a name that begins one: "Will is", "Don's", "Will?". "Will it" asks. */
+const behindName = /^(?:['’]s|\s+(?:is|was|has|had|and|[a-z]{2,20}(?:s|ed))(?![a-z])|\s*(?:[?.!,]|$))/u;
+
+/** `text` with a word more for each stop word that is a name in it: one with a figure, which is nobody's word. */
+function withStopNames(text: string): string {
+  return text.replace(stopNames, (word, at: number) => {
+    const before = text.slice(Math.max(0, at - 3), at);
+    const behind = text.slice(at + word.length, at + word.length + 24);
+    const isName =
+      word === word.toUpperCase()
+        ? /\p{Ll}/u.test(before + behind)
+        : within.test(before) || behindName.test(behind);
+    return isName ? `${word} ${word}0` : word;
+  });
+}
+
 /**
  * `text` as it is handed to PostgreSQL's `to_tsvector`, for indexing and for queries alike.
  *
- * Accents are dropped (café, cafe), irregular English forms become their base (went, go), and runs of scripts
- * written without spaces become overlapping pairs of characters, and single ideographs. Of a very long text the
+ * Accents are dropped (café, cafe), irregular English forms become their base (went, go), English names that are stop
+ * words have a word more (Will, will0), and runs of scripts written without spaces become overlapping pairs of characters, and single ideographs. Of a very long text the
  * beginning is indexed, and of a very long word.
  */
 export function searchText(text: string, language: string): string {
@@ -142,7 +162,8 @@ export function searchText(text: string, language: string): string {
     /(?<=\p{Script=Latin})\p{M}+/gu,
     "",
   );
-  const plain = normalForm(latin, "NFC").toLowerCase();
+  const named = language === "english" ? withStopNames(latin) : latin;
+  const plain = normalForm(named, "NFC").toLowerCase();
   let left = most.unsegmented;
   const spaced = plain.replace(unsegmented, (run) => {
     const read = headOf(run, left);

@@ -123,7 +123,7 @@ export function requireCategory(policy: CategoryPolicy, name: string): Category 
   const nearest = nearestName(name, known);
   throw new MemoryError(
     "INVALID_INPUT",
-    `There is no category "${name}"${nearest === null ? "" : `; did you mean "${nearest}"?`}. ` +
+    `There is no category "${name}"${nearest === null ? "." : `; did you mean "${nearest}"?`} ` +
       `Configured: ${known.join(", ")}.`,
   );
 }
