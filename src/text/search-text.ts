@@ -150,11 +150,24 @@ function withStopNames(text: string): string {
   });
 }
 
+/** Words that are also written as one, "Wi-Fi", numbers of flights and models, "LH 1234", and versions, "v2.3.1". */
+const severalForms =
+  /(?<![\p{L}\p{N}-])(?:(\p{Script=Latin}{1,3})-(\p{Script=Latin}{2,8})(?![\p{L}\p{N}-])|([A-Z]{1,3})[ -](\d{2,5})(?![\p{L}\p{N}])|[vV]\.?(\d{1,4}(?:\.\d{1,4}){1,3})(?![\p{L}\p{N}]))/gu;
+
+/** `text` with a word more for each that is written in several ways: "Wi-Fi wifi". */
+function withOneForm(text: string): string {
+  return text.replace(
+    severalForms,
+    (said, first?: string, second?: string, letters?: string, digits?: string, version?: string) =>
+      `${said} ${version ?? `${first ?? letters}${second ?? digits}`}`,
+  );
+}
+
 /**
  * `text` as it is handed to PostgreSQL's `to_tsvector`, for indexing and for queries alike.
  *
- * Accents are dropped (café, cafe), irregular English forms become their base (went, go), English names that are stop
- * words have a word more (Will, will0), and runs of scripts written without spaces become overlapping pairs of characters, and single ideographs. Of a very long text the
+ * Accents are dropped (café, cafe), irregular English forms become their base (went, go), what is written in several ways
+ * has a word more (Wi-Fi, wifi), as have English names that are stop words (Will, will0), and runs of scripts written without spaces become overlapping pairs of characters, and single ideographs. Of a very long text the
  * beginning is indexed, and of a very long word.
  */
 export function searchText(text: string, language: string): string {
@@ -162,7 +175,8 @@ export function searchText(text: string, language: string): string {
     /(?<=\p{Script=Latin})\p{M}+/gu,
     "",
   );
-  const named = language === "english" ? withStopNames(latin) : latin;
+  const joined = withOneForm(latin);
+  const named = language === "english" ? withStopNames(joined) : joined;
   const plain = normalForm(named, "NFC").toLowerCase();
   let left = most.unsegmented;
   const spaced = plain.replace(unsegmented, (run) => {

@@ -345,6 +345,23 @@ describe("memory.query", () => {
     expect(await asked("What happened in May 2022?", { threshold: 0.5 })).toEqual([]);
   });
 
+  it("finds what is written in several ways", async () => {
+    const written = { userId: "written" };
+    const drafts = [
+      "The Wi-Fi at home is called Nest.",
+      "The flight home is LH1234.",
+      "The user runs Node v22.1.0.",
+    ];
+    await memory.memories.add(
+      drafts.map((text) => ({ text })),
+      { scope: written },
+    );
+    const first = async (query: string) => (await texts(query, { scope: written }))[0];
+    expect(await first("What is my wifi called?")).toEqual(drafts[0]);
+    expect(await first("When does LH 1234 leave?")).toEqual(drafts[1]);
+    expect(await first("Who has 22.1.0?")).toEqual(drafts[2]);
+  });
+
   it("finds who has a name that is a stop word", async () => {
     const stopped = { userId: "stopped" };
     const drafts = [

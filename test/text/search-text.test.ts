@@ -17,6 +17,10 @@ describe("searchText", () => {
     ["splits Japanese at the change of neither script", "猫がコーヒー", "猫が がコ コー ーヒ ヒー 猫"],
     ["splits Korean, whose particles hang on", "커피를", "커피 피를"],
     ["leaves a single character", "茶 tea", "茶 tea"],
+    ["joins what is also written as one", "Wi-Fi, an e-mail", "wi-fi wifi, an e-mail email"],
+    ["joins letters and numbers", "flight LH 1234", "flight lh 1234 lh1234"],
+    ["knows versions", "since v2.3.1", "since v2.3.1 2.3.1"],
+    ["leaves longer compounds", "state-of-the-art mother-in-law", "state-of-the-art mother-in-law"],
     ["is nothing for nothing", "", ""],
   ])("%s", (_, text, expected) => {
     expect(words(searchText(text, "english"))).toEqual(words(expected));
