@@ -60,11 +60,15 @@ export async function loadCompression(
   const more = episodeRange(thread.turns, turns.end, memories) !== null;
   const said = messages.filter(({ text }) => hasWords(text));
   if (said.length === 0) return skipTask(deps.db, claim, { doneUntil: turns.end, more });
-  const address = { scope: thread.scope, threadId: thread.threadId };
-  const of = { ...address, step: "compress" } as const;
-  const { messages: limited } = await limitMaterial(deps, of, said, deps.config.upkeep);
-  const { ownerRef } = thread;
-  return { ...address, ownerRef, turns, messages: limited, doneUntil: turns.end, more };
+  const { ownerRef, scope, threadId } = thread;
+  return { scope, threadId, ownerRef, turns, messages: said, doneUntil: turns.end, more };
+}
+
+/** `work` with as much of its messages as one episode is made of. */
+export async function limitEpisode(deps: EpisodesRuntime, work: EpisodeWork): Promise<EpisodeWork> {
+  const of = { scope: work.scope, threadId: work.threadId, step: "compress" } as const;
+  const { messages } = await limitMaterial(deps, of, work.messages, deps.config.upkeep);
+  return { ...work, messages };
 }
 
 /** What one call of the compressing model gets to see. */

@@ -67,15 +67,15 @@ const knownSlots = 50;
 const mostRemoved = 500;
 
 /**
- * What `claim` is about, or how it ended: nothing that tells anything, or the owner's daily cap reached, which defers the
- * work to the time when there is room again.
+ * What one try takes of `found`, or how it ended: nothing that tells anything, or the owner's daily cap reached, which
+ * defers the work to the time when there is room again.
  */
-export async function loadExtraction(
+export async function prepareExtraction(
   deps: FactsRuntime,
   claim: TaskClaim,
+  found: ExtractionWork,
 ): Promise<ExtractionWork | JobStatus> {
-  const work = await findExtractionWork(deps.db, claim, deps.config.memories.writesPerDay);
-  if (!work) return "lost";
+  const work = { ...found, messages: found.messages.map(withoutRecalled) };
   const { scope, threadId, messages, allowedAt } = work;
   if (!messages.some(({ text, before }) => tellsSomething(text, asksSomething(before ?? "")))) {
     // They are no reason to ask a model, and are told with what comes next.
@@ -91,6 +91,11 @@ export async function loadExtraction(
     detail: "daily_cap",
   });
   return "deferred";
+}
+
+/** `message` without what was recalled into it: that is not said anew. */
+function withoutRecalled(message: ExtractionMessage): ExtractionMessage {
+  return { ...message, text: withoutMemoryBlocks(visibleText(message.text)) };
 }
 
 /** The messages of `work` that one job may give to the model; the next has those after them. */
@@ -163,12 +168,12 @@ interface Row extends ScopeRow, Record<string, unknown> {
 }
 
 /** The work behind `claim`, in one round trip; null when the claim was lost. */
-async function findExtractionWork(
-  db: Connection,
+export async function findExtractionWork(
+  { db, config }: FactsRuntime,
   claim: TaskClaim,
-  writesPerDay: number,
 ): Promise<ExtractionWork | null> {
-  const [row] = await db.query<Row>(extractionStatement(db, claim, writesPerDay), { prepare: true });
+  const statement = extractionStatement(db, claim, config.memories.writesPerDay);
+  const [row] = await db.query<Row>(statement, { prepare: true });
   return row ? workOf(row, claim) : null;
 }
 
@@ -248,12 +253,7 @@ function workOf(row: Row, { doneUntil }: TaskClaim): ExtractionWork {
     threadId: row.thread_id,
     ownerRef: Number(row.owner_ref),
     asksConsent: row.asks_consent,
-    messages: row.messages.map((message) => ({
-      ...message,
-      // What was remembered is not said anew where it was put into the user's message.
-      text: withoutMemoryBlocks(visibleText(message.text)),
-      saidAt: new Date(message.saidAt),
-    })),
+    messages: row.messages.map((message) => ({ ...message, saidAt: new Date(message.saidAt) })),
     doneUntil: row.messages.at(-1)?.seq ?? doneUntil,
     more: row.pending > row.messages.length,
     known: row.known,

@@ -39,6 +39,12 @@ export interface JobSteps<Claim extends Lease, Work extends JobAddress, Made ext
   claim(address: ThreadAddress): Promise<Claim | null>;
   /** What `claim` is about, or how it ended. @throws MemoryError `LEASE_LOST` */
   load(claim: Claim): Promise<Work | JobStatus>;
+  /**
+   * What one try takes of `work`, or how it ended. Not done for work that is given up: it may be what workers die of.
+   *
+   * @default all of it
+   */
+  prepare?(claim: Claim, work: Work): Promise<Work | JobStatus>;
   /** Asks the model. No connection is held meanwhile; `renew` extends the lease, between two calls. */
   make(taken: Taken<Claim, Work, Made>, renew: () => Promise<void>): Promise<Partial<Made>>;
   /** What may be kept of what the model made. */
@@ -78,7 +84,9 @@ export function guardedSteps<Claim extends Lease, Work extends JobAddress, Made 
       const work = await steps.load(claim);
       if (typeof work === "string") return { ...fresh, status: work };
       if (await putOff(deps, steps, claim, work)) return { ...fresh, status: "deferred" };
-      return { ...fresh, work, error: isSpent(steps, claim) ? workerStopped : null };
+      if (isSpent(steps, claim)) return { ...fresh, work, error: workerStopped };
+      const prepared = steps.prepare ? await steps.prepare(claim, work) : work;
+      return typeof prepared === "string" ? { ...fresh, status: prepared } : { ...fresh, work: prepared };
     } catch (cause) {
       return { ...fresh, ...(await settle({ claim, work: null, failure: toFailure(cause) })) };
     }

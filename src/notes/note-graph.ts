@@ -3,7 +3,7 @@ import { backgroundJob } from "../jobs/background-graph.js";
 import { deferTask, type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import { errorLine } from "../logger.js";
 import type { Scope } from "../scope/scope.js";
-import { loadNote, type NotesRuntime, type NoteWork } from "./load-note.js";
+import { limitNote, loadNote, type NotesRuntime, type NoteWork } from "./load-note.js";
 import { type NoteContent, noteContent, type SaidNote } from "./note-text.rule.js";
 import { oncemore, saveNote } from "./save-note.js";
 import { writeNote } from "./write-note.js";
@@ -30,6 +30,7 @@ export function createNoteJob(deps: NotesRuntime, compact: (owner: Scope) => Pro
     fresh: { said: null, content: null, memoryId: null },
     defer: (claim, until) => deferTask(deps.db, claim, until),
     load: (claim) => loadNote(deps, claim),
+    prepare: (_, work) => limitNote(deps, work),
     make: ({ work }, renew) => told(deps, work, async () => ({ said: await writeNote(deps, work, renew) })),
     validate: ({ work, said }) => told(deps, work, async () => ({ content: said && noteContent(said) })),
     save: ({ claim, work, content }) =>

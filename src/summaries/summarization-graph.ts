@@ -32,10 +32,8 @@ export function createSummarizationJob(deps: SummaryRuntime) {
     doing: "Summarizing",
     range: (work) => work,
     claim: (address) => claimNow(deps, address),
-    async load(claim) {
-      const work = await findSummaryWork(deps.db, claim);
-      return work === null ? "lost" : limitSummary(deps, work, summaries);
-    },
+    load: async (claim) => (await findSummaryWork(deps.db, claim)) ?? "lost",
+    prepare: (_, work) => limitSummary(deps, work, summaries),
     async make({ work }, renew) {
       const startedAt = performance.now();
       const { scope, threadId } = work;

@@ -121,7 +121,10 @@ function boundariesAround(text: string, place: number): Boundary[] {
 /** The last end of a character up to `end`, after `start`; within one only where it is longer than the window. */
 function lastCharacterEnd(text: string, start: number, end: number): number {
   const first = Math.max(start, end - windowCharacters);
-  const near = Array.from(graphemes.segment(text.slice(first, end + windowCharacters)), ({ index }) => first + index);
+  const near = Array.from(
+    graphemes.segment(text.slice(first, end + windowCharacters)),
+    ({ index }) => first + index,
+  );
   const last = near.findLast((at) => at > first && at <= end);
   if (last !== undefined) return last;
   const cut = isHalved(text, end) ? end - 1 : end;
