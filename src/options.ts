@@ -52,7 +52,8 @@ const presetNames = ["standard", "economy"] as const;
 /** The name of settings that go together. */
 export type ConfigPreset = (typeof presetNames)[number];
 
-const configSchema = z.strictObject({
+/** What a config may say. */
+export const configSchema = z.strictObject({
   preset: z.enum(presetNames).default("standard"),
   database: databaseOptionsSchema.prefault({}),
   conversation: conversationOptionsSchema.prefault({}),
