@@ -17,13 +17,10 @@ export interface ThreadPlace {
 /** What a user and the agent say in one round. */
 export type Round = readonly [user: string, agent: string];
 
-/**
- * A memory that has only what the benchmark writes: nothing is extracted, and no episodes are made. It holds nobody
- * unless told to, so that a recall costs the same however often its owner is asked for.
- */
+/** A memory that has only what the benchmark writes: nothing is extracted, and no episodes are made. */
 export async function openBenchMemory(
   options: MemoryOptions,
-  { memories, retrieval, consolidation }: Pick<MemoryConfig, "memories" | "retrieval" | "consolidation"> = {},
+  { memories, consolidation }: Pick<MemoryConfig, "memories" | "consolidation"> = {},
 ): Promise<Memory> {
   const memory = createMemory({
     ...options,
@@ -31,17 +28,11 @@ export async function openBenchMemory(
       memories: { extract: false, episodes: false, ...memories },
       consolidation: { enabled: false, ...consolidation },
       // A busy machine must not turn a slow search into one that found nothing.
-      retrieval: { timeoutMs: 60_000, held: false, ...retrieval },
+      retrieval: { timeoutMs: 60_000 },
     },
   });
   await memory.setup();
   return memory;
-}
-
-/** Has `memory` hold the owner of `scope`, as the second of its recalls within some minutes does. */
-export async function hold(memory: Memory, scope: Scope, queries: readonly string[]): Promise<void> {
-  for (const query of queries) await memory.recall({ scope, threadId: "a new thread", query });
-  await memory.idle();
 }
 
 const roundsEach = 100;

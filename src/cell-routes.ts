@@ -16,7 +16,7 @@ import { claimOver } from "./cell-claims.js";
 import { joinWorks } from "./cell-work.js";
 import { pageByMark, readMark, toMark } from "./cells/cell-pages.js";
 import { joinBy, latest, sums, weightedMean } from "./cells/join-counts.rule.js";
-import { joinConsumed, joinHeld, joinStatus } from "./cells/join-statistics.rule.js";
+import { joinConsumed, joinStatus } from "./cells/join-statistics.rule.js";
 import { MemoryError } from "./errors.js";
 import type { ScopePlace } from "./isolated-memory.js";
 import { parseScopeIn } from "./scope/scope.js";
@@ -266,7 +266,6 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
     },
     defaultScope: (cells) => () => cells.defaultScope,
   },
-  held: (cells, of) => () => joinHeld(known(cells).map((memory) => of(memory)())),
   idle: (cells, of) => async () => {
     await Promise.all(known(cells).map((memory) => of(memory)()));
   },

@@ -33,9 +33,9 @@ import type { MemoryOptions } from "./memory-options.js";
 import { createEmbedder } from "./models/embedder.js";
 import { memoryVectors, reembed } from "./models/reembed.js";
 import { type AppStatsOf, appStats } from "./notes/app-stats.js";
-import { createNotesApi, type NotesApi } from "./notes/notes-api.js";
+import { createNotesApi } from "./notes/notes-api.js";
 import { type ResolvedConfig, resolveConfig, shareOf } from "./options.js";
-import { type AppsApi, createAppsApi, createUsersApi, type UsersApi } from "./owners/users-api.js";
+import { createAppsApi, createUsersApi } from "./owners/users-api.js";
 import type { Outage } from "./postgres/circuit-breaker.js";
 import type { Database } from "./postgres/database.js";
 import { isConnectionError } from "./postgres/database-error.js";
@@ -44,7 +44,6 @@ import { migrate } from "./postgres/migrate.js";
 import { migrationStatus } from "./postgres/migration-set.js";
 import { type DatabaseOption, openDatabase, sharedPools, type TakePool } from "./postgres/open-database.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
-import { createNoteWrite } from "./rounds/bring-up.js";
 import {
   createObserve,
   type Observe,
@@ -59,7 +58,6 @@ import type { Runtime } from "./runtime.js";
 import { nobody, parseScope, parseScopeIn, type Scope } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
-import { createHolding, type Holding } from "./search/held/holding.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
 import { importStore } from "./store/import-store.js";
@@ -116,10 +114,7 @@ interface CellPlace extends CellNumber {
 /** A complete memory in one schema. */
 function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
   const defaultScope = parseDefaultScope(options);
-  const base = createRuntime(options, at, (delayMs) => upkeep.background.wakeIn(delayMs));
-  const holding = createHolding(base);
-  const noteWrite = createNoteWrite({ db: base.db, holding }, base.config.retrieval.timeoutMs);
-  const runtime = { ...base, neighbours: holding.neighbours, noteWrite };
+  const runtime = createRuntime(options, at, (delayMs) => upkeep.background.wakeIn(delayMs));
   const { db, config } = runtime;
   /** For work in bulk, whose statements have no deadline. */
   const patient = { ...runtime, db: db.patient };
@@ -140,11 +135,11 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
         },
       }),
     cells: soleCell(db.schemaName, async () => (await migrationStatus(db)).applied.length > 0),
-    ...createRounds(runtime, observe, upkeep, holding),
+    ...createRounds(runtime, observe, upkeep),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
     procedures: createProceduresApi(runtime),
-    notes: purgingNone(createNotesApi(runtime), holding),
+    notes: createNotesApi(runtime),
     quarantine: createQuarantineApi(runtime),
     changes: createChangesApi(db),
     events: createEventsApi(db),
@@ -152,7 +147,7 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
     jobs: createJobsApi(db, upkeep.startTicket),
     consents: createConsentsApi(runtime),
     transcript: { search: (input) => searchTranscript(runtime, input) },
-    threads: createThreads(runtime, upkeep, holding),
+    threads: createThreads(runtime, upkeep),
     checkpointer() {
       saver ??= new OwnedPostgresSaver(db, defaultScope);
       return saver;
@@ -163,29 +158,27 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
     importStore: (input = {}) => importStore(patient, input, options.isolation === "rls"),
     ...openGraphs(upkeep.jobs),
     consolidate: (input) => consolidate(runtime, upkeep.jobs.consolidation, input),
-    users: holdingNone(createUsersApi(runtime), holding),
-    apps: createApps(runtime, upkeep, holding),
+    users: createUsersApi(runtime),
+    apps: createAppsApi({
+      db,
+      startNote: runtime.hasModel && config.notes.enabled ? upkeep.startNote : null,
+    }),
     stats: statsOn(runtime),
     energy: createEnergyApi(db, config.energy),
     energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
     upkeep: background.upkeep,
     work: background.work,
     reembed: (how) => reembed(patient, [memoryVectors, itemVectors], how),
-    forget: (scope, how) => holding.without(how, [scope], () => forget(db.patient, scope, how)),
+    forget: (scope, how) => forget(db.patient, scope, how),
     export: (scope) => exportScope(db.patient, scope, runtime.clock),
     import: (lines, how) => importLines(patient, lines, how),
     policy: config.policy,
     databaseStatus: db.status,
     [wayInKey]: createWayIn(runtime, defaultScope),
-    held: holding.owners.status,
-    async idle() {
-      await background.idle();
-      await holding.idle();
-    },
+    idle: background.idle,
     close() {
       closing ??= (async () => {
         await background.stop();
-        await holding.close();
         await db.close();
       })();
       return closing;
@@ -260,7 +253,6 @@ function createRounds(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
   { background, start }: Upkeep,
-  holding: Holding,
 ): Pick<Memory, "record" | "recall" | "remember" | "query" | "explain"> {
   return {
     record: async (input) => {
@@ -268,11 +260,7 @@ function createRounds(
       return { recorded, lastSeq };
     },
     recall: (input) =>
-      observe(
-        spans.recall,
-        (seen) => recall({ ...runtime, holding, db: seen }, input),
-        reportRecalled(input?.query),
-      ),
+      observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled(input?.query)),
     async remember(input) {
       const { remembered, due } = await observe(
         spans.remember,
@@ -297,11 +285,7 @@ function createRounds(
 }
 
 /** Conversations: their list, and what becomes of one. */
-function createThreads(
-  runtime: Runtime<ResolvedConfig>,
-  upkeep: Upkeep,
-  holding: Holding,
-): Memory["threads"] {
+function createThreads(runtime: Runtime<ResolvedConfig>, upkeep: Upkeep): Memory["threads"] {
   const { db, config, hasModel } = runtime;
   return {
     list: (page) => listThreads(db, page),
@@ -315,17 +299,9 @@ function createThreads(
       if (noteDue) await upkeep.startNote(threadRef);
       return ended;
     },
-    delete: (input) => holding.without(input, [input?.scope], () => deleteThread(db.patient, input)),
+    delete: (input) => deleteThread(db.patient, input),
     shown: (input) => listShown(db, input),
     messages: (input) => listMessages(db, input),
-  };
-}
-
-/** `users`, of whom none is held that was merged. */
-function holdingNone(users: UsersApi, holding: Holding): UsersApi {
-  return {
-    ...users,
-    merge: (merge) => holding.without(merge, [merge?.from, merge?.to], () => users.merge(merge)),
   };
 }
 
@@ -340,24 +316,6 @@ function statsOn({ db: { patient: db }, clock }: Runtime<ResolvedConfig>): Memor
     const worked = await countWork(db, scope, writingProblemNames);
     return { ...statsOfWork([worked]), energy: await findEnergyToday(db, scope) };
   }) as Memory["stats"];
-}
-
-/** What there is of apps, of which none is held that was uninstalled. */
-function createApps(
-  { db, config, hasModel }: Runtime<ResolvedConfig>,
-  { startNote }: Upkeep,
-  holding: Holding,
-): AppsApi {
-  const apps = createAppsApi({ db, startNote: hasModel && config.notes.enabled ? startNote : null });
-  return {
-    ...apps,
-    uninstall: (app, how) => holding.without(undefined, [app], () => apps.uninstall(app, how)),
-  };
-}
-
-/** `notes`, of whose app nothing is held that was purged. */
-function purgingNone(notes: NotesApi, holding: Holding): NotesApi {
-  return { ...notes, purge: (what) => holding.without(what, [what?.scope], () => notes.purge(what)) };
 }
 
 /** How ways in tell of what happened to them. */

@@ -201,8 +201,6 @@ export type { AppScope, SaidMessage, Scope, ThreadAddress } from "./scope/scope.
 export type { AllListing } from "./scope/scope-predicates.js";
 export type { AnswerForm, MemoryBullet } from "./search/answer-query.js";
 export type { ExplainedHit, Explanation, LeftOutMemory, LeftOutReason } from "./search/explain-query.js";
-export type { HeldLetGo, HeldOwner, HeldStatus } from "./search/held/held-status.js";
-export type { HeldConfig } from "./search/held-options.js";
 export type { MemoryFilter } from "./search/memory-filter.rule.js";
 export type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 export type { MemoryHit, ScoreParts } from "./search/rank-memories.rule.js";

@@ -69,7 +69,6 @@ const reaches: Reaches<MemoryWithWayIn> = {
   policy: "data",
   databaseStatus: "itself",
   // Of all tenants that this process has recalled for: it is for who runs the process.
-  held: "itself",
   [wayInKey]: { emit: "0.scope", reportError: "0.scope", refuse: "itself", defaultScope: "itself" },
   idle: "itself",
   close: "itself",

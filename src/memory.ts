@@ -39,7 +39,6 @@ import type { Remembered } from "./rounds/remember.js";
 import type { Scope } from "./scope/scope.js";
 import type { MemoryBullet } from "./search/answer-query.js";
 import type { Explanation } from "./search/explain-query.js";
-import type { HeldStatus } from "./search/held/held-status.js";
 import type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 import type { MemoryHit } from "./search/rank-memories.rule.js";
 import type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
@@ -370,19 +369,7 @@ export interface Memory {
    * ```
    */
   databaseStatus(): DatabaseStatus;
-  /**
-   * Which users and apps this process holds in memory, of all tenants, and how recalls were answered; it asks nothing.
-   * An owner is taken in at its second recall within ten minutes, or once it was written to twenty times: see `retrieval.held`.
-   * For those who run the process.
-   *
-   * @example
-   * ```ts
-   * const { owners, bytes, served } = memory.held();
-   * console.log(`${owners} owners in ${bytes} bytes; ${served.held} recalls from them, ${served.statement} not`);
-   * ```
-   */
-  held(): HeldStatus;
-  /** Resolves when no background work of this process is running or waiting, and no owner is being taken in. */
+  /** Resolves when no background work of this process is running or waiting. */
   idle(): Promise<void>;
   /** Waits for the calls under way, ten seconds at most, and for background work, then ends the pool if it was made here. */
   close(): Promise<void>;

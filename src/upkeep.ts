@@ -22,12 +22,10 @@ import { createLifecycle } from "./lifecycle/lifecycle.js";
 import { compactNotes, createCompactionJob } from "./notes/compaction-graph.js";
 import { createNoteJob } from "./notes/note-graph.js";
 import type { ResolvedConfig } from "./options.js";
-import type { Database } from "./postgres/database.js";
 import { type Observe, type Observed, reportWork, spans } from "./rounds/observe.js";
 import type { DueTask, Remembered } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
 import type { ThreadRef } from "./scope/scope.js";
-import { sweepHeldProcesses } from "./search/held/held-processes.js";
 import { traceDays } from "./search/retrieval-options.js";
 import { createStoreSweep } from "./store/sweep-items.js";
 import { createSummaryWorker } from "./summaries/claim-summary.js";
@@ -81,7 +79,7 @@ export function createUpkeep(
   const { summaries, tasks } = workers;
   const withoutModel: Worker[] = [
     createConsentExpiryWork(db),
-    ...[lifecycle.work, lifecycle.trimming, heldProcessWork(db), createStoreSweep(patient.db)],
+    ...[lifecycle.work, lifecycle.trimming, createStoreSweep(patient.db)],
     traceWork(runtime),
   ];
   // Made once: a sweep remembers when it last looked for each.
@@ -187,13 +185,6 @@ function createWorkers({ db, config }: Runtime<ResolvedConfig>, jobs: Upkeep["jo
 
 /** Every hour is often enough: what is old is shown to nobody. */
 const oldSweepMs = 3_600_000;
-
-/** Upkeep that removes what killed processes said of themselves. */
-function heldProcessWork(db: Database): Worker {
-  return sweepWork("processes", {
-    ...{ intervalMs: oldSweepMs, name: "Processes that are gone", run: () => sweepHeldProcesses(db) },
-  });
-}
 
 /** Upkeep that takes away the words of memory blocks that were kept long enough. */
 function traceWork({ db, config }: Runtime<ResolvedConfig>): Worker {

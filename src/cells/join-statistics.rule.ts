@@ -1,9 +1,8 @@
 import type { DayStats, StatsByDay } from "../events/stats-by-day.js";
 import type { DatabaseStatus } from "../postgres/circuit-breaker.js";
-import type { HeldStatus } from "../search/held/held-status.js";
 import type { EnergyConsumed, EnergyField } from "../usage/energy-api.js";
 import type { EnergyToday } from "../usage/energy-statements.js";
-import { joinBy, latest, sums } from "./join-counts.rule.js";
+import { joinBy, sums } from "./join-counts.rule.js";
 
 /** What calls took in several cells, by the same fields: in the order of time where an hour or a day is one, else most units first. */
 export function joinConsumed(
@@ -79,28 +78,4 @@ export function joinStatus(parts: readonly DatabaseStatus[]): DatabaseStatus {
     if (part.state === "paused") return (part.retryInMs ?? 0) > (worst.retryInMs ?? 0) ? part : worst;
     return part.failures > worst.failures ? part : worst;
   });
-}
-
-/** Most owners that a status lists. */
-const mostListed = 100;
-
-/** What one process holds of several cells. */
-export function joinHeld(parts: readonly HeldStatus[]): HeldStatus {
-  const [first] = parts as [HeldStatus];
-  const total = sums(
-    parts.map(({ owners, memories, bytes, mostBytes, loading }) => ({
-      ...{ owners, memories, bytes, mostBytes, loading },
-    })),
-  );
-  return {
-    enabled: first.enabled,
-    ...total,
-    served: sums(parts.map(({ served }) => ({ ...served }))),
-    letGo: sums(parts.map(({ letGo }) => ({ ...letGo }))),
-    list: latest(
-      parts.flatMap(({ list }) => list),
-      ({ lastUsedAt }) => lastUsedAt,
-      mostListed,
-    ),
-  };
 }

@@ -16,7 +16,6 @@ import { migrate } from "../postgres/migrate.js";
 import { migrationStatus } from "../postgres/migration-set.js";
 import { type DatabaseOption, openDatabase, sharedPools } from "../postgres/open-database.js";
 import { tableSizes } from "../postgres/table-sizes.js";
-import { listHeldProcesses } from "../search/held/held-processes.js";
 import { listStuckSummaries, summaryStats } from "../summaries/list-summaries.js";
 import { findEnergyToday } from "../usage/energy-statements.js";
 import { readBacklog } from "./backlog.js";
@@ -85,14 +84,12 @@ async function readContents(database: Database) {
   const stuck = await listStuckSummaries(database, stuckAfterMs);
   const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
   const state = { tables: await tableSizes(database), ...(await readBacklog(database)) };
-  const held = await listHeldProcesses(database);
   const energy = await findEnergyToday(database, null);
   return {
     ...counts,
     summaries: { completed, processing, failed },
     stuck: stuck.length,
     ...state,
-    held,
     energy,
   };
 }

@@ -1,6 +1,5 @@
 import { MemoryError } from "../errors.js";
 import type { TableSize } from "../postgres/table-sizes.js";
-import type { HeldProcess } from "../search/held/held-processes.js";
 import type { EnergyToday } from "../usage/energy-statements.js";
 import type { Backlog } from "./backlog.js";
 import { type CliCommand, type DatabaseFlags, withDatabase } from "./flags.js";
@@ -56,7 +55,6 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
       ["Expired", `${contents.expired} not swept yet`],
       ["Without vector", missing(contents)],
       ["Energy", energyLine(contents.energy)],
-      ["Held", holding(contents.held)],
       ["Size", `${megabytes(contents.tables.reduce((sum, { bytes }) => sum + bytes, 0))} with indexes`],
       ...contents.tables.slice(0, largestTables).map(tableRow),
     );
@@ -90,15 +88,6 @@ function missing({ missingVectors, pgvector }: Backlog): string {
 function energyLine({ level, unitsToday, callsToday }: EnergyToday): string {
   const calls = callsToday === 1 ? "1 call" : `${callsToday} calls`;
   return `${Math.floor(level)} % left, where it is least; ${Math.round(unitsToday)} units in ${calls} today`;
-}
-
-/** What running processes hold in their memory; an owner that two of them hold counts twice. */
-function holding(processes: readonly HeldProcess[]): string {
-  if (processes.length === 0) return "none";
-  const sum = (field: "owners" | "memories" | "bytes") =>
-    processes.reduce((total, each) => total + each[field], 0);
-  const what = `${sum("owners")} owners, ${sum("memories")} memories, ${megabytes(sum("bytes"))}`;
-  return `${what}, in ${processes.length === 1 ? "one process" : `${processes.length} processes`}`;
 }
 
 function listed(counts: readonly string[]): string {

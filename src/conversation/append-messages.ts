@@ -121,10 +121,8 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
 }
 
 /**
- * CTEs that write `fresh` down: `counted (id, tick)`, what an owner that was there before counts, and that more was said in
- * this thread; `added`, the messages, which carry the owner's tick; `indexed`, their words and the speakers' names.
- *
- * An owner that is made in this statement has its first tick, 1, and so have its messages.
+ * CTEs that write `fresh` down: `counted (id)`, what an owner that was there before counts; `added`, the messages; `indexed`,
+ * their words and the speakers' names.
  */
 export function writtenMessages(db: Connection, { saidAt, agentId, runId }: AppendedRound): Sql {
   const { schema } = db;
@@ -136,18 +134,15 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
           + (select count(distinct position) from term join fresh using (position)),
         message_length = o.message_length
           + (select coalesce(sum(frequency), 0) from term join fresh using (position)),
-        ${raisedTick}, said_tick = o.tick + 1, said_in = (select id from owned),
-        said_elsewhere_tick = case when o.said_in = (select id from owned) then o.said_elsewhere_tick
-          else greatest(o.said_elsewhere_tick, o.said_tick) end
+        ${raisedTick}
       from known_owner where o.id = known_owner.id and exists (select from fresh)
-      returning o.id, o.tick
+      returning o.id
     ),
     added as (
       insert into ${schema}.message
-        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at, tick)
+        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at)
       select thread_ref, seq, message_id, role, actor, content, serialised, ${agentId ?? null}::text,
-        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${db.now()},
-        coalesce((select tick from counted), 1)
+        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${db.now()}
       from fresh
     ),
     indexed as (

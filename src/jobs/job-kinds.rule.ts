@@ -14,7 +14,6 @@ export const kindOfWork = {
   usage: "purge",
   items: "purge",
   traces: "purge",
-  processes: "purge",
   pairs: "purge",
 } as const;
 

@@ -16,7 +16,7 @@ export interface QueueWorkerDeps {
 }
 
 /** Jobs taken from a queue for each that runs: those that wait here need no round trip when their turn comes. */
-export const takenPerRunning = 4;
+const takenPerRunning = 4;
 
 /** Counts of one kind. */
 export interface Counts {

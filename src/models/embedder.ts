@@ -84,8 +84,6 @@ export interface Embedder {
    * @throws MemoryError `EMBEDDING_FAILED`, also when it takes longer than `timeoutMs`.
    */
   query(text: string, timeoutMs: number): Promise<EmbeddedText>;
-  /** The space of the last vectors; null before the first. */
-  lastSpace(): EmbeddingSpace | null;
 }
 
 /** Between two tries to measure a space: where one failed, the next question may fail as well. */
@@ -97,8 +95,6 @@ interface KnownSpace {
   of(vectors: readonly number[][]): Promise<EmbeddingSpace>;
   /** `space` with what unrelated texts have in it, as far as that is known within `timeoutMs`. */
   measured(space: EmbeddingSpace, timeoutMs: number): Promise<EmbeddingSpace>;
-  /** The space of the last vectors; null before the first. */
-  last(): EmbeddingSpace | null;
 }
 
 function knownSpace(
@@ -107,7 +103,6 @@ function knownSpace(
   { name, timeoutMs: measuringMs }: { readonly name: string; readonly timeoutMs: number },
 ): KnownSpace {
   let known: Promise<EmbeddingSpace> | undefined;
-  let last: EmbeddingSpace | null = null;
   let measuring: Promise<void> | undefined;
   let measuredAtMs = Number.NEGATIVE_INFINITY;
 
@@ -117,10 +112,7 @@ function knownSpace(
       throw error;
     });
     const space = await known;
-    if (space.dimensions === dimensions) {
-      last = space;
-      return space;
-    }
+    if (space.dimensions === dimensions) return space;
     throw new MemoryError(
       "DIMENSION_MISMATCH",
       `The embeddings gave a vector of ${dimensions} dimensions; space "${name}" has ${space.dimensions}.`,
@@ -131,8 +123,7 @@ function knownSpace(
     try {
       const unrelated = await inTime(measuringMs, measureSpace(embeddings));
       if (unrelated === null) return;
-      last = { ...space, unrelated };
-      known = Promise.resolve(last);
+      known = Promise.resolve({ ...space, unrelated });
       await saveUnrelatedSimilarity(db, space, unrelated);
     } catch {
       measuring = undefined;
@@ -157,7 +148,6 @@ function knownSpace(
       await inTime(timeoutMs, measuring ?? Promise.resolve()).catch(() => {});
       return (await known) ?? space;
     },
-    last: () => last,
   };
 }
 
@@ -218,7 +208,6 @@ export function createEmbedder(
         throw failed(cause, "retrieval.embedTimeoutMs");
       }
     },
-    lastSpace: space.last,
   };
 }
 

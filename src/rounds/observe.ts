@@ -10,7 +10,7 @@ import type { Database } from "../postgres/database.js";
 import type { MemoryHit } from "../search/rank-memories.rule.js";
 import { messageText } from "../text/message-text.js";
 import type { Redactor } from "../text/redactor.js";
-import { answerOf, type Recalled } from "./recalled.js";
+import type { Recalled } from "./recalled.js";
 import type { Remembered } from "./remember.js";
 
 export const telemetryOptionsSchema = z.strictObject({
@@ -201,7 +201,6 @@ export function reportRecalled(query: string | undefined) {
         summarized: summary !== null,
         similarity: bestSimilarity(hits),
         timed_out: memories.timedOut,
-        "recall.path": answerOf(recalled)?.path,
       },
       content: { query, results: hits.map(({ memory }) => memory.text) },
     };

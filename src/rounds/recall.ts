@@ -16,7 +16,6 @@ import {
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
-import type { Holding } from "../search/held/holding.js";
 import { noFilter } from "../search/memory-filter.rule.js";
 import { searchedBy } from "../search/memory-hits.js";
 import { defaultKinds } from "../search/query-memories.js";
@@ -27,9 +26,8 @@ import { storedMessage } from "../text/message-codec.js";
 import { headOf, isStorable } from "../text/storable-text.js";
 import { findRecall, type RecallResult } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
-import { findHeldRecall } from "./held-recall.js";
 import type { RecallStatement } from "./recall-statement.js";
-import { answeredBy, copyOfMemories, type Recalled, selectMemories } from "./recalled.js";
+import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
 
 /** Which round memory is asked about. */
 export interface RecallInput {
@@ -71,9 +69,7 @@ type RecallRuntime = SearchRuntime &
     readonly summaries: SummaryOptions;
     readonly conversation: ConversationOptions;
     readonly notes: NotesOptions;
-  }> & {
-    readonly holding: Holding;
-  };
+  }>;
 
 /**
  * All that memory knows for a round, in one round trip (after the embedding of the question, where there are
@@ -94,7 +90,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
   const read = { ...readQuestion(query, deps.db.language, timeOf(deps)), vector: null };
-  const { found, question, timedOut, fromHeld } = await findInTime(deps, {
+  const { found, question, timedOut } = await findInTime(deps, {
     ...asks,
     ...{ scope, threadId, query, categories, question: read },
   });
@@ -125,9 +121,8 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   };
   const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
   reportNotes(deps, { scope, threadId }, fitting);
-  const tookMs = performance.now() - startedAt;
-  if (!fromHeld) return answeredBy({ path: "statement", tookMs }, fitting);
-  return answeredBy({ path: "held", tookMs }, { ...fitting, memories: copyOfMemories(fitting.memories) });
+  noteDuration(fitting, performance.now() - startedAt);
+  return fitting;
 }
 
 /** What the app is called that notes were found of. */
@@ -159,7 +154,7 @@ interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageId
   readonly categories: readonly string[];
 }
 
-/** What is asked of the database, or of what is held: without the question's vector. */
+/** What is asked of the database, without the question's vector. */
 function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStatement {
   const { scope, threadId, messageIds, query, question, categories } = asks;
   const { budgetTokens, minSlotImportance, fill } = config.retrieval;
@@ -227,46 +222,29 @@ const unseen: Conversation = {
   ...{ lastSeq: -1, lastMessageId: null },
 };
 
-/** What a recall found, and how. */
+/** What a recall found. */
 interface FoundInTime {
   readonly found: RecallResult;
   /** What was asked. */
   readonly question: EmbeddedQuestion;
   readonly timedOut: boolean;
-  /** Whether its memories are those that are held. */
-  readonly fromHeld: boolean;
 }
 
 /** What there is for a recall; without its search when that takes too long, which a warning and an event tell of. */
 async function findInTime(deps: RecallRuntime, asks: ReadRecall): Promise<FoundInTime> {
-  const { db, config, holding } = deps;
+  const { db, config } = deps;
   const { timeoutMs } = config.retrieval;
   const statement = statementOf(deps, asks);
-  let embedding: Promise<EmbeddedQuestion> | undefined;
-  const embedded = async () => {
-    embedding ??= embed(deps, asks);
-    return withVector(statement, await embedding);
-  };
-  const foundBy = async (found: RecallResult, fromHeld: boolean): Promise<FoundInTime> => {
-    return { found, question: (await embedding) ?? asks.question, timedOut: false, fromHeld };
-  };
   try {
-    // Of what is held, who is shown no memories needs nothing.
-    const mayBeHeld = statement.known.categories.length > 0;
-    const held = mayBeHeld ? await findHeldRecall({ db, holding }, { statement, embedded }, timeoutMs) : null;
-    if (held) {
-      holding.owners.answered();
-      return await foundBy(held, true);
-    }
-    const found = await findRecall(db, await embedded(), timeoutMs);
-    if (mayBeHeld) holding.missed(statement.address.scope);
-    return await foundBy(found, false);
+    const question = await embed(deps, asks);
+    const found = await findRecall(db, withVector(statement, question), timeoutMs);
+    return { found, question, timedOut: false };
   } catch (error) {
     if (statement.asked === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
   }
   const found = await findRecall(db, { ...statement, asked: null }, timeoutMs);
   await reportTimeout(deps, statement.address);
-  return { found, question: asks.question, timedOut: true, fromHeld: false };
+  return { found, question: asks.question, timedOut: true };
 }
 
 async function embed(deps: RecallRuntime, { query, question }: ReadRecall): Promise<EmbeddedQuestion> {

@@ -3,7 +3,7 @@ import type { PendingConsent } from "../consents/consent-lines.rule.js";
 import type { Conversation } from "../conversation/find-conversation.js";
 import type { ShownPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
-import { copyOfMemory, givesWay, type MemoryItem } from "../memories/item/memory.js";
+import { givesWay, type MemoryItem } from "../memories/item/memory.js";
 import { linksOf, type MemoryCandidate } from "../search/memory-hits.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
 import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
@@ -77,27 +77,17 @@ export interface Recalled {
   readonly traced?: boolean;
 }
 
-/** How a recall was answered: from what this process holds of its owners, or by the statement that reads the tables. */
-type RecallPath = "held" | "statement";
+/** Kept beside the recalls: it says nothing about what is known. */
+const durations = new WeakMap<Recalled, number>();
 
-/** How a recall went. */
-export interface RecallAnswered {
-  readonly path: RecallPath;
-  readonly tookMs: number;
+/** Notes how long `recalled` took. */
+export function noteDuration(recalled: Recalled, milliseconds: number): void {
+  durations.set(recalled, milliseconds);
 }
 
-/** Kept beside the recalls: it says nothing of what is known, and nobody is to decide by it. */
-const answers = new WeakMap<Recalled, RecallAnswered>();
-
-/** Notes how `recalled` was answered. Returns it. */
-export function answeredBy(how: RecallAnswered, recalled: Recalled): Recalled {
-  answers.set(recalled, how);
-  return recalled;
-}
-
-/** How `recalled` was answered; undefined of a copy. */
-export function answerOf(recalled: Recalled): RecallAnswered | undefined {
-  return answers.get(recalled);
+/** How many milliseconds `recalled` took; undefined of a copy. */
+export function durationOf(recalled: Recalled): number | undefined {
+  return durations.get(recalled);
 }
 
 /** No memories. */
@@ -203,16 +193,3 @@ function fittingHits(
 const lateness = ({ memory }: MemoryHit) => (givesWay(memory) ? 1 : 0);
 
 const noFloor = { best: 0, each: 0 } as const;
-
-/** `memories`, each the caller's own: see `copyOfMemory`. */
-export function copyOfMemories(memories: RecalledMemories): RecalledMemories {
-  const items = (part: readonly MemoryItem[]) => part.map(copyOfMemory);
-  const hits = (part: readonly MemoryHit[]) =>
-    part.map((hit) => ({ ...hit, memory: copyOfMemory(hit.memory) }));
-  const { profile, relevant, episodes, related, rest, notes } = memories;
-  return {
-    ...memories,
-    ...{ profile: items(profile), relevant: hits(relevant), episodes: hits(episodes) },
-    ...{ related: items(related), rest: items(rest), notes: items(notes) },
-  };
-}

@@ -28,8 +28,13 @@ import { type AskedTerms, questionTerms, type SeenOwners, seenOwners } from "./q
 import type { MemoryLinks } from "./rank-memories.rule.js";
 import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
-import { manyMemories, toldLinks } from "./search-limits.rule.js";
 import { memoryScores } from "./word-scores.js";
+
+/** Links of a candidate that are told: some are of memories that are shown anyway. */
+const toldLinks = 3;
+
+/** Memories from which on the least similar one is unrelated to any question. */
+const manyMemories = 20;
 
 /** What a search finds. */
 export interface SearchedMemories {

@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
 import { timerOption } from "../text/parse-input.js";
-import { heldOption } from "./held-options.js";
 
 /**
  * Every weight of retrieval, in one place.
@@ -142,8 +141,6 @@ export const retrievalOptionsSchema = z.strictObject({
    * @default 2_000
    */
   timeoutMs: timerOption.min(1).default(2_000),
-  /** Which owners this process holds in memory, and for how long; false for none. @default as `HeldConfig` says */
-  held: heldOption.prefault({}),
 });
 
 /** Days that memory blocks are kept for: long enough to look into what a user reports. */

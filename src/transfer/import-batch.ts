@@ -2,7 +2,7 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf } from "../postgres/database-error.js";
-import { type LockedOwner, lockOwner, reloadOwner } from "../scope/scope-predicates.js";
+import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
 import type { ExportLineOf } from "./export-line.js";
 import { importItems } from "./import-items.js";
 import { importMemories } from "./import-memories.js";
@@ -105,7 +105,6 @@ async function writeLines(
   const change = await importChanges(tx, target, linesOf(lines, "change"));
   const consents = await importConsents(tx, target, linesOf(lines, "consent"));
   const item = await importItems(tx, target, linesOf(lines, "item"));
-  if (thread + transcript.message + memories.added + relations.added > 0) await reloadOwner(tx, ownerRef);
   return {
     written: {
       ...{ thread, owner: counted, ...transcript, memory: memories.added, relation: relations.added },

@@ -157,9 +157,9 @@ export async function importMessages(
       )
     ),
     added as (
-      insert into ${schema}.message (${names(importedColumns)}, tick)
-      select ${fields(importedColumns)}, o.tick
-      from input i, (select tick from ${schema}.owner where id = ${input.ownerRef}) o
+      insert into ${schema}.message (${names(importedColumns)})
+      select ${fields(importedColumns)}
+      from input i
       on conflict do nothing
       returning thread_ref, seq
     ),

@@ -171,18 +171,6 @@ describe("over several cells", () => {
     expect(await shared.search(["anybody"])).toHaveLength(1);
   });
 
-  it("a process holds owners of every cell, and no more of them together than of one", async () => {
-    const memory = on.memory();
-    for (const scope of scopes()) {
-      await memory.memories.add({ text: "Has a boat." }, { scope });
-      for (let n = 0; n < 2; n++) await memory.recall({ scope, threadId: randomUUID(), query: "A boat?" });
-    }
-    await memory.idle();
-    const { owners, mostBytes } = memory.held();
-    expect(owners).toBe(2);
-    expect(mostBytes).toBe(on.db.memory().held().mostBytes);
-  });
-
   it("background graphs are run in the cell of the scope that they are given", async () => {
     const model = new ScriptedChatModel({
       replies: () => ({ structured: { reasoning: "…", summary: "They talked." } }),

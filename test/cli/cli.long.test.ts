@@ -202,7 +202,6 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
       missingVectors: null,
       waiting: { consents: 0, quarantine: 0 },
       expired: 0,
-      held: [],
       energy: { level: 100, unitsToday: 0, callsToday: 0 },
     });
 

@@ -72,7 +72,6 @@ describe("spans", () => {
       "mnemograph.step": "recall",
       "mnemograph.status": "ok",
       "mnemograph.round_trips": 1,
-      "mnemograph.recall.path": "statement",
       "mnemograph.hits": 1,
       "mnemograph.similarity": expect.any(Number),
       "mnemograph.profile": 0,

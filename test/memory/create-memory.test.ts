@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { MemoryError } from "../../src/errors.js";
-import type { HeldConfig } from "../../src/index.js";
 import { resolveConfig } from "../../src/options.js";
 import { useChildScripts } from "../support/child-scripts.js";
 
@@ -22,15 +21,6 @@ describe("the config", () => {
     });
   });
 
-  it("takes true and false for whether owners are held in this process", () => {
-    const held = (given?: boolean | HeldConfig) =>
-      resolveConfig({ retrieval: { held: given } }).retrieval.held;
-    expect(held()).toEqual(held(true));
-    expect(held(false)).toEqual({ ...held(), enabled: false });
-    expect(held({ idleMs: 1_000 })).toEqual({ ...held(), idleMs: 1_000 });
-    expect(resolveConfig({ preset: "economy" }).retrieval.held.enabled).toBe(true);
-  });
-
   it.each<[unknown, RegExp]>([
     [{ summaries: { windowMesages: 10 } }, /windowMesages/],
     [{ summary: {} }, /summary/],
@@ -39,10 +29,8 @@ describe("the config", () => {
     [{ summaries: { timeoutMs: "30s" } }, /timeoutMs/],
     [{ summaries: { inputBudgetTokens: 10 } }, /inputBudgetTokens/],
     [{ jobs: { concurrency: 0 } }, /concurrency/],
-    [{ retrieval: { held: { idleMs: 0 } } }, /retrieval\.held\.idleMs/],
-    [{ retrieval: { held: { mostByte: 1 } } }, /did you mean "mostBytes"\?/],
-    [{ retrieval: { held: "off" } }, /retrieval\.held/],
-    [{ retrieval: { held: null } }, /retrieval\.held/],
+    [{ retrieval: { topk: 1 } }, /did you mean "topK"\?/],
+    [{ retrieval: { held: false } }, /held/],
   ])("is refused at once, naming what is wrong: %j", (config, message) => {
     const create = () => createMemory({ database, config: config as never });
     expect(create).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));

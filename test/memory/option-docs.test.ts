@@ -26,7 +26,6 @@ const groups = {
   lifecycle: ["lifecycle/lifecycle-work.ts", "lifecycleOptionsSchema"],
   telemetry: ["rounds/observe.ts", "telemetryOptionsSchema"],
   retrieval: ["search/retrieval-options.ts", "retrievalOptionsSchema"],
-  "retrieval.held": ["search/held-options.ts", "heldOptionsSchema"],
   energy: ["usage/energy-options.ts", "energyOptionsSchema"],
   consent: ["memories/guard/consent-policy.rule.ts", "consentConfigSchema"],
   store: ["store/store-options.ts", "storeOptionsSchema"],

@@ -32,7 +32,6 @@ const plain: ReadonlySet<string> = new Set([
     "query",
     "databaseStatus",
     "cells.list",
-    "held",
     "energyConsumedSinceLastPoll",
   ],
   ...["summarizationGraph", "extractionGraph", "compressionGraph", "consolidationGraph"],

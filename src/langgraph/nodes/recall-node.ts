@@ -3,7 +3,7 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import type { RecallInput } from "../../rounds/recall.js";
-import { answerOf, type Recalled } from "../../rounds/recalled.js";
+import type { Recalled } from "../../rounds/recalled.js";
 import { messageText } from "../../text/message-text.js";
 import { type ConsentChannel, channelOf } from "../run/consent-channel.js";
 import {
@@ -145,7 +145,6 @@ function streamRecalled(config: LangGraphRunnableConfig, recalled: Recalled): vo
     ...{ summaryId: summary?.id ?? null, recentMessages: recent.length, gapMessages: gap.length },
     ...{ leftOutMessages: leftOut?.messages ?? 0, changes: changes.count },
     ...{ hits: hits.length, similarity: bestSimilarity(hits), leftOut: memories.leftOut },
-    ...{ path: answerOf(recalled)?.path },
     ...(memories.timedOut && { detail: "timeout" }),
   });
 }

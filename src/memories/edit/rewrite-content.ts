@@ -10,7 +10,6 @@ import { findSlotIntervals } from "../slot/slot-intervals.js";
 import { freeSince } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks } from "../write/apply-plan.js";
 import { findWriteCandidates } from "../write/find-write-candidates.js";
-import { findGivenNeighbours } from "../write/held-neighbours.js";
 import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
 import { rewriteMemory } from "../write/rewrite-memory.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
@@ -28,7 +27,7 @@ import type { WriteRuntime } from "../write/write-runtime.js";
  * @throws MemoryError `INVALID_INPUT` when the text breaks the writing constraints.
  */
 export async function rewriteContent(
-  { config, neighbours }: WriteRuntime,
+  { config }: WriteRuntime,
   { tx, owner, before }: Editing,
   next: MemoryItem,
   how: {
@@ -44,8 +43,7 @@ export async function rewriteContent(
   const place = { ownerRef: owner.ref, space: how.embedded?.space ?? null };
   const relinked = next.text !== before.text || before.state === "quarantined";
   const sought = relinked ? [{ memory, vector, self: id }] : [];
-  const given = await findGivenNeighbours(neighbours, { scope: memory.scope, space: place.space }, sought);
-  const [near = []] = await findWriteCandidates(tx, { ...place, sought, given });
+  const [near = []] = await findWriteCandidates(tx, { ...place, sought });
   const links = relinked ? nearestLinks(near, config) : null;
   const moved = before.state !== "active" || next.category !== before.category;
   const heldSince = moved ? await heldFrom(tx, owner, next) : undefined;

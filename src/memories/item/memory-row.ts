@@ -99,7 +99,7 @@ const ownColumns = without(
 export type MemoryJson = readonly unknown[];
 
 /** Where each field stands in a `MemoryJson`. Times are milliseconds, with microseconds as their fraction. */
-export const memoryJsonPlaces = Object.fromEntries(
+const memoryJsonPlaces = Object.fromEntries(
   Object.keys({ ...ownColumns, ...madeColumns }).map((field, place) => [field, place]),
 ) as Readonly<Record<keyof typeof ownColumns | keyof typeof madeColumns, number>>;
 
@@ -126,8 +126,8 @@ type ReadRow = RowOf<typeof ownColumns & typeof madeColumns, number>;
 const at = memoryJsonPlaces;
 
 /**
- * A row as a memory. Each field is written out: made in a loop over the columns it takes five times as long, and a recall of
- * what is held makes dozens.
+ * A row as a memory. Each field is written out: made in a loop over the columns it takes five times as long, and a recall
+ * makes dozens.
  */
 export function memoryOf(row: MemoryJson): MemoryItem {
   const read = <Field extends keyof ReadRow>(field: Field) => row[at[field]] as ReadRow[Field];
