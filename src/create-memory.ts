@@ -35,7 +35,7 @@ import { memoryVectors, reembed } from "./models/reembed.js";
 import { type AppStatsOf, appStats } from "./notes/app-stats.js";
 import { createNotesApi, type NotesApi } from "./notes/notes-api.js";
 import { type ResolvedConfig, resolveConfig, shareOf } from "./options.js";
-import { type AppsApi, createAppsApi, createUsersApi, type UsersApi } from "./owners/users-api.js";
+import { type AppsApi, createAppsApi, createUsersApi } from "./owners/users-api.js";
 import type { Outage } from "./postgres/circuit-breaker.js";
 import type { Database } from "./postgres/database.js";
 import { isConnectionError } from "./postgres/database-error.js";
@@ -62,7 +62,6 @@ import { explainQuery } from "./search/explain-query.js";
 import { createHolding, type Holding } from "./search/held/holding.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
-import { importStore } from "./store/import-store.js";
 import { itemVectors } from "./store/item-vectors.js";
 import { createStore } from "./store/langgraph-store.js";
 import { createSummariesApi } from "./summaries/summaries-api.js";
@@ -160,10 +159,9 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
     checkpoints: createCheckpointsApi(db.patient),
     store: (input) =>
       createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
-    importStore: (input = {}) => importStore(patient, input, options.isolation === "rls"),
     ...openGraphs(upkeep.jobs),
     consolidate: (input) => consolidate(runtime, upkeep.jobs.consolidation, input),
-    users: holdingNone(createUsersApi(runtime), holding),
+    users: createUsersApi(db),
     apps: createApps(runtime, upkeep, holding),
     stats: statsOn(runtime),
     energy: createEnergyApi(db, config.energy),
@@ -318,14 +316,6 @@ function createThreads(
     delete: (input) => holding.without(input, [input?.scope], () => deleteThread(db.patient, input)),
     shown: (input) => listShown(db, input),
     messages: (input) => listMessages(db, input),
-  };
-}
-
-/** `users`, of whom none is held that was merged. */
-function holdingNone(users: UsersApi, holding: Holding): UsersApi {
-  return {
-    ...users,
-    merge: (merge) => holding.without(merge, [merge?.from, merge?.to], () => users.merge(merge)),
   };
 }
 

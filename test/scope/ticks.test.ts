@@ -224,47 +224,6 @@ describe("a copy of what is held of an owner, kept by ticks, is right after each
     expect(await far.differences()).toEqual([]);
   });
 
-  it("makes one user another's, whose ticks are lower", async () => {
-    const memory = talker();
-    const [guest, ana] = [await talkative(memory), newAddress()];
-    await kept(memory.memories.add({ text: "The user keeps bees." }, ana));
-    await kept(say(memory, ana, "Hello."));
-    await far.differences();
-    const before = await ownersOf(guest.scope);
-    await kept(memory.users.merge({ from: guest.scope, to: ana.scope }));
-    const after = await ownersOf(ana.scope);
-    expect(after.tick).toBeGreaterThan(before.tick);
-    expect(after.reloadTick).toBe(after.tick);
-    const [moved] = guest.threads;
-    const rows = near.counts.rows;
-    await kept(
-      memory.record({
-        scope: ana.scope,
-        threadId: moved?.threadId ?? "",
-        messages: [new HumanMessage("On.")],
-      }),
-    );
-    // Nothing of what moved is taken for new.
-    expect(near.counts.rows).toBe(rows + 1);
-    expect(await far.differences()).toEqual([]);
-  });
-
-  it("makes conversations of an app a user's", async () => {
-    const memory = talker();
-    const [app, ana] = [{ appId: `app ${randomUUID()}` }, newAddress()];
-    const threadIds = [randomUUID(), randomUUID()];
-    for (const threadId of threadIds) {
-      for (let turn = 0; turn < 3; turn++)
-        await kept(say(memory, { scope: app as never, threadId }, `I say number ${turn}.`));
-    }
-    await kept(memory.idle());
-    await kept(say(memory, ana, "Hello."));
-    await far.differences();
-    await kept(memory.users.merge({ from: app, to: ana.scope, threadIds: [threadIds[0] as string] }));
-    await kept(say(memory, { scope: app as never, threadId: threadIds[1] as string }, "Hello."));
-    expect(await far.differences()).toEqual([]);
-  });
-
   it("imports, into what is held as well, and gives vectors to what came without", async () => {
     const memory = talker();
     const { scope } = await talkative(memory);
@@ -338,7 +297,6 @@ describe.skipIf(!onServer())("under row-level security (server only)", () => {
     await kept(
       app.record({ scope: one, threadId: randomUUID(), messages: [new HumanMessage("And wasps.")] }),
     );
-    await kept(app.users.merge({ from: one, to }));
     await kept(app.memories.add({ text: "The user keeps ants." }, { scope: to }));
     await kept(app.forget(to));
     expect(await ticks()).toEqual(before);

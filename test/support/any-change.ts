@@ -81,12 +81,6 @@ const changes = {
     }),
   forgetApp: (memory, scope) => memory.forget({ ...scope, appId: "shop" }, { batchSize: 3 }),
   forget: (memory, scope, n) => (n % 4 === 0 ? memory.forget(scope, { batchSize: 3 }) : Promise.resolve()),
-  merge: (memory, scope, n) =>
-    memory.users.merge({
-      from: { ...scope, userId: `${scope.userId} as guest` },
-      to: scope,
-      dryRun: n % 4 === 0,
-    }),
 } as const satisfies Record<string, (memory: Memory, scope: Scope, n: number) => Promise<unknown>>;
 
 /** The names of calls. */

@@ -71,11 +71,6 @@ const changes: Record<string, (changed: Changed) => Promise<unknown>> = {
       })),
       { scope },
     ),
-  "memories of another user who is the same": async ({ other, scope }) => {
-    const guest = { userId: `guest of ${scope.userId}` };
-    await other.memories.add({ text: "The guest swims in Oslo." }, { scope: guest });
-    await other.users.merge({ from: guest, to: { userId: scope.userId as string } });
-  },
 };
 
 describe("a held user, whom another process gives", () => {
