@@ -16,8 +16,6 @@ import { claimOver } from "./cell-claims.js";
 import { joinWorks } from "./cell-work.js";
 import { pageByMark, readMark, toMark } from "./cells/cell-pages.js";
 import { joinBy, latest, sums, weightedMean } from "./cells/join-counts.rule.js";
-import { joinConsumed, joinStatus } from "./cells/join-statistics.rule.js";
-import { MemoryError } from "./errors.js";
 import type { ScopePlace } from "./isolated-memory.js";
 import { parseScopeIn } from "./scope/scope.js";
 import { celledStore } from "./store/celled-store.js";
@@ -190,12 +188,6 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
       const store = () => of(cell.opened().memory)(input);
       return { cell: cell.cell, store, run: (work) => cell.run((memory) => work(of(memory)(input))) };
     }),
-  importStore: () => async () => {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      "A store is taken over by a memory of one cell: import it there, and then what `memory.export` gives of each scope here.",
-    );
-  },
   summarizationGraph: graph,
   extractionGraph: graph,
   compressionGraph: graph,
@@ -206,15 +198,6 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
   consolidate: "0.scope",
   users: {
     list: (cells, of) => (page) => listOwners(cells, of, page),
-    merge: (cells, of) => async (merge) => {
-      const [from, to] = [cells.of(merge?.from), cells.of(merge?.to)];
-      if (from.cell === to.cell) return to.run((memory) => of(memory)(merge));
-      throw new MemoryError(
-        "OTHER_CELL",
-        "The two users are in different cells, which no transaction spans. Users of one tenant share a cell: give them one; " +
-          "or export the one, import it as the other ({ scope }), and forget the one.",
-      );
-    },
   },
   apps: {
     list: (cells, of) => (page) => listOwners(cells, of, page),

@@ -60,7 +60,6 @@ import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
-import { importStore } from "./store/import-store.js";
 import { itemVectors } from "./store/item-vectors.js";
 import { createStore } from "./store/langgraph-store.js";
 import { createSummariesApi } from "./summaries/summaries-api.js";
@@ -155,10 +154,9 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
     checkpoints: createCheckpointsApi(db.patient),
     store: (input) =>
       createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
-    importStore: (input = {}) => importStore(patient, input, options.isolation === "rls"),
     ...openGraphs(upkeep.jobs),
     consolidate: (input) => consolidate(runtime, upkeep.jobs.consolidation, input),
-    users: createUsersApi(runtime),
+    users: createUsersApi(db),
     apps: createAppsApi({
       db,
       startNote: runtime.hasModel && config.notes.enabled ? upkeep.startNote : null,

@@ -184,7 +184,6 @@ export type {
 export type { NotesConfig } from "./notes/notes-options.js";
 export type { ConfigPreset, MemoryConfig } from "./options.js";
 export type { ListedOwner, ListOwners } from "./owners/list-owners.js";
-export type { Merged, MergeUsers } from "./owners/merge-users.js";
 export type { UninstallApp, Uninstalled } from "./owners/uninstall-app.js";
 export type { AppsApi, UsersApi } from "./owners/users-api.js";
 export type { DatabaseStatus } from "./postgres/circuit-breaker.js";
@@ -206,7 +205,6 @@ export type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 export type { MemoryHit, ScoreParts } from "./search/rank-memories.rule.js";
 export type { RecallMode, RetrievalConfig } from "./search/retrieval-options.js";
 export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
-export type { ImportedStore, ImportStore } from "./store/import-store.js";
 export type { LangGraphStore, ScopeOfNamespace, StoreInput } from "./store/langgraph-store.js";
 export type { StoreConfig } from "./store/store-options.js";
 export type { SummaryClaim } from "./summaries/claim-summary.js";

@@ -44,7 +44,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   checkpointer: "itself",
   checkpoints: { prune: "0.scope or all" },
   // Each batch is run for the tenant of the scope that the store was made with, or that the namespace tells.
-  ...{ store: "itself", importStore: "itself" },
+  store: "itself",
   summarizationGraph: "itself",
   extractionGraph: "itself",
   compressionGraph: "itself",
@@ -53,7 +53,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   insightsGraph: "itself",
   consolidationGraph: "itself",
   consolidate: "0.scope",
-  users: { list: "itself", merge: "itself" },
+  users: { list: "itself" },
   apps: { list: "itself", uninstall: "0" },
   stats: "0.scope or all",
   energy: { level: "itself", consumed: "itself" },

@@ -42,7 +42,6 @@ import type { Explanation } from "./search/explain-query.js";
 import type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 import type { MemoryHit } from "./search/rank-memories.rule.js";
 import type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
-import type { ImportedStore, ImportStore } from "./store/import-store.js";
 import type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 import type { SummariesApi } from "./summaries/summaries-api.js";
 import type { createSummarizationJob } from "./summaries/summarization-graph.js";
@@ -212,17 +211,6 @@ export interface Memory {
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   store(input?: StoreInput): LangGraphStore;
-  /**
-   * Takes over what LangGraph's `PostgresStore` holds, which stays as it is; what is here stays too. Interrupted, it goes on
-   * where it was.
-   *
-   * @example
-   * ```ts
-   * const { imported } = await memory.importStore({ scope: ([, userId = ""]) => ({ userId }) });
-   * ```
-   * @throws MemoryError `NOT_FOUND`, `DIMENSION_MISMATCH`, `EMBEDDING_FAILED`, `INVALID_INPUT`, `SCOPE_REQUIRED`
-   */
-  importStore(input?: ImportStore): Promise<ImportedStore>;
   /** The graph that makes summaries, to look at in Studio or to run by hand on `{ scope, threadId }`. */
   summarizationGraph(): ReturnType<typeof createSummarizationJob>["graph"];
   /** The graph that extracts facts from what the user said, likewise. */
@@ -253,7 +241,7 @@ export interface Memory {
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`, `MODEL_REQUIRED`
    */
   consolidate(input: ConsolidateInput): Promise<Consolidated>;
-  /** The users that something is kept of: list them, and merge two into one. */
+  /** The users that something is kept of. */
   readonly users: UsersApi;
   /** The apps that something is kept of: list them, and take one out of use. */
   readonly apps: AppsApi;

@@ -8,14 +8,13 @@ import { exportCommand } from "./export-command.js";
 import { forgetCommand } from "./forget-command.js";
 import { historyCommand } from "./history-command.js";
 import { importCommand } from "./import-command.js";
-import { importStoreCommand } from "./import-store-command.js";
 import { inspectCommand } from "./inspect-command.js";
 import { jobsCommand } from "./jobs-command.js";
 import { addCommand, listCommand, showCommand } from "./memories-commands.js";
 import { migrateCommand } from "./migrate-command.js";
 import { notesCommand } from "./notes-command.js";
 import { oneLine } from "./output.js";
-import { mergeCommand, usersCommand } from "./owners-commands.js";
+import { usersCommand } from "./owners-commands.js";
 import { pruneCommand } from "./prune-command.js";
 import { quarantineCommand } from "./quarantine-command.js";
 import { reembedCommand } from "./reembed-command.js";
@@ -46,20 +45,10 @@ const commands = [
     unpinCommand,
     consentsCommand,
     quarantineCommand,
-    mergeCommand,
     notesCommand,
     forgetCommand,
   ],
-  ...[
-    exportCommand,
-    importCommand,
-    importStoreCommand,
-    upkeepCommand,
-    workerCommand,
-    jobsCommand,
-    pruneCommand,
-    reembedCommand,
-  ],
+  ...[exportCommand, importCommand, upkeepCommand, workerCommand, jobsCommand, pruneCommand, reembedCommand],
   ...[inspectCommand, serveCommand, mcpCommand],
 ];
 

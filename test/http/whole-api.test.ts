@@ -214,8 +214,6 @@ describe("the API", () => {
       memories: [{ text: "Returns are free.", kind: "note" }],
     });
     expect((await api.operator("GET", "/apps?limit=1")).body.apps).toHaveLength(1);
-    const merge = { from: { userId: "ana" }, to: { userId: "anna" }, dryRun: true };
-    expect((await api.operator("POST", "/users/merge", merge)).body.memories).toBeGreaterThan(0);
     expect((await api.operator("POST", `/consolidate?${ana}`, { dryRun: true })).body.status).toEqual(
       expect.any(String),
     );

@@ -48,7 +48,6 @@ const calls: Readonly<Record<string, Arguments>> = {
   "energy.level": [{ tenantId: "acme" }],
   "energy.consumed": [{ scope, by: "kind" }],
   "users.list": [{ tenantId: "acme", limit: 3 }],
-  "users.merge": [{ from: { userId: "guest" }, to: scope, dryRun: true }],
   "apps.list": [{ limit: 3 }],
   "apps.uninstall": [app, { actor: "ana" }],
   reembed: [{ batchSize: 10 }],
@@ -106,7 +105,6 @@ const calls: Readonly<Record<string, Arguments>> = {
   "threads.messages": [{ scope, threadId, limit: 3 }],
   "checkpoints.prune": [{ scope, keepLast: 1 }],
   store: [{ scope }],
-  importStore: [{ scope, schema: "nowhere" }],
 };
 
 const model = new ScriptedChatModel({ replies: [] });

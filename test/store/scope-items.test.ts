@@ -55,31 +55,6 @@ describe("what is done to a scope reaches its items", () => {
     expect(trusted.withheld).toBeUndefined();
   });
 
-  it("a merge of users moves them; of two of one name the last written stays", async () => {
-    const memory = db.memory();
-    const [guest, ana] = [word(), word()];
-    const [ofGuest, ofAna] = [guest, ana].map((userId) => memory.store({ scope: { userId } }));
-    await ofGuest?.put(["m"], "both", { whose: "guest, first" });
-    await ofAna?.put(["m"], "both", { whose: "ana, last" });
-    await ofAna?.put(["m"], "newer", { whose: "ana, first" });
-    await ofGuest?.put(["m"], "newer", { whose: "guest, last" });
-    await ofGuest?.put(["m"], "own", { whose: "guest" });
-    await memory.store({ scope: { userId: guest, appId: "x" } }).put(["m"], "in app", { whose: "guest" });
-    const merge = { from: { userId: guest }, to: { userId: ana } };
-    expect(await memory.users.merge({ ...merge, dryRun: true })).toMatchObject({ items: 3 });
-    expect(await memory.users.merge(merge)).toMatchObject({ items: 3 });
-    const values = (await ofAna?.search(["m"]))?.map(({ key, value }) => [key, value.whose]);
-    expect(new Map(values as [string, string][])).toEqual(
-      new Map([
-        ["both", "ana, last"],
-        ["newer", "guest, last"],
-        ["own", "guest"],
-      ]),
-    );
-    expect(await ofGuest?.search([])).toEqual([]);
-    expect(await memory.store({ scope: { userId: ana, appId: "x" } }).get(["m"], "in app")).not.toBeNull();
-  });
-
   it("a user or app that has nothing else is listed, until it is forgotten", async () => {
     const memory = db.memory();
     const tenantId = word();

@@ -340,14 +340,6 @@ describe("what was consumed", () => {
 });
 
 describe("usage", () => {
-  it("moves with its user when two become one", async () => {
-    const { memory, tenantId, know, user, charge } = metered();
-    await know(user("guest"), user());
-    await charge(5, "facts", user("guest"));
-    await memory.users.merge({ from: user("guest"), to: user() });
-    expect(await memory.energy.consumed({ tenantId, by: "user" })).toMatchObject([{ user: "ana", units: 5 }]);
-  });
-
   it("is kept for ninety days, or as long as is said", async () => {
     const old = metered();
     const short = metered({ keepUsageDays: 10 });

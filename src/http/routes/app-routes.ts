@@ -141,24 +141,6 @@ export const appRoutes = {
       return { users: users.map(withoutCursor), nextCursor: cursorAfter(users, limit, (row) => row.cursor) };
     },
   }),
-  mergeUsers: route({
-    ...{ method: "post", path: "/users/merge", reach: "tenant" },
-    summary: "Make all that is kept of one user another's, of the same tenant",
-    body: z.strictObject({
-      from: z.strictObject({ userId: z.string().optional(), appId: z.string().optional() }),
-      to: z.strictObject({ userId: z.string() }),
-      threadIds: z.array(z.string()).optional(),
-      dryRun: z.boolean().optional(),
-    }),
-    answer: z.strictObject({
-      ...{ threads: z.number(), messages: z.number(), memories: z.number() },
-      ...{ merged: z.number(), closed: z.number(), records: z.number(), items: z.number() },
-    }),
-    call: ({ memory, whose, body: { from, to, ...how }, actor }) =>
-      memory.users.merge({
-        ...{ ...how, actor, from: { ...whose, ...from } as { userId: string }, to: { ...whose, ...to } },
-      }),
-  }),
 };
 
 function withoutCursor<Row extends { readonly cursor: string }>({
