@@ -25,7 +25,7 @@ export interface UsersApi {
    * const { threads, memories } = await memory.users.merge({ from: { userId: "guest-7f3a" }, to: { userId: "ana" } });
    * ```
    * @throws MemoryError `INVALID_INPUT` for two tenants, or one user twice; `NOT_FOUND` for a thread that the app has
-   *   not; `OTHER_CELL` for users of two cells; `SCOPE_REQUIRED`, `BUSY`
+   *   not; `SCOPE_REQUIRED`, `BUSY`
    */
   merge(merge: MergeUsers): Promise<Merged>;
 }
