@@ -40,7 +40,6 @@ const mayImport = {
     ...["text", "postgres", "scope"],
     ...["memories/item", "memories/changes", "memories/guard", "memories/write", "memories/edit"],
   ],
-  cells: ["text", "postgres", "scope", "events", "usage", "search/held"],
   checkpoints: ["text", "postgres", "scope", "conversation"],
   summaries: ["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
   search: ["text", "postgres", "scope", "models", "memories/item"],
@@ -124,7 +123,7 @@ const mayImport = {
   http: ["text", "scope", "http/answers", "http/inspector", "http/route", "http/routes"],
   mcp: ["text", "scope", "memories/item", "search"],
   cli: [
-    ...["cells", "http", "http/inspector", "mcp"],
+    ...["http", "http/inspector", "mcp"],
     ...[
       "postgres",
       "scope",

@@ -1,9 +1,5 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { closeAfterCalls } from "./calls-under-way.js";
-import type { OpenedCell } from "./cell.js";
-import { celledMemory } from "./celled-memory.js";
-import { type CellNumber, setUpCell } from "./cells/cell-record.js";
-import { soleCell } from "./cells/cells-api.js";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import { createConsentsApi } from "./consents/consents-api.js";
 import { consolidate } from "./consolidation/consolidate.js";
@@ -34,15 +30,14 @@ import { createEmbedder } from "./models/embedder.js";
 import { memoryVectors, reembed } from "./models/reembed.js";
 import { type AppStatsOf, appStats } from "./notes/app-stats.js";
 import { createNotesApi } from "./notes/notes-api.js";
-import { type ResolvedConfig, resolveConfig, shareOf } from "./options.js";
+import { type ResolvedConfig, resolveConfig } from "./options.js";
 import { createAppsApi, createUsersApi } from "./owners/users-api.js";
 import type { Outage } from "./postgres/circuit-breaker.js";
 import type { Database } from "./postgres/database.js";
 import { isConnectionError } from "./postgres/database-error.js";
 import { asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
-import { migrationStatus } from "./postgres/migration-set.js";
-import { type DatabaseOption, openDatabase, sharedPools, type TakePool } from "./postgres/open-database.js";
+import { openDatabase } from "./postgres/open-database.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import {
   createObserve,
@@ -85,35 +80,12 @@ import { type MemoryWithWayIn, type WayIn, wayInKey } from "./way-in.js";
  */
 export function createMemory(options: MemoryOptions = {}): Memory {
   parseInput(memoryOptionsSchema, options, "options of createMemory");
-  const { database, schema = "mnemograph" } = options;
-  const cells = options.cells ?? resolveConfig(options.config).database.cells;
-  const place = (cell: number) => (typeof database === "function" ? database(cell) : database);
-  if (cells === 1) {
-    const at = { cell: 0, cells, schema, schemaName: schema, place: place(0) };
-    return closeAfterCalls(createCell(options, at).memory);
-  }
-  const take = sharedPools();
-  const celled = celledMemory({
-    ...{ cells, schema, place, defaultScope: parseDefaultScope(options) },
-    logger: lineLogger(options.logger ?? defaultLogger),
-    open: (at) => createCell(options, { ...at, schema, take }),
-  });
-  return closeAfterCalls(celled);
+  return closeAfterCalls(openMemory(options));
 }
 
-/** Where a memory is: in one schema, which may be one of several cells. */
-interface CellPlace extends CellNumber {
-  /** The schema that cells are named after, and that of this one. */
-  readonly schema: string;
-  readonly schemaName: string;
-  readonly place: DatabaseOption | undefined;
-  readonly take?: TakePool;
-}
-
-/** A complete memory in one schema. */
-function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
+function openMemory(options: MemoryOptions): MemoryWithWayIn {
   const defaultScope = parseDefaultScope(options);
-  const runtime = createRuntime(options, at, (delayMs) => upkeep.background.wakeIn(delayMs));
+  const runtime = createRuntime(options, (delayMs) => upkeep.background.wakeIn(delayMs));
   const { db, config } = runtime;
   /** For work in bulk, whose statements have no deadline. */
   const patient = { ...runtime, db: db.patient };
@@ -128,12 +100,8 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
       migrate(db, {
         vectors: options.embeddings !== undefined,
         isolation: options.isolation === "rls",
-        also: async (client) => {
-          await setUpCell(client, at);
-          await setUpCheckpointer(client, db.schemaName);
-        },
+        also: (client) => setUpCheckpointer(client, db.schemaName),
       }),
-    cells: soleCell(db.schemaName, async () => (await migrationStatus(db)).applied.length > 0),
     ...createRounds(runtime, observe, upkeep),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
@@ -182,7 +150,7 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
       return closing;
     },
   };
-  return { memory: options.isolation === "rls" ? (isolatedMemory(memory) as MemoryWithWayIn) : memory, db };
+  return options.isolation === "rls" ? (isolatedMemory(memory) as MemoryWithWayIn) : memory;
 }
 
 /** The background graphs as callers open them: copies, since LangGraph's server sets its own checkpointer on what it is given. */
@@ -211,17 +179,17 @@ function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | 
 /** What `options` say, checked and with defaults. Nothing is opened. */
 function createRuntime(
   options: MemoryOptions,
-  { schemaName, place, take, cells }: CellPlace,
   onRetry: (delayMs: number) => void,
 ): Runtime<ResolvedConfig> & { readonly usage: ProcessUsage } {
-  const config = shareOf(resolveConfig(options.config), cells);
+  const config = resolveConfig(options.config);
   const logger = lineLogger(options.logger ?? defaultLogger);
+  const { database, schema: schemaName = "mnemograph" } = options;
   const { clock, isolation, embeddings, embeddingSpace: spaceName } = options;
   const { language } = config.retrieval;
   const { timeoutMs } = config.upkeep;
   const onBack = (outage: Outage) => void keepOutage(db, outage, logger);
   const settings = { schemaName, clock, isolation, language, onBack, ...config.database };
-  const db: Database = openDatabase(place, settings, logger, take);
+  const db: Database = openDatabase(database, settings, logger);
   return {
     ...{ db, config, logger, onRetry },
     embedder: embeddings ? createEmbedder(db, embeddings, { spaceName, timeoutMs }) : null,
@@ -312,7 +280,7 @@ function statsOn({ db: { patient: db }, clock }: Runtime<ResolvedConfig>): Memor
     if (of !== undefined) parseInput(statsSchema, of, "statistics");
     const scope = parseScopeIn(of) ?? null;
     const worked = await countWork(db, scope, writingProblemNames);
-    return { ...statsOfWork([worked]), energy: await findEnergyToday(db, scope) };
+    return { ...statsOfWork(worked), energy: await findEnergyToday(db, scope) };
   }) as Memory["stats"];
 }
 

@@ -1,21 +1,11 @@
 /** What went wrong, for code to branch on. Messages are for people and may change; codes do not. */
 export type MemoryErrorCode =
-  /**
-   * Others wrote to the same rows each time it was tried. Nothing was written: try again. Of `forget`, what was deleted stays
-   * so; of `cells.freeze`, the cell is out of use already.
-   */
+  /** Others wrote to the same rows each time it was tried. Nothing was written: try again. Of `forget`, what was deleted stays so. */
   | "BUSY"
   /** An agent asked for a category that its allowlist does not name. Ask for another, or add it to the list. */
   | "CATEGORY_DENIED"
   /** Asking by an interrupt needs a checkpointer. Compile the graph with one. */
   | "CHECKPOINTER_REQUIRED"
-  /**
-   * The tables are of another number of cells, or of another cell, than was asked for. Use that number and place: what is
-   * there is spread by it.
-   */
-  | "CELLS_DIFFER"
-  /** The cell is being moved to another server: nothing is read or written there. Try again when it has been thawed. */
-  | "CELL_MOVING"
   /** The memory was closed. Make another with `createMemory`. */
   | "CLOSED"
   /** Somebody has decided the request already, `details.current` says who and how. There is nothing left to decide. */
@@ -64,8 +54,6 @@ export type MemoryErrorCode =
   | "MODEL_TIMEOUT"
   /** There is nothing of that id in the scope. */
   | "NOT_FOUND"
-  /** What a call is about is in several cells, and the call works in one. The message says what can be done. */
-  | "OTHER_CELL"
   /** An optional package is not installed; the message names it. */
   | "PEER_MISSING"
   /**
@@ -93,7 +81,7 @@ export type MemoryErrorCode =
   | "THREAD_REQUIRED"
   /** The database lacks pgvector. Install it, or do without embeddings. */
   | "VECTOR_MISSING"
-  /** The memory, job or cell is not in a state that allows it. Of a memory, `details.current` is what it is. */
+  /** The memory or job is not in a state that allows it. Of a memory, `details.current` is what it is. */
   | "WRONG_STATE";
 
 /** What code may want to know beside the code. */

@@ -1,4 +1,3 @@
-export type { CellsApi, FreezeCell, ListedCell } from "./cells/cells-api.js";
 export type { CheckpointsApi, Pruned, PruneOptions } from "./checkpoints/prune-checkpoints.js";
 export type { Clock } from "./clock.js";
 export type { ConsentAcknowledgement, UnrecordedWords } from "./consents/acknowledge-consent.js";

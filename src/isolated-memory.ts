@@ -10,7 +10,6 @@ import { type MemoryWithWayIn, wayInKey } from "./way-in.js";
  */
 const reaches: Reaches<MemoryWithWayIn> = {
   setup: "itself",
-  cells: { of: "itself", list: "itself", freeze: "itself", thaw: "itself" },
   record: "0.scope",
   recall: "0.scope",
   remember: "0.scope",
@@ -103,7 +102,7 @@ type Reach<Args extends readonly unknown[]> =
   | ([ScopePlace<Args>] extends [never] ? "all" : ScopePlace<Args>);
 
 /** Where the arguments of a call name a scope. */
-export type ScopePlace<Args extends readonly unknown[]> = {
+type ScopePlace<Args extends readonly unknown[]> = {
   [Index in keyof Args & `${number}`]: Args[Index] extends Scope
     ? Index
     : Args[Index] extends { readonly scope: Scope }

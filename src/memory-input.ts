@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { mostCells } from "./cells/cell-place.rule.js";
 import { scopeField, threadField } from "./scope/scope.js";
 import { storableText } from "./text/parse-input.js";
 
@@ -16,7 +15,6 @@ const isPgBoss = (value: unknown) =>
 export const memoryOptionsSchema = z.strictObject({
   database: z.unknown().optional(),
   schema: z.string().optional(),
-  cells: z.int().min(1).max(mostCells).optional(),
   model: z.custom(isObject, "must be a chat model").optional(),
   embeddings: z.custom(isObject, "must be embeddings").optional(),
   embeddingSpace: z.string().optional(),

@@ -10,18 +10,10 @@ import type { Redact } from "./text/redactor.js";
 
 /** How to create a memory. */
 export interface MemoryOptions {
-  /** A `pg.Pool`, a connection string, or a folder for the embedded database; of several cells, a function of the cell. @default { dataDir: ".mnemograph" } */
-  readonly database?: DatabaseOption | ((cell: number) => DatabaseOption) | undefined;
+  /** A `pg.Pool`, a connection string, or a folder for the embedded database. @default { dataDir: ".mnemograph" } */
+  readonly database?: DatabaseOption | undefined;
   /** The schema that holds every table. @default "mnemograph" */
   readonly schema?: string;
-  /**
-   * Complete schemas that tenants are spread over, 1 to 1,000: users where there are no tenants, apps where there are neither.
-   * They are called `<schema>_c000` and so on. With several, `database` may be a function that says where each cell is, so
-   * that one can be moved to another server. How many there are cannot be changed: choose for the largest that you may become.
-   *
-   * @default `database.cells` of `config`, which is 1
-   */
-  readonly cells?: number | undefined;
   /** Any chat model, for background work: without one conversations are recorded, and nothing is made of them. */
   readonly model?: BaseChatModel;
   /** Any embeddings; needs pgvector. Without them retrieval is lexical. */

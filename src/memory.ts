@@ -1,5 +1,4 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
-import type { CellsApi } from "./cells/cells-api.js";
 import type { CheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import type { ConsentsApi } from "./consents/consents-api.js";
 import type { Consolidated, ConsolidateInput } from "./consolidation/consolidate.js";
@@ -329,7 +328,7 @@ export interface Memory {
    * ```ts
    * for await (const line of memory.export({ userId: "ana" })) console.log(JSON.stringify(line));
    * ```
-   * @throws MemoryError `SCOPE_REQUIRED`; `OTHER_CELL` for an app without a tenant, where there are several cells
+   * @throws MemoryError `SCOPE_REQUIRED`
    */
   export(scope: Scope): AsyncIterable<ExportLine>;
   /**
@@ -344,8 +343,6 @@ export interface Memory {
     lines: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
     options?: ImportOptions,
   ): Promise<Imported>;
-  /** The schemas that this memory is spread over: list them, and move one to another server. */
-  readonly cells: CellsApi;
   /** Which categories there are, and which agents may read them. */
   readonly policy: CategoryPolicy;
   /**

@@ -142,15 +142,6 @@ export function resolveConfig(config: MemoryConfig | string | undefined): Resolv
   return { ...rest, policy, consent: consentPolicy(consent, policy) };
 }
 
-/**
- * `config` for one of several cells: what a process takes of models' time at most, it takes for all together.
- */
-export function shareOf(config: ResolvedConfig, cells: number): ResolvedConfig {
-  if (cells === 1) return config;
-  const { jobs } = config;
-  return { ...config, jobs: { ...jobs, concurrency: Math.max(1, Math.floor(jobs.concurrency / cells)) } };
-}
-
 /** `given` with what its preset says where it says nothing itself; what is no config stays as it is. */
 function withPreset(given: unknown): unknown {
   const { preset } = isGroup(given) ? given : {};

@@ -17,8 +17,6 @@ export interface DatabaseFlags {
   readonly database?: string;
   readonly dataDir?: string;
   readonly schema: string;
-  readonly cells?: number;
-  readonly cellsAt?: string;
   readonly json?: true;
 }
 
@@ -62,11 +60,6 @@ export function withDatabase(command: Command): Command {
     .option("--database <url>", "connection string of a PostgreSQL server (default: DATABASE_URL)")
     .option("--data-dir <dir>", "folder of the embedded database (default without a server: .mnemograph)")
     .option("--schema <name>", "schema that holds the tables", "mnemograph")
-    .option("--cells <count>", "how many cells it is spread over (default: 1)", wholeNumber(1_000))
-    .option(
-      "--cells-at <module>",
-      "file that exports a function `database` of the cell, which says where it is",
-    )
     .option("--json", "print JSON");
 }
 

@@ -1,5 +1,5 @@
 import { type CliCommand, type DatabaseFlags, withDatabase } from "./flags.js";
-import { aligned, print } from "./output.js";
+import { print } from "./output.js";
 
 /** `mnemograph migrate`: what `memory.setup()` does. */
 export const migrateCommand: CliCommand = {
@@ -21,17 +21,9 @@ export const migrateCommand: CliCommand = {
 async function migrate(flags: DatabaseFlags & { vectors?: true; isolation?: true }): Promise<void> {
   const { schema, vectors = false, isolation = false } = flags;
   const { migrateDatabase } = await import("./set-up.js");
-  const { applied, place, ofCells } = await migrateDatabase(flags, { vectors, isolation });
+  const { applied, place } = await migrateDatabase(flags, { vectors, isolation });
   print(flags, { schema, applied }, () => {
     if (applied.length === 0) return `"${schema}" in ${place} is up to date.`;
-    if (ofCells.length === 0) return `Applied to "${schema}" in ${place}: ${applied.join(", ")}`;
-    const lines = ofCells
-      .filter((cell) => cell.applied.length > 0)
-      .map((cell) => [cell.schema, `${cell.applied.length} migrations`, stretchOf(cell.applied)]);
-    return `Applied in ${place}:\n${aligned(lines).join("\n")}`;
+    return `Applied to "${schema}" in ${place}: ${applied.join(", ")}`;
   });
-}
-
-function stretchOf(names: readonly string[]): string {
-  return `${names[0]} to ${names.at(-1)}`;
 }

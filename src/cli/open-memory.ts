@@ -4,14 +4,12 @@ import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { cellSchema } from "../cells/cell-place.rule.js";
 import { createMemory } from "../create-memory.js";
 import { MemoryError } from "../errors.js";
 import type { Authenticate } from "../http/authenticate.js";
 import type { QueueOption } from "../jobs/job-queue.js";
 import { defaultLogger } from "../logger.js";
 import type { Memory } from "../memory.js";
-import { resolveConfig } from "../options.js";
 import { toMemoryError } from "../postgres/database-error.js";
 import { findIsolation } from "../postgres/isolation.js";
 import { type DatabaseOption, defaultDataDir, openDatabase } from "../postgres/open-database.js";
@@ -21,33 +19,16 @@ import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 /** The memory that flags and environment name, with `jobs` in queues where they are given. @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT` */
 export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promise<Memory> {
   const { schema, config, embeddings, embeddingSpace, model } = flags;
-  const { cells, optionOf } = await cellsOf(flags, existingDatabase);
+  const { option: database } = existingDatabase(flags, process.env);
   return createMemory({
-    ...{ cells, database: optionOf, schema },
+    ...{ database, schema },
     ...(jobs && { jobs }),
-    ...(await isolationOf(optionOf(0), cellSchema(schema, 0, cells))),
+    ...(await isolationOf(database, schema)),
     ...(config !== undefined && { config }),
     ...(embeddings !== undefined && { embeddings: await loadEmbeddings(embeddings) }),
     ...(embeddingSpace !== undefined && { embeddingSpace }),
     ...(model !== undefined && { model: await loadModel(model) }),
   });
-}
-
-/** How many cells there are, and where each is: as a module says, or all in the database that `choose` finds. */
-export async function cellsOf(
-  flags: DatabaseFlags & Pick<MemoryFlags, "config">,
-  choose: typeof chooseDatabase,
-): Promise<{
-  readonly cells: number;
-  readonly place: string;
-  readonly optionOf: (cell: number) => DatabaseOption;
-}> {
-  const cells = flags.cells ?? resolveConfig(flags.config).database.cells;
-  if (flags.cellsAt !== undefined) {
-    return { cells, place: flags.cellsAt, optionOf: await loadPlaces(flags.cellsAt) };
-  }
-  const { option, place } = choose(flags, process.env);
-  return { cells, place, optionOf: () => option };
 }
 
 /** @throws MemoryError `SCOPE_REQUIRED` */
@@ -157,35 +138,18 @@ async function loadModel(name: string): Promise<BaseChatModel> {
   );
 }
 
-/** The function that a module exports as default or as `database`. @throws MemoryError `INVALID_INPUT` */
-async function loadPlaces(name: string): Promise<(cell: number) => DatabaseOption> {
-  return functionOf(name, "database", "says where each cell is");
-}
-
 /** The function that a module exports as default or as `authenticate`. @throws MemoryError `INVALID_INPUT` */
 export async function loadAuthenticate(name: string): Promise<Authenticate> {
-  return functionOf(name, "authenticate", "says who sends a request");
-}
-
-/** @param does what it is for, in the words of the error. */
-async function functionOf<Found>(
-  name: string,
-  what: "database" | "authenticate",
-  does: string,
-): Promise<Found> {
-  const found = (await exportsOf(name, what)).find((value) => typeof value === "function");
-  if (found) return found as Found;
+  const found = (await exportsOf(name, "authenticate")).find((value) => typeof value === "function");
+  if (found) return found as Authenticate;
   throw new MemoryError(
     "INVALID_INPUT",
-    `${name} exports no function: export one as default or as \`${what}\` that ${does}.`,
+    `${name} exports no function: export one as default or as \`authenticate\` that says who sends a request.`,
   );
 }
 
 /** What a module exports as default and as `what`. */
-async function exportsOf(
-  name: string,
-  what: "embeddings" | "model" | "authenticate" | "database",
-): Promise<unknown[]> {
+async function exportsOf(name: string, what: "embeddings" | "model" | "authenticate"): Promise<unknown[]> {
   const exports = await importModule(name, what);
   // A CommonJS module arrives as the default export.
   const inner = (exports.default ?? {}) as { readonly [name: string]: unknown };

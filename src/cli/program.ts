@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { appsCommand } from "./apps-command.js";
-import { cellsCommand } from "./cells-command.js";
 import { pinCommand, removeCommand, restoreCommand, revertCommand, unpinCommand } from "./change-commands.js";
 import { consentsCommand } from "./consents-command.js";
 import { exportCommand } from "./export-command.js";
@@ -30,7 +29,6 @@ import { workerCommand } from "./worker-command.js";
 const commands = [
   ...[
     migrateCommand,
-    cellsCommand,
     statusCommand,
     statsCommand,
     usersCommand,

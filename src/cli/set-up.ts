@@ -1,8 +1,4 @@
-import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
-import { cellSchema } from "../cells/cell-place.rule.js";
-import { setUpCell } from "../cells/cell-record.js";
-import { appliedNames, setUpCells } from "../cells/set-up-cells.js";
 import { countTranscripts } from "../conversation/list-threads.js";
 import type { OwnerTask } from "../jobs/owner-task.js";
 import type { ThreadTask } from "../jobs/thread-task.js";
@@ -14,56 +10,39 @@ import type { Database } from "../postgres/database.js";
 import { acrossTenants } from "../postgres/isolation.js";
 import { migrate } from "../postgres/migrate.js";
 import { migrationStatus } from "../postgres/migration-set.js";
-import { type DatabaseOption, openDatabase, sharedPools } from "../postgres/open-database.js";
+import { openDatabase } from "../postgres/open-database.js";
 import { tableSizes } from "../postgres/table-sizes.js";
 import { listStuckSummaries, summaryStats } from "../summaries/list-summaries.js";
 import { findEnergyToday } from "../usage/energy-statements.js";
 import { readBacklog } from "./backlog.js";
 import type { DatabaseFlags } from "./flags.js";
-import { cellsOf, chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
+import { chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
 
 /** Creates or updates the tables; tells where, and which migrations ran. @throws MemoryError as `memory.setup()` does */
 export async function migrateDatabase(
   flags: DatabaseFlags,
   parts: { readonly vectors: boolean; readonly isolation: boolean },
 ) {
-  const { cells, place, optionOf } = await cellsOf(flags, chooseDatabase);
-  const { schema } = flags;
-  const take = sharedPools();
-  const all = Array.from({ length: cells }, (_, cell) => {
-    const schemaName = cellSchema(schema, cell, cells);
-    const db = openDatabase(optionOf(cell), { schemaName }, defaultLogger, take);
-    const also = async (client: ClientBase) => {
-      await setUpCell(client, { schema, schemaName, cell, cells });
-      await setUpCheckpointer(client, schemaName);
-    };
-    return { db, setup: () => migrate(db, { ...parts, also }) };
-  });
+  const { option, place } = chooseDatabase(flags, process.env);
+  const db = openDatabase(option, { schemaName: flags.schema }, defaultLogger);
   try {
-    const [only] = all;
-    if (cells === 1 && only) return { place, applied: await only.setup(), ofCells: [] };
-    const ofCells = await setUpCells(all, schema);
-    return { place, applied: appliedNames(ofCells), ofCells };
+    const applied = await migrate(db, {
+      ...parts,
+      also: (client) => setUpCheckpointer(client, flags.schema),
+    });
+    return { place, applied };
   } finally {
-    for (const { db } of all) await db.close();
+    await db.close();
   }
 }
 
 /** What is set up in a database; `contents` are null when its tables are not up to date, `place` is for people. */
 export type SetupStatus = Awaited<ReturnType<typeof readStatus>>;
 
-/** Reads what is set up in each cell, and changes nothing. @throws MemoryError `SETUP_REQUIRED` when there is no database */
-export async function readStatuses(flags: DatabaseFlags) {
-  const { cells, place, optionOf } = await cellsOf(flags, existingDatabase);
-  const found = [];
-  for (let cell = 0; cell < cells; cell++) {
-    const schema = cellSchema(flags.schema, cell, cells);
-    found.push({ schema, ...(await readStatus(optionOf(cell), schema, place)) });
-  }
-  return found;
-}
-
-async function readStatus(option: DatabaseOption, schemaName: string, place: string) {
+/** Reads what is set up, and changes nothing. @throws MemoryError `SETUP_REQUIRED` when there is no database */
+export async function readStatus(flags: DatabaseFlags) {
+  const { option, place } = existingDatabase(flags, process.env);
+  const { schema: schemaName } = flags;
   const isolation = await isolationOf(option, schemaName);
   const database = openDatabase(option, { schemaName, ...isolation }, defaultLogger);
   try {

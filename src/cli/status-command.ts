@@ -17,17 +17,12 @@ export const statusCommand: CliCommand = {
 
 /** @throws MemoryError `SETUP_REQUIRED` or `SCHEMA_TOO_NEW`, after printing, when the tables are not up to date. */
 async function status(flags: DatabaseFlags): Promise<void> {
-  const { readStatuses } = await import("./set-up.js");
-  const all = await readStatuses(flags);
-  const told = all.map(({ schema, place, migrations, contents }) => ({
-    ...{ database: place, schema, migrations, ...contents },
-  }));
-  print(flags, told.length === 1 ? told[0] : told, () =>
-    all.map((one) => describe(one.schema, one)).join("\n\n"),
-  );
-  for (const { schema, migrations, contents } of all) {
-    if (contents === null) throw outdated(schema, migrations);
-  }
+  const { readStatus } = await import("./set-up.js");
+  const { schema } = flags;
+  const status = await readStatus(flags);
+  const { place, migrations, contents } = status;
+  print(flags, { database: place, schema, migrations, ...contents }, () => describe(schema, status));
+  if (contents === null) throw outdated(schema, migrations);
 }
 
 function describe(schema: string, { place, migrations, contents }: SetupStatus): string {

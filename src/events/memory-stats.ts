@@ -88,16 +88,14 @@ export async function countWork(
   return row as WorkCounts;
 }
 
-/** The statistics of what was counted, in one schema or several. */
-export function statsOfWork(counts: readonly WorkCounts[]): MemoryStats {
-  const sum = (name: keyof WorkCounts) => counts.reduce((total, each) => total + each[name], 0);
-  const proposed = sum("accepted") + sum("malformed");
-  const turns = sum("turns");
+/** The statistics of what was counted. */
+export function statsOfWork(counts: WorkCounts): MemoryStats {
+  const proposed = counts.accepted + counts.malformed;
   return {
-    firstPassRate: proposed === 0 ? null : sum("untouched") / proposed,
-    written: sum("written"),
-    rejected: sum("rejected"),
-    deadLetters: sum("dead_letters"),
-    recallToolShare: turns === 0 ? null : sum("searched_turns") / turns,
+    firstPassRate: proposed === 0 ? null : counts.untouched / proposed,
+    written: counts.written,
+    rejected: counts.rejected,
+    deadLetters: counts.dead_letters,
+    recallToolShare: counts.turns === 0 ? null : counts.searched_turns / counts.turns,
   };
 }

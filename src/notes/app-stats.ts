@@ -91,27 +91,6 @@ export async function appStats(db: Connection, of: AppStatsOf): Promise<AppsStat
   };
 }
 
-/** The statistics of several schemas as one. @param now when they were read */
-export function joinAppStats(parts: readonly AppsStats[], now: Date): AppsStats {
-  const since = new Date(Math.min(...parts.map((part) => part.since.getTime())));
-  const periodMs = Math.max(1, now.getTime() - since.getTime());
-  const byApp = new Map<string, AppStats[]>();
-  for (const app of parts.flatMap((part) => part.apps)) {
-    const key = JSON.stringify([app.scope.tenantId, app.scope.appId]);
-    byApp.set(key, [...(byApp.get(key) ?? []), app]);
-  }
-  const apps = [...byApp.values()]
-    .map((of): AppStats => ({ scope: (of[0] as AppStats).scope, ...rates(total(of), periodMs, 1) }))
-    .sort((a, b) => b.notesCreated - a.notesCreated || b.notes - a.notes);
-  const appsWithNotes = apps.filter(({ notes }) => notes > 0).length;
-  return {
-    ...{ since, appCount: apps.length, appsWithNotes },
-    appsWithNotesShare: share(appsWithNotes, apps.length),
-    ...rates(total(apps), periodMs, apps.length),
-    apps,
-  };
-}
-
 /** What is counted of an app. */
 type Counted = Pick<AppCounts, (typeof counted)[number]>;
 const counted = [

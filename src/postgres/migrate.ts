@@ -7,7 +7,7 @@ import { coreMigrations, isolationMigrations, runMigrationSet, vectorMigrations 
 import { recordSearchLanguage } from "./search-language.js";
 
 /** Any fixed number will do; this one is "mnemogra" in ASCII, shortened to a positive bigint. */
-export const setupLock = "7885911234096720";
+const setupLock = "7885911234096720";
 
 /** What a set-up is to include. */
 export interface MigrateOptions {

@@ -40,48 +40,19 @@ export interface OpenSettings extends Omit<DatabaseSettings, "ownSessions" | "br
   readonly onBack?: ((outage: Outage) => void) | undefined;
 }
 
-/** A pool that was made here, and how it is ended. */
-interface MadePool {
-  readonly pool: pg.Pool;
-  readonly end: () => Promise<void>;
-}
-
-/** Has a pool made for a place, or gives the one that there is. */
-export type TakePool = (place: string, make: () => MadePool) => MadePool;
-
-/** Several databases at one place share a pool, which ends with the last of them. */
-export function sharedPools(): TakePool {
-  const shared = new Map<string, MadePool & { users: number }>();
-  return (place, make) => {
-    const taken = shared.get(place) ?? { ...make(), users: 0 };
-    taken.users++;
-    shared.set(place, taken);
-    const end = async () => {
-      taken.users--;
-      if (taken.users > 0) return;
-      shared.delete(place);
-      await taken.end();
-    };
-    return { pool: taken.pool, end };
-  };
-}
-
 /**
  * The database that `option` names; it connects at its first statement. Only pools made here are ended.
- *
- * @param take where pools come from. @default each has its own
  */
 export function openDatabase(
   option: DatabaseOption | undefined,
   settings: OpenSettings,
   logger: Logger,
-  take: TakePool = (_, make) => make(),
 ): Database {
-  if (option === undefined) return openEmbedded(defaultDataDir, settings, logger, take);
-  if (isDataDir(option)) return openEmbedded(option.dataDir, settings, logger, take);
+  if (option === undefined) return openEmbedded(defaultDataDir, settings, logger);
+  if (isDataDir(option)) return openEmbedded(option.dataDir, settings, logger);
   if (typeof option === "string") {
     const open = isInMemory(option) ? openEmbedded : openServer;
-    return open(option, settings, logger, take);
+    return open(option, settings, logger);
   }
   if (isPool(option)) return createDatabase(option, boundsOf(option, settings, logger), async () => {});
   throw new MemoryError("INVALID_INPUT", "`database` must be a pg.Pool, a connection string or { dataDir }.");
@@ -138,23 +109,15 @@ function breakerOf(settings: OpenSettings, logger: Logger): BreakerSettings {
 const isInMemory = (place: string) => place === ":memory:" || place.startsWith("memory://");
 
 /** Without deadlines: nothing can stop it. */
-function openEmbedded(place: string, settings: OpenSettings, logger: Logger, take: TakePool): Database {
+function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Database {
   const { schemaName, language, clock, isolation } = settings;
   const onCreate = (dataDir: string) =>
     logger.warn(`creating an embedded PostgreSQL in ${dataDir}; this takes some seconds, once`);
-  const { pool, end } = take(isInMemory(place) ? place : resolve(place), () => {
-    const embedded = openEmbeddedPool(isInMemory(place) ? {} : { dataDir: resolve(place), onCreate });
-    return { pool: embedded.pool, end: embedded.close };
-  });
-  return createDatabase(pool, { schemaName, language, clock, isolation }, end);
+  const { pool, close } = openEmbeddedPool(isInMemory(place) ? {} : { dataDir: resolve(place), onCreate });
+  return createDatabase(pool, { schemaName, language, clock, isolation }, close);
 }
 
-function openServer(
-  connectionString: string,
-  settings: OpenSettings,
-  logger: Logger,
-  take: TakePool,
-): Database {
+function openServer(connectionString: string, settings: OpenSettings, logger: Logger): Database {
   if (!/^postgres(ql)?:\/\//.test(connectionString)) {
     throw new MemoryError(
       "INVALID_INPUT",
@@ -173,13 +136,13 @@ function openServer(
     );
   }
   const { connectTimeoutMs = 10_000 } = settings;
-  const { pool, end } = take(connectionString, () => makePool(connectionString, settings, logger));
+  const pool = makePool(connectionString, settings, logger);
   const ownSessions = settings.statementTimeoutMs !== undefined;
   const reports = reportsOf(settings, logger);
-  return createDatabase(pool, { ...settings, ...reports, connectTimeoutMs, ownSessions }, end);
+  return createDatabase(pool, { ...settings, ...reports, connectTimeoutMs, ownSessions }, () => pool.end());
 }
 
-function makePool(connectionString: string, settings: OpenSettings, logger: Logger): MadePool {
+function makePool(connectionString: string, settings: OpenSettings, logger: Logger): pg.Pool {
   const { connectTimeoutMs = 10_000 } = settings;
   const pool = new pg.Pool({
     connectionString,
@@ -192,17 +155,10 @@ function makePool(connectionString: string, settings: OpenSettings, logger: Logg
   // the loss, while the checkpointer has it checked out between two statements only the client does.
   pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${databaseWords(error)}`));
   pool.on("connect", (client) => client.on("error", () => {}));
-  return { pool, end: () => pool.end() };
+  return pool;
 }
 
 export const databaseOptionsSchema = z.strictObject({
-  /**
-   * Complete schemas that tenants are spread over, 1 to 1,000; users, where there are no tenants. It stays as it was when the
-   * tables were made: choose it for the largest that you may become.
-   *
-   * @default 1
-   */
-  cells: z.int().min(1).max(1_000).default(1),
   /**
    * Longest time of one statement; setup, forget, export, import, reembed, pruning, statistics and the lifecycle apart.
    * A turn's statements take milliseconds: what takes this long waits for a lock that will not come, and holds a

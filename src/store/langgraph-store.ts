@@ -65,7 +65,7 @@ export function createStore(
 type ScopeOf = (namespace: readonly string[]) => Scope | null;
 
 /** Whose an operation is, by its namespace. */
-export function scopeOfStore(input: StoreInput, scope: unknown, byDefault: Scope | null | "refuse"): ScopeOf {
+function scopeOfStore(input: StoreInput, scope: unknown, byDefault: Scope | null | "refuse"): ScopeOf {
   if (typeof scope === "function") return (namespace) => parseScope(scope([...namespace]));
   if ("scope" in input) {
     const parsed = parseScope(scope);

@@ -91,6 +91,15 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     expect(output).toContain("Memories of before that got a vector: 0\n");
   });
 
+  it("shards: each tenant's memory is in its shard", async () => {
+    for (const n of [0, 1]) copyEmbedded(join(folder, `.mnemograph-shards/mnemograph_shard_${n}`));
+    expect((await printed("shards")).trim().split("\n")).toEqual([
+      "acme is in shard 1: The user sails.",
+      "initech is in shard 0: The user climbs.",
+      "users in all shards: initech, acme",
+    ]);
+  });
+
   it("consent-over-rest: asks with 202, and goes on with the answer", async () => {
     const output = await printed("consent-over-rest");
     expect(output).toMatch(

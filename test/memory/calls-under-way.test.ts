@@ -7,7 +7,6 @@ import { afterAll, describe, expect, inject, it } from "vitest";
 import { closeAfterCalls } from "../../src/calls-under-way.js";
 import { createMemory } from "../../src/create-memory.js";
 import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
-import { dropSchemas } from "../support/cells.js";
 import { copyEmbedded } from "../support/copy-embedded.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
 import { silentLogger } from "../support/silent-logger.js";
@@ -19,7 +18,7 @@ const folder = mkdtempSync(join(tmpdir(), "mnemograph-closing-"));
 const made: string[] = [];
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
-  for (const schema of made) await dropSchemas(db.pool, schema);
+  for (const schema of made) await db.pool.query(`drop schema if exists "${schema}" cascade`);
 });
 
 const scope = { userId: "ana" };
@@ -32,7 +31,7 @@ const say = (threadId: string) => ({
 });
 
 /** A memory on a pool that its close ends, in a schema of its own or in the test database's. */
-async function memoryOfOwn(options: { readonly cells?: number } = {}) {
+async function memoryOfOwn() {
   const dataDir = join(folder, randomUUID());
   if (!onServer()) copyEmbedded(dataDir);
   const database = inject("databaseUrl") ?? { dataDir };
@@ -40,15 +39,15 @@ async function memoryOfOwn(options: { readonly cells?: number } = {}) {
   made.push(schema);
   const memory = createMemory({
     ...{ database, schema, logger: silentLogger, model: new OfflineChatModel() },
-    ...{ config: { insights: { enabled: false }, consolidation: { enabled: false } }, ...options },
+    ...{ config: { insights: { enabled: false }, consolidation: { enabled: false } } },
   });
   await memory.setup();
   return memory;
 }
 
 describe("close", () => {
-  it.each([1, 2])("finishes the calls that wait for a connection, in %i cells", async (cells) => {
-    const memory = await memoryOfOwn({ cells });
+  it("finishes the calls that wait for a connection", async () => {
+    const memory = await memoryOfOwn();
     const calls = many.map((threadId) => memory.remember(say(threadId)));
     await Promise.all([memory.close(), memory.close()]);
     expect((await Promise.all(calls)).map(({ recorded }) => recorded)).toEqual(many.map(() => 1));

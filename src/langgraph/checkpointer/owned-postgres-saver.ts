@@ -184,7 +184,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
 const isRun = (config: RunnableConfig) => runOf(config) !== undefined;
 
 /** LangGraph gives `getState` of a subgraph the saver itself; nobody outside this process can. */
-export function isPartOfRead(config: RunnableConfig, saver: PostgresSaver): boolean {
+function isPartOfRead(config: RunnableConfig, saver: PostgresSaver): boolean {
   const configurable: Configurable = config.configurable ?? {};
   const names = Object.keys(configurable).sort().join();
   return (
@@ -193,7 +193,7 @@ export function isPartOfRead(config: RunnableConfig, saver: PostgresSaver): bool
 }
 
 /** After a run was given a checkpoint to begin with, LangGraph up to 1.6 asks whether it is the latest, of nobody's. */
-export function isAfterTravel(config: RunnableConfig): boolean {
+function isAfterTravel(config: RunnableConfig): boolean {
   const names = Object.keys(config.configurable ?? {})
     .sort()
     .join();
