@@ -7,6 +7,7 @@ import {
   memoryOrigins,
   memorySorts,
 } from "../../memories/item/memory.js";
+import type { MemoryListing } from "../../memories/item/memory-row.js";
 import type { Memory } from "../../memory.js";
 import { isSharedBy, type Scope } from "../../scope/scope.js";
 import {
@@ -27,7 +28,7 @@ import {
   memoryPage,
   writeOutcome,
 } from "../answers/memory-answers.js";
-import { type Caller, notThere } from "../route/caller.js";
+import { type Caller, notThere, type WhoseBy } from "../route/caller.js";
 import { route } from "../route/route.js";
 
 const params = z.strictObject({ id: z.string() });
@@ -74,8 +75,9 @@ const vouched = because.extend({ consent: z.literal("given").optional() });
 /** Durable memories one by one. */
 export const memoryRoutes = {
   listMemories: route({
-    ...{ method: "get", path: "/memories", reach: "scope" },
-    summary: "Memories, newest first unless `sort` says otherwise",
+    ...{ method: "get", path: "/memories", reach: "listed" },
+    summary:
+      "Memories, newest first unless `sort` says otherwise; `states=quarantined` for operators also of everybody",
     query: z.strictObject({
       ...{ kinds: several(memoryKind).optional(), categories: several(z.string()).optional() },
       ...{ keys: several(z.string()).optional(), contains: z.string().optional() },
@@ -83,7 +85,7 @@ export const memoryRoutes = {
     }),
     answer: memoryPage,
     async call({ memory, whose, query: { cursor: after, ...listing } }) {
-      const memories = await memory.memories.list({ ...whose, ...listing, after });
+      const memories = await listed(memory, whose, { ...listing, after });
       return { memories, nextCursor: cursorAfter(memories, listing.limit, ({ id }) => id) };
     },
   }),
@@ -124,12 +126,19 @@ export const memoryRoutes = {
   }),
   removeMemory: route({
     ...{ method: "delete", path: "/memories/:id", reach: "scope", versioned: true, params },
-    summary: "Hide a memory; for 30 days it can be restored",
+    summary:
+      "Hide a memory; for 30 days it can be restored. What is in quarantine an operator deletes for good",
     query: because,
     answer: memoryItem,
     async call({ memory, caller, whose, params: { id }, query, actor, match }) {
       const guarded = await changeable(memory, caller, whose, id, { words: false, match });
-      return memory.memories.remove(id, { ...whose, ...guarded, ...query, actor });
+      const access = { ...whose, ...guarded, ...query, actor };
+      const found = await requireMemory(memory, whose, id);
+      if (caller.role === "operator" && found.state === "quarantined") {
+        await memory.quarantine.reject(id, access);
+        return found;
+      }
+      return memory.memories.remove(id, access);
     },
   }),
   restoreMemory: route({
@@ -152,30 +161,25 @@ export const memoryRoutes = {
       return memory.memories.revert(id, { ...whose, ...guarded, ...body, actor });
     },
   }),
-  mergeMemory: route({
-    ...{ method: "post", path: "/memories/:id/merge", reach: "scope", params },
-    summary: "Make a memory one with another that says the same, which is answered",
-    body: because.extend({ into: z.string() }),
+  approveMemory: route({
+    ...{ method: "post", path: "/memories/:id/approve", reach: "scope", versioned: true, params },
+    summary: "Make a memory in quarantine an ordinary one, on an operator's word",
+    operators: true,
+    body: vouched,
     answer: memoryItem,
-    async call({ memory, caller, whose, params: { id }, body, actor }) {
-      for (const each of [id, body.into]) {
-        await changeable(memory, caller, whose, each, { words: false, match: {} });
-      }
-      return memory.memories.merge(id, { ...whose, ...body, actor });
-    },
+    call: ({ memory, whose, params: { id }, body, actor, match }) =>
+      memory.quarantine.approve(id, { ...whose, ...body, ...match, actor }),
   }),
-  memoryLinks: route({
-    ...{ method: "get", path: "/memories/:id/links", reach: "scope", params },
-    summary: "The memories that this one is linked with, strongest first",
-    answer: z.strictObject({ links: z.array(z.strictObject({ memory: memoryItem, strength: z.number() })) }),
+  memoryHistory: route({
+    ...{ method: "get", path: "/memory/:id/history", reach: "scope", params },
+    summary: "Who changed what in a memory, newest first",
+    answer: z.strictObject({ events: z.array(historyEntry) }),
     async call({ memory, whose, params: { id } }) {
-      await requireMemory(memory, whose, id);
-      return { links: await memory.memories.links(id, whose) };
+      const events = await memory.memories.history(id, whose);
+      if (events.length === 0) throw noMemory(id);
+      return { events };
     },
   }),
-  memoryHistory: historyRoute("/memories/:id/history"),
-  /** The same by another path. */
-  history: historyRoute("/memory/:id/history"),
   changesSince: route({
     ...{ method: "get", path: "/changes", reach: "scope" },
     summary: "Changes after a revision, oldest first",
@@ -189,17 +193,17 @@ export const memoryRoutes = {
   }),
 };
 
-function historyRoute<const Path extends string>(path: Path) {
-  return route({
-    ...{ method: "get", path, reach: "scope", params },
-    summary: "Who changed what in a memory, newest first",
-    answer: z.strictObject({ events: z.array(historyEntry) }),
-    async call({ memory, whose, params: { id } }) {
-      const events = await memory.memories.history(id, whose);
-      if (events.length === 0) throw noMemory(id);
-      return { events };
-    },
-  });
+/** Memories of a scope; of everybody, only those that wait for an operator. */
+async function listed(
+  memory: Memory,
+  whose: WhoseBy["listed"],
+  { limit, after, states, ...filters }: Omit<MemoryListing, "scope">,
+): Promise<MemoryItem[]> {
+  if ("scope" in whose) return memory.memories.list({ ...whose, ...filters, limit, after, states });
+  const isAboutQuarantine = states?.join() === "quarantined";
+  if (isAboutQuarantine && Object.values(filters).every((value) => value === undefined))
+    return memory.quarantine.list({ ...whose, limit, after });
+  throw new MemoryError("SCOPE_REQUIRED", "Memories are of a scope.");
 }
 
 async function requireMemory(

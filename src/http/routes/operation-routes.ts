@@ -8,7 +8,6 @@ import type { Scope } from "../../scope/scope.js";
 import {
   anyObject,
   cursorAfter,
-  flag,
   moment,
   nextCursor,
   numberBetween,
@@ -18,7 +17,6 @@ import {
   several,
   time,
 } from "../answers/fields.js";
-import { notThere } from "../route/caller.js";
 import { route } from "../route/route.js";
 
 const jobKind = z.enum(jobKinds as [JobKind, ...JobKind[]]);
@@ -34,7 +32,6 @@ const selection = {
   status: z.enum(["ok", "error", "skipped"]).optional(),
 };
 const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
-const energyFields = ["kind", "tenant", "user", "app", "hour", "day"] as const;
 const optionalText = z.string().nullable();
 const counts = z.record(z.string(), z.number());
 
@@ -43,6 +40,18 @@ const stats = z.strictObject({
   ...{ written: z.number(), rejected: z.number(), deadLetters: z.number() },
   recallToolShare: z.number().nullable(),
   energy: z.strictObject({ level: z.number(), unitsToday: z.number(), callsToday: z.number() }),
+});
+
+const statsByDay = z.strictObject({
+  days: z.array(
+    z.strictObject({
+      ...{ day: z.string(), memoriesByKind: counts, writesByOutcome: counts },
+      ...{ recalls: z.number(), recallsWithMemory: z.number() },
+      recallLatencyMs: z.strictObject({ p50: z.number(), p95: z.number() }).nullable(),
+      ...{ tokens: counts, energyUnits: z.number() },
+    }),
+  ),
+  tables: z.array(z.strictObject({ table: z.string(), rows: z.number().nullable(), bytes: z.number() })),
 });
 
 const appCounts = {
@@ -63,36 +72,24 @@ export const operationRoutes = {
   stats: route({
     ...{ method: "get", path: "/stats", reach: "listed" },
     summary:
-      "How memory has worked over the last 30 days; with `by=app`, how apps remember their conversations",
-    query: z.strictObject({ by: z.literal("app").optional(), since: moment.optional() }),
-    answer: z.union([stats, appsStats]),
-    async call({ memory, whose, query: { by, since } }) {
-      if (by !== undefined) return memory.stats({ by, ...whose, since } as AppStatsOf);
-      if (since === undefined && !("tenantId" in whose))
+      "How memory has worked over the last 30 days; `by=day` day by day, `by=app` how apps remember their conversations",
+    query: z.strictObject({
+      by: z.enum(["app", "day"]).optional(),
+      ...{ since: moment.optional(), days: numberBetween(1, 366).optional() },
+    }),
+    answer: z.union([stats, statsByDay, appsStats]),
+    async call({ memory, whose, query: { by, since, days } }) {
+      if (by === "app" && days === undefined)
+        return memory.stats({ by, ...whose, ...(since && { since }) } as AppStatsOf);
+      if (by === "day" && since === undefined)
+        return memory.stats({ by, ...whose, ...(days !== undefined && { days }) });
+      if (by === undefined && since === undefined && days === undefined && !("tenantId" in whose))
         return memory.stats(whose as { readonly scope?: Scope });
       throw new MemoryError(
         "INVALID_INPUT",
-        "Statistics are of the last 30 days, of one scope or of all: add by=app to tell them by apps, since, or by tenant.",
+        "`since` goes with by=app and `days` with by=day; without either, statistics are of one scope or of all.",
       );
     },
-  }),
-  statsHistory: route({
-    ...{ method: "get", path: "/stats/history", reach: "listed" },
-    summary: "How memory went day by day, and the sizes of the tables where it is of everybody",
-    query: z.strictObject({ days: numberBetween(1, 366).optional() }),
-    answer: z.strictObject({
-      days: z.array(
-        z.strictObject({
-          ...{ day: z.string(), memoriesByKind: counts, writesByOutcome: counts },
-          ...{ recalls: z.number(), recallsWithMemory: z.number() },
-          recallLatencyMs: z.strictObject({ p50: z.number(), p95: z.number() }).nullable(),
-          ...{ tokens: counts, energyUnits: z.number() },
-        }),
-      ),
-      tables: z.array(z.strictObject({ table: z.string(), rows: z.number().nullable(), bytes: z.number() })),
-    }),
-    call: ({ memory, whose, query: { days } }) =>
-      memory.stats({ by: "day", ...whose, ...(days !== undefined && { days }) }),
   }),
   listEvents: route({
     ...{ method: "get", path: "/events", reach: "counted" },
@@ -130,46 +127,6 @@ export const operationRoutes = {
     summary: "How much energy a tenant has now",
     answer: z.strictObject({ level: z.number(), units: z.number(), capacity: z.number(), low: z.boolean() }),
     call: ({ memory, whose }) => memory.energy.level(whose),
-  }),
-  energyConsumed: route({
-    ...{ method: "get", path: "/energy/consumed", reach: "listed" },
-    summary: "What models took in the background, by one or more fields",
-    query: z.strictObject({ by: several(z.enum(energyFields)), since: moment.optional() }),
-    answer: z.strictObject({ consumed: z.array(anyObject) }),
-    async call({ memory, whose, query }) {
-      const consumed = await memory.energy.consumed({ ...whose, ...query });
-      return { consumed: consumed.map((each) => ({ ...each })) };
-    },
-  }),
-  runLifecycle: route({
-    ...{ method: "post", path: "/lifecycle/run", reach: "counted" },
-    summary: "Hide and delete what is old enough, now",
-    answer: z.strictObject({ softDeleted: z.number(), purged: z.number() }),
-    async call({ memory, caller, whose }) {
-      if (caller.role !== "operator") throw notThere();
-      return memory.lifecycle.run(whose);
-    },
-  }),
-  consolidate: route({
-    ...{ method: "post", path: "/consolidate", reach: "scope" },
-    summary: "Merge what says the same, and close what no longer holds, now",
-    body: z.strictObject({ dryRun: z.boolean().optional() }),
-    answer: z.strictObject({
-      status: z.string(),
-      pairs: z.array(
-        z.strictObject({
-          memories: z.array(z.strictObject({ id: z.string(), text: z.string() })),
-          ...{ similarity: z.number(), verdict: z.string(), reason: z.string() },
-          action: z.enum(["merge", "close", "link", "none"]),
-          ...{ kept: optionalText, gone: optionalText, refused: optionalText },
-        }),
-      ),
-      ...{ calls: z.number(), tokens: z.number() },
-    }),
-    async call({ memory, caller, whose, body }) {
-      if (caller.role !== "operator") throw notThere();
-      return memory.consolidate({ ...whose, ...body });
-    },
   }),
   listJobs: route({
     ...{ method: "get", path: "/jobs", reach: "tenant" },
@@ -213,28 +170,5 @@ export const operationRoutes = {
     summary: "Do the work that is due now",
     answer: z.strictObject({ due: z.number() }),
     call: async ({ memory }) => ({ due: await memory.upkeep() }),
-  }),
-  reembed: route({
-    ...{ method: "post", path: "/reembed", reach: "everything" },
-    summary: "Give every memory that lacks one a vector of the configured embeddings",
-    answer: z.strictObject({
-      ...{ space: z.string(), dimensions: z.number(), embedded: z.number(), remaining: z.number() },
-    }),
-    call: ({ memory }) => memory.reembed(),
-  }),
-  pruneCheckpoints: route({
-    ...{ method: "post", path: "/checkpoints/prune", reach: "counted" },
-    summary: "Delete LangGraph's checkpoints that are superseded",
-    query: z.strictObject({ dryRun: flag.optional() }),
-    body: z.strictObject({
-      keepLast: z.number(),
-      olderThanMs: z.number().optional(),
-      threadId: z.string().optional(),
-    }),
-    answer: anyObject,
-    async call({ memory, caller, whose, query, body: { olderThanMs: olderThan, ...which }, signal }) {
-      if (caller.role !== "operator") throw notThere();
-      return { ...(await memory.checkpoints.prune({ ...whose, ...query, ...which, olderThan, signal })) };
-    },
   }),
 };

@@ -1,25 +1,20 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { ask, send } from "../api.js";
-import type { ForgetState } from "../api-types.js";
+import type { Forgotten } from "../api-types.js";
 import { useAskFirst } from "../parts/ask-first.js";
 import { Trouble } from "../parts/asked.js";
 import { Counts } from "../parts/counts.js";
 import { count } from "../parts/texts.js";
 import { type Params, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
-import { ImportFile } from "./import-file.js";
 
-/** How often the progress of erasing is asked for. */
-const progressMs = 500;
-
-/** All that is kept of somebody: out, in, and gone for good. */
-export function EraseAndMove({ place, isOperator }: ViewProps) {
+/** All that is kept of somebody: as a file, and gone for good. */
+export function ExportAndErase({ place }: ViewProps) {
   const whose = whoseOf(place.params);
   const name = whose.user ?? whose.app ?? "me";
   return (
     <>
       <Export whose={whose} name={name} />
-      <ImportFile isOperator={isOperator} />
       <Erase key={JSON.stringify(whose)} whose={whose} name={name} />
     </>
   );
@@ -54,89 +49,48 @@ function Export({ whose, name }: { readonly whose: Params; readonly name: string
 }
 
 function Erase({ whose, name }: { readonly whose: Params; readonly name: string }) {
-  const [left, setLeft] = useState<NonNullable<ForgetState["left"]> | null>(null);
-  const [progress, setProgress] = useState<ForgetState | null>(null);
+  const [left, setLeft] = useState<Forgotten | null>(null);
+  const [erased, setErased] = useState<Forgotten | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const { ask: askFirst, dialog } = useAskFirst(() => {});
-  const dryRun = async () => {
+  const forget = (dryRun: boolean) => ask<Forgotten>("forget", { method: "POST", whose, body: { dryRun } });
+  const countRows = () => {
     setError(null);
-    try {
-      const state = await ask<ForgetState>("forget", { whose, query: { count: true } });
-      setLeft(state.left ?? null);
-    } catch (failure) {
-      setError(failure as Error);
-    }
+    forget(true).then(setLeft, setError);
   };
-  const running = progress?.state === "running";
-  useEffect(() => {
-    if (!running) return;
-    const timer = setTimeout(() => {
-      ask<ForgetState>("forget", { whose }).then(setProgress, setError);
-    }, progressMs);
-    return () => clearTimeout(timer);
-  }, [progress, running, whose]);
   const erase = () =>
     askFirst({
-      ...{
-        title: `Erase everything of ${name}?`,
-        does: "Erase for good",
-        danger: true,
-        reason: false,
-        typed: name,
-      },
+      ...{ title: `Erase everything of ${name}?`, does: "Erase for good", danger: true },
+      ...{ reason: false as const, typed: name },
       about: (
         <p>
           {left && `${count(left.total)} rows go, `}with checkpoints and audit trail. Nothing brings them
           back.
         </p>
       ),
-      async act() {
-        setProgress(await ask<ForgetState>("forget", { method: "POST", whose, body: {} }));
-      },
+      act: async () => setErased(await forget(false)),
     });
   return (
     <section aria-labelledby="erase">
       <h2 id="erase">Erase</h2>
       <p>First count what would go; nothing is deleted by counting.</p>
       <div class="buttons">
-        <button type="button" onClick={() => void dryRun()}>
+        <button type="button" onClick={countRows}>
           Count what would go
         </button>
-        <button
-          type="button"
-          class="danger"
-          disabled={left === null || left.total === 0 || running}
-          onClick={erase}
-        >
+        <button type="button" class="danger" disabled={left === null || left.total === 0} onClick={erase}>
           Erase…
         </button>
       </div>
       {error && <Trouble error={error} />}
       {left && <Counts removed={left.removed} total={left.total} />}
-      {progress && <Progress state={progress} />}
+      {erased && (
+        <p role="status">
+          {erased.complete ? "All of it is gone:" : "Others kept writing, so run it again:"}{" "}
+          {count(erased.total)} rows.
+        </p>
+      )}
       {dialog}
     </section>
-  );
-}
-
-function Progress({ state: { state, done, total, problem } }: { readonly state: ForgetState }) {
-  const words = {
-    running: "Erasing…",
-    done: "All of it is gone.",
-    failed: "It stopped: run it again.",
-    none: "",
-  };
-  return (
-    <div role="status">
-      <progress
-        max={Math.max(1, total)}
-        value={state === "done" ? Math.max(1, total) : done}
-        aria-label="Erased"
-      />
-      <p>
-        {words[state]} {count(done)} of {count(total)} rows
-      </p>
-      {problem && <p class="trouble">{problem.detail}</p>}
-    </div>
   );
 }
