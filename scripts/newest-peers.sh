@@ -40,7 +40,7 @@ if ! npm install --ignore-scripts --no-audit --no-fund --no-package-lock --logle
 fi
 
 printf 'With the newest peers:'
-for peer in langgraph core langgraph-checkpoint langgraph-checkpoint-postgres langgraph-supervisor; do
+for peer in langgraph core langgraph-checkpoint langgraph-checkpoint-postgres; do
   printf ' @langchain/%s %s' "$peer" "$(node -p "require('./node_modules/@langchain/$peer/package.json').version")"
 done
 printf ' langchain %s\n' "$(node -p "require('./node_modules/langchain/package.json').version")"

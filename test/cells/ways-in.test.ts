@@ -103,13 +103,13 @@ describe("over several cells", () => {
       );
       expect(JSON.stringify(model.calls)).toContain(`The release of ${scope.tenantId} is due.`);
       const main = new ScriptedChatModel({
-        replies: [{ toolCalls: [delegate("tools", "planner", "Plan.")] }, "Ok."],
+        replies: [{ toolCalls: [delegate("planner", "Plan.")] }, "Ok."],
       });
       const planner = new ScriptedChatModel({
         replies: [{ toolCalls: [{ name: "memory_query", args: { query: "release" } }] }, "the plan"],
       });
       const supervisor = await createMemorySupervisor({
-        ...{ mode: "tools", memory, model: main },
+        ...{ memory, model: main },
         ...{ planner: { model: planner }, executor: { model: silentModel() } },
       });
       const run = runOf(scope, randomUUID());
