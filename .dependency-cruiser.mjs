@@ -269,7 +269,7 @@ export default {
         pathNot: ["^src/langgraph/", "^src/jobs/"],
       },
       to: {
-        path: isPackage("@langchain/langgraph", "@langchain/langgraph-supervisor", "langchain"),
+        path: isPackage("@langchain/langgraph", "langchain"),
         dependencyTypesNot: ["type-only"],
       },
     },

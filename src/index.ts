@@ -91,14 +91,10 @@ export {
   createMemorySupervisor,
   type MemorySupervisor,
   type MemorySupervisorOptions,
+  type NamedSubagent,
+  type Subagent,
+  type SubagentDefinition,
 } from "./langgraph/supervisor/create-memory-supervisor.js";
-export type {
-  NamedSubagent,
-  Subagent,
-  SubagentDefinition,
-  SubagentGraph,
-} from "./langgraph/supervisor/subagent.js";
-export type { Delegations } from "./langgraph/supervisor/supervisor-tools.js";
 export { type ConsentToolOptions, consentTool } from "./langgraph/tools/consent-tool.js";
 export {
   type EndConversationToolOptions,

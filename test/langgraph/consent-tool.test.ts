@@ -18,7 +18,7 @@ import {
   withMemory,
 } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
-import { delegate, modes, silentModel } from "../support/supervisor-fixture.js";
+import { delegate, silentModel } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addressOf, newThread, say, toolAgent } from "./conversation.js";
 
@@ -187,7 +187,7 @@ describe("the consent tool", () => {
     expect(await known(memory, thread)).toEqual([]);
   });
 
-  it.each(modes)("takes a task that one agent gave another for nobody's words (%s)", async (mode) => {
+  it("takes a task that one agent gave another for nobody's words", async () => {
     const memory = database.memory();
     const thread = newThread();
     const id = await propose(memory, thread, "Porto");
@@ -196,8 +196,8 @@ describe("the consent tool", () => {
       replies: [calls({ proposal: id, decision: "approve", quote: "yes, I agree" }), "Done."],
     });
     const supervisor = await createMemorySupervisor({
-      ...{ memory, mode },
-      model: new ScriptedChatModel({ replies: [{ toolCalls: [delegate(mode, "planner", task)] }, "Done."] }),
+      memory,
+      model: new ScriptedChatModel({ replies: [{ toolCalls: [delegate("planner", task)] }, "Done."] }),
       planner: { model: subagent, tools: [consentTool(memory)] },
       executor: { model: silentModel() },
     });
