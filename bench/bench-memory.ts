@@ -1,12 +1,7 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import {
-  createMemory,
-  type Memory,
-  type MemoryConfig,
-  type MemoryDraft,
-  type MemoryOptions,
-  type Scope,
-} from "../src/index.js";
+import { createMemoryWith } from "../src/create-memory.js";
+import type { Memory, MemoryConfig, MemoryDraft, MemoryOptions, Scope } from "../src/index.js";
+import type { ChangedConstants } from "../src/options.js";
 
 /** One thread of a user. */
 export interface ThreadPlace {
@@ -20,17 +15,19 @@ export type Round = readonly [user: string, agent: string];
 /** A memory that has only what the benchmark writes: nothing is extracted, and no episodes are made. */
 export async function openBenchMemory(
   options: MemoryOptions,
-  { memories, consolidation }: Pick<MemoryConfig, "memories" | "consolidation"> = {},
+  {
+    memories,
+    consolidation,
+    constants = {},
+  }: Pick<MemoryConfig, "memories" | "consolidation"> & { readonly constants?: ChangedConstants } = {},
 ): Promise<Memory> {
-  const memory = createMemory({
-    ...options,
-    config: {
-      memories: { extract: false, episodes: false, ...memories },
-      consolidation: { enabled: false, ...consolidation },
-      // A busy machine must not turn a slow search into one that found nothing.
-      retrieval: { timeoutMs: 60_000 },
-    },
-  });
+  const config = {
+    memories: { extract: false, episodes: false, ...memories },
+    consolidation: { enabled: false, ...consolidation },
+  };
+  // A busy machine must not turn a slow search into one that found nothing.
+  const retrieval = { timeoutMs: 60_000 };
+  const memory = createMemoryWith({ ...options, config }, { retrieval, ...constants });
   await memory.setup();
   return memory;
 }

@@ -18,7 +18,7 @@ import { deleteThread, forget } from "./forgetting/forget.js";
 import { isolatedMemory } from "./isolated-memory.js";
 import { createJobsApi } from "./jobs/jobs-api.js";
 import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/checkpointer/owned-postgres-saver.js";
-import { defaultLogger, errorLine, errorWords, type Logger, lineLogger } from "./logger.js";
+import { defaultLogger, errorLine, type Logger, lineLogger } from "./logger.js";
 import { createChangesApi } from "./memories/changes/changes-api.js";
 import { createQuarantineApi } from "./memories/edit/quarantine.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
@@ -30,7 +30,7 @@ import { createEmbedder } from "./models/embedder.js";
 import { memoryVectors, reembed } from "./models/reembed.js";
 import { type AppStatsOf, appStats } from "./notes/app-stats.js";
 import { createNotesApi } from "./notes/notes-api.js";
-import { type ResolvedConfig, resolveConfig } from "./options.js";
+import { type ChangedConstants, type ResolvedConfig, resolveConfig } from "./options.js";
 import { createAppsApi, createUsersApi } from "./owners/users-api.js";
 import type { Outage } from "./postgres/circuit-breaker.js";
 import type { Database } from "./postgres/database.js";
@@ -79,17 +79,22 @@ import { type MemoryWithWayIn, type WayIn, wayInKey } from "./way-in.js";
  * @throws MemoryError `INVALID_INPUT`, `PEER_MISSING`
  */
 export function createMemory(options: MemoryOptions = {}): Memory {
-  parseInput(memoryOptionsSchema, options, "options of createMemory");
-  return closeAfterCalls(openMemory(options));
+  return createMemoryWith(options, {});
 }
 
-function openMemory(options: MemoryOptions): MemoryWithWayIn {
+/** The same with other constants than the package's: for its own tests. */
+export function createMemoryWith(options: MemoryOptions, constants: ChangedConstants): Memory {
+  parseInput(memoryOptionsSchema, options, "options of createMemory");
+  return closeAfterCalls(openMemory(options, constants));
+}
+
+function openMemory(options: MemoryOptions, constants: ChangedConstants): MemoryWithWayIn {
   const defaultScope = parseDefaultScope(options);
-  const runtime = createRuntime(options, (delayMs) => upkeep.background.wakeIn(delayMs));
+  const runtime = createRuntime(options, constants, (delayMs) => upkeep.background.wakeIn(delayMs));
   const { db, config } = runtime;
   /** For work in bulk, whose statements have no deadline. */
   const patient = { ...runtime, db: db.patient };
-  const observe = createObserve(db, config.telemetry, runtime.redactor);
+  const observe = createObserve(db);
   const upkeep: Upkeep = createUpkeep(runtime, patient, observe, options.jobs ?? "background");
   const { background, lifecycle } = upkeep;
   let saver: PostgresSaver | undefined;
@@ -179,9 +184,10 @@ function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | 
 /** What `options` say, checked and with defaults. Nothing is opened. */
 function createRuntime(
   options: MemoryOptions,
+  constants: ChangedConstants,
   onRetry: (delayMs: number) => void,
 ): Runtime<ResolvedConfig> & { readonly usage: ProcessUsage } {
-  const config = resolveConfig(options.config);
+  const config = resolveConfig(options.config, constants);
   const logger = lineLogger(options.logger ?? defaultLogger);
   const { database, schema: schemaName = "mnemograph" } = options;
   const { clock, isolation, embeddings, embeddingSpace: spaceName } = options;
@@ -226,12 +232,12 @@ function createRounds(
       return { recorded, lastSeq };
     },
     recall: (input) =>
-      observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled(input?.query)),
+      observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled),
     async remember(input) {
       const { remembered, due } = await observe(
         spans.remember,
         (seen) => remember({ ...runtime, db: seen }, input),
-        reportRemembered(input),
+        reportRemembered,
       );
       await start(remembered.summary, due);
       // The first turn also looks for what a dead process left behind; it costs that turn nothing.
@@ -242,7 +248,7 @@ function createRounds(
       const { hits, form, budgetTokens } = await observe(
         spans.query,
         (seen) => queryMemories({ ...runtime, db: seen }, input),
-        reportHits(input?.query),
+        reportHits,
       );
       return form === null ? fittingHits(hits, budgetTokens) : bulletsOf(hits, form, budgetTokens);
     }) as Memory["query"],
@@ -301,11 +307,11 @@ function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>, defaultSco
     async reportError(failure) {
       parseInput(failureSchema, failure, "failure");
       const { node, error, scope, threadId } = failure;
-      const words = config.telemetry.content ? ` (${errorWords(error)})` : "";
-      logger.error(
-        `${node} failed for ${threadId}, the turn goes on without it: ${errorLine(error)}${words}`,
-        { threadId, step: node, ...(MemoryError.is(error) && { code: error.code }) },
-      );
+      logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${errorLine(error)}`, {
+        threadId,
+        step: node,
+        ...(MemoryError.is(error) && { code: error.code }),
+      });
       // Trying to write to a database that is down would make the user wait once more.
       if (MemoryError.is(error, "DATABASE_UNAVAILABLE")) return;
       if (MemoryError.is(error) && isConnectionError(error.cause)) return;

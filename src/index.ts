@@ -156,7 +156,7 @@ export type {
   MemoryTrust,
 } from "./memories/item/memory.js";
 export type { MemoryMetadata } from "./memories/item/memory-metadata.rule.js";
-export type { ExtractAfterConfig, MemoriesConfig } from "./memories/item/memory-options.js";
+export type { MemoriesConfig } from "./memories/item/memory-options.js";
 export type { MemoryListing } from "./memories/item/memory-row.js";
 export type { MemoriesApi, MemoryAccess, MemoryChangeAccess } from "./memories/memories-api.js";
 export type { WriteOutcome } from "./memories/write/write-runtime.js";
@@ -177,7 +177,7 @@ export type {
   SearchNotes,
 } from "./notes/notes-api.js";
 export type { NotesConfig } from "./notes/notes-options.js";
-export type { ConfigPreset, MemoryConfig } from "./options.js";
+export type { MemoryConfig } from "./options.js";
 export type { ListedOwner, ListOwners } from "./owners/list-owners.js";
 export type { UninstallApp, Uninstalled } from "./owners/uninstall-app.js";
 export type { AppsApi, UsersApi } from "./owners/users-api.js";
@@ -186,7 +186,6 @@ export type { DatabaseConfig, DatabaseOption, PostgresPool } from "./postgres/op
 export type { TableSize } from "./postgres/table-sizes.js";
 export type { ProcedureInput, ProceduresApi } from "./procedures/procedures-api.js";
 export { shownBy } from "./rounds/memory-block.js";
-export type { TelemetryConfig } from "./rounds/observe.js";
 export type { RecallInput } from "./rounds/recall.js";
 export type { Recalled, RecalledMemories } from "./rounds/recalled.js";
 export type { Remembered } from "./rounds/remember.js";

@@ -1,18 +1,11 @@
 import { createConsentExpiryWork } from "./consents/consents-api.js";
 import { createConsolidationJob } from "./consolidation/consolidation-graph.js";
 import { createConsolidationWork } from "./consolidation/consolidation-work.js";
-import { forgetOldBlocks } from "./conversation/shown-turns.js";
 import { createCompressionJob } from "./episodes/compression-graph.js";
 import { MemoryError } from "./errors.js";
 import { createExtractionJob } from "./facts/extraction-graph.js";
 import { createInsightsJob } from "./insights/insights-graph.js";
-import {
-  acrossAllTenants,
-  createBackgroundWork,
-  keepTenant,
-  sweepWork,
-  type Worker,
-} from "./jobs/background-work.js";
+import { acrossAllTenants, createBackgroundWork, keepTenant, type Worker } from "./jobs/background-work.js";
 import type { JobTicket } from "./jobs/job-kinds.rule.js";
 import { createJobQueue, type QueueOption } from "./jobs/job-queue.js";
 import { createOwnerTaskWorker } from "./jobs/owner-task.js";
@@ -26,7 +19,6 @@ import { type Observe, type Observed, reportWork, spans } from "./rounds/observe
 import type { DueTask, Remembered } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
 import type { ThreadRef } from "./scope/scope.js";
-import { traceDays } from "./search/retrieval-options.js";
 import { createStoreSweep } from "./store/sweep-items.js";
 import { createSummaryWorker } from "./summaries/claim-summary.js";
 import { createSummarizationJob } from "./summaries/summarization-graph.js";
@@ -80,7 +72,6 @@ export function createUpkeep(
   const withoutModel: Worker[] = [
     createConsentExpiryWork(db),
     ...[lifecycle.work, lifecycle.trimming, createStoreSweep(patient.db)],
-    traceWork(runtime),
   ];
   // Made once: a sweep remembers when it last looked for each.
   const forAll = (worker: Worker) => acrossAllTenants(db, worker);
@@ -122,14 +113,14 @@ function createWork(
   jobs: "background" | "inline" | QueueOption,
   { all: workers, own }: { readonly all: readonly Worker[]; readonly own: readonly Worker[] },
 ): QueuedWork {
-  const { concurrency, concurrencyByKind, sweepIntervalMs, pollIntervalMs } = config.jobs;
+  const { concurrency, sweepIntervalMs, pollIntervalMs } = config.jobs;
   const inProcess = (how: "background" | "inline") =>
     createBackgroundWork({ jobs: how, concurrency, sweepIntervalMs, logger, workers });
   if (typeof jobs === "string") return { ...inProcess(jobs), work: refuseToWork };
   return createQueuedWork({
     ...{ queue: createJobQueue(db, jobs, logger), local: inProcess("background") },
     ...{ workers, own, logger, pollIntervalMs, sweepIntervalMs, mayWork: db.mayCrossTenants },
-    concurrencyOf: (kind) => concurrencyByKind[kind] ?? concurrency,
+    concurrency,
   });
 }
 
@@ -181,13 +172,4 @@ function createWorkers({ db, config }: Runtime<ResolvedConfig>, jobs: Upkeep["jo
     ...(config.consolidation.enabled ? consolidation : []),
   ];
   return { summaries, tasks, enabled };
-}
-
-/** Every hour is often enough: what is old is shown to nobody. */
-const oldSweepMs = 3_600_000;
-
-/** Upkeep that takes away the words of memory blocks that were kept long enough. */
-function traceWork({ db, config }: Runtime<ResolvedConfig>): Worker {
-  const run = () => forgetOldBlocks(db.patient, traceDays(config.retrieval));
-  return sweepWork("traces", { intervalMs: oldSweepMs, name: "Old memory blocks", run });
 }

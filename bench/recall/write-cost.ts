@@ -87,7 +87,10 @@ export async function measureLinks(
   const linksEach = 3;
   const open = (links: number) =>
     // Whatever is nearest is linked.
-    openBenchMemory({ database: source, schema, embeddings }, { memories: { links, linkSimilarity: 0 } });
+    openBenchMemory(
+      { database: source, schema, embeddings },
+      { constants: { memories: { links, linkSimilarity: 0 } } },
+    );
   const [linking, alone] = [await open(linksEach), await open(0)];
   const timings = await timeInTurns(
     { linked: add(linking, "linking", 77), unlinked: add(alone, "unlinked", 77) },

@@ -17,7 +17,7 @@ import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { block, element } from "../text/prompt-text.js";
 import { hasWords } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
-import { type EpisodesRuntime, episodeRange, episodeText } from "./episode-text.rule.js";
+import { type EpisodesRuntime, episodeRange, episodeRule, episodeText } from "./episode-text.rule.js";
 
 /** A thread whose older turns may be due to become an episode. */
 interface CompressionWork extends ThreadAddress {
@@ -53,11 +53,12 @@ export async function loadCompression(
   const { memories } = deps.config;
   const thread = await findCompressionWork(deps.db, claim);
   if (!thread) return "lost";
-  const turns = episodeRange(thread.turns, claim.doneUntil, memories);
+  const rule = episodeRule(memories);
+  const turns = episodeRange(thread.turns, claim.doneUntil, rule);
   if (!turns) return skipTask(deps.db, claim, { doneUntil: claim.doneUntil, more: false });
 
   const messages = await findTurnMessages(deps.db, { threadRef: claim.threadRef, ...turns });
-  const more = episodeRange(thread.turns, turns.end, memories) !== null;
+  const more = episodeRange(thread.turns, turns.end, rule) !== null;
   const said = messages.filter(({ text }) => hasWords(text));
   if (said.length === 0) return skipTask(deps.db, claim, { doneUntil: turns.end, more });
   const { ownerRef, scope, threadId } = thread;

@@ -205,7 +205,7 @@ export function shownBy(recalled: Recalled): ShownRound {
     similarity: bestSimilarity(found),
     ...(recallMs !== undefined && { recallMs }),
     ...{ summaryId: summary?.id ?? null, leftOut: memories.leftOut },
-    block: recalled.traced ? memoryBlock(recalled) : null,
+    block: null,
   };
 }
 

@@ -48,7 +48,7 @@ export interface RecallInput {
    * @default false
    */
   readonly consents?: boolean | undefined;
-  /** "passive": the conversation alone, no memories. @default `retrieval.mode` */
+  /** "passive": the conversation alone, no memories. @default "active" */
   readonly mode?: RecallMode | undefined;
 }
 
@@ -86,7 +86,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const { scope, ...asks } = parseScoped(inputSchema, input, "recall");
   const threadId = parseThreadId(asks.threadId);
   const { retrieval, policy } = deps.config;
-  const mode = asks.mode ?? retrieval.mode;
+  const mode = asks.mode ?? "active";
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
   const read = { ...readQuestion(query, deps.db.language, timeOf(deps)), vector: null };
@@ -117,7 +117,6 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
       top: found.changes,
     },
     consents: found.consents,
-    ...(retrieval.traces && { traced: true }),
   };
   const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
   reportNotes(deps, { scope, threadId }, fitting);
@@ -157,7 +156,7 @@ interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageId
 /** What is asked of the database, without the question's vector. */
 function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStatement {
   const { scope, threadId, messageIds, query, question, categories } = asks;
-  const { budgetTokens, minSlotImportance, fill } = config.retrieval;
+  const { budgetTokens, minSlotImportance } = config.retrieval;
   return {
     // What cannot be stored is the id of no recorded message.
     address: { scope, threadId, messageIds: messageIds?.filter(isStorable) },
@@ -181,7 +180,7 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStateme
       ...categoriesShown(config.policy, categories),
       minImportance: minSlotImportance,
       most: Math.ceil(budgetTokens / fewestSlotTokens),
-      rest: fill ? Math.ceil(budgetTokens / fewTokens) : 0,
+      rest: Math.ceil(budgetTokens / fewTokens),
       // As many again are counted as left out.
       statements: 2 * Math.ceil(budgetTokens / fewTokens),
     },

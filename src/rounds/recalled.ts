@@ -73,8 +73,6 @@ export interface Recalled {
   };
   /** What waits for the user's consent and may be asked about, newest first; only where the recall asked for it. */
   readonly consents: readonly PendingConsent[];
-  /** Set where `retrieval.traces` asks to keep the memory block. */
-  readonly traced?: boolean;
 }
 
 /** Kept beside the recalls: it says nothing about what is known. */

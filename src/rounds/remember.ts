@@ -1,5 +1,5 @@
 import { type RecordInput, record } from "../conversation/record.js";
-import { episodeRange } from "../episodes/episode-text.rule.js";
+import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
 import { markTask, type ThreadTask } from "../jobs/thread-task.js";
 import type { MemoryOptions } from "../memories/item/memory-options.js";
 import type { Runtime } from "../runtime.js";
@@ -45,7 +45,9 @@ export async function remember(
   const extract = deps.hasModel && memories.extract;
   const note = deps.hasModel && notes.enabled;
   const thread = await record(deps, input, {
-    extract: extract ? memories.extractAfter : undefined,
+    extract: extract
+      ? { messages: memories.extractAfterMessages, idleMs: memories.extractIdleMs }
+      : undefined,
     note: note ? notes : undefined,
   });
   const { recorded, lastSeq, threadRef, extractInMs } = thread;
@@ -57,7 +59,7 @@ export async function remember(
   if (await isRoundOpen(deps.db, threadRef, thread.messages))
     return ended({ started: false, reason: "round_open" });
 
-  if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, memories)) {
+  if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, episodeRule(memories))) {
     await markTask(deps.db, { threadRef, task: "compress" });
     due.push({ threadRef, task: "compress" });
   }

@@ -34,7 +34,7 @@ export interface RoundOptions {
    * name. @default no restriction; the run's `agent_id`
    */
   readonly agent?: string | undefined;
-  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
+  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default "active" */
   readonly memoryMode?: RecallMode | undefined;
 }
 
