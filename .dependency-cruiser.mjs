@@ -40,11 +40,10 @@ const mayImport = {
     ...["text", "postgres", "scope"],
     ...["memories/item", "memories/changes", "memories/guard", "memories/write", "memories/edit"],
   ],
-  cells: ["text", "postgres", "scope", "events", "usage", "search/held"],
+  cells: ["text", "postgres", "scope", "events", "usage"],
   checkpoints: ["text", "postgres", "scope", "conversation"],
   summaries: ["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
   search: ["text", "postgres", "scope", "models", "memories/item"],
-  "search/held": ["text", "postgres", "scope", "models", "memories/item", "search"],
   store: ["text", "postgres", "scope", "models", "jobs", "search"],
   facts: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
@@ -95,7 +94,7 @@ const mayImport = {
   ],
   rounds: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "consents", "search", "search/held", "summaries", "episodes"],
+    ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
     ...["models", "notes"],
   ],
   // Ways in: they know what `Memory` says, and the types and pure rules that it speaks of.
@@ -145,7 +144,6 @@ const mayImport = {
       "memories",
       "notes",
       "owners",
-      "search/held",
       "store",
       "summaries",
       "transfer",
