@@ -68,10 +68,12 @@ async function quarantine(flags: QuarantineFlags): Promise<void> {
 
 async function list(flags: QuarantineFlags): Promise<void> {
   const { limit = 1_000, after } = flags;
-  const held = await useListed(flags, ({ quarantine }, whose) => quarantine.list({ ...whose, limit, after }));
+  const listed = await useListed(flags, ({ quarantine }, whose) =>
+    quarantine.list({ ...whose, limit, after }),
+  );
   const everybody = flags.user === undefined && flags.app === undefined;
-  const rows = held.map((one) => (everybody ? [whoseIs(one.scope), ...row(one)] : row(one)));
-  print(flags, held, () => aligned(rows).join("\n") || "Nothing is in quarantine.");
+  const rows = listed.map((one) => (everybody ? [whoseIs(one.scope), ...row(one)] : row(one)));
+  print(flags, listed, () => aligned(rows).join("\n") || "Nothing is in quarantine.");
 }
 
 /** The error for want of consent in this command's own words. */
