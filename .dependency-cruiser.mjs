@@ -43,7 +43,6 @@ const mayImport = {
   checkpoints: ["text", "postgres", "scope", "conversation"],
   summaries: ["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
   search: ["text", "postgres", "scope", "models", "memories/item"],
-  "search/held": ["text", "postgres", "scope", "models", "memories/item", "search"],
   store: ["text", "postgres", "scope", "models", "jobs", "search"],
   facts: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
@@ -94,7 +93,7 @@ const mayImport = {
   ],
   rounds: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "consents", "search", "search/held", "summaries", "episodes"],
+    ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
     ...["models", "notes"],
   ],
   // Ways in: they know what `Memory` says, and the types and pure rules that it speaks of.
@@ -144,7 +143,6 @@ const mayImport = {
       "memories",
       "notes",
       "owners",
-      "search/held",
       "store",
       "summaries",
       "transfer",

@@ -112,9 +112,9 @@ export function errorKind(error: unknown): string {
 
 function statusesOf(error: object): string[] {
   const response = propertyOf(error, "response");
-  const held = [propertyOf(error, "status"), propertyOf(error, "statusCode")];
-  if (typeof response === "object" && response !== null) held.push(propertyOf(response, "status"));
-  return held
+  const statuses = [propertyOf(error, "status"), propertyOf(error, "statusCode")];
+  if (typeof response === "object" && response !== null) statuses.push(propertyOf(response, "status"));
+  return statuses
     .filter((status) => Number.isInteger(status) && Number(status) >= 100 && Number(status) < 600)
     .map(String);
 }

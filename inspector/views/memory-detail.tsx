@@ -139,7 +139,7 @@ function Source({ memory, whose }: { readonly memory: Memory; readonly whose: Pa
     async (signal) => {
       if (first === undefined) return { messages: [] };
       const query = { after: first - 1, limit: 1, mostCharacters: 4_000 };
-      // A thread stays within the app it was held in, and so may be named from a memory that holds in all.
+      // A thread stays within its app, and so may be named from a memory that holds in all.
       return ask<{ readonly messages: readonly Message[] }>(path`threads/${threadId}/messages`, {
         whose,
         query,

@@ -30,7 +30,7 @@ export interface ConsolidatedPair {
   /** The model's, in a few words. */
   readonly reason: string;
   /**
-   * "merge": `gone` became one with `kept`. "close": `gone` held until `kept` did. "link": both stay, linked. "none": both
+   * "merge": `gone` became one with `kept`. "close": `gone` was valid until `kept` was. "link": both stay, linked. "none": both
    * stay as they were.
    */
   readonly action: "merge" | "close" | "link" | "none";

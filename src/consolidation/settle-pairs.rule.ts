@@ -22,7 +22,7 @@ export type PairRefusal = "details" | "believed" | "pinned" | "consent" | "slot"
 export type PairEffect =
   /** `gone` becomes one with `kept`, whose words stand. */
   | { readonly action: "merge"; readonly kept: StoredMemory; readonly gone: StoredMemory }
-  /** `gone` held until `validTo`; `kept` holds. */
+  /** `gone` was valid until `validTo`; `kept` is valid. */
   | {
       readonly action: "close";
       readonly kept: StoredMemory;

@@ -45,7 +45,7 @@ export interface JobSteps<Claim extends Lease, Work extends JobAddress, Made ext
    * @default all of it
    */
   prepare?(claim: Claim, work: Work): Promise<Work | JobStatus>;
-  /** Asks the model. No connection is held meanwhile; `renew` extends the lease, between two calls. */
+  /** Asks the model. No connection is taken meanwhile; `renew` extends the lease, between two calls. */
   make(taken: Taken<Claim, Work, Made>, renew: () => Promise<void>): Promise<Partial<Made>>;
   /** What may be kept of what the model made. */
   validate(taken: Taken<Claim, Work, Made>): Partial<Made> | Promise<Partial<Made>>;
@@ -63,7 +63,7 @@ type Step<Claim, Work, Made> = (
 /**
  * The steps of a kind of work with what all kinds do at each: load → make → validate → save → follow.
  *
- * A try that fails is recorded by `save`, and what was there before stays as it is. No connection is held while the model works.
+ * A try that fails is recorded by `save`, and what was there before stays as it is. A working model takes no connection.
  */
 export function guardedSteps<Claim extends Lease, Work extends JobAddress, Made extends object>(
   deps: JobRuntime,

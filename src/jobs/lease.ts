@@ -3,7 +3,7 @@ import { MemoryError } from "../errors.js";
 import { eventsInserted, type MemoryEvent } from "../events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
 
-/** The right to do a piece of work, held by one worker until the lease runs out. */
+/** The right to do a piece of work, which one worker has until the lease runs out. */
 export interface Lease {
   /**
    * 1 for the first try, one more each time the work is taken. It fences the lease: a worker whose lease ran out can no
@@ -112,19 +112,19 @@ export async function setHeld<Claim extends Lease>(
   set: Sql,
   event?: MemoryEvent,
 ): Promise<void> {
-  const told = event && sql`, told as (${eventsInserted(db, [event])} where exists (select from held))`;
-  const held = await db.query(
+  const told = event && sql`, told as (${eventsInserted(db, [event])} where exists (select from fenced))`;
+  const fenced = await db.query(
     sql`
-    with held as (
+    with fenced as (
       update ${tableOf(db, table)} w set ${set}
       where ${isHeld(table, claim)}
       returning attempts
     )
     ${told ?? empty}
-    select attempts from held`,
+    select attempts from fenced`,
     { prepare: true },
   );
-  if (held.length === 0) throw new MemoryError("LEASE_LOST", "Another worker took this work over.");
+  if (fenced.length === 0) throw new MemoryError("LEASE_LOST", "Another worker took this work over.");
 }
 
 /** Whether a row of `table` is still that of `claim`, and no other worker's. */

@@ -8,8 +8,7 @@ import { linksOf, type MemoryCandidate } from "../search/memory-hits.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
 import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
 import { type RecallMode, type SearchRuntime, shownFloor } from "../search/retrieval-options.js";
-import type { RecallResult } from "./find-recall.js";
-import type { RecalledChange } from "./told-news.js";
+import type { RecalledChange, RecallResult } from "./find-recall.js";
 
 /** Durable memories for a round. */
 export interface RecalledMemories {

@@ -34,9 +34,9 @@ export interface AllListing {
   readonly tenantId?: string | undefined;
 }
 
-/** Whether the column `held` is of this tenant; any where none is named. */
-export function ofTenant(held: Sql, tenantId: string | undefined): Sql {
-  return tenantId === undefined ? sql`true` : sql`${held} = ${tenantId}`;
+/** Whether `column` is of this tenant; any where none is named. */
+export function ofTenant(column: Sql, tenantId: string | undefined): Sql {
+  return tenantId === undefined ? sql`true` : sql`${column} = ${tenantId}`;
 }
 
 /** Columns as a scope. */
@@ -56,9 +56,9 @@ export function idDigest(id: Sql | string | null): Sql {
   return sql`sha256(replace(${id}, E'\\\\', E'\\\\\\\\')::bytea)`;
 }
 
-/** Whether the column `held` has this id: found by its digest, decided by the id itself. */
-export function isId(held: Sql, id: Sql | string | null): Sql {
-  return sql`${idDigest(held)} = ${idDigest(id)} and ${held} = ${id}`;
+/** Whether `column` has this id: found by its digest, decided by the id itself. */
+export function isId(column: Sql, id: Sql | string | null): Sql {
+  return sql`${idDigest(column)} = ${idDigest(id)} and ${column} = ${id}`;
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -105,10 +105,10 @@ async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promis
  */
 export function guardedPool(db: Database, clients: ClientSource, place: CheckpointPlace) {
   const { scope, threadId, threadRef } = place;
-  const held = sql`select from ${db.schema}.thread t where t.id = ${threadRef} for share`;
+  const locking = sql`select from ${db.schema}.thread t where t.id = ${threadRef} for share`;
   const begin = async (client: ClientBase) => {
     await asTenant((scope ?? nobody).tenantId, () => db.beginOn(client));
-    const { rowCount } = await client.query(held.text, held.values);
+    const { rowCount } = await client.query(locking.text, locking.values);
     if (rowCount === 0) throw threadForbidden(threadId);
   };
   return {

@@ -132,9 +132,9 @@ function fits({ summary, leftOut, gap }: Recalled, talk: readonly BaseMessage[])
 
 /** Ids of the recalled messages that the state does not hold. */
 function broughtTo(state: readonly BaseMessage[], { recent, lastRound, gap }: Recalled): string[] {
-  const held = new Set(state.map(({ id }) => id));
+  const stateIds = new Set(state.map(({ id }) => id));
   return [...recent, ...lastRound, ...gap].flatMap(({ id }) =>
-    id === undefined || held.has(id) ? [] : [id],
+    id === undefined || stateIds.has(id) ? [] : [id],
   );
 }
 

@@ -66,11 +66,11 @@ export function remembering(
     config: LangGraphRunnableConfig,
   ): Promise<MemoryState & Record<string, unknown>> => {
     const recalled = fromState(state[memoryKey]);
-    const held = messagesOf(state, { messagesKey, config, node: "rememberNode" });
+    const inState = messagesOf(state, { messagesKey, config, node: "rememberNode" });
     let update: MemoryState & Record<string, unknown> = {};
     await continueOnError(memory, { node: "remember", onError }, config, async () => {
       // Recall has left out what strangers brought; where it failed, or in a run resumed after it, it is done here.
-      const own = recalled ? held : (await claimRun(memory, held, config)).messages;
+      const own = recalled ? inState : (await claimRun(memory, inState, config)).messages;
       const said = own.flatMap((message) => saidInState(message, recalled) ?? []);
       const { recorded, summary } = await memory.remember({
         ...runIdentity(config, memory),
@@ -100,8 +100,8 @@ function stateUpdate(
   for (const id of covered) kept.delete(id);
   const ids = new Set(own.flatMap(({ id }) => id ?? []));
   const gone = [...ids].filter((id) => !kept.has(id)).map((id) => new RemoveMessage({ id }));
-  const held = new Set(own);
-  return [...gone, ...[...kept.values()].filter((message) => !held.has(message))];
+  const ownMessages = new Set(own);
+  return [...gone, ...[...kept.values()].filter((message) => !ownMessages.has(message))];
 }
 
 /** What came after the last recorded message; everything when it is not in the state: recording is idempotent. */

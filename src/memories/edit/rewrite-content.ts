@@ -16,7 +16,7 @@ import type { WriteRuntime } from "../write/write-runtime.js";
 
 /**
  * Gives the memory `before` of a locked owner the content of `next` and makes it active. It is linked anew where its text
- * is another, or it never had links. Where it takes a slot (again), it holds since what held that slot meanwhile ended.
+ * is another, or it never had links. Where it takes a slot (again), it holds since what had that slot meanwhile ended.
  *
  * @param how.embedded the text's vector; null keeps the one there is.
  * @param how.vouched whether instructions to a model may stand in it: a person approved it, or it was active with these
@@ -67,7 +67,7 @@ export interface Editing {
   readonly before: MemoryItem;
 }
 
-/** `next`, which is to be seen again: for good, where the time is over until which it held. */
+/** `next`, which is to be seen again: for good, where its time is over. */
 export function unexpiredFrom({ owner }: Pick<Editing, "owner">, next: MemoryItem): MemoryItem {
   const over = next.expiresAt !== null && next.expiresAt <= owner.now;
   return over ? { ...next, expiresAt: null } : next;

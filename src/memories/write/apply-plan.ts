@@ -18,9 +18,6 @@ import { type MemoryRewrite, rewriteMemory } from "./rewrite-memory.js";
 import type { KnownMemory, ToldStatement, WriteContext } from "./statement.js";
 import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
 
-/** What new memories are made with. */
-export type NewMemoryContext = Pick<WriteContext, "config" | "language" | "newId">;
-
 /** A memory to link to; without a ref one that is made in the same statement. */
 export type NearMemory = Pick<KnownMemory, "relation" | "id" | "similarity"> & {
   readonly ref: number | null;
@@ -28,7 +25,7 @@ export type NearMemory = Pick<KnownMemory, "relation" | "id" | "similarity"> & {
 
 /** `statement` as a row to insert, active and with a new id, linked to the nearest of `neighbours`. */
 export function newMemory(
-  { config, language, newId }: NewMemoryContext,
+  { config, language, newId }: WriteContext,
   { memory, vector, said }: ToldStatement,
   neighbours: readonly NearMemory[],
 ): NewMemory {
