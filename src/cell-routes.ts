@@ -20,7 +20,6 @@ import { joinConsumed, joinHeld, joinStatus } from "./cells/join-statistics.rule
 import type { ScopePlace } from "./isolated-memory.js";
 import { parseScopeIn } from "./scope/scope.js";
 import { celledStore } from "./store/celled-store.js";
-import { peekLines } from "./transfer/peek-lines.js";
 import { type MemoryWithWayIn, wayInKey } from "./way-in.js";
 
 type Call = (...args: never[]) => unknown;
@@ -236,9 +235,7 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
   },
   export: (cells, of) => (scope) => exportFrom(cells, of, scope),
   import: (cells, of) => async (lines, how) => {
-    const target = parseScopeIn(how);
-    const { header, all } = target ? { header: null, all: lines } : await peekLines(lines);
-    return cells.of(target ?? header).run((memory) => of(memory)(all, how));
+    return cells.of(parseScopeIn(how)).run((memory) => of(memory)(lines, how));
   },
   policy: "first",
   databaseStatus: (cells, of) => () => joinStatus(known(cells).map((memory) => of(memory)())),

@@ -19,7 +19,7 @@ export function EraseAndMove({ place, isOperator }: ViewProps) {
   return (
     <>
       <Export whose={whose} name={name} />
-      <ImportFile isOperator={isOperator} />
+      {isOperator && <ImportFile />}
       <Erase key={JSON.stringify(whose)} whose={whose} name={name} />
     </>
   );

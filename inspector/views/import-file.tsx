@@ -15,23 +15,21 @@ interface Preview {
 interface Imported {
   readonly written: Readonly<Record<string, number>>;
   readonly total: number;
-  readonly present: Readonly<Record<string, number>>;
   readonly quarantined: number;
-  readonly awaitingConsent: number;
 }
 
 /** Reads an export and shows what is in it, before any of it is written. */
-export function ImportFile({ isOperator }: { readonly isOperator: boolean }) {
+export function ImportFile() {
   const [preview, setPreview] = useState<Preview | null>(null);
   const [result, setResult] = useState<Imported | Error | "busy" | null>(null);
   const choose = async (file: File | undefined) => {
     setResult(null);
     setPreview(file ? await readPreview(file) : null);
   };
-  const write = async (trust: string) => {
+  const write = async () => {
     if (!preview) return;
     setResult("busy");
-    const call = { method: "POST", body: preview.file, query: { trust } } as const;
+    const call = { method: "POST", body: preview.file } as const;
     setResult(await ask<Imported>("import", call).catch((error: Error) => error));
   };
   return (
@@ -40,7 +38,7 @@ export function ImportFile({ isOperator }: { readonly isOperator: boolean }) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void write(new FormData(event.currentTarget).get("trust") === "on" ? "operator" : "untrusted");
+          void write();
         }}
       >
         <label>
@@ -52,12 +50,6 @@ export function ImportFile({ isOperator }: { readonly isOperator: boolean }) {
           />
         </label>
         {preview && <PreviewTable preview={preview} />}
-        {preview && isOperator && (
-          <label class="check">
-            <input type="checkbox" name="trust" /> I vouch for this file. Else what it says is untrusted, and
-            sensitive fields wait in quarantine.
-          </label>
-        )}
         {preview && (
           <button type="submit" class="primary" disabled={result === "busy"}>
             Write it
@@ -86,13 +78,11 @@ function PreviewTable({ preview }: { readonly preview: Preview }) {
 }
 
 function Done({ imported }: { readonly imported: Imported }) {
-  const { written, total, present, quarantined, awaitingConsent } = imported;
-  const there = Object.values(present).reduce((sum, each) => sum + each, 0);
+  const { written, total, quarantined } = imported;
   return (
     <div role="status">
       <p>
-        {count(total)} were written, {count(there)} were there already, {count(quarantined)} wait in
-        quarantine and {count(awaitingConsent)} for consent.
+        {count(total)} were written, {count(quarantined)} of them wait in quarantine.
       </p>
       <Counts removed={written} total={total} />
     </div>

@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
-import type { OwnerRef, Scope } from "./scope.js";
+import type { Scope } from "./scope.js";
 
 /** A scope as its columns hold it: '' where it has no such id. */
 export interface ScopeColumns {
@@ -185,12 +185,4 @@ export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwn
   if (!row)
     throw new MemoryError("ID_TAKEN", "Another owner's ids have the digest of this scope's: use other ids.");
   return { ref: Number(row.id), revision: Number(row.revision), turns: Number(row.turns), now: row.now };
-}
-
-/**
- * Has copies of a locked owner read anew, which is for what ticks of rows do not tell: links of memories that are not
- * written themselves, messages that come between others.
- */
-export async function reloadOwner(tx: Connection, ownerRef: OwnerRef): Promise<void> {
-  await tx.query(sql`update ${tx.schema}.owner set reload_tick = tick where id = ${ownerRef}`);
 }

@@ -127,7 +127,7 @@ describe("users without a tenant", () => {
     await memory.memories.add({ text: "Plays the oboe." }, { scope: from });
     const lines = [];
     for await (const line of memory.export(from)) lines.push(line);
-    const imported = await memory.import(lines, { scope: to, trust: "operator" });
+    const imported = await memory.import(lines, { scope: to });
     expect(imported.scope).toEqual(to);
     expect((await memory.import(lines.map((line) => JSON.stringify(line)))).scope).toEqual(from);
     expect((await memory.query({ scope: to, query: "oboe" })).length).toBe(1);

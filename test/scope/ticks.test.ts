@@ -3,7 +3,6 @@ import { HumanMessage } from "@langchain/core/messages";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Memory, Scope } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
-import { linesOf } from "../support/export-lines.js";
 import { type HeldCopies, heldCopies } from "../support/held-copies.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
@@ -221,28 +220,6 @@ describe("a copy of what is held of an owner, kept by ticks, is right after each
     await kept(memory.forget({ userId }));
     expect(await ownersOf({ userId })).toBeUndefined();
     await kept(say(memory, { scope: { userId }, threadId: randomUUID() }, "Anew."));
-    expect(await far.differences()).toEqual([]);
-  });
-
-  it("imports, into what is held as well, and gives vectors to what came without", async () => {
-    const memory = talker();
-    const { scope } = await talkative(memory);
-    const lines = await linesOf(memory, scope);
-    const into = { userId: randomUUID() };
-    await kept(memory.memories.add({ text: "Was here before." }, { scope: into }));
-    // Its threads and memories are of this database already: they come back into an empty place.
-    await kept(memory.forget(scope));
-    await far.differences();
-    // Cut off: what was read is written.
-    const half = memory.import(lines.slice(0, lines.length / 2), { scope: into, trust: "operator" });
-    await kept(expect(half).rejects.toThrow("cut off"));
-    await kept(memory.import(lines, { scope: into, trust: "operator" }));
-    const before = await ownersOf(into);
-    expect(before.reloadTick).toBeGreaterThan(0);
-    await kept(memory.import(lines, { scope: into, trust: "operator" }));
-    expect((await ownersOf(into)).reloadTick).toBe(before.reloadTick);
-    expect((await memory.reembed()).embedded).toBeGreaterThan(0);
-    expect(await near.differences()).toEqual([]);
     expect(await far.differences()).toEqual([]);
   });
 

@@ -26,23 +26,13 @@ export const transferRoutes = {
   }),
   import: route({
     ...{ method: "post", path: "/import", reach: "counted", streams: "in" },
-    summary: "Write an export; what is there stays, and an interrupted import goes on where it was",
-    query: z.strictObject({ trust: z.enum(["untrusted", "operator"]).optional() }),
+    summary: "Restore an export into an empty scope; an interrupted import is sent again",
     answer: z.strictObject({
-      ...{
-        scope,
-        lines: z.number(),
-        records: z.number(),
-        written: counts,
-        total: z.number(),
-        present: counts,
-      },
-      ...{ quarantined: z.number(), awaitingConsent: z.number(), withheld: counts.optional() },
-      skipped: z.array(z.strictObject({ type: z.string(), count: z.number(), reason: z.string() })),
+      ...{ scope, lines: z.number(), written: counts, total: z.number(), quarantined: z.number() },
     }),
-    async call({ memory, caller, whose, query: { trust }, stream, signal }) {
-      if (trust === "operator" && caller.role !== "operator") throw notThere();
-      return memory.import(splitLines(stream), { ...whose, trust, signal });
+    async call({ memory, caller, whose, stream, signal }) {
+      if (caller.role !== "operator") throw notThere();
+      return memory.import(splitLines(stream), { ...whose, signal });
     },
   }),
   forget: route({

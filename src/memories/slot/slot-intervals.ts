@@ -36,7 +36,7 @@ export interface SlotInterval extends HeldInterval, Slot {
  * For which times the values of `slots` held that are, or were, believed; those of the memory `except` left out. Values
  * that were removed, merged or never approved held for none.
  *
- * Belongs in the transaction of the write, after `lockOwner`. Reads all of the owner's memories: for edits and imports.
+ * Belongs in the transaction of the write, after `lockOwner`. Reads all of the owner's memories: for edits.
  */
 export async function findSlotIntervals(
   tx: Connection,

@@ -126,7 +126,7 @@ describe("a held user whom another process forgets", () => {
     for await (const line of other.export(scope)) lines.push(line);
     await other.forget(scope);
     expect(textsOf(await holding.recall(input))).toEqual([]);
-    await other.import(lines, { trust: "operator" });
+    await other.import(lines);
     // Imports bring no vectors, and who lacks some is not held.
     await other.reembed();
     expectSame(await holding.recall(input), await cold.recall(input));
