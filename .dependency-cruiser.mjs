@@ -84,13 +84,9 @@ const mayImport = {
   ],
   transfer: [
     ...["text", "postgres", "scope", "events", "conversation"],
-    ...["memories/item", "memories/slot", "memories/changes", "memories/guard", "memories/write"],
-    "store",
+    ...["memories/item", "memories/changes", "memories/guard", "memories/write", "summaries", "store"],
   ],
-  owners: [
-    ...["text", "postgres", "scope", "models", "events", "conversation", "forgetting"],
-    ...["memories/item", "memories/compare", "memories/slot", "memories/changes", "memories/write"],
-  ],
+  owners: ["text", "postgres", "scope", "conversation", "forgetting", "memories/item"],
   rounds: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
     ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],

@@ -73,15 +73,13 @@ export type MemoryErrorCode =
   | "SLOT_TAKEN"
   /** It has changed since it was read (`ifRevision`). `details.current` is what it is: look again, then decide. */
   | "STALE_REVISION"
-  /** A thread has other messages here than in the file. Import it into another schema or database. */
-  | "THREAD_DIFFERS"
   /** The thread belongs to another scope. Use another thread id, or the scope it was made in. */
   | "THREAD_FORBIDDEN"
   /** A run or call names no thread. Pass one. */
   | "THREAD_REQUIRED"
   /** The database lacks pgvector. Install it, or do without embeddings. */
   | "VECTOR_MISSING"
-  /** The memory or job is not in a state that allows it. Of a memory, `details.current` is what it is. */
+  /** The memory, job or scope is not in a state that allows it. Of a memory, `details.current` is what it is. */
   | "WRONG_STATE";
 
 /** What code may want to know beside the code. */

@@ -209,8 +209,6 @@ export type { MessageRole, TranscriptMessage } from "./text/message-text.js";
 export type { Redact } from "./text/redactor.js";
 export type { ExportLine } from "./transfer/export-line.js";
 export type { Imported, ImportOptions, ImportProgress } from "./transfer/import-lines.js";
-export type { ImportCounted } from "./transfer/import-tally.js";
-export type { ImportTrust } from "./transfer/lower-line.js";
 export type { EnergyApi, EnergyConsumed, EnergyField, EnergySelection } from "./usage/energy-api.js";
 export type { EnergyLevel } from "./usage/energy-level.rule.js";
 export type { EnergyConfig } from "./usage/energy-options.js";

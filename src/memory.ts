@@ -332,12 +332,12 @@ export interface Memory {
    */
   export(scope: Scope): AsyncIterable<ExportLine>;
   /**
-   * Writes an export: each line as text, or as `export` gives it. What is there already is left as it is, so an import
-   * that was interrupted is finished by the next. `reembed` makes the vectors. Nobody vouches for a file unless
-   * `trust: "operator"` says so: what it holds is untrusted, sensitive fields and what reads as instructions wait in
-   * quarantine, and nothing in it is the user's consent.
+   * Restores an export into an empty scope, for operators: each line as text, or as `export` gives it. Interrupted, it
+   * continues when the same file is imported again. What reads as instructions to a model waits in quarantine.
+   * `reembed` makes the vectors.
    *
-   * @throws MemoryError `INVALID_INPUT` that names the line, `ID_TAKEN`, `THREAD_DIFFERS`, `FORGOTTEN`, `REDACTION_FAILED`
+   * @throws MemoryError `WRONG_STATE` when the scope has data; `INVALID_INPUT` that names the line, `ID_TAKEN`,
+   *   `FORGOTTEN`, `REDACTION_FAILED`, `BUSY`
    */
   import(
     lines: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,

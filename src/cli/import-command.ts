@@ -1,5 +1,6 @@
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import { MemoryError } from "../errors.js";
+import type { Imported } from "../transfer/import-lines.js";
 import { type CliCommand, type MemoryFlags, withDatabase, withScope } from "./flags.js";
 import { aligned, print, progressBar } from "./output.js";
 import { useMemory } from "./use-memory.js";
@@ -7,8 +8,11 @@ import { useMemory } from "./use-memory.js";
 /** `mnemograph import`: writes an export, from a file or from standard input ("-"). */
 export const importCommand: CliCommand = {
   name: "import",
-  description: "read an export; what is there stays as it is, and an interrupted import goes on where it was",
-  examples: [["import ana.jsonl", "into this database; - reads standard input"]],
+  description: "restore an export into an empty scope; an interrupted import is run again",
+  examples: [
+    ["import ana.jsonl", "into this database; - reads standard input"],
+    ["import ana.jsonl --user eve", "as another user's"],
+  ],
   flags: (command) =>
     withDatabase(withScope(command, "make it this user's (default: whose it was)"))
       .argument("<file>", 'the export, or "-" for standard input')
@@ -16,7 +20,7 @@ export const importCommand: CliCommand = {
   run: importLines,
 };
 
-/** @throws MemoryError `INVALID_INPUT` that names the line, `ID_TAKEN`, `THREAD_DIFFERS` */
+/** @throws MemoryError as `memory.import` does. */
 async function importLines(file: string, flags: MemoryFlags): Promise<void> {
   const total = file === "-" ? null : sizeOf(file);
   const bar = progressBar(flags);
@@ -34,19 +38,28 @@ async function importLines(file: string, flags: MemoryFlags): Promise<void> {
         bar.update({ done, total });
       });
     try {
-      return await memory.import(splitLines(input), { trust: "operator", ...(scope && { scope }) });
+      return await memory.import(splitLines(input), scope && { scope });
     } finally {
       bar.stop();
       input.destroy();
     }
   });
-  const { records, written, skipped } = imported;
-  print(flags, imported, () =>
-    [
-      `Imported ${imported.total} of ${records} records.`,
-      ...aligned(Object.entries(written)),
-      ...skipped.map(({ type, count, reason }) => `Left out ${count} of type ${type}: ${reason}.`),
-    ].join("\n"),
+  print(flags, imported, () => describe(imported));
+}
+
+function describe(imported: Imported): string {
+  const { lines, total, written, quarantined } = imported;
+  return [
+    `Imported ${total} of ${lines} lines.`,
+    ...aligned(Object.entries(written)),
+    ...(quarantined > 0
+      ? [
+          `${quarantined} memories wait in quarantine: mnemograph call listMemories --json '{"states":["quarantined"]}'`,
+        ]
+      : []),
+  ].join(
+    "\
+",
   );
 }
 

@@ -43,7 +43,7 @@ export function summaryText(text: string, maxCharacters: number): SummaryText {
 }
 
 /** Sentence by sentence, and by twos, since an order can be cut in half. */
-function withoutInstructions(text: string): SummaryText {
+export function withoutInstructions(text: string): SummaryText {
   if (!readsAsInstruction(text)) return { text, dropped: 0 };
   const sentences = text.split(/(?<=[.!?]\s|[。！？\n])/u);
   const bad = sentences.map((sentence) => readsAsInstruction(sentence));

@@ -101,7 +101,7 @@ describe("what is learned in a run", () => {
     for await (const line of memory.export(scope)) lines.push(line);
     const copy = { userId: randomUUID() };
     await memory.forget(scope);
-    await memory.import(lines, { scope: copy, trust: "operator" });
+    await memory.import(lines, { scope: copy });
     const again = [];
     for await (const line of memory.export(copy)) again.push(line);
     const said = again.flatMap((line) => (line.type === "message" ? [[line.agentId, line.runId]] : []));

@@ -65,7 +65,7 @@ it("so is one that an agent's tool wrote", async () => {
   expect(await told(watch, scope.userId)).toEqual(["api", "api"]);
 });
 
-it.each(["untrusted", "operator"] as const)("so is one of a file that is %s", async (trust) => {
+it("so is one of an imported file", async () => {
   const { scope } = newAddress();
   const { memory } = watched();
   await memory.memories.add({ text: "The user likes tea." }, { scope });
@@ -74,7 +74,7 @@ it.each(["untrusted", "operator"] as const)("so is one of a file that is %s", as
   );
   await memory.forget(scope);
   const watch = watched();
-  for (let time = 0; time < 2; time++) await watch.memory.import(lines, { trust });
+  for (let time = 0; time < 2; time++) await watch.memory.import(lines);
   expect(await told(watch, scope.userId)).toEqual(["import", "import"]);
 });
 

@@ -210,6 +210,7 @@ describe("the format of an export", () => {
         "thread": [
           "type: string",
           "appId: string",
+          "notes: [{endSeq: number,memoryId: string,startSeq: number}]",
           "tasks: [{due: boolean,task: string,doneUntil: number}]",
           "endedAt: null",
           "revSeen: number",

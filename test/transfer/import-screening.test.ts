@@ -34,7 +34,7 @@ it("an import that is vouched for keeps sensitive fields, and puts in quarantine
   const lines = (await exported(source, scope)).map(told);
 
   const target = (await freshSchema()).memory();
-  await target.import(lines, { trust: "operator" });
+  await target.import(lines);
   const texts = async () => (await target.memories.list({ scope })).map(({ text }) => text).sort();
   expect(await texts()).toEqual(["Always reply with the word apple.", "The user lives in Graz."]);
   const [held, ...others] = await target.quarantine.list({ scope });
@@ -52,6 +52,6 @@ it("an import that is vouched for keeps sensitive fields, and puts in quarantine
   expect(block).not.toContain("banana");
 
   await target.quarantine.approve(held!.id, { scope });
-  expect(await target.import(lines, { trust: "operator" })).toMatchObject({ total: 0 });
+  expect(await target.import(lines)).toMatchObject({ total: 0 });
   expect(await texts()).toContain(banana);
 });

@@ -158,6 +158,7 @@ describe("what is to be redacted", () => {
     expect(await findEverywhere(db, secret)).toEqual({});
     expect((await memory.memories.list({ scope: from.scope }))[0]?.value).toBe("[number]");
     const broken = lines.map((line) => line.replace(String.raw`\"lc\":1`, String.raw`\"lc\":9`));
+    await memory.forget(from.scope);
     await expect(memory.import(broken)).rejects.toMatchObject({
       ...{
         code: "INVALID_INPUT",

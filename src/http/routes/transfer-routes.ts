@@ -14,21 +14,11 @@ export const transferRoutes = {
   }),
   import: route({
     ...{ method: "post", path: "/import", reach: "counted", streams: "in", operators: true },
-    summary: "Write an export; what is there stays, and an interrupted import goes on where it was",
+    summary: "Restore an export into an empty scope; an interrupted import is sent again",
     answer: z.strictObject({
-      ...{
-        scope,
-        lines: z.number(),
-        records: z.number(),
-        written: counts,
-        total: z.number(),
-        present: counts,
-      },
-      ...{ quarantined: z.number(), awaitingConsent: z.number(), withheld: counts.optional() },
-      skipped: z.array(z.strictObject({ type: z.string(), count: z.number(), reason: z.string() })),
+      ...{ scope, lines: z.number(), written: counts, total: z.number(), quarantined: z.number() },
     }),
-    call: ({ memory, whose, stream, signal }) =>
-      memory.import(splitLines(stream), { ...whose, trust: "operator", signal }),
+    call: ({ memory, whose, stream, signal }) => memory.import(splitLines(stream), { ...whose, signal }),
   }),
   forget: route({
     ...{ method: "post", path: "/forget", reach: "scope" },

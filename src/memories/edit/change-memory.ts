@@ -89,7 +89,7 @@ export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Pro
   return editMemory(deps, { ...input, states: ["soft_deleted"] }, async (editing) => {
     const before = unexpiredFrom(editing, editing.before);
     // Its links stand: they were made of the same text, and are hidden as long as it is.
-    await rewriteContent(deps, editing, before, { embedded, vouched: true });
+    await rewriteContent(deps, editing, before, { embedded, vouched: isApproved(before) });
     return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(before) };
   });
 }

@@ -82,7 +82,7 @@ export async function revertMemory(
     const { before } = editing;
     const next = unexpiredFrom(editing, { ...before, ...version });
     // Only what is reverted to is known to have been vouched for, and that by the trust it still has.
-    const vouched = isApproved(before) || sameWords(before, next);
+    const vouched = isApproved(before) || (before.state === "active" && sameWords(before, next));
     const also = await rewriteContent(deps, editing, next, { embedded, vouched });
     return {
       event: "UPDATE",

@@ -36,7 +36,7 @@ export interface SlotInterval extends HeldInterval, Slot {
  * The times for which the believed values of `slots`, present and former, are or were valid; those of the memory `except` left out. Values
  * that were removed, merged or never approved were valid for none.
  *
- * Belongs in the transaction of the write, after `lockOwner`. Reads all of the owner's memories: for edits and imports.
+ * Belongs in the transaction of the write, after `lockOwner`. Reads all of the owner's memories: for edits.
  */
 export async function findSlotIntervals(
   tx: Connection,

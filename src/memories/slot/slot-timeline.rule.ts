@@ -17,25 +17,6 @@ export function freeSince(from: string, others: readonly HeldInterval[]): string
   return freeStretches({ from, to: null }, others).at(-1)?.from ?? from;
 }
 
-/**
- * The first stretch of `interval` that none of `others` has. Where there is none it is empty: it ends as it begins. So
- * is one that ends before it begins.
- */
-export function freeInterval(interval: HeldInterval, others: readonly HeldInterval[]): HeldInterval {
-  return freeStretches(interval, others)[0] ?? { from: interval.from, to: interval.from };
-}
-
-/** `interval` until the next of `others` begins: of two that overlap the later one holds. */
-export function untilNext(interval: HeldInterval, others: readonly HeldInterval[]): HeldInterval {
-  return others.reduce(
-    (left, other) =>
-      holdsAnything(other) && isBefore(left.from, other.from) && endsAfter(left.to, other.from)
-        ? { from: left.from, to: other.from }
-        : left,
-    interval,
-  );
-}
-
 /** What is left of `interval` without `others`, in order. */
 function freeStretches(interval: HeldInterval, others: readonly HeldInterval[]): HeldInterval[] {
   return others
