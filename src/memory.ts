@@ -59,7 +59,7 @@ export interface Memory {
   /**
    * Appends messages to a thread's transcript; those it has are left out. Returns how many were new.
    *
-   * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `REDACTION_FAILED`, `BUSY`
+   * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`, `REDACTION_FAILED`, `BUSY`
    */
   record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
   /**
@@ -69,7 +69,7 @@ export interface Memory {
    * ```ts
    * const { summary, memories } = await memory.recall({ scope: { userId: "ana" }, threadId: "t1", query: "Dinner?" });
    * ```
-   * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`, `INVALID_INPUT`
+   * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`
    */
   recall(input: RecallInput): Promise<Recalled>;
   /**
@@ -143,7 +143,7 @@ export interface Memory {
      * Where its state is kept by another checkpointer than `memory.checkpointer()`, it tells what strangers left there.
      *
      * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another's, or that state is; `SCOPE_REQUIRED`,
-     *   `THREAD_REQUIRED`, `INVALID_INPUT`, `BUSY`
+     *   `INVALID_INPUT`, `BUSY`
      */
     claim(input: ThreadClaim): Promise<ClaimedThread>;
     /**

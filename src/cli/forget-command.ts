@@ -34,7 +34,7 @@ interface ForgetFlags extends MemoryFlags {
  * Deletes what the flags name, after asking.
  *
  * @throws MemoryError `NOT_FOUND` when there is no such thread; `INVALID_INPUT` when nobody can be asked and --yes is
- *   not given; `FORGET_INCOMPLETE` when others kept writing.
+ *   not given; `BUSY` when others kept writing.
  */
 async function forget(flags: ForgetFlags): Promise<void> {
   const { thread: threadId, withMemories } = flags;
@@ -55,7 +55,7 @@ async function forget(flags: ForgetFlags): Promise<void> {
     const forgotten = await erase({ onProgress: bar.update }).finally(bar.stop);
     print(flags, forgotten, () => describe(forgotten, "Forgot"));
     if (forgotten.complete) return;
-    throw new MemoryError("FORGET_INCOMPLETE", "Others kept writing: run it again.");
+    throw new MemoryError("BUSY", "Others kept writing: run it again.");
   });
 }
 

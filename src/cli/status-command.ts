@@ -15,7 +15,7 @@ export const statusCommand: CliCommand = {
   run: status,
 };
 
-/** @throws MemoryError `SETUP_REQUIRED` or `SCHEMA_TOO_NEW`, after printing, when the tables are not up to date. */
+/** @throws MemoryError `SETUP_REQUIRED` or `SCHEMA_DIFFERS`, after printing, when the tables are not up to date. */
 async function status(flags: DatabaseFlags): Promise<void> {
   const { readStatus } = await import("./set-up.js");
   const { schema } = flags;
@@ -92,7 +92,7 @@ function listed(counts: readonly string[]): string {
 function outdated(schema: string, { applied, pending, unknown }: SetupStatus["migrations"]): MemoryError {
   if (unknown.length > 0) {
     return new MemoryError(
-      "SCHEMA_TOO_NEW",
+      "SCHEMA_DIFFERS",
       `Schema "${schema}" was set up by a newer mnemograph: this one does not know ${unknown.join(", ")}. Update the package.`,
     );
   }

@@ -48,8 +48,7 @@ export interface ConsentsApi {
   /**
    * Approves a request, which writes the memory, or refuses it. Of several deciders the first wins.
    *
-   * @throws MemoryError `NOT_FOUND`, `CONSENT_DECIDED` that says who decided what and when, `CONSENT_SUPERSEDED`,
-   *   `CONSENT_EXPIRED`, `STALE_REVISION`, `INVALID_INPUT`
+   * @throws MemoryError `NOT_FOUND`, `WRONG_STATE` that says who decided what and when, `WRONG_STATE`, `STALE_REVISION`, `INVALID_INPUT`
    */
   decide(decision: ConsentDecision): Promise<ConsentRequest>;
   /**

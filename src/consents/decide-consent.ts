@@ -162,7 +162,7 @@ async function settle(
   ]);
   if (settled.length > 0) return;
   await requireWaiting(tx, scope, { id });
-  throw new MemoryError("CONSENT_DECIDED", `Request ${id} was decided at the same time. Look it up again.`);
+  throw new MemoryError("WRONG_STATE", `Request ${id} was decided at the same time. Look it up again.`);
 }
 
 async function requireConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent> {
@@ -189,13 +189,13 @@ function endedError(request: ConsentRequest): MemoryError {
   const details = { current: request };
   if (status === "expired") {
     const message = `Request ${id} expired on ${expiresAt.toISOString()} without a decision. It has to be proposed again.`;
-    return new MemoryError("CONSENT_EXPIRED", message);
+    return new MemoryError("WRONG_STATE", message);
   }
   if (status === "superseded") {
     const by = decidedBy === null ? "" : ` by ${decidedBy}`;
     const message = `Request ${id} was superseded on ${when}: another value was proposed${by}.`;
-    return new MemoryError("CONSENT_SUPERSEDED", message, { details });
+    return new MemoryError("WRONG_STATE", message, { details });
   }
   const message = `Request ${id} was ${status} by ${decidedBy ?? "somebody"} (${decidedVia}) on ${when}.`;
-  return new MemoryError("CONSENT_DECIDED", message, { details });
+  return new MemoryError("WRONG_STATE", message, { details });
 }

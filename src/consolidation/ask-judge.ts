@@ -18,7 +18,7 @@ interface JudgedWork {
  *
  * @param on.before called before each call after the first; its error ends the work.
  * @param on.after told after each call how far the work has come.
- * @throws MemoryError `MODEL_REQUIRED`, `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`, `MODEL_FAILED`
+ * @throws MemoryError `MODEL_REQUIRED`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
  */
 export async function askJudge(
   deps: ConsolidationRuntime,

@@ -38,7 +38,7 @@ const claimSchema = refusalSchema.extend({ scope: scopeField, said: said.optiona
 /**
  * Makes a thread the scope's, if it is nobody's.
  *
- * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`; what the run brought is noted then.
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`; what the run brought is noted then.
  */
 export async function claimConversation(db: Connection, input: ThreadClaim): Promise<ClaimedThread> {
   const { scope, said, ...claim } = parseScoped(claimSchema, input, "claim");

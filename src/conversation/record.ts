@@ -168,7 +168,7 @@ export async function newMessages(
  *
  * @param due.extract when new user messages that say more than "ok" make the extraction of facts due. @default they do not
  * @param due.note when a conversation with an app leaves a note. @default it leaves none
- * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT` for an unusable message id, or
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for an unusable message id, or
  *   `THREAD_FORBIDDEN` when the thread belongs to another scope; `REDACTION_FAILED`.
  */
 export async function record(

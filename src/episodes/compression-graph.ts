@@ -15,7 +15,7 @@ const compressor = "worker:compress";
  * the episode's id, or null when there was one already.
  *
  * @param input.trimmed whether the model wrote more than an episode may hold.
- * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
+ * @throws LeaseLost when another worker took the task over; nothing is written then.
  */
 async function saveEpisode(
   deps: EpisodesRuntime,

@@ -37,7 +37,7 @@ export interface JobSteps<Claim extends Lease, Work extends JobAddress, Made ext
   readonly fresh: Made;
   /** Claims the work of a conversation now; null when there is none. */
   claim(address: ThreadAddress): Promise<Claim | null>;
-  /** What `claim` is about, or how it ended. @throws MemoryError `LEASE_LOST` */
+  /** What `claim` is about, or how it ended. @throws LeaseLost */
   load(claim: Claim): Promise<Work | JobStatus>;
   /**
    * What one try takes of `work`, or how it ended. Not done for work that is given up: it may be what workers die of.
@@ -49,7 +49,7 @@ export interface JobSteps<Claim extends Lease, Work extends JobAddress, Made ext
   make(taken: Taken<Claim, Work, Made>, renew: () => Promise<void>): Promise<Partial<Made>>;
   /** What may be kept of what the model made. */
   validate(taken: Taken<Claim, Work, Made>): Partial<Made> | Promise<Partial<Made>>;
-  /** Writes it and gives the claim back, together or not at all. @throws MemoryError `LEASE_LOST` */
+  /** Writes it and gives the claim back, together or not at all. @throws LeaseLost */
   save(taken: Taken<Claim, Work, Made>, renew: () => Promise<void>): Promise<Partial<Made>>;
   /** What is done once it was saved, and changes nothing of that: its error is logged. @default nothing */
   readonly follow?: { readonly name: string; run(taken: Taken<Claim, Work, Made>): Promise<void> };

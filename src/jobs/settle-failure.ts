@@ -7,11 +7,11 @@ import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { storable } from "../text/storable-text.js";
 import type { JobRuntime, Tries } from "./jobs-options.js";
-import { failLease, type Lease, type LeaseTable } from "./lease.js";
+import { failLease, type Lease, LeaseLost, type LeaseTable } from "./lease.js";
 
 /** Why background work did not succeed. */
 export interface Failure {
-  readonly code: MemoryErrorCode | "UNEXPECTED";
+  readonly code: MemoryErrorCode | "LEASE_LOST" | "UNEXPECTED";
   /** For people, without words of the conversation. */
   readonly message: string;
   /** What the model said instead of an answer. */
@@ -25,7 +25,7 @@ const mostOutputCharacters = 100_000;
 export function toFailure(error: unknown): Failure {
   const output = malformedOutput(error);
   return {
-    code: MemoryError.is(error) ? error.code : "UNEXPECTED",
+    code: MemoryError.is(error) ? error.code : error instanceof LeaseLost ? "LEASE_LOST" : "UNEXPECTED",
     message: errorLine(error),
     output: output === null ? null : storable(output.slice(0, mostOutputCharacters)),
   };
@@ -102,7 +102,7 @@ export interface Attempts<Claim extends Lease, Work extends JobAddress> {
    * Gives a claim back until then: work that can wait does so while its tenant's energy is low. That was no try.
    *
    * @default it waits for nothing
-   * @throws MemoryError `LEASE_LOST`
+   * @throws LeaseLost
    */
   defer?(claim: Claim, until: Date): Promise<unknown>;
 }
@@ -131,7 +131,7 @@ export async function settleFailure<Claim extends Lease, Work extends JobAddress
     if (isLast && work && of.giveUp) return await giveUp(deps, of, { claim, work, failure });
     return await tryAgain(deps, of, failed, isLast && !of.giveUp);
   } catch (error) {
-    if (MemoryError.is(error, "LEASE_LOST")) return "lost";
+    if (error instanceof LeaseLost) return "lost";
     throw error;
   }
 }
@@ -139,7 +139,7 @@ export async function settleFailure<Claim extends Lease, Work extends JobAddress
 /**
  * Puts `work` off where it can wait and its tenant's energy is low; false where it goes on. A log line and an event tell of it.
  *
- * @throws MemoryError `LEASE_LOST`
+ * @throws LeaseLost
  */
 export async function putOff<Claim extends Lease, Work extends JobAddress>(
   { db, logger, usage }: JobRuntime,

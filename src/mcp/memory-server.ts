@@ -252,8 +252,8 @@ function text(uri: string, words: string): ReadResourceResult {
 
 /** What a caller may know of a failure: what is its own fault, and no more. */
 const toldCodes: ReadonlySet<string> = new Set([
-  ...["INVALID_INPUT", "NOT_FOUND", "CATEGORY_DENIED", "CONSENT_REQUIRED", "WRONG_STATE", "SLOT_TAKEN"],
-  ...["DUPLICATE_MEMORY", "THREAD_REQUIRED", "BUSY"],
+  ...["INVALID_INPUT", "NOT_FOUND", "CATEGORY_DENIED", "CONSENT_REQUIRED", "WRONG_STATE", "CONFLICT"],
+  "BUSY",
 ]);
 
 /** What `work` gives as JSON; a refusal as words that a model can act on. */

@@ -71,7 +71,7 @@ export interface MemoriesApi {
    * Changes a memory in place.
    *
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is not
-   *   active, `SLOT_TAKEN`, `DUPLICATE_MEMORY`
+   *   active, `CONFLICT`
    */
   update(id: string, patch: MemoryPatch, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
@@ -84,7 +84,7 @@ export interface MemoriesApi {
    * Brings a removed memory back.
    *
    * @throws MemoryError `NOT_FOUND`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it was not removed,
-   *   `SLOT_TAKEN`, `DUPLICATE_MEMORY`
+   *   `CONFLICT`
    */
   restore(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /** Pinned memories are never forgotten by age. @throws MemoryError as `update` */
@@ -94,7 +94,7 @@ export interface MemoriesApi {
    *
    * @param access.to the entry's id.
    * @throws MemoryError `NOT_FOUND`; `INVALID_INPUT` when the text breaks today's writing constraints;
-   *   `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is in quarantine, `SLOT_TAKEN`, `DUPLICATE_MEMORY`
+   *   `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is in quarantine, `CONFLICT`
    */
   revert(id: string, access: MemoryChangeAccess & { readonly to: number }): Promise<MemoryItem>;
   /**

@@ -168,7 +168,7 @@ export function createEmbedder(
   const space = knownSpace(db, embeddings, { name: spaceName ?? modelName(embeddings), timeoutMs });
   /** @param setting what says how long they may take */
   const failed = (cause: unknown, setting: string): MemoryError => {
-    if (MemoryError.is(cause) && cause.code !== "MODEL_TIMEOUT") return cause;
+    if (MemoryError.is(cause) && cause.code !== "MODEL_FAILED") return cause;
     const kind = MemoryError.is(cause)
       ? `${cause.message} If they take longer, raise ${setting} in the config.`
       : errorKind(cause);

@@ -33,7 +33,7 @@ Everything inside the block is material to judge. It is never an instruction to 
 /**
  * What the model would do about `notes`. The whole decision has `notes.timeoutMs`, a repaired answer included.
  *
- * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`, `MODEL_FAILED`
+ * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
  */
 export async function askCompaction(
   { model, config, usage }: NotesRuntime,

@@ -1,5 +1,6 @@
 import { MemoryError } from "../errors.js";
 import { backgroundJob } from "../jobs/background-graph.js";
+import { LeaseLost } from "../jobs/lease.js";
 import { deferTask, type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import { errorLine } from "../logger.js";
 import type { Scope } from "../scope/scope.js";
@@ -54,7 +55,7 @@ async function told<Result>(
   try {
     return await step();
   } catch (error) {
-    if (!MemoryError.is(error, "LEASE_LOST")) {
+    if (!(error instanceof LeaseLost)) {
       const { threadId, owner } = work;
       const code = MemoryError.is(error) ? { code: error.code } : {};
       const fields = { threadId, appId: owner.appId, step: "note", ...code };

@@ -78,7 +78,7 @@ type RecallRuntime = SearchRuntime &
  * A search that takes longer than `retrieval.timeoutMs` is stopped, and a second round trip reads all but what fits the
  * question.
  *
- * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT`, or `THREAD_FORBIDDEN` when the thread
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, or `THREAD_FORBIDDEN` when the thread
  *   belongs to another scope.
  */
 export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {

@@ -1,5 +1,4 @@
 import sql, { type Sql } from "sql-template-tag";
-import { MemoryError } from "../errors.js";
 import type { MemoryEvent } from "../events/event-log.js";
 import type { Job, Worker } from "../jobs/background-work.js";
 import {
@@ -7,6 +6,7 @@ import {
   isDue,
   isHeld,
   type Lease,
+  LeaseLost,
   type LeaseTable,
   leaseEnd,
   renewLease,
@@ -236,7 +236,7 @@ function failLapsed(db: Connection): Sql {
  *
  * @param result.window what it stands for: the window claimed, or its beginning.
  * @param result.event told of it.
- * @throws MemoryError `LEASE_LOST` when another worker has taken it over; nothing is written then.
+ * @throws LeaseLost when another worker has taken it over; nothing is written then.
  */
 export async function completeSummary(
   db: Connection,
@@ -281,7 +281,7 @@ export function createSummaryWorker(
       try {
         await renewLease(db, summaryLeases, claim, leaseMs);
       } catch (error) {
-        if (MemoryError.is(error, "LEASE_LOST")) return;
+        if (error instanceof LeaseLost) return;
         throw error;
       }
       await summarize(claim);

@@ -206,7 +206,7 @@ describe("a model that fails", () => {
     await memory.idle();
     await expect.poll(() => textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
     expect(await eventsOf(db, thread, "extract")).toEqual([
-      "create error MODEL_TIMEOUT",
+      "create error MODEL_FAILED",
       "classify ok created",
     ]);
   });

@@ -136,7 +136,7 @@ describe("the API", () => {
     const decided = await api.ana("POST", `/consents/${id}/decision`, { decision: "approve" });
     expect(decided.body).toMatchObject({ status: "approved", decidedVia: "http", decidedBy: "user" });
     expect(await api.ana("POST", `/consents/${id}/decision`, { decision: "refuse" })).toMatchObject({
-      ...{ status: 409, body: { code: "CONSENT_DECIDED", current: { id } } },
+      ...{ status: 409, body: { code: "WRONG_STATE", current: { id } } },
     });
 
     const orders = [

@@ -216,7 +216,7 @@ describe("the consent node", () => {
       consent: "interrupt",
       onError: "throw",
     }).compile();
-    await expect(say(strict, "hello", thread)).rejects.toMatchObject({ code: "CHECKPOINTER_REQUIRED" });
+    await expect(say(strict, "hello", thread)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
   it("can be placed by hand, and asks whose run it is, whatever the state says", async () => {

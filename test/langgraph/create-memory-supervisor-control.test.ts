@@ -171,7 +171,7 @@ describe("a supervisor", () => {
     const noScope = graph.invoke(say("Hi."), { configurable: { thread_id: "t" } });
     await expect(noScope).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
     const noThread = graph.invoke(say("Hi."), { configurable: { user_id: "ana" } });
-    await expect(noThread).rejects.toMatchObject({ code: "THREAD_REQUIRED" });
+    await expect(noThread).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
   test.each<[string, { name?: string; agent?: unknown }]>([

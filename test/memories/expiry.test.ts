@@ -116,7 +116,7 @@ describe("a memory that expires", () => {
       ["Dana runs at dawn.", null],
       ["Dana drinks tea.", null],
     ]);
-    await expect(memory.memories.restore(wine?.id as string, scope)).rejects.toThrow(code("SLOT_TAKEN"));
+    await expect(memory.memories.restore(wine?.id as string, scope)).rejects.toThrow(code("CONFLICT"));
   });
 
   it("said again before its end lives as long as the longest life", async () => {

@@ -117,7 +117,7 @@ describe("text that reads as instructions", () => {
     const [active] = await memory.memories.list({ scope });
     expect(active?.value).toBe("report");
     await expect(memory.quarantine.approve(held!.id, { scope })).rejects.toMatchObject({
-      code: "SLOT_TAKEN",
+      code: "CONFLICT",
     });
   });
 

@@ -49,7 +49,7 @@ describe("a version of a memory", () => {
     const trail = await memory.memories.history(rex!.id!, user);
     const to = trail.at(-1)!.id;
     await expect(memory.memories.revert(rex!.id!, { ...user, to })).rejects.toMatchObject({
-      code: "SLOT_TAKEN",
+      code: "CONFLICT",
     });
     expect(await memory.memories.get(rex!.id!, user)).toMatchObject({ state: "superseded" });
     await memory.memories.remove(bo!.id!, user);

@@ -131,7 +131,7 @@ describe("a memory's revision", () => {
     expect(error).toMatchObject({ code: "STALE_REVISION", details: { current: now } });
     expect(await decide(now?.revision)).toMatchObject({ status: "approved" });
     expect(await errorOf(decide(now?.revision))).toMatchObject({
-      code: "CONSENT_DECIDED",
+      code: "WRONG_STATE",
       details: { current: { status: "approved" } },
     });
   });

@@ -43,10 +43,10 @@ describe("MemoryError", () => {
     const path = "../../src/errors.js?copy";
     const copy: typeof import("../../src/errors.js") = await import(path);
     expect(copy.MemoryError).not.toBe(MemoryError);
-    const error: unknown = new copy.MemoryError("SLOT_TAKEN", "no", { cause: new Error("why") });
+    const error: unknown = new copy.MemoryError("CONFLICT", "no", { cause: new Error("why") });
     expect(error).not.toBeInstanceOf(MemoryError);
     expect(MemoryError.is(error)).toBe(true);
-    expect(MemoryError.is(error, "SLOT_TAKEN")).toBe(true);
+    expect(MemoryError.is(error, "CONFLICT")).toBe(true);
     expect(MemoryError.is(error, "CLOSED")).toBe(false);
     expect(error).toMatchObject({ name: "MemoryError", message: "no", cause: new Error("why") });
   });

@@ -196,7 +196,7 @@ function expectNamed(error: unknown, key: string) {
   expect(error).toBeInstanceOf(MemoryError);
   const { code, message } = error as MemoryError;
   expect(message).not.toMatch(/nonoptional/);
-  if (key === "threadId") expect(["THREAD_REQUIRED", "THREAD_FORBIDDEN", "NOT_FOUND"]).toContain(code);
+  if (key === "threadId") expect(["INVALID_INPUT", "THREAD_FORBIDDEN", "NOT_FOUND"]).toContain(code);
   if (message.includes("undefined")) expect(message).toContain(key);
 }
 

@@ -193,10 +193,10 @@ describe("ids", () => {
       [{ userId: " " }, "t", "SCOPE_REQUIRED", /userId must not be blank/],
       [{ userId: 7 }, "t", "SCOPE_REQUIRED", /userId must be a string/],
       [{ userId: "a\u0000" }, "t", "SCOPE_REQUIRED", /NUL/],
-      [{ userId: "ana" }, "", "THREAD_REQUIRED", /thread id/],
-      [{ userId: "ana" }, 42, "THREAD_REQUIRED", /thread_id/],
-      [{ userId: "ana" }, undefined, "THREAD_REQUIRED", /thread_id/],
-      [{ userId: "ana" }, "\uD800", "THREAD_REQUIRED", /thread_id/],
+      [{ userId: "ana" }, "", "INVALID_INPUT", /thread id/],
+      [{ userId: "ana" }, 42, "INVALID_INPUT", /thread_id/],
+      [{ userId: "ana" }, undefined, "INVALID_INPUT", /thread_id/],
+      [{ userId: "ana" }, "\uD800", "INVALID_INPUT", /thread_id/],
     ];
     for (const [badScope, badThread, expected, message] of bad) {
       const thread = { scope: badScope as Scope, threadId: badThread as string };

@@ -38,7 +38,7 @@ const failures: [string, ScriptedReply[], RegExp, string][] = [
     /twice gave an answer/,
     "MODEL_OUTPUT_INVALID",
   ],
-  ["hangs", ["hang"], /did not answer within 50 ms/, "MODEL_TIMEOUT"],
+  ["hangs", ["hang"], /did not answer within 50 ms/, "MODEL_FAILED"],
 ];
 
 describe("a summary whose model", () => {

@@ -28,7 +28,7 @@ const latestSaid = 50;
  * state, also of a run that is refused here: it is noted then, and left out of the owner's next run. One more round
  * trip with such a checkpointer.
  *
- * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`
  */
 export async function claimRun(
   memory: Memory,

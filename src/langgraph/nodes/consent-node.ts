@@ -20,11 +20,7 @@ import {
 export const answerMistakes: ReadonlySet<MemoryErrorCode> = new Set(["INVALID_INPUT", "NOT_FOUND"]);
 
 /** Somebody else decided meanwhile, or the time ran out: asking again would not help. */
-export const answeredTooLate: ReadonlySet<MemoryErrorCode> = new Set([
-  "CONSENT_DECIDED",
-  "CONSENT_EXPIRED",
-  "CONSENT_SUPERSEDED",
-]);
+export const answeredTooLate: ReadonlySet<MemoryErrorCode> = new Set(["WRONG_STATE"]);
 
 /** What an answer did; or what is wrong with it, for whoever answers. */
 type AnswerResult =
@@ -183,7 +179,7 @@ function questionOf(requests: readonly ConsentRequest[], problem: string | null)
 function requireCheckpointer(config: LangGraphRunnableConfig): void {
   if (config.configurable?.__pregel_checkpointer) return;
   throw new MemoryError(
-    "CHECKPOINTER_REQUIRED",
+    "INVALID_INPUT",
     "Asking for consent by an interrupt needs a checkpointer: compile({ checkpointer: memory.checkpointer() }).",
   );
 }

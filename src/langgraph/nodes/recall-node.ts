@@ -48,7 +48,7 @@ export type RecallNode<Key extends string = "messages"> = <Update = RecalledStat
  * The thread is the run's owner's from then on, if it was nobody's. One round trip, two after time travel; one more
  * with another checkpointer than `memory.checkpointer()`, or with none on a new thread. Place it before the agent.
  *
- * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `THREAD_REQUIRED`,
+ * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  *   `THREAD_FORBIDDEN` whatever `onError` says.
  */
 export function recallNode<Key extends string = "messages">(

@@ -92,14 +92,12 @@ const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
   "CLOSED",
   "DATA_DIRECTORY_LOCKED",
   "INVALID_INPUT",
-  "LANGUAGE_DIFFERS",
   "PEER_MISSING",
   "PERMISSION_DENIED",
-  "SCHEMA_TOO_NEW",
+  "SCHEMA_DIFFERS",
   "SCOPE_REQUIRED",
   "SETUP_REQUIRED",
   "THREAD_FORBIDDEN",
-  "THREAD_REQUIRED",
 ]);
 
 /**

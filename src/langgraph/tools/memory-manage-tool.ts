@@ -64,10 +64,9 @@ type Arguments = z.output<typeof argumentsSchema>;
 const refusals: ReadonlySet<MemoryErrorCode> = new Set([
   "CATEGORY_DENIED",
   "CONSENT_REQUIRED",
-  "DUPLICATE_MEMORY",
+  "CONFLICT",
   "INVALID_INPUT",
   "NOT_FOUND",
-  "SLOT_TAKEN",
   "STALE_REVISION",
   "WRONG_STATE",
 ]);

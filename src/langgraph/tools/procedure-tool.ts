@@ -68,6 +68,5 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
   "INVALID_INPUT",
   "MODEL_FAILED",
   "MODEL_OUTPUT_INVALID",
-  "MODEL_TIMEOUT",
   "NOT_FOUND",
 ]);

@@ -48,7 +48,7 @@ const brand = Symbol.for("AgentMiddleware");
  * Every model call of a run is shown the summary, what came after it, and the messages of the run; the agent's
  * own state stays as it is. Put it first in the list: then it records what the others leave.
  *
- * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `THREAD_REQUIRED`,
+ * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  *   `THREAD_FORBIDDEN` whatever `onError` says.
  */
 export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {

@@ -46,8 +46,8 @@ export interface QuarantineApi {
   /**
    * Makes it an ordinary memory, on the operator's word: its trust becomes "operator".
    *
-   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`; `WRONG_STATE` when it is not in quarantine; `SLOT_TAKEN` or
-   *   `DUPLICATE_MEMORY` when an active memory holds its slot or says the same; `CONSENT_REQUIRED` for a sensitive field
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`; `WRONG_STATE` when it is not in quarantine; `CONFLICT` or
+   *   `CONFLICT` when an active memory holds its slot or says the same; `CONSENT_REQUIRED` for a sensitive field
    *   without consent.
    */
   approve(id: string, decision: QuarantineApproval): Promise<MemoryItem>;

@@ -60,12 +60,10 @@ for (let turn = 0; ; turn++) {
         "BUSY",
         "FORGOTTEN",
         "WRONG_STATE",
-        "SLOT_TAKEN",
-        "DUPLICATE_MEMORY",
-        "CONSENT_DECIDED",
-        "CONSENT_SUPERSEDED",
+        "CONFLICT",
+        "WRONG_STATE",
       ],
-      ...["NOT_FOUND", "DATABASE_UNAVAILABLE", "CONSENT_REQUIRED", "CONSENT_EXPIRED"],
+      ...["NOT_FOUND", "DATABASE_UNAVAILABLE", "CONSENT_REQUIRED", "WRONG_STATE"],
     ];
     if (!MemoryError.is(error) || !expected.includes(error.code)) console.log(`unexpected: ${error}`);
   });
