@@ -99,7 +99,7 @@ const ownColumns = without(
 export type MemoryJson = readonly unknown[];
 
 /** Where each field stands in a `MemoryJson`. Times are milliseconds, with microseconds as their fraction. */
-const memoryJsonPlaces = Object.fromEntries(
+const at = Object.fromEntries(
   Object.keys({ ...ownColumns, ...madeColumns }).map((field, place) => [field, place]),
 ) as Readonly<Record<keyof typeof ownColumns | keyof typeof madeColumns, number>>;
 
@@ -122,8 +122,6 @@ export const givingWay: Sql = sql`(m.kind = 'insight' and not m.pinned)`;
 
 /** The columns that `memoryJson` lists, as they are read. */
 type ReadRow = RowOf<typeof ownColumns & typeof madeColumns, number>;
-
-const at = memoryJsonPlaces;
 
 /**
  * A row as a memory. Each field is written out: made in a loop over the columns it takes five times as long, and a recall

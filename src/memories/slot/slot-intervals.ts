@@ -33,8 +33,8 @@ export interface SlotInterval extends HeldInterval, Slot {
 }
 
 /**
- * The times for which the believed values of `slots`, present and former, are or were valid; those of the memory `except` left out. Values
- * that were removed, merged or never approved were valid for none.
+ * The times for which the believed values of `slots`, present and former, are or were valid; without those of the memory
+ * `except`. Values that were removed, merged or never approved were valid for none.
  *
  * Belongs in the transaction of the write, after `lockOwner`. Reads all of the owner's memories: for edits.
  */
