@@ -172,7 +172,7 @@ describe("memory.notes.purge", () => {
     });
     const before = await findEverywhere(db, word);
     expect(Object.keys(before)).toEqual(
-      expect.arrayContaining(["change_log", "consent_request", "history", "memory", "memory_term", "shown"]),
+      expect.arrayContaining(["change_log", "consent_request", "history", "memory", "memory_term"]),
     );
 
     const expected = { deletedCount: 3, hiddenCount: 2 };
