@@ -1,4 +1,4 @@
-import { MemoryError, messageOf } from "./errors.js";
+import { MemoryError } from "./errors.js";
 import { propertyOf } from "./text/plain-json.js";
 import { wellFormed } from "./text/storable-text.js";
 
@@ -86,12 +86,6 @@ export function lineLogger(logger: Logger): Logger {
 export function errorLine(error: unknown): string {
   if (MemoryError.is(error)) return oneLine(error.message, mostErrorCharacters);
   return `unexpected ${errorKind(error)}${placeOf(error)}`;
-}
-
-/** What `error` itself says, in one line of at most 500 characters. It may quote anything: prompts, messages, rows. */
-export function errorWords(error: unknown): string {
-  const cause = MemoryError.is(error) ? (error.cause ?? error) : error;
-  return oneLine(messageOf(cause), mostErrorCharacters);
 }
 
 /**

@@ -147,5 +147,5 @@ export async function runSteps<Claim extends Lease, Work extends JobAddress, Mad
 const workerStopped = ownFailure("The worker stopped before it was done.");
 
 function isSpent({ tries }: Pick<Attempts<Lease, JobAddress>, "tries">, { attempt }: Lease): boolean {
-  return attempt > (tries.maxFailures ?? tries.maxAttempts);
+  return attempt > tries.maxFailures;
 }

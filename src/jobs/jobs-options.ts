@@ -24,8 +24,8 @@ export interface Tries {
   readonly retryDelayMs: number;
   /** Tries before work is given up whose model gives no answer that can be used. */
   readonly maxAttempts: number;
-  /** Tries before work is given up that fails in any other way. @default `maxAttempts` */
-  readonly maxFailures?: number;
+  /** Tries before work is given up that fails in any other way. */
+  readonly maxFailures: number;
 }
 
 export const taskOptionsSchema = z.strictObject({

@@ -125,7 +125,7 @@ export async function settleFailure<Claim extends Lease, Work extends JobAddress
 ): Promise<JobStatus> {
   const { claim, work, failure } = failed;
   if (failure.code === "LEASE_LOST") return "lost";
-  const { maxAttempts, maxFailures = maxAttempts } = of.tries;
+  const { maxAttempts, maxFailures } = of.tries;
   const isLast = claim.attempt >= (failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures);
   try {
     if (isLast && work && of.giveUp) return await giveUp(deps, of, { claim, work, failure });

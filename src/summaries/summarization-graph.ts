@@ -26,7 +26,9 @@ interface Summarized {
 export function createSummarizationJob(deps: SummaryRuntime) {
   const { summaries } = deps.config;
   return backgroundJob<SummaryClaim, SummaryWork, Summarized>(deps, {
-    ...{ name: "summarization", step: "summarize", table: summaryLeases, tries: summaries },
+    ...{ name: "summarization", step: "summarize", table: summaryLeases },
+    // A summary has as many tries whatever fails: the next round starts a fresh one.
+    tries: { ...summaries, maxFailures: summaries.maxAttempts },
     fresh: { summary: null, dropped: 0, generationTimeMs: 0 },
     meanwhile: "The previous summary stays in use",
     doing: "Summarizing",

@@ -24,7 +24,7 @@ describe("events", () => {
           : facts(),
       episode_summary: () => ({ structured: { reasoning: "", summary: "They talked about chess." } }),
     });
-    const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 1 } };
+    const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2 } };
     const memory = db.memory({ model, config, clock: () => new Date(now) });
     const thread = newAddress();
     const access = { scope: thread.scope };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
 import { type Address, eventsOf, newAddress, say, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
@@ -18,7 +18,7 @@ type Readings = Readonly<
 >;
 
 /** A memory whose model reads `readings`, and gives up the first message while `broken`. */
-function reading(readings: Readings, options: MemoryOptions = {}) {
+function reading(readings: Readings, options: TestOptions = {}) {
   const state = { broken: true, again: false };
   const model = taskModel({
     fact_extraction: (prompt) => {
@@ -57,7 +57,7 @@ const city = { category: "profile", key: "city", value: "Porto" };
 
 describe("a fact that was removed", () => {
   /** A thread whose first message was given up, and whose second said `second` and was learned. */
-  async function learned(readings: Readings, first: string, second: string, options?: MemoryOptions) {
+  async function learned(readings: Readings, first: string, second: string, options?: TestOptions) {
     const { memory, state } = reading(readings, options);
     const thread = newAddress();
     await say(memory, thread, first);

@@ -99,7 +99,7 @@ describe("background work under way while its user is forgotten writes nothing:"
     ["an episode", "episode_summary", { structured: { reasoning: "", summary: "They talked." } }],
   ])("%s", async (_, task, reply) => {
     const { gate, model } = heldModel(task, reply);
-    const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 0 } };
+    const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 } };
     const memory = db.memory({ model, config, jobs: "background" });
     const thread = newAddress();
     for (let turn = 0; turn < 4; turn++) {

@@ -7,7 +7,7 @@ import { OfflineChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 0 } };
+const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 } };
 
 /** A chat that remembers, and what asks it in a run. */
 function chat(agent?: string) {

@@ -63,7 +63,7 @@ describe("extraction and compression within a run", () => {
       const { memory, graph } = agentWithMemory(
         db.memory({
           ...{ model, jobs },
-          config: { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 1 } },
+          config: { memories: { extract: true, episodes: true, episodeEveryTurns: 2 } },
         }),
       );
       const config = newThread();

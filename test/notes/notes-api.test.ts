@@ -148,7 +148,7 @@ describe("memory.notes.remove", () => {
 
 describe("memory.notes.purge", () => {
   it("leaves no word of any note anywhere, and who did it", async () => {
-    const memory = db.memory({ config: { retrieval: { traces: true } } });
+    const memory = db.memory();
     const scope = newApp();
     const word = `w${randomUUID().slice(0, 8)}`;
     const notes = [1, 2, 3, 4].map((at) => `Lesson ${at} is about ${word}.`);
@@ -172,7 +172,7 @@ describe("memory.notes.purge", () => {
     });
     const before = await findEverywhere(db, word);
     expect(Object.keys(before)).toEqual(
-      expect.arrayContaining(["change_log", "consent_request", "history", "memory", "memory_term", "shown"]),
+      expect.arrayContaining(["change_log", "consent_request", "history", "memory", "memory_term"]),
     );
 
     const expected = { deletedCount: 3, hiddenCount: 2 };

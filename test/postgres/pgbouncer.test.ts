@@ -2,9 +2,7 @@ import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { createMemory } from "../../src/create-memory.js";
 import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
 import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
 import { answering, chatAgent, newThread, say, transcript } from "../langgraph/conversation.js";
 import { dueJobsConfig, instantAnswers, makeDueJobs, readEffects } from "../support/due-jobs.js";
@@ -13,6 +11,7 @@ import { hasPgbouncer, type Pgbouncer, startPgbouncer } from "../support/pgbounc
 import { recordingLogger } from "../support/recording-logger.js";
 import { round } from "../support/spoken.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import { createTestMemory, type TestOptions } from "../support/test-memory.js";
 import { limitsMs } from "../support/timing.js";
 
 const runs = onServer() && hasPgbouncer();
@@ -48,9 +47,9 @@ const pools = {
   },
 };
 
-function open(database: string | pg.Pool, options: MemoryOptions = {}) {
+function open(database: string | pg.Pool, options: TestOptions = {}) {
   const logger = recordingLogger();
-  const memory = createMemory({
+  const memory = createTestMemory({
     ...{ database, schema: db.schema, logger, jobs: "inline", ...options },
     config: {
       memories: { extract: false, episodes: false },
@@ -166,7 +165,7 @@ describe.skipIf(!runs).each(Object.entries(pools))(
       const schema = `bounced_${randomUUID().slice(0, 8)}`;
       const queue = `${schema}_queue`;
       schemas.push(schema, queue);
-      const options: MemoryOptions = {
+      const options: TestOptions = {
         ...{ schema, jobs: { pgBoss: { schema: queue } } },
         model: new OfflineChatModel({ structured: instantAnswers }),
         config: { ...dueJobsConfig, jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 } },

@@ -116,7 +116,7 @@ describe("a thread that was long before its first summary", () => {
     const model = numbered();
     const memory = summaryMemory(db, {
       model,
-      config: { summaries: { inputBudgetTokens: 400, mostPieces: 50 } },
+      config: { upkeep: { inputBudgetTokens: 400, mostPieces: 50 } },
     });
     const thread = { scope, threadId: "pieces" };
     await memory.remember({ ...thread, messages: rounds(1, 60) });

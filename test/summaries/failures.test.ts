@@ -45,7 +45,7 @@ describe("a summary whose model", () => {
   it.each(failures)("%s is failed, and the previous one stays in use", async (_, replies, error, code) => {
     const model = new ScriptedChatModel({ replies: [good("the first"), ...replies] });
     const logger = recordingLogger();
-    const memory = summaryMemory(db, { model, logger, config: { summaries: { timeoutMs: 50 } } });
+    const memory = summaryMemory(db, { model, logger, config: { upkeep: { timeoutMs: 50 } } });
     const thread = fresh();
     await memory.remember({ ...thread, messages: threeRounds });
     const { summary } = await memory.remember({ ...thread, messages: round("4") });

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
-import { createMemory } from "../../src/create-memory.js";
 import { MemoryError } from "../../src/errors.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { round } from "../support/spoken.js";
 import { summariesOnly } from "../support/summary-memory.js";
+import { createTestMemory } from "../support/test-memory.js";
 
 const script = process.env.POSTGRES_SCRIPT;
 const server = ["--name", "restart", "--port", "24399"];
@@ -34,7 +34,7 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
       summaries: { leaseMs: 2_000, retryDelayMs: 50 },
       jobs: { sweepIntervalMs: 200 },
     };
-    const memory = createMemory({ database, model, config, logger: silentLogger });
+    const memory = createTestMemory({ database, model, config, logger: silentLogger });
     await memory.setup();
 
     const threads = ["a", "b", "c", "d"].map((threadId) => ({ scope: { userId: "ana" }, threadId }));

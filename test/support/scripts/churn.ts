@@ -4,19 +4,19 @@
  * argv: connection string, schema, number of the worker. Prints "two turns" after as many.
  */
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { createMemory } from "../../../src/create-memory.js";
 import { MemoryError } from "../../../src/errors.js";
 import { OfflineChatModel } from "../../../src/testing/index.js";
 import { silentLogger } from "../silent-logger.js";
+import { createTestMemory } from "../test-memory.js";
 
 const [database = "", schema = "", worker = ""] = process.argv.slice(2);
-const memory = createMemory({
+const memory = createTestMemory({
   database,
   schema,
   model: new OfflineChatModel(),
   jobs: "inline",
   logger: silentLogger,
-  config: { upkeep: { leaseMs: 1_000 }, summaries: { leaseMs: 1_000 } },
+  config: { upkeep: { leaseMs: 1_000 } },
 });
 const scope = { userId: "churn" };
 const rare = { userId: `rare ${worker}` };
