@@ -1,11 +1,9 @@
 import { PostgresStore } from "@langchain/langgraph-checkpoint-postgres/store";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
-import { useCommandLine } from "../support/command-line.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const { run, schema: cliSchema, withMemory } = useCommandLine(db);
 const embeddings = new HashingEmbeddings({ dimensions: 16 });
 const theirs = `theirs_${process.pid}`;
 const code = (code: string) => expect.objectContaining({ code });
@@ -105,39 +103,4 @@ it("copies vectors where it is told that one model made them", async () => {
 it("says where there is no such store", async () => {
   await expect(db.memory().importStore({ schema: "nowhere" })).rejects.toThrow(code("NOT_FOUND"));
   await expect(db.memory().importStore({ batchSize: 0 })).rejects.toThrow(code("INVALID_INPUT"));
-});
-
-it("mnemograph import-store does it, from another database too", async () => {
-  const missing = await run(["import-store", "--from-schema", "nowhere"]);
-  expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('has no table "store"') });
-  const both = await run(["import-store", "--user", "ana", "--user-label", "2"]);
-  expect(both.err).toContain("give one of them");
-  const url = inject("databaseUrl");
-  if (url === null) return;
-  await withMemory((memory) => memory.setup());
-  const from = [
-    "import-store",
-    "--from-schema",
-    theirs,
-    "--from",
-    url,
-    "--user-label",
-    "2",
-    "--tenant",
-    "acme",
-  ];
-  expect((await run([...from, "--dry-run"])).out).toMatch(/Would take over 3 items/);
-  expect((await run(from)).out).toMatch(/Took over 3 items; 0 were there already. 3 have no vectors/);
-  expect(JSON.parse((await run([...from, "--json"])).out)).toEqual({
-    imported: 0,
-    present: 3,
-    withVectors: 0,
-  });
-  const { rows } = await db.pool.query(
-    `select distinct tenant_id, user_id from "${cliSchema}".store_item order by 2`,
-  );
-  expect(rows).toEqual([
-    { tenant_id: "acme", user_id: "ana" },
-    { tenant_id: "acme", user_id: "ben" },
-  ]);
 });
