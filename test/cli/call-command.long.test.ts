@@ -85,7 +85,7 @@ describe("mnemograph call", () => {
     [["recall", ...ana], 2, /at threadId/],
     [["recall", "--json", '{"threadId":"t"}'], 2, /userId/],
     [["recall", ...ana, "--json", "{"], 2, /--json is no JSON/],
-    [["recall", ...ana, "--json", "[]"], 2, /--json must be an object/],
+    [["recall", ...ana, "--json", "[]"], 2, /Invalid --json: .*expected record/],
     [["getMemory", ...ana, "--json", '{"id":"nothing"}'], 1, /There is no memory nothing/],
   ])(
     "refuses %j",
