@@ -19,20 +19,15 @@ export function listOperations(): [name: string, summary: string][] {
 
 /** What an operation does and takes. @throws MemoryError `INVALID_INPUT` for one that there is not */
 export function describeOperation(name: string): string {
-  const { summary, method, path, streams, ...route } = operationOf(name);
-  const schema = z.toJSONSchema(schemaOf(route), {
-    ...{ io: "input", metadata: described, unrepresentable: "any", reused: "inline" },
-  });
-  const lines = streams === "in" ? "\nStandard input is its body, line by line." : "";
-  const takes = JSON.stringify({ ...schema, $schema: undefined }, null, 2);
-  return `${name}: ${summary} (${method.toUpperCase()} ${path})${lines}\nWhat --json takes, as JSON Schema:\n${takes}`;
+  const route = operationOf(name);
+  const options = { io: "input", metadata: described, unrepresentable: "any", reused: "inline" } as const;
+  const takes = JSON.stringify(z.toJSONSchema(inputOf(route), options), null, 2);
+  const where = `${route.method.toUpperCase()} ${route.path}${route.streams === "in" ? ", its body on standard input" : ""}`;
+  return `${name}: ${route.summary} (${where})\nWhat --json takes, as JSON Schema:\n${takes}`;
 }
 
-/** An operation, ready to be done. */
-type Prepared = (memory: Memory) => Promise<void>;
-
 /**
- * The operation `name` with `json` as its input, which is checked before anything is opened.
+ * The operation `name` with `json` as its input, which is checked before anything is opened; it prints its answer.
  *
  * @param named ids that say whose memory it is; those in `json` come first.
  * @throws MemoryError `INVALID_INPUT` that names each wrong field; `SCOPE_REQUIRED`
@@ -42,32 +37,21 @@ export async function prepareOperation(
   json: string | undefined,
   named: Readonly<Record<string, string | undefined>>,
   caller: OperatorCaller & { readonly actor: string },
-): Promise<Prepared> {
+): Promise<(memory: Memory) => Promise<void>> {
   const route = operationOf(name);
-  const { params, query, body } = partsOf(route);
-  const given = { ...named, ...(await readJson(json)) };
-  const known = Object.entries(given).filter(([, value]) => value !== undefined);
-  const inUrl = { ...params, ...query };
-  const typed = known.map(([key, value]) => [key, Object.hasOwn(inUrl, key) ? asInUrl(value) : value]);
-  const input: Record<string, unknown> = parseInput(
-    schemaOf(route),
-    Object.fromEntries(typed),
-    `input of ${name}`,
-  );
-  const take = (shape: object) =>
-    Object.fromEntries(Object.entries(input).filter(([key]) => Object.hasOwn(shape, key)));
+  const [params, query, body] = [shapeOf(route.params), shapeOf(route.query), shapeOf(route.body)];
+  const given = Object.entries({ ...named, ...(await readJson(json)) }).map(([key, value]) => [
+    ...[key, key in params || key in query ? asInUrl(value) : value],
+  ]);
+  const known = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  const input: Record<string, unknown> = parseInput(inputOf(route), known, `input of ${name}`);
+  const take = (shape: object) => Object.fromEntries(Object.entries(input).filter(([key]) => key in shape));
   const { appId, ...ids } = namedIds.shape;
-  const whose = whoseOf(
-    route.reach,
-    caller,
-    take(Object.hasOwn(params, "appId") ? ids : { ...ids, appId }),
-    input.appId as string | undefined,
-  );
-  const { ifRevision } = input;
+  const ofWhom = take("appId" in params ? ids : { ...ids, appId });
   const asked = {
-    ...{ caller, whose, actor: caller.actor, signal: new AbortController().signal, stream: process.stdin },
-    ...{ params: take(params), query: take(query), body: take(body) },
-    match: ifRevision === undefined ? {} : { ifRevision },
+    ...{ caller, actor: caller.actor, signal: new AbortController().signal, stream: process.stdin },
+    whose: whoseOf(route.reach, caller, ofWhom, input.appId as string | undefined),
+    ...{ params: take(params), query: take(query), body: take(body), match: take({ ifRevision: true }) },
   };
   return async (memory) => {
     const answer: unknown = await route.call({ ...asked, memory } as Parameters<Route["call"]>[0]);
@@ -86,31 +70,27 @@ function operationOf(name: string): Route {
   throw new MemoryError("INVALID_INPUT", `There is no operation "${name}". ${hint}`);
 }
 
-/** Fields of the path, the query and the body: every part of every route is an object. */
-function partsOf({
-  params = nothing,
-  query = nothing,
-  body = nothing,
-}: Pick<Route, "params" | "query" | "body">) {
-  const shape = (part: z.ZodType) => (part as z.ZodObject).shape;
-  return { params: shape(params), query: shape(query), body: shape(body) };
+/** Its path, its query and its body are objects, whose fields have names of their own. */
+function inputOf({ params, query, body, versioned }: Route): z.ZodObject {
+  const guard = versioned ? { ifRevision: revisionNumber.optional() } : {};
+  return z.strictObject({
+    ...{ ...namedIds.shape, ...shapeOf(params), ...shapeOf(query), ...shapeOf(body), ...guard },
+  });
 }
 
-function schemaOf(route: Pick<Route, "params" | "query" | "body" | "versioned">): z.ZodObject {
-  const { params, query, body } = partsOf(route);
-  const guard = route.versioned ? { ifRevision: revisionNumber.optional() } : {};
-  return z.strictObject({ ...namedIds.shape, ...params, ...query, ...body, ...guard });
+function shapeOf(part: z.ZodType = nothing): z.ZodObject["shape"] {
+  return (part as z.ZodObject).shape;
 }
 
 async function readJson(json = "{}"): Promise<object> {
   const words = json === "-" ? await text(process.stdin) : json;
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(words);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+    value = JSON.parse(words);
   } catch (cause) {
     throw new MemoryError("INVALID_INPUT", `--json is no JSON: ${(cause as Error).message}`, { cause });
   }
-  throw new MemoryError("INVALID_INPUT", "--json must be an object.");
+  return parseInput(z.record(z.string(), z.unknown()), value, "--json");
 }
 
 /** A value as an address has it: routes read numbers and yes or no from text. */

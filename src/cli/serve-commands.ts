@@ -58,8 +58,8 @@ async function serve(flags: ServeFlags): Promise<void> {
 
 async function authenticateOf({ auth }: ServeFlags): Promise<MemoryAppOptions["authenticate"]> {
   if (auth !== undefined) {
-    const { loadAuthenticate } = await import("./open-memory.js");
-    return loadAuthenticate(auth);
+    const { loadExport } = await import("./open-memory.js");
+    return loadExport(auth, "authenticate");
   }
   const token = process.env.MNEMOGRAPH_TOKEN;
   if (!token) return undefined;

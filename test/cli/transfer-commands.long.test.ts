@@ -4,7 +4,6 @@ import { HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useCommandLine } from "../support/command-line.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { travelGraph } from "../support/travel-graph.js";
 
 const db = useTestDatabase();
 const { folder, run, withMemory } = useCommandLine(db);
@@ -20,8 +19,6 @@ beforeAll(async () => {
     await memory.memories.add(drafts, { scope });
     await memory.record({ scope, threadId: "t", messages: [new HumanMessage("hello")] });
     await memory.memories.add({ text: "Ben plays chess." }, { scope: { userId: "ben" } });
-    const graph = travelGraph(memory.checkpointer());
-    for (const input of ["one", "two"]) await graph.invoke({ input }, { configurable: { thread_id: "t" } });
   });
 }, 120_000);
 
@@ -37,21 +34,13 @@ describe("mnemograph export and import", () => {
     expect(readFileSync(join(folder, "ana.jsonl"), "utf8").split("\n").slice(1, -1)).toEqual(lines.slice(1));
     expect(existsSync(join(folder, "ana.jsonl.part"))).toBe(false);
 
-    const again = await run(["import", "ana.jsonl", "--json"]);
-    expect(again).toMatchObject({ code: 0, err: "" });
-    expect(JSON.parse(again.out)).toMatchObject({
-      ...{ scope, lines: lines.length, records: lines.length - 2, written: {}, total: 0, skipped: [] },
-      present: { memory: 600, message: 1, thread: 1, owner: 1 },
-    });
     const forgotten = await run(["forget", ...ana, "--yes"]);
     expect(forgotten).toMatchObject({ code: 0, err: "" });
     const piped = await run(["import", "-"], { input: printed.out });
     expect(piped).toMatchObject({ code: 0, err: "" });
+    const written = lines.length - 2;
     expect(piped.out).toMatch(
-      new RegExp(
-        `^Imported ${lines.length - 2} of ${lines.length - 2} records; 0 were there already\\.\n.*memory +600$`,
-        "ms",
-      ),
+      new RegExp(`^Imported ${written} of ${written} records\\.\n.*memory +600$`, "ms"),
     );
   }, 120_000);
 
@@ -65,29 +54,6 @@ describe("mnemograph export and import", () => {
     expect([lstatSync(out).isSymbolicLink(), existsSync(`${out}.part`)]).toEqual([false, false]);
     expect(readFileSync(join(folder, "victim"), "utf8")).toBe("kept");
   }, 60_000);
-
-  it("believe a file only for an operator", async () => {
-    const cleo = { userId: "cleo" };
-    await withMemory(async (memory) => {
-      const pinned = { text: "Cleo likes chess.", origin: "user", pinned: true } as const;
-      await memory.memories.add(pinned, { scope: cleo });
-    });
-    expect((await run(["export", "--user", "cleo", "--out", "cleo.jsonl"])).code).toBe(0);
-    const trustAfter = async (...flags: string[]) => {
-      await run(["forget", "--user", "cleo", "--yes"]);
-      expect(await run(["import", "cleo.jsonl", ...flags])).toMatchObject({ code: 0, err: "" });
-      const [memory] = await withMemory((of) => of.memories.list({ scope: cleo }));
-      return [memory?.trust, memory?.pinned];
-    };
-    expect(await trustAfter()).toEqual(["untrusted", false]);
-    expect(await trustAfter("--trust", "operator")).toEqual(["user", true]);
-    const wrong = await run(["import", "cleo.jsonl", "--trust", "me"]);
-    expect(wrong).toMatchObject({
-      code: 2,
-      out: "",
-      err: expect.stringMatching(/Allowed choices are untrusted, operator/),
-    });
-  }, 120_000);
 
   it("end quietly when nobody reads on", async () => {
     const { code, out, err } = await run(["export", ...ana], { readBytes: 100 });
@@ -111,45 +77,6 @@ describe("mnemograph export and import", () => {
       expect(ended).toMatchObject({ code, out: "", err: expect.stringMatching(problem) });
     }
   }, 120_000);
-});
-
-describe("mnemograph prune", () => {
-  it("counts, prunes, and has nothing to do after that", async () => {
-    await withMemory(async (memory) => {
-      const graph = travelGraph(memory.checkpointer());
-      for (const input of ["one", "two"]) await graph.invoke({ input }, { configurable: { thread_id: "p" } });
-    });
-    const young = await run(["prune", "--keep-last", "2", "--older-than", "30d", "--json"]);
-    expect(JSON.parse(young.out)).toMatchObject({ checkpoints: 0, bytes: 0 });
-    const preview = await run(["prune", "--keep-last", "2", "--dry-run", "--json"]);
-    const { checkpoints, writes, blobs } = JSON.parse(preview.out);
-    expect(checkpoints).toBeGreaterThan(10);
-    const pruned = await run(["prune", "--keep-last", "2"]);
-    expect(pruned).toMatchObject({ code: 0, err: "" });
-    expect(pruned.out).toMatch(
-      new RegExp(
-        `^Pruned ${checkpoints} checkpoints, ${writes} writes and ${blobs} values \\(\\d+\\.\\d MB\\) of \\d threads\\.$`,
-      ),
-    );
-    expect((await run(["prune", "--keep-last", "2", "--thread", "p"])).out).toMatch(/^Pruned 0 checkpoints/);
-  }, 120_000);
-
-  it.each<[string[], RegExp]>([
-    [[], /required option '--keep-last/],
-    [["--keep-last", "0"], /whole number from 1/],
-    [["--keep-last", "1", "--older-than", "soon"], /such as 30d, 12h or 45m/],
-    [["--keep-last", "1", "--tenant", "acme"], /Say whose memory: --user ID, --app ID/],
-  ])(
-    "refuses %j",
-    async (args, problem) => {
-      expect(await run(["prune", ...args])).toMatchObject({
-        code: 2,
-        out: "",
-        err: expect.stringMatching(problem),
-      });
-    },
-    60_000,
-  );
 });
 
 describe("mnemograph forget", () => {
