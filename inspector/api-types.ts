@@ -204,11 +204,6 @@ export interface StatsDay {
 
 export interface StatsHistory {
   readonly days: readonly StatsDay[];
-  readonly tables: readonly {
-    readonly table: string;
-    readonly rows: number | null;
-    readonly bytes: number;
-  }[];
 }
 
 export interface Change {

@@ -1,14 +1,8 @@
 import type { Cell, Cells } from "./cell.js";
 import { pageById, pageByMark, toMark } from "./cells/cell-pages.js";
-import { joinDays, joinEnergy } from "./cells/join-statistics.rule.js";
 import { MemoryError } from "./errors.js";
-import { countWork, statsOfWork } from "./events/memory-stats.js";
-import { writingProblemNames } from "./memories/write/writing-constraints.rule.js";
 import type { Memory } from "./memory.js";
-import { type AppStatsOf, joinAppStats } from "./notes/app-stats.js";
-import { asListed } from "./postgres/isolation.js";
 import type { Scope } from "./scope/scope.js";
-import { findEnergyToday } from "./usage/energy-statements.js";
 import type { MemoryWithWayIn } from "./way-in.js";
 
 type Call = (...args: never[]) => unknown;
@@ -190,35 +184,6 @@ export function listOwners(
     (place, within) => (places[place] as Cell).run((memory) => of(memory)({ ...rest, ...within })),
     (row, place) => ({ ...row, cursor: toMark(place, row.cursor) }),
   );
-}
-
-/** The three kinds of statistics. */
-export function statsOver(cells: Cells, of: (memory: MemoryWithWayIn) => Memory["stats"]): Memory["stats"] {
-  type Stats = (input: unknown) => Promise<never>;
-  return (async (input?: { readonly by?: unknown; readonly scope?: Scope; readonly tenantId?: string }) => {
-    const places = input !== null && typeof input === "object" ? listed(cells, input) : cells.all;
-    const parts = () => each(places, (memory) => (of(memory) as Stats)(input));
-    if (places.length === 1) return (await parts())[0];
-    if (input?.by === "day") return joinDays(await parts());
-    if (input?.by !== undefined) return joinAppStats(await parts(), new Date());
-    // Checks what is asked.
-    await (places[0] as Cell).run((memory) => (of(memory) as Stats)(input));
-    const scope = (input as AppStatsOf | undefined)?.scope ?? null;
-    const worked = await Promise.all(
-      places.map((cell) =>
-        cell.run((_, db) =>
-          asListed({ scope: scope ?? undefined }, async () => ({
-            counts: await countWork(db.patient, scope, writingProblemNames),
-            energy: await findEnergyToday(db.patient, scope),
-          })),
-        ),
-      ),
-    );
-    return {
-      ...statsOfWork(worked.map(({ counts }) => counts)),
-      energy: joinEnergy(worked.map(({ energy }) => energy)),
-    };
-  }) as Memory["stats"];
 }
 
 export async function* exportFrom(

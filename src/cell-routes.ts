@@ -10,13 +10,12 @@ import {
   listEvents,
   listed,
   listOwners,
-  statsOver,
 } from "./cell-calls.js";
 import { claimOver } from "./cell-claims.js";
 import { joinWorks } from "./cell-work.js";
 import { pageByMark, readMark, toMark } from "./cells/cell-pages.js";
 import { joinBy, latest, sums, weightedMean } from "./cells/join-counts.rule.js";
-import { joinConsumed, joinHeld, joinStatus } from "./cells/join-statistics.rule.js";
+import { joinHeld, joinStatus } from "./cells/join-statistics.rule.js";
 import type { ScopePlace } from "./isolated-memory.js";
 import { parseScopeIn } from "./scope/scope.js";
 import { celledStore } from "./store/celled-store.js";
@@ -204,14 +203,13 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
     uninstall: (cells, of) => async (app, how) =>
       sums(await each(cells.within(app), (memory) => of(memory)(app, how))),
   },
-  stats: (cells, of) => statsOver(cells, of),
+  stats: (cells, of) =>
+    (async (input: never) => of(await (cells.all[0] as Cell).run(async (memory) => memory))(input)) as never,
   energy: {
     level: (cells, of) => async (input) => {
       const parts = await each(listed(cells, input), (memory) => of(memory)(input));
       return parts.reduce((least, part) => (part.level < least.level ? part : least));
     },
-    consumed: (cells, of) => async (selection) =>
-      joinConsumed(await each(listed(cells, selection), (memory) => of(memory)(selection)), selection.by),
   },
   energyConsumedSinceLastPoll: (cells, of) => () =>
     known(cells).reduce((sum, memory) => sum + of(memory)(), 0),

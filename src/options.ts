@@ -35,7 +35,7 @@ import { type RetrievalConfig, retrievalOptionsSchema } from "./search/retrieval
 import { type StoreConfig, storeOptionsSchema } from "./store/store-options.js";
 import { type SummaryConfig, summaryOptionsSchema } from "./summaries/summary-window.rule.js";
 import { namesKeys } from "./text/parse-input.js";
-import { type EnergyConfig, energyOption } from "./usage/energy-options.js";
+import { type EnergyConfig, energyOptionsSchema } from "./usage/energy-options.js";
 
 /** Settings that go together. */
 const presets = {
@@ -69,7 +69,7 @@ const configSchema = z.strictObject({
   categories: categoryConfigSchema.optional(),
   allowlists: z.record(z.string().min(1), z.array(z.string())).optional(),
   jobs: jobsOptionsSchema.prefault({}),
-  energy: energyOption.prefault({}),
+  energy: energyOptionsSchema.prefault({}),
   store: storeOptionsSchema.prefault({}),
 });
 
@@ -114,7 +114,7 @@ export interface MemoryConfig {
   /** How background work runs in this process. */
   readonly jobs?: JobsConfig | undefined;
   /** How much a tenant's background calls of models may take before work that can wait does so. */
-  readonly energy?: EnergyConfig | boolean | undefined;
+  readonly energy?: EnergyConfig | undefined;
   /** How `memory.store()`, a store for LangGraph, keeps and finds items. */
   readonly store?: StoreConfig | undefined;
 }

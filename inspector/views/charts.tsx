@@ -3,7 +3,6 @@ import uPlot from "uplot";
 import { ask } from "../api.js";
 import type { StatsDay, StatsHistory } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
-import { bytes, count } from "../parts/texts.js";
 import { go, type Place, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 
@@ -12,7 +11,7 @@ export function Charts({ place }: ViewProps) {
   const { days = "30" } = place.params;
   const whose = whoseOf(place.params);
   const asked = useAsked(
-    (signal) => ask<StatsHistory>("stats/history", { whose, signal, query: { days } }),
+    (signal) => ask<StatsHistory>("stats", { whose, signal, query: { by: "day", days } }),
     [whose, days],
   );
   return (
@@ -20,14 +19,11 @@ export function Charts({ place }: ViewProps) {
       <Days place={place} days={days} />
       <Answer asked={asked}>
         {(history) => (
-          <>
-            <div class="charts">
-              {chartsOf(history.days).map((chart) => (
-                <ChartFigure key={chart.title} chart={chart} days={history.days} />
-              ))}
-            </div>
-            {history.tables.length > 0 && <Tables tables={history.tables} />}
-          </>
+          <div class="charts">
+            {chartsOf(history.days).map((chart) => (
+              <ChartFigure key={chart.title} chart={chart} days={history.days} />
+            ))}
+          </div>
         )}
       </Answer>
     </section>
@@ -192,40 +188,5 @@ function AsTable({ chart, days }: { readonly chart: Chart; readonly days: readon
         </table>
       </div>
     </details>
-  );
-}
-
-function Tables({ tables }: { readonly tables: StatsHistory["tables"] }) {
-  const most = Math.max(1, ...tables.map((table) => table.bytes));
-  return (
-    <section>
-      <h2>Tables</h2>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th>Table</th>
-              <th class="number">Rows</th>
-              <th class="number">Size</th>
-              <th>
-                <span class="hidden">Share</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {tables.map((table) => (
-              <tr key={table.table}>
-                <th scope="row">{table.table}</th>
-                <td class="number">{table.rows === null ? "–" : count(table.rows)}</td>
-                <td class="number">{bytes(table.bytes)}</td>
-                <td class="share">
-                  <meter min={0} max={most} value={table.bytes} aria-label={`Size of ${table.table}`} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
   );
 }

@@ -1,10 +1,8 @@
-import { InvalidArgumentError } from "commander";
-import { MemoryError } from "../errors.js";
+import type { AppCounts, AppsStats } from "../events/stats-by-app.js";
 import type { StatsByDay } from "../events/stats-by-day.js";
-import type { AppCounts, AppStatsOf, AppsStats } from "../notes/app-stats.js";
 import { type CliCommand, type MemoryFlags, oneOf, wholeNumber, withDatabase, withScope } from "./flags.js";
 import { aligned, print, whoseIs } from "./output.js";
-import { useListed, useMemory } from "./use-memory.js";
+import { useListed } from "./use-memory.js";
 
 /** `mnemograph stats`: how memory has worked over the last 30 days, or how apps have remembered. */
 export const statsCommand: CliCommand = {
@@ -22,39 +20,27 @@ export const statsCommand: CliCommand = {
         '"app": how apps remember their conversations; "day": how it went day by day',
         oneOf(["app", "day"]),
       )
-      .option(
-        "--days <count>",
-        "with --by day: how many, today being the last (default: 30)",
-        wholeNumber(366),
-      )
-      .option("--since <time>", "with --by: since then instead of 30 days ago, in ISO 8601", time),
+      .option("--days <count>", "the last so many days (default: 30)", wholeNumber(366)),
   run: stats,
 };
 
 interface StatsFlags extends MemoryFlags {
   readonly by?: "app" | "day";
   readonly days?: number;
-  readonly since?: Date;
 }
 
-/** @throws MemoryError `INVALID_INPUT` for --since alone, and what `memory.stats` throws. */
+/** @throws MemoryError as `memory.stats` does. */
 async function stats(flags: StatsFlags): Promise<void> {
-  const { by, since, days } = flags;
-  if (days !== undefined && by !== "day")
-    throw new MemoryError("INVALID_INPUT", "--days goes with --by day.");
+  const { by, days } = flags;
   if (by === "day") {
     const found = await useListed(flags, (memory, whose) => memory.stats({ ...whose, by, days }));
     return print(flags, found, () => dayByDay(found));
   }
   if (by === "app") {
-    const found = await useListed(flags, (memory, whose) =>
-      // With a user it is refused, by what the command calls.
-      memory.stats({ ...(whose as Omit<AppStatsOf, "by">), by, ...(since && { since }) }),
-    );
+    const found = await useListed(flags, (memory, whose) => memory.stats({ ...whose, by, days }));
     return print(flags, found, () => describe(found));
   }
-  if (since !== undefined) throw new MemoryError("INVALID_INPUT", "--since goes with --by app.");
-  const found = await useMemory(flags, (memory, scope) => memory.stats(scope && { scope }));
+  const found = await useListed(flags, (memory, whose) => memory.stats({ ...whose, days }));
   print(flags, found, () =>
     aligned([
       ["First pass rate", share(found.firstPassRate), "of what models proposed; healthy from 95 %"],
@@ -101,11 +87,4 @@ function row(counts: AppCounts): (string | number)[] {
 
 function share(value: number | null): string {
   return value === null ? "-" : `${(value * 100).toFixed(1)} %`;
-}
-
-/** Reads a flag's value as a time. */
-function time(text: string): Date {
-  const date = new Date(text);
-  if (/^\d{4}-\d\d/.test(text) && !Number.isNaN(date.getTime())) return date;
-  throw new InvalidArgumentError("It must be a date or a time in ISO 8601.");
 }

@@ -40,7 +40,7 @@ describe.skipIf(!script || !inject("databaseUrl"))("moving a cell (needs POSTGRE
     const places = new Array<string>(cells).fill(old);
     const config = {
       memories: { extract: false, episodes: false },
-      ...{ insights: { enabled: false }, consolidation: { enabled: false }, notes: { enabled: false } },
+      ...{ insights: { enabled: false }, consolidation: { enabled: false }, notes: { limit: 0 } },
     };
     const open = () =>
       createMemory({

@@ -8,12 +8,12 @@ const dayMs = 86_400_000;
 
 it("a stream of changes says where some are no longer kept, and goes on with those that are", async () => {
   let now = new Date("2026-01-01T12:00:00Z");
-  const memory = db.memory({ clock: () => now, config: { lifecycle: { keepChangesMs: 10 * dayMs } } });
+  const memory = db.memory({ clock: () => now });
   const scope = { userId: `trimmed ${randomUUID()}` };
   await memory.memories.add([{ text: "The user likes tea." }, { text: "The user likes rice." }], { scope });
-  now = new Date(now.getTime() + 8 * dayMs);
+  now = new Date(now.getTime() + 100 * dayMs);
   await memory.memories.add({ text: "The user likes plums." }, { scope });
-  now = new Date(now.getTime() + 8 * dayMs);
+  now = new Date(now.getTime() + 100 * dayMs);
   await memory.lifecycle.run();
   const { app, token } = httpClients(memory, { ana: { role: "user", scope } });
   const gone = new AbortController();

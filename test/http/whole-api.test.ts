@@ -94,7 +94,7 @@ describe("the API", () => {
     expect((await api.operator("GET", "/summaries/stuck")).body).toEqual({ summaries: [] });
     expect((await api.operator("GET", "/summaries/stats")).body.completed).toBeGreaterThan(0);
     expect((await api.ana("POST", "/procedures", { threadId: "t1", title: "Sailing" })).status).toBe(200);
-    expect((await api.operator("GET", "/energy/consumed?by=kind")).body.consumed.length).toBeGreaterThan(0);
+    expect((await api.operator("GET", "/stats")).body.energy.kinds.length).toBeGreaterThan(0);
     expect((await api.ana("POST", "/threads/t9/claim")).body).toEqual({ strangers: [] });
     expect((await api.ana("POST", "/threads/t1/end", { reason: "done" })).body).toMatchObject({
       endedReason: "done",
@@ -194,6 +194,7 @@ describe("the API", () => {
   it("tells what it did and took, and does what is due", async () => {
     expect((await api.ana("GET", "/stats")).body.energy.level).toBeGreaterThan(0);
     expect((await api.operator("GET", "/stats?by=app")).body.apps.length).toBeGreaterThan(0);
+    expect((await api.ana("GET", "/stats?by=day&days=2")).body.days).toHaveLength(2);
     expect((await api.ana("GET", "/stats?since=2026-01-01T00:00:00Z")).status).toBe(400);
     const { body: events } = await api.operator("GET", "/events?userId=ana&limit=1&op=create");
     expect(events.events).toHaveLength(1);

@@ -1,10 +1,8 @@
 import { z } from "zod";
-import { MemoryError } from "../../errors.js";
 import { eventOps, eventParts, eventSteps } from "../../events/event-log.js";
+import type { StatsOf } from "../../events/stats.js";
 import { type JobKind, jobKinds } from "../../jobs/job-kinds.rule.js";
 import { jobStates, type ListedJob } from "../../jobs/listed-jobs.js";
-import type { AppStatsOf } from "../../notes/app-stats.js";
-import type { Scope } from "../../scope/scope.js";
 import {
   anyObject,
   cursorAfter,
@@ -34,7 +32,6 @@ const selection = {
   status: z.enum(["ok", "error", "skipped"]).optional(),
 };
 const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
-const energyFields = ["kind", "tenant", "user", "app", "hour", "day"] as const;
 const optionalText = z.string().nullable();
 const counts = z.record(z.string(), z.number());
 
@@ -42,7 +39,26 @@ const stats = z.strictObject({
   firstPassRate: z.number().nullable(),
   ...{ written: z.number(), rejected: z.number(), deadLetters: z.number() },
   recallToolShare: z.number().nullable(),
-  energy: z.strictObject({ level: z.number(), unitsToday: z.number(), callsToday: z.number() }),
+  energy: z.strictObject({
+    ...{ level: z.number(), unitsToday: z.number(), callsToday: z.number() },
+    kinds: z.array(
+      z.strictObject({
+        ...{ kind: z.string(), calls: z.number(), inputTokens: z.number() },
+        ...{ outputTokens: z.number(), units: z.number() },
+      }),
+    ),
+  }),
+});
+
+const daysStats = z.strictObject({
+  days: z.array(
+    z.strictObject({
+      ...{ day: z.string(), memoriesByKind: counts, writesByOutcome: counts },
+      ...{ recalls: z.number(), recallsWithMemory: z.number() },
+      recallLatencyMs: z.strictObject({ p50: z.number(), p95: z.number() }).nullable(),
+      ...{ tokens: counts, energyUnits: z.number() },
+    }),
+  ),
 });
 
 const appCounts = {
@@ -62,37 +78,13 @@ const appsStats = z.strictObject({
 export const operationRoutes = {
   stats: route({
     ...{ method: "get", path: "/stats", reach: "listed" },
-    summary:
-      "How memory has worked over the last 30 days; with `by=app`, how apps remember their conversations",
-    query: z.strictObject({ by: z.literal("app").optional(), since: moment.optional() }),
-    answer: z.union([stats, appsStats]),
-    async call({ memory, whose, query: { by, since } }) {
-      if (by !== undefined) return memory.stats({ by, ...whose, since } as AppStatsOf);
-      if (since === undefined && !("tenantId" in whose))
-        return memory.stats(whose as { readonly scope?: Scope });
-      throw new MemoryError(
-        "INVALID_INPUT",
-        "Statistics are of the last 30 days, of one scope or of all: add by=app to tell them by apps, since, or by tenant.",
-      );
-    },
-  }),
-  statsHistory: route({
-    ...{ method: "get", path: "/stats/history", reach: "listed" },
-    summary: "How memory went day by day, and the sizes of the tables where it is of everybody",
-    query: z.strictObject({ days: numberBetween(1, 366).optional() }),
-    answer: z.strictObject({
-      days: z.array(
-        z.strictObject({
-          ...{ day: z.string(), memoriesByKind: counts, writesByOutcome: counts },
-          ...{ recalls: z.number(), recallsWithMemory: z.number() },
-          recallLatencyMs: z.strictObject({ p50: z.number(), p95: z.number() }).nullable(),
-          ...{ tokens: counts, energyUnits: z.number() },
-        }),
-      ),
-      tables: z.array(z.strictObject({ table: z.string(), rows: z.number().nullable(), bytes: z.number() })),
+    summary: "How memory has worked over the last 30 days, or `days`: together, by day, or by app",
+    query: z.strictObject({
+      by: z.enum(["day", "app"]).optional(),
+      days: numberBetween(1, 366).optional(),
     }),
-    call: ({ memory, whose, query: { days } }) =>
-      memory.stats({ by: "day", ...whose, ...(days !== undefined && { days }) }),
+    answer: z.union([stats, daysStats, appsStats]),
+    call: ({ memory, whose, query }) => memory.stats({ ...whose, ...query } as StatsOf<undefined>),
   }),
   listEvents: route({
     ...{ method: "get", path: "/events", reach: "counted" },
@@ -128,18 +120,15 @@ export const operationRoutes = {
   energyLevel: route({
     ...{ method: "get", path: "/energy", reach: "tenant" },
     summary: "How much energy a tenant has now",
-    answer: z.strictObject({ level: z.number(), units: z.number(), capacity: z.number(), low: z.boolean() }),
+    answer: z.strictObject({
+      ...{
+        level: z.number(),
+        units: z.number().nullable(),
+        capacity: z.number().nullable(),
+        low: z.boolean(),
+      },
+    }),
     call: ({ memory, whose }) => memory.energy.level(whose),
-  }),
-  energyConsumed: route({
-    ...{ method: "get", path: "/energy/consumed", reach: "listed" },
-    summary: "What models took in the background, by one or more fields",
-    query: z.strictObject({ by: several(z.enum(energyFields)), since: moment.optional() }),
-    answer: z.strictObject({ consumed: z.array(anyObject) }),
-    async call({ memory, whose, query }) {
-      const consumed = await memory.energy.consumed({ ...whose, ...query });
-      return { consumed: consumed.map((each) => ({ ...each })) };
-    },
   }),
   runLifecycle: route({
     ...{ method: "post", path: "/lifecycle/run", reach: "counted" },
