@@ -11,7 +11,7 @@ const mayImport = {
   scope: ["text", "postgres"],
   models: ["text", "postgres"],
   usage: ["text", "postgres", "scope", "models"],
-  events: ["text", "postgres", "scope"],
+  events: ["text", "postgres", "scope", "usage", "memories/item"],
   conversation: ["text", "postgres", "scope"],
   jobs: ["text", "postgres", "scope", "models", "events", "conversation"],
   // Capabilities.

@@ -12,8 +12,7 @@ import { listShown } from "./conversation/shown-turns.js";
 import { MemoryError } from "./errors.js";
 import { insertEvent, type MemoryEvent } from "./events/event-log.js";
 import { createEventsApi } from "./events/events.js";
-import { countWork, statsOfWork } from "./events/memory-stats.js";
-import { type StatsByDayOf, statsByDay } from "./events/stats-by-day.js";
+import { createStats } from "./events/stats.js";
 import { deleteThread, forget } from "./forgetting/forget.js";
 import { isolatedMemory } from "./isolated-memory.js";
 import { createJobsApi } from "./jobs/jobs-api.js";
@@ -24,12 +23,12 @@ import { createQuarantineApi } from "./memories/edit/quarantine.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
 import { writingProblemNames } from "./memories/write/writing-constraints.rule.js";
 import type { Memory } from "./memory.js";
-import { eventSchema, failureSchema, memoryOptionsSchema, statsSchema } from "./memory-input.js";
+import { eventSchema, failureSchema, memoryOptionsSchema } from "./memory-input.js";
 import type { MemoryOptions } from "./memory-options.js";
 import { createEmbedder } from "./models/embedder.js";
 import { memoryVectors, reembed } from "./models/reembed.js";
-import { type AppStatsOf, appStats } from "./notes/app-stats.js";
 import { createNotesApi } from "./notes/notes-api.js";
+import { leavesNotes } from "./notes/notes-options.js";
 import { type ChangedConstants, type ResolvedConfig, resolveConfig } from "./options.js";
 import { createAppsApi, createUsersApi } from "./owners/users-api.js";
 import type { Outage } from "./postgres/circuit-breaker.js";
@@ -50,7 +49,7 @@ import {
 import { recall } from "./rounds/recall.js";
 import { remember } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
-import { nobody, parseScope, parseScopeIn, type Scope } from "./scope/scope.js";
+import { nobody, parseScope, type Scope } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
@@ -64,7 +63,6 @@ import { exportScope } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
 import { createUpkeep, type Upkeep } from "./upkeep.js";
 import { createEnergyApi } from "./usage/energy-api.js";
-import { findEnergyToday } from "./usage/energy-statements.js";
 import { createUsage, type ProcessUsage } from "./usage/usage.js";
 import { type MemoryWithWayIn, type WayIn, wayInKey } from "./way-in.js";
 
@@ -132,9 +130,9 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     users: createUsersApi(db),
     apps: createAppsApi({
       db,
-      startNote: runtime.hasModel && config.notes.enabled ? upkeep.startNote : null,
+      startNote: runtime.hasModel && leavesNotes(config.notes) ? upkeep.startNote : null,
     }),
-    stats: statsOn(runtime),
+    stats: createStats(db.patient, writingProblemNames, runtime.clock),
     energy: createEnergyApi(db, config.energy),
     energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
     upkeep: background.upkeep,
@@ -266,7 +264,7 @@ function createThreads(runtime: Runtime<ResolvedConfig>, upkeep: Upkeep): Memory
       const { threadRef, noteDue, ...ended } = await endThread(
         runtime,
         input,
-        hasModel && config.notes.enabled,
+        hasModel && leavesNotes(config.notes),
       );
       if (noteDue) await upkeep.startNote(threadRef);
       return ended;
@@ -275,19 +273,6 @@ function createThreads(runtime: Runtime<ResolvedConfig>, upkeep: Upkeep): Memory
     shown: (input) => listShown(db, input),
     messages: (input) => listMessages(db, input),
   };
-}
-
-/** The statistics of `db`, of all or by app. */
-function statsOn({ db: { patient: db }, clock }: Runtime<ResolvedConfig>): Memory["stats"] {
-  return (async (of?: { readonly scope?: Scope } | AppStatsOf | StatsByDayOf) => {
-    if (typeof of === "object" && of !== null && "by" in of) {
-      return of.by === "day" ? statsByDay(db, clock?.() ?? new Date(), of) : appStats(db, of);
-    }
-    if (of !== undefined) parseInput(statsSchema, of, "statistics");
-    const scope = parseScopeIn(of) ?? null;
-    const worked = await countWork(db, scope, writingProblemNames);
-    return { ...statsOfWork(worked), energy: await findEnergyToday(db, scope) };
-  }) as Memory["stats"];
 }
 
 /** How ways in tell of what happened to them. */

@@ -32,8 +32,9 @@ export { createMemory } from "./create-memory.js";
 export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./errors.js";
 export type { EventNode, EventOp, EventStep } from "./events/event-log.js";
 export type { EventCount, EventField, EventSelection, EventsApi, RecordedEvent } from "./events/events.js";
-export type { MemoryStats } from "./events/memory-stats.js";
-export type { DayStats, StatsByDay, StatsByDayOf } from "./events/stats-by-day.js";
+export type { MemoryStats, StatsCall, StatsOf } from "./events/stats.js";
+export type { AppCounts, AppStats, AppsStats } from "./events/stats-by-app.js";
+export type { DayStats, StatsByDay } from "./events/stats-by-day.js";
 export type { Purged } from "./forgetting/erase-app-memories.js";
 export type { ForgetOptions, ForgetProgress, Forgotten } from "./forgetting/erase-scope.js";
 export type { DeleteThread } from "./forgetting/forget.js";
@@ -164,7 +165,6 @@ export type { WritingProblem } from "./memories/write/writing-constraints.rule.j
 export type { Memory } from "./memory.js";
 export type { MemoryOptions } from "./memory-options.js";
 export type { Reembedded, ReembedOptions, ReembedProgress } from "./models/reembed.js";
-export type { AppCounts, AppStats, AppStatsOf, AppsStats } from "./notes/app-stats.js";
 export type {
   ExportedNote,
   ExportedNotes,
@@ -183,7 +183,6 @@ export type { UninstallApp, Uninstalled } from "./owners/uninstall-app.js";
 export type { AppsApi, UsersApi } from "./owners/users-api.js";
 export type { DatabaseStatus } from "./postgres/circuit-breaker.js";
 export type { DatabaseConfig, DatabaseOption, PostgresPool } from "./postgres/open-database.js";
-export type { TableSize } from "./postgres/table-sizes.js";
 export type { ProcedureInput, ProceduresApi } from "./procedures/procedures-api.js";
 export type { RecalledChange } from "./rounds/find-recall.js";
 export { shownBy } from "./rounds/memory-block.js";
@@ -209,7 +208,7 @@ export type { MessageRole, TranscriptMessage } from "./text/message-text.js";
 export type { Redact } from "./text/redactor.js";
 export type { ExportLine } from "./transfer/export-line.js";
 export type { Imported, ImportOptions, ImportProgress } from "./transfer/import-lines.js";
-export type { EnergyApi, EnergyConsumed, EnergyField, EnergySelection } from "./usage/energy-api.js";
+export type { EnergyApi } from "./usage/energy-api.js";
 export type { EnergyLevel } from "./usage/energy-level.rule.js";
 export type { EnergyConfig } from "./usage/energy-options.js";
-export type { EnergyToday } from "./usage/energy-statements.js";
+export type { EnergyToday, UsedByKind } from "./usage/energy-statements.js";

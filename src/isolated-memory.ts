@@ -54,8 +54,8 @@ const reaches: Reaches<MemoryWithWayIn> = {
   consolidate: "0.scope",
   users: { list: "itself" },
   apps: { list: "itself", uninstall: "0" },
-  stats: "0.scope or all",
-  energy: { level: "itself", consumed: "itself" },
+  stats: "itself",
+  energy: { level: "itself" },
   // Of all tenants that this process has worked for: it is for who runs the process.
   energyConsumedSinceLastPoll: "itself",
   upkeep: "all",

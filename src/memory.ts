@@ -11,8 +11,7 @@ import type { RecordInput } from "./conversation/record.js";
 import type { ListShown, ShownTurn } from "./conversation/shown-turns.js";
 import type { createCompressionJob } from "./episodes/compression-graph.js";
 import type { EventsApi } from "./events/events.js";
-import type { MemoryStats } from "./events/memory-stats.js";
-import type { StatsByDay, StatsByDayOf } from "./events/stats-by-day.js";
+import type { StatsCall } from "./events/stats.js";
 import type { createExtractionJob } from "./facts/extraction-graph.js";
 import type { ForgetOptions, Forgotten } from "./forgetting/erase-scope.js";
 import type { DeleteThread } from "./forgetting/forget.js";
@@ -25,7 +24,6 @@ import type { QuarantineApi } from "./memories/edit/quarantine.js";
 import type { CategoryPolicy } from "./memories/item/category.rule.js";
 import type { MemoriesApi } from "./memories/memories-api.js";
 import type { Reembedded, ReembedOptions } from "./models/reembed.js";
-import type { AppStatsOf, AppsStats } from "./notes/app-stats.js";
 import type { createCompactionJob } from "./notes/compaction-graph.js";
 import type { createNoteJob } from "./notes/note-graph.js";
 import type { NotesApi } from "./notes/notes-api.js";
@@ -47,7 +45,6 @@ import type { createSummarizationJob } from "./summaries/summarization-graph.js"
 import type { ExportLine } from "./transfer/export-line.js";
 import type { Imported, ImportOptions } from "./transfer/import-lines.js";
 import type { EnergyApi } from "./usage/energy-api.js";
-import type { EnergyToday } from "./usage/energy-statements.js";
 
 /**
  * Long-term memory for agents. Where a call is about one thing (an id, drafts, a scope, an export), that comes first;
@@ -244,32 +241,9 @@ export interface Memory {
   readonly users: UsersApi;
   /** The apps that something is kept of: list them, and take one out of use. */
   readonly apps: AppsApi;
-  /** How memory has worked over the last 30 days, and the energy it used today, for a scope's user or app, or for all. */
-  stats(of?: { readonly scope?: Scope }): Promise<MemoryStats & { readonly energy: EnergyToday }>;
-  /**
-   * How apps remember their conversations: notes written an hour, compactions an app and day, the share of apps that have
-   * notes, and of conversations that were shown some, and what notes took of their energy. For an app, for those of a tenant, or for all.
-   *
-   * @example
-   * ```ts
-   * const { appsWithNotesShare, apps } = await memory.stats({ by: "app" });
-   * ```
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
-   */
-  stats(of: AppStatsOf): Promise<AppsStats>;
-  /**
-   * How memory went day by day: memories by kind, writes by what came of them, turns with memory and how long their recalls
-   * took, tokens and energy by kind of work; and the sizes of the tables, where it is of everybody.
-   *
-   * @example
-   * ```ts
-   * const { days } = await memory.stats({ by: "day", days: 7 });
-   * for (const { day, recalls, recallLatencyMs } of days) console.log(day, recalls, recallLatencyMs?.p95);
-   * ```
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
-   */
-  stats(of: StatsByDayOf): Promise<StatsByDay>;
-  /** What models took in the background, and what is left to each tenant. */
+  /** How memory has worked, by day or by app. */
+  readonly stats: StatsCall;
+  /** What is left to each tenant for background calls of models. */
   readonly energy: EnergyApi;
   /**
    * Units of energy that background calls of this process took since this was called last, of all tenants; for a loop

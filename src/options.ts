@@ -45,7 +45,7 @@ import {
   summaryOptionsSchema,
 } from "./summaries/summary-window.rule.js";
 import { namesKeys } from "./text/parse-input.js";
-import { type EnergyConfig, energyOption } from "./usage/energy-options.js";
+import { type EnergyConfig, energyOptionsSchema } from "./usage/energy-options.js";
 
 /** What a config may say. */
 export const configSchema = z.strictObject({
@@ -63,7 +63,7 @@ export const configSchema = z.strictObject({
   categories: categoryConfigSchema.optional(),
   allowlists: z.record(z.string().min(1), z.array(z.string())).optional(),
   jobs: jobsOptionsSchema.prefault({}),
-  energy: energyOption.prefault({}),
+  energy: energyOptionsSchema.prefault({}),
   store: storeOptionsSchema.prefault({}),
 });
 
@@ -98,7 +98,7 @@ export interface MemoryConfig {
   /** How background work runs in this process. */
   readonly jobs?: JobsConfig | undefined;
   /** How much a tenant's background calls of models may take before work that can wait does so. */
-  readonly energy?: EnergyConfig | boolean | undefined;
+  readonly energy?: EnergyConfig | undefined;
   /** How `memory.store()`, a store for LangGraph, keeps and finds items. */
   readonly store?: StoreConfig | undefined;
 }

@@ -14,6 +14,7 @@ import { createTaskWorker } from "./jobs/thread-task.js";
 import { createLifecycle } from "./lifecycle/lifecycle.js";
 import { compactNotes, createCompactionJob } from "./notes/compaction-graph.js";
 import { createNoteJob } from "./notes/note-graph.js";
+import { leavesNotes } from "./notes/notes-options.js";
 import type { ResolvedConfig } from "./options.js";
 import { type Observe, type Observed, reportWork, spans } from "./rounds/observe.js";
 import type { DueTask, Remembered } from "./rounds/remember.js";
@@ -167,7 +168,7 @@ function createWorkers({ db, config }: Runtime<ResolvedConfig>, jobs: Upkeep["jo
     summaries,
     ...(config.memories.extract ? [tasks.extract] : []),
     ...(config.memories.episodes ? [tasks.compress] : []),
-    ...(config.notes.enabled ? [tasks.note, compactions] : []),
+    ...(leavesNotes(config.notes) ? [tasks.note, compactions] : []),
     ...(config.insights.enabled ? [insights] : []),
     ...(config.consolidation.enabled ? consolidation : []),
   ];

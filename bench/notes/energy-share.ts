@@ -106,8 +106,8 @@ function agentOf(count: { tokens: number }) {
 type Units = Readonly<Record<string, number>>;
 
 async function consumed(memory: Memory, { appId }: AppScope): Promise<Units> {
-  const kinds = await memory.energy.consumed({ by: "kind", scope: { appId } });
-  return Object.fromEntries(kinds.map(({ kind, units }) => [String(kind), units]));
+  const { energy } = await memory.stats({ scope: { appId } });
+  return Object.fromEntries(energy.kinds.map(({ kind, units }) => [String(kind), units]));
 }
 
 function differences(before: Units, after: Units): Units {

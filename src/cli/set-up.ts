@@ -63,7 +63,7 @@ async function readContents(database: Database) {
   const stuck = await listStuckSummaries(database, stuckAfterMs);
   const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
   const state = { tables: await tableSizes(database), ...(await readBacklog(database)) };
-  const energy = await findEnergyToday(database, null);
+  const energy = await findEnergyToday(database, { used: sql`true` });
   return {
     ...counts,
     summaries: { completed, processing, failed },

@@ -11,10 +11,12 @@ import { type OwnerRef, parseScopeIn, type Scope, scopeField } from "../scope/sc
 import { parseInput } from "../text/parse-input.js";
 import { trimUsage } from "../usage/energy-statements.js";
 import {
+  batchSize,
   findDueMemories,
   findLifecycleOwner,
   findLifecycleOwners,
   findOwnersToTrim,
+  intervalMs,
   type LifecycleOwner,
   type LifecycleRuntime,
   trimChanges,
@@ -53,10 +55,9 @@ export function createLifecycle(deps: LifecycleRuntime): {
   readonly trimming: Worker;
 } {
   const options = deps.config.lifecycle;
-  const { keepUsageDays: keepDays } = deps.config.energy;
   const usage: Job = {
     ...{ name: "Old usage", ticket: { work: "usage" } },
-    run: () => trimUsage(deps.db, { keepDays }),
+    run: () => trimUsage(deps.db),
   };
   return {
     api: {
@@ -77,12 +78,12 @@ export function createLifecycle(deps: LifecycleRuntime): {
           if (changed === 0) break;
         }
         await trimAll(deps, of);
-        await trimUsage(deps.db, { keepDays, scope: of });
+        await trimUsage(deps.db, of);
         return total;
       },
     },
     work: {
-      intervalMs: options.intervalMs,
+      intervalMs,
       async due(limit) {
         const owners = await findLifecycleOwners(deps.db, { options, limit });
         return owners.map(({ ref }) => agingOf(deps, ref));
@@ -91,10 +92,10 @@ export function createLifecycle(deps: LifecycleRuntime): {
       at: ({ ref = 0 }) => agingOf(deps, ref),
     },
     trimming: {
-      intervalMs: options.intervalMs,
+      intervalMs,
       counted: false,
       async due(limit) {
-        const owners = await findOwnersToTrim(deps.db, { keepMs: options.keepChangesMs, limit });
+        const owners = await findOwnersToTrim(deps.db, { limit });
         return [...owners.map((ref) => trimmingOf(deps, ref)), usage];
       },
       works: ["changes", "usage"],
@@ -121,9 +122,8 @@ function trimmingOf(deps: LifecycleRuntime, ref: OwnerRef): Job {
 }
 
 async function trimAll(deps: LifecycleRuntime, scope: Scope | undefined): Promise<void> {
-  const { keepChangesMs: keepMs } = deps.config.lifecycle;
   for (;;) {
-    const owners = await findOwnersToTrim(deps.db, { keepMs, limit: ownersAtOnce, scope });
+    const owners = await findOwnersToTrim(deps.db, { limit: ownersAtOnce, scope });
     let trimmed = 0;
     for (const owner of owners) trimmed += await inBatches(deps, owner, trim);
     if (trimmed === 0) return;
@@ -151,14 +151,14 @@ async function inBatches(deps: LifecycleRuntime, ownerRef: OwnerRef, batch: Batc
       return (await lockOwnerRow(tx, String(ownerRef))) ? batch(deps, tx, ownerRef) : 0;
     });
     total += done;
-    if (done < deps.config.lifecycle.batchSize) return total;
+    if (done < batchSize) return total;
   }
 }
 
 function expire(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwner): Promise<number> {
-  const { purgeAfterMs, batchSize: limit } = deps.config.lifecycle;
+  const { purgeAfterMs } = deps.config.lifecycle;
   const vectors = deps.embedder !== null;
-  return expireMemories(tx, { owner, scope: owner.scope, purgeAfterMs, vectors, limit });
+  return expireMemories(tx, { owner, scope: owner.scope, purgeAfterMs, vectors, limit: batchSize });
 }
 
 async function softDelete(
@@ -204,10 +204,7 @@ async function purge(
   return memories.length;
 }
 
-function trim(deps: LifecycleRuntime, tx: Connection, ownerRef: OwnerRef): Promise<number> {
-  const { keepChangesMs: keepMs, batchSize: limit } = deps.config.lifecycle;
-  return trimChanges(tx, { ownerRef, keepMs, limit });
-}
+const trim: Batch = (_, tx, ownerRef) => trimChanges(tx, ownerRef);
 
 function changeOf(
   memory: MemoryItem,

@@ -54,7 +54,7 @@ export async function writeNote(
       const { reasoning: _, ...said } = await callStructured({
         ...{ model: model(), name: "app_note", schema, instructions, charge },
         input: [soFarBlock(soFar), messagesBlock(app.name, piece)].filter(Boolean).join("\n"),
-        timeoutMs: config.notes.timeoutMs,
+        timeoutMs: config.upkeep.timeoutMs,
       });
       // Small talk at the end takes nothing away from what was noted before.
       return noteText(said.note) === null ? before : said;

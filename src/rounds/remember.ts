@@ -2,6 +2,7 @@ import { type RecordInput, record } from "../conversation/record.js";
 import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
 import { markTask, type ThreadTask } from "../jobs/thread-task.js";
 import type { MemoryOptions } from "../memories/item/memory-options.js";
+import { leavesNotes } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
 import type { SummaryClaim } from "../summaries/claim-summary.js";
 import { isRoundOpen, startSummary } from "../summaries/start-summary.js";
@@ -37,13 +38,13 @@ export async function remember(
   deps: Runtime<{
     readonly memories: MemoryOptions;
     readonly summaries: SummaryOptions;
-    readonly notes: { readonly enabled: boolean; readonly idleMs: number };
+    readonly notes: { readonly limit: number; readonly idleMs: number };
   }>,
   input: RecordInput,
 ): Promise<{ remembered: Remembered; due: DueTask[] }> {
   const { memories, summaries, notes } = deps.config;
   const extract = deps.hasModel && memories.extract;
-  const note = deps.hasModel && notes.enabled;
+  const note = deps.hasModel && leavesNotes(notes);
   const thread = await record(deps, input, {
     extract: extract
       ? { messages: memories.extractAfterMessages, idleMs: memories.extractIdleMs }

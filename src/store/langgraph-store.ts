@@ -98,7 +98,7 @@ class ScopedStore extends BaseStore implements LangGraphStore {
     }));
     const results = parsed.map(({ operation }) => emptyResult(operation));
     for (const { scope, of } of byScope(parsed, this.#scopeOf)) {
-      const found = await runBatch(this.#runtime, { scope, refreshOnRead: this.#options.refreshOnRead }, of);
+      const found = await runBatch(this.#runtime, scope, of);
       for (const row of found) addResult(results, parsed[row.n]?.operation, row);
     }
     return results as OperationResults<Op>;

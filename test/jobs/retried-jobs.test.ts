@@ -151,7 +151,7 @@ async function runs(
     config: {
       ...config,
       memories: { extract: false, episodes: false, ...config?.memories },
-      notes: { enabled: kind === "notes" || kind === "compaction", ...config?.notes },
+      notes: { limit: kind === "notes" || kind === "compaction" ? 10 : 0, ...config?.notes },
       insights: { enabled: false, ...config?.insights },
       consolidation: { enabled: false, ...config?.consolidation },
       upkeep: { maxAttempts: 1, maxFailures: 1, retryDelayMs: 0 },
@@ -216,7 +216,7 @@ describe("work that was given up is not done when later work of its thread is", 
       } as TaskReplies),
       config: {
         ...config,
-        notes: { enabled: each.kind === "notes" },
+        notes: { limit: each.kind === "notes" ? 10 : 0 },
         upkeep: { maxAttempts: 1, retryDelayMs: 0 },
       },
     });

@@ -167,9 +167,8 @@ describe("a memory that nobody uses", () => {
     expect(JSON.stringify(await memory.changes.since(0, { scope: user.scope }))).not.toContain("coins");
   });
 
-  it("leaves one trail, one revision and one event for each, in several batches of several processes", async () => {
-    const config = { lifecycle: { batchSize: 7 } };
-    const { memory, passed } = ageing({ config });
+  it("leaves one trail, one revision and one event for each, by several processes", async () => {
+    const { memory, passed } = ageing();
     const user = newAddress();
     await add(
       memory,
@@ -177,7 +176,7 @@ describe("a memory that nobody uses", () => {
       ...Array.from({ length: 30 }, (_, index) => minor(`The user owns item number ${index}.`)),
     );
     passed(61);
-    const others = [ageing({ config }), ageing({ config })];
+    const others = [ageing(), ageing()];
     for (const other of others) other.passed(61);
     const runs = await Promise.all(
       [memory, ...others.map((other) => other.memory)].map((each) =>

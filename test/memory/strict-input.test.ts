@@ -45,7 +45,6 @@ const calls: Readonly<Record<string, Arguments>> = {
   explain: [{ scope, threadId, query: "tea" }],
   stats: [{ scope }],
   "energy.level": [{ tenantId: "acme" }],
-  "energy.consumed": [{ scope, by: "kind" }],
   "users.list": [{ tenantId: "acme", limit: 3 }],
   "apps.list": [{ limit: 3 }],
   "apps.uninstall": [app, { actor: "ana" }],

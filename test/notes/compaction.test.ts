@@ -154,7 +154,7 @@ describe("the eleventh note of an app", () => {
     for (const reply of [failing, late]) {
       const { memory, talk } = await fullApp(
         { note_compaction: reply },
-        { config: { notes: { timeoutMs: 300 } } },
+        { config: { upkeep: { timeoutMs: 300 } } },
       );
       await talkAndEnd(memory, talk);
       expect(await notesOf(memory, talk)).toEqual([...texts(10).slice(1), fresh]);

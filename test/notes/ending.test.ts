@@ -112,7 +112,7 @@ describe("a conversation", () => {
 
   it("leaves no note where notes are off, or there is no model", async () => {
     const model = noteModel();
-    for (const memory of [db.memory({ model, config: { notes: { enabled: false } } }), db.memory()]) {
+    for (const memory of [db.memory({ model, config: { notes: { limit: 0 } } }), db.memory()]) {
       const talk = newTalk();
       await talkAndEnd(memory, talk);
       await memory.upkeep();

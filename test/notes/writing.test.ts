@@ -175,7 +175,7 @@ describe("a note that cannot be made", () => {
       model: noteModel({
         app_note: () => new Promise((resolve) => setTimeout(() => resolve(noted("Late.")), 2_000)),
       }),
-      config: { notes: { timeoutMs: 100 }, upkeep: { retryDelayMs: 60_000 } },
+      config: { upkeep: { timeoutMs: 100, retryDelayMs: 60_000 } },
     });
     const talk = newTalk();
     await talkAndEnd(memory, talk);

@@ -26,7 +26,7 @@ function workshop() {
       memories: { extract: true },
       // Looked at by the second, so that a tenant's time comes soon.
       ...{ insights: { enabled: true }, consolidation: { enabled: true, everyMs: 1_000 } },
-      energy: { capacityUnits: 1_000, refillUnitsPerHour: 500 },
+      energy: { capacityUnits: 1_000 },
     },
   });
   return {

@@ -1,10 +1,8 @@
 import { z } from "zod";
-import { MemoryError } from "../../errors.js";
 import { eventOps, eventParts, eventSteps } from "../../events/event-log.js";
+import type { StatsOf } from "../../events/stats.js";
 import { type JobKind, jobKinds } from "../../jobs/job-kinds.rule.js";
 import { jobStates, type ListedJob } from "../../jobs/listed-jobs.js";
-import type { AppStatsOf } from "../../notes/app-stats.js";
-import type { Scope } from "../../scope/scope.js";
 import {
   anyObject,
   cursorAfter,
@@ -39,10 +37,18 @@ const stats = z.strictObject({
   firstPassRate: z.number().nullable(),
   ...{ written: z.number(), rejected: z.number(), deadLetters: z.number() },
   recallToolShare: z.number().nullable(),
-  energy: z.strictObject({ level: z.number(), unitsToday: z.number(), callsToday: z.number() }),
+  energy: z.strictObject({
+    ...{ level: z.number(), unitsToday: z.number(), callsToday: z.number() },
+    kinds: z.array(
+      z.strictObject({
+        ...{ kind: z.string(), calls: z.number(), inputTokens: z.number() },
+        ...{ outputTokens: z.number(), units: z.number() },
+      }),
+    ),
+  }),
 });
 
-const statsByDay = z.strictObject({
+const daysStats = z.strictObject({
   days: z.array(
     z.strictObject({
       ...{ day: z.string(), memoriesByKind: counts, writesByOutcome: counts },
@@ -51,7 +57,6 @@ const statsByDay = z.strictObject({
       ...{ tokens: counts, energyUnits: z.number() },
     }),
   ),
-  tables: z.array(z.strictObject({ table: z.string(), rows: z.number().nullable(), bytes: z.number() })),
 });
 
 const appCounts = {
@@ -71,25 +76,13 @@ const appsStats = z.strictObject({
 export const operationRoutes = {
   stats: route({
     ...{ method: "get", path: "/stats", reach: "listed" },
-    summary:
-      "How memory has worked over the last 30 days; `by=day` day by day, `by=app` how apps remember their conversations",
+    summary: "How memory has worked over the last 30 days, or `days`: together, by day, or by app",
     query: z.strictObject({
-      by: z.enum(["app", "day"]).optional(),
-      ...{ since: moment.optional(), days: numberBetween(1, 366).optional() },
+      by: z.enum(["day", "app"]).optional(),
+      days: numberBetween(1, 366).optional(),
     }),
-    answer: z.union([stats, statsByDay, appsStats]),
-    async call({ memory, whose, query: { by, since, days } }) {
-      if (by === "app" && days === undefined)
-        return memory.stats({ by, ...whose, ...(since && { since }) } as AppStatsOf);
-      if (by === "day" && since === undefined)
-        return memory.stats({ by, ...whose, ...(days !== undefined && { days }) });
-      if (by === undefined && since === undefined && days === undefined && !("tenantId" in whose))
-        return memory.stats(whose as { readonly scope?: Scope });
-      throw new MemoryError(
-        "INVALID_INPUT",
-        "`since` goes with by=app and `days` with by=day; without either, statistics are of one scope or of all.",
-      );
-    },
+    answer: z.union([stats, daysStats, appsStats]),
+    call: ({ memory, whose, query }) => memory.stats({ ...whose, ...query } as StatsOf<undefined>),
   }),
   listEvents: route({
     ...{ method: "get", path: "/events", reach: "counted" },
@@ -125,7 +118,14 @@ export const operationRoutes = {
   energyLevel: route({
     ...{ method: "get", path: "/energy", reach: "tenant" },
     summary: "How much energy a tenant has now",
-    answer: z.strictObject({ level: z.number(), units: z.number(), capacity: z.number(), low: z.boolean() }),
+    answer: z.strictObject({
+      ...{
+        level: z.number(),
+        units: z.number().nullable(),
+        capacity: z.number().nullable(),
+        low: z.boolean(),
+      },
+    }),
     call: ({ memory, whose }) => memory.energy.level(whose),
   }),
   listJobs: route({

@@ -1,24 +1,9 @@
-import sql, { raw, type Sql } from "sql-template-tag";
-import { z } from "zod";
-import { MemoryError } from "../errors.js";
+import sql from "sql-template-tag";
 import { categoryOfKind } from "../memories/item/category.rule.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
-import { asListed } from "../postgres/isolation.js";
-import { type AppScope, parseAppScope, parseListed, scopeField, tenantField } from "../scope/scope.js";
-import { isId, scopeColumns, withinScope } from "../scope/scope-predicates.js";
-import { storableDate } from "../text/parse-input.js";
-
-/** Of which apps, and since when. */
-export interface AppStatsOf {
-  readonly by: "app";
-  /** One app, without a user. @default all apps */
-  readonly scope?: AppScope;
-  /** Without a scope: only apps of this tenant. @default those of all tenants */
-  readonly tenantId?: string | undefined;
-  /** @default 30 days ago */
-  readonly since?: Date | undefined;
-}
+import { type AppScope, parseAppScope } from "../scope/scope.js";
+import { isSelected, type StatsSelection, share } from "./stats-selection.js";
 
 /** How apps remember their conversations. */
 export interface AppCounts {
@@ -27,16 +12,16 @@ export interface AppCounts {
   /** Notes written since then, and how many an hour that is. */
   readonly notesCreated: number;
   readonly notesCreatedPerHour: number;
-  /** How often notes were made fewer since then, and how often an app and day. */
+  /** Compactions of notes since then, and how many an app and day. */
   readonly compactions: number;
   readonly compactionsPerDay: number;
   /** Conversations in which something was said since then. */
   readonly conversations: number;
-  /** How many of these were shown notes; turns that no node of a graph recorded say nothing of what they were shown. */
+  /** How many of these were shown notes, as far as a node of a graph recorded their turns. */
   readonly conversationsWithNotes: number;
   /** Their share; null without conversations. */
   readonly conversationsWithNotesShare: number | null;
-  /** Units of energy that notes and compaction took since then; all that background work of the app's conversations took. */
+  /** Units of energy that notes and compaction used since then; all that background work of the app's conversations used. */
   readonly notesEnergyUnits: number;
   readonly energyUnits: number;
 }
@@ -58,94 +43,56 @@ export interface AppsStats extends AppCounts {
   readonly apps: readonly AppStats[];
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-
-const statsSchema = z.strictObject({
-  by: z.literal("app"),
-  scope: scopeField,
-  tenantId: tenantField,
-  since: storableDate.optional(),
-});
-
-/**
- * How apps remember their conversations, from the tables and the event log.
- *
- * @throws MemoryError `INVALID_INPUT` for a time that is not over, and for what is misspelt; `SCOPE_REQUIRED`
- */
-export async function appStats(db: Connection, of: AppStatsOf): Promise<AppsStats> {
-  const { scope: asked, tenantId, since: from } = parseListed(statsSchema, of, "statistics of apps");
-  const scope = asked && parseAppScope(asked);
-  const find = () => findApps(db, { scope, tenantId, from: from ?? null });
-  const rows = await (tenantId === undefined ? find() : asListed({ tenantId }, find));
-  const { since, now } = rows[0] as Row;
-  const periodMs = now.getTime() - since.getTime();
-  if (periodMs <= 0) throw new MemoryError("INVALID_INPUT", "`since` must be a time that is over.");
-  const apps = rows.flatMap(({ app }) => (app === null ? [] : [statsOf(app, periodMs)]));
-  const appsWithNotes = apps.filter(({ notes }) => notes > 0).length;
-  return {
-    ...{ since, appCount: apps.length, appsWithNotes },
-    appsWithNotesShare: share(appsWithNotes, apps.length),
-    ...rates(total(apps), periodMs, apps.length),
-    apps,
-  };
-}
-
 /** What is counted of an app. */
-type Counted = Pick<AppCounts, (typeof counted)[number]>;
 const counted = [
   ...(["notes", "notesCreated", "compactions", "conversations", "conversationsWithNotes"] as const),
   ...(["notesEnergyUnits", "energyUnits"] as const),
 ] as const;
+type Counted = Readonly<Record<(typeof counted)[number], number>>;
 
-function statsOf({ tenantId, appId, ...counts }: AppRow, periodMs: number): AppStats {
-  const scope = { ...(tenantId !== "" && { tenantId }), appId };
-  return { scope, ...rates(counts, periodMs, 1) };
+/** How apps remember their conversations, from the tables and the event log. @throws MemoryError `SCOPE_REQUIRED` */
+export async function statsByApp(db: Connection, selection: StatsSelection): Promise<AppsStats> {
+  const { scope, days } = selection;
+  const rows = await findApps(db, { ...selection, scope: scope && parseAppScope(scope) });
+  const apps = rows.flatMap(({ app }): AppStats[] => {
+    if (app === null) return [];
+    const { tenantId, appId, ...counts } = app;
+    return [{ scope: { ...(tenantId !== "" && { tenantId }), appId }, ...rates(counts, days, 1) }];
+  });
+  const appsWithNotes = apps.filter(({ notes }) => notes > 0).length;
+  const total = counted.map((name) => [name, apps.reduce((all, app) => all + app[name], 0)] as const);
+  return {
+    ...{ since: (rows[0] as Row).since, appCount: apps.length, appsWithNotes },
+    appsWithNotesShare: share(appsWithNotes, apps.length),
+    ...rates(Object.fromEntries(total) as Counted, days, apps.length),
+    apps,
+  };
 }
 
-function total(apps: readonly Counted[]): Counted {
-  const sum = (name: (typeof counted)[number]) => apps.reduce((all, app) => all + app[name], 0);
-  return Object.fromEntries(counted.map((name) => [name, sum(name)])) as unknown as Counted;
-}
-
-function rates(counts: Counted, periodMs: number, apps: number): AppCounts {
+function rates(counts: Counted, days: number, apps: number): AppCounts {
   const { notes, notesCreated, compactions, conversations, conversationsWithNotes, ...energy } = counts;
   return {
-    ...{ notes, notesCreated, notesCreatedPerHour: notesCreated / (periodMs / hourMs) },
-    ...{ compactions, compactionsPerDay: compactions / (periodMs / dayMs) / Math.max(1, apps) },
+    ...{ notes, notesCreated, notesCreatedPerHour: notesCreated / (days * 24) },
+    ...{ compactions, compactionsPerDay: compactions / days / Math.max(1, apps) },
     ...{ conversations, conversationsWithNotes },
     conversationsWithNotesShare: share(conversationsWithNotes, conversations),
     ...energy,
   };
 }
 
-function share(part: number, whole: number): number | null {
-  return whole === 0 ? null : part / whole;
-}
-
-interface AppRow extends Counted {
-  readonly tenantId: string;
-  readonly appId: string;
-}
-
 /** A period, and an app in it; null where there is none. */
 interface Row {
   readonly [column: string]: unknown;
   readonly since: Date;
-  readonly now: Date;
-  readonly app: AppRow | null;
+  readonly app: (Counted & { readonly tenantId: string; readonly appId: string }) | null;
 }
 
-/** Reads what was said and what happened in the period once: for people, not for every turn. */
-async function findApps(
-  db: Connection,
-  of: { scope: AppScope | undefined; tenantId: string | undefined; from: Date | null },
-): Promise<Row[]> {
+async function findApps(db: Connection, selection: StatsSelection): Promise<Row[]> {
   const { schema } = db;
-  const within = (row: "e" | "t" | "o" | "x") => whose(row, of);
+  const within = (row: "e" | "t" | "o" | "x") => isSelected(selection, row);
   return db.query<Row>(sql`
     with period as (
-      select coalesce(${of.from}::timestamptz, ${db.now()} - interval '30 days') as since, ${db.now()} as now
+      select ${db.now()} - ${selection.days}::int * interval '1 day' as since
     ),
     talk as (
       select t.tenant_id, t.app_id, count(*) filter (where t.last_activity_at >= since) as conversations,
@@ -186,14 +133,6 @@ async function findApps(
       from talk full join kept using (tenant_id, app_id) left join happened using (tenant_id, app_id)
         left join spent using (tenant_id, app_id)
     )
-    select since, now, to_json(app) as app from period left join app on true
+    select since, to_json(app) as app from period left join app on true
     order by app."notesCreated" desc, app.notes desc, app."tenantId", app."appId"`);
-}
-
-function whose(
-  row: "e" | "t" | "o" | "x",
-  { scope, tenantId }: { scope: AppScope | undefined; tenantId: string | undefined },
-): Sql {
-  if (scope) return withinScope(scopeColumns(scope), row);
-  return tenantId === undefined ? sql`true` : isId(raw(`${row}.tenant_id`), tenantId);
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { type AppScope, type Memory, shownBy } from "../../src/index.js";
+import { addNotes } from "../notes/note-facts.js";
+import { appOf, newTalk, noteModel, say, talkAndEnd } from "../notes/note-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addNotes } from "./note-facts.js";
-import { appOf, newTalk, noteModel, say, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 const dayMs = 86_400_000;
@@ -34,7 +34,7 @@ describe("the statistics of apps", () => {
     await memory.memories.add({ text: "Opens at nine." }, { scope: idle! });
     await talk(memory, desk!);
 
-    const stats = await memory.stats({ by: "app", tenantId, since: new Date(now.getTime() - 2 * dayMs) });
+    const stats = await memory.stats({ by: "app", tenantId, days: 2 });
     expect(stats.apps).toEqual([
       {
         ...{ scope: shop, notes: 3, notesCreated: 2, notesCreatedPerHour: 2 / 48 },
@@ -76,8 +76,7 @@ describe("the statistics of apps", () => {
       await wayIn(memory).emit({ ...event, op });
     }
     await wayIn(memory).emit({ ...event, op: "classify", status: "error" });
-    const since = new Date(Date.now() - 4 * dayMs);
-    const stats = await memory.stats({ by: "app", tenantId, since });
+    const stats = await memory.stats({ by: "app", tenantId, days: 4 });
     expect(stats.apps.map(({ compactions }) => compactions)).toEqual([2, 0]);
     expect(stats.apps[0]?.compactionsPerDay).toBeCloseTo(2 / 4);
     expect(stats.compactionsPerDay).toBeCloseTo(2 / 4 / 2);
@@ -91,7 +90,7 @@ describe("the statistics of apps", () => {
     await say(memory, other, "Meetings after 2 pm, please.");
     const { apps, notesEnergyUnits } = await memory.stats({ by: "app", scope: appOf(talk) });
     expect(apps).toMatchObject([{ notes: 1, notesCreated: 2, compactions: 1 }]);
-    const taken = await memory.energy.consumed({ by: "kind", scope: appOf(talk) });
+    const taken = (await memory.stats({ scope: appOf(talk) })).energy.kinds;
     expect(taken.map(({ kind }) => kind).toSorted()).toEqual(["compaction", "note"]);
     expect(notesEnergyUnits).toBeCloseTo(taken.reduce((sum, { units }) => sum + units, 0));
     expect(apps[0]?.energyUnits).toBe(notesEnergyUnits);
@@ -107,7 +106,8 @@ describe("the statistics of apps", () => {
     const refused = [
       { by: "user" },
       { by: "app", mispelt: 1 },
-      { by: "app", since: new Date(Date.now() + dayMs) },
+      { by: "app", days: 0 },
+      { by: "app", since: new Date() },
       { by: "app", scope: { userId: "ana", appId: "shop" } },
       { by: "app", scope: { appId: "shop" }, tenantId: "acme" },
     ];
