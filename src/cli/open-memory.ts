@@ -103,7 +103,7 @@ export async function isolationOf(
 ): Promise<{ isolation?: "rls" }> {
   // The embedded database has superusers only.
   if (typeof option !== "string") return {};
-  const database = openDatabase(option, { schemaName }, defaultLogger);
+  const database = openDatabase(option, { schemaName, prepare: false }, defaultLogger);
   try {
     const { enforced, exempt } = await database.withClient((client) => findIsolation(client, schemaName));
     return enforced && !exempt ? { isolation: "rls" } : {};

@@ -24,7 +24,7 @@ export async function migrateDatabase(
   parts: { readonly vectors: boolean; readonly isolation: boolean },
 ) {
   const { option, place } = chooseDatabase(flags, process.env);
-  const db = openDatabase(option, { schemaName: flags.schema }, defaultLogger);
+  const db = openDatabase(option, { schemaName: flags.schema, prepare: false }, defaultLogger);
   try {
     const applied = await migrate(db, {
       ...parts,
@@ -44,7 +44,7 @@ export async function readStatus(flags: DatabaseFlags) {
   const { option, place } = existingDatabase(flags, process.env);
   const { schema: schemaName } = flags;
   const isolation = await isolationOf(option, schemaName);
-  const database = openDatabase(option, { schemaName, ...isolation }, defaultLogger);
+  const database = openDatabase(option, { schemaName, prepare: false, ...isolation }, defaultLogger);
   try {
     const migrations = await migrationStatus(database);
     const current = migrations.pending.length === 0 && migrations.unknown.length === 0;

@@ -2,7 +2,7 @@ import { AsyncResource } from "node:async_hooks";
 import { MemoryError } from "../errors.js";
 import { errorLine, type Logger } from "../logger.js";
 import type { Database } from "../postgres/database.js";
-import { errorCodeOf } from "../postgres/database-error.js";
+import { errorCodeOf, isTimeout } from "../postgres/database-error.js";
 import { retrying } from "../postgres/retry.js";
 import { type JobKind, type JobTicket, jobKinds, keyOfTicket, kindOfWork } from "./job-kinds.rule.js";
 
@@ -183,19 +183,21 @@ async function startBoss(db: Database, options: PgBossOptions, logger: Logger): 
   return boss as unknown as StartedBoss;
 }
 
+/** Longest wait for a statement of pg-boss: they take milliseconds, those that make its tables seconds. */
+const queueTimeoutMs = 60_000;
+
 /**
  * Runs what pg-boss wants run. Its errors are those of the driver, by whose words pg-boss knows that another process
  * made the tables first; such a statement leaves a transaction open, which ends here.
  */
-async function execute({ pool }: Database, text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
-  const client = await pool.connect();
-  let failed: unknown;
-  try {
-    return await client.query(text, values);
-  } catch (error) {
-    failed = error;
-    throw error instanceof MemoryError && error.cause instanceof Error ? error.cause : error;
-  } finally {
-    client.release(failed !== undefined);
-  }
+function execute(db: Database, text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
+  const statement = { text, values, query_timeout: queueTimeoutMs };
+  return db.withClient(async (client) => {
+    try {
+      return await client.query(statement);
+    } catch (error) {
+      if (!isTimeout(error)) await client.query("rollback").catch(() => {});
+      throw error;
+    }
+  });
 }

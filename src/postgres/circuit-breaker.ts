@@ -3,11 +3,11 @@ import { databaseWords, errorCodeOf, isConnectionError, isPoolBusy } from "./dat
 
 /** Whether a database answers, as the calls of one memory have found it. */
 export interface DatabaseStatus {
-  /** "paused": it did not answer several times in a row, and calls fail at once until one is tried again. */
+  /** "paused": it did not answer several times in a row, and calls fail at once until it answers a probe. */
   readonly state: "up" | "paused";
   /** Calls in a row that it did not answer. */
   readonly failures: number;
-  /** Milliseconds until a call is tried again; null while it is up. */
+  /** Milliseconds until it is probed again; null while it is up. */
   readonly retryInMs: number | null;
 }
 
@@ -18,90 +18,89 @@ export interface Outage {
   readonly refused: number;
 }
 
-/** When a database that does not answer is left alone. */
+/** What a breaker needs to know of its database. */
 export interface BreakerSettings {
-  /** Calls in a row without an answer before it is left alone; 0 means never. */
-  readonly failures: number;
-  /** How long it is left alone, in milliseconds, before one call is tried. */
-  readonly pauseMs: number;
-  /** Told when a pause begins, not when a try within an outage fails as well. */
+  /** Asks the database whether it answers. */
+  readonly probe: () => Promise<unknown>;
+  /** Told when a pause begins. */
   readonly onPause?: ((failures: number, error: unknown) => void) | undefined;
   /** Told when it answers again. */
   readonly onBack?: ((outage: Outage) => void) | undefined;
-  /** Milliseconds of a clock that only goes forward. @default that of the process */
-  readonly nowMs?: (() => number) | undefined;
 }
 
 /**
  * Stands before a database so that nobody waits for it in vain again and again: when several calls in a row got no
- * answer, those that follow fail at once. After a pause one call is tried, alone; it decides.
+ * answer, those that follow fail at once, until the database answers a probe.
  */
 export interface CircuitBreaker {
   /** `work`, counted. @throws MemoryError `DATABASE_UNAVAILABLE` at once, with `details.retryInMs`, during a pause */
   guard<Result>(work: () => Promise<Result>): Promise<Result>;
   /** `work`, counted, also during a pause: for what nobody waits for within a turn. */
   watch<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** @throws MemoryError `DATABASE_UNAVAILABLE` as `guard` does, without counting anything. */
-  refuse(): void;
   status(): DatabaseStatus;
+  /** Ends probing. */
+  stop(): void;
 }
 
-/** A breaker that is closed: the database is thought to answer. */
-export function createCircuitBreaker(settings: BreakerSettings): CircuitBreaker {
-  const { pauseMs, onPause, onBack, nowMs = () => performance.now() } = settings;
-  const most = settings.failures === 0 ? Number.POSITIVE_INFINITY : settings.failures;
-  let failures = 0;
-  let outage: { readonly since: number; retryAt: number; trying: boolean; refused: number } | undefined;
-  let last: unknown;
+/** Calls in a row without an answer before the database is left alone. Two may fail by chance, as when idle connections were cut. */
+const mostFailures = 3;
 
-  const retryInMs = () => (outage ? Math.max(0, Math.ceil(outage.retryAt - nowMs())) : null);
-  const refuse = () => {
-    if (!outage || (retryInMs() === 0 && !outage.trying)) return;
-    outage.refused++;
-    throw pausedError(failures, retryInMs() ?? 0, last);
+/** Time between probes: an outage costs turns two seconds more than it lasts, and a server two connections a second at most. */
+export const probeAfterMs = 2_000;
+
+/** A breaker that is closed: the database is thought to answer. */
+export function createCircuitBreaker({ probe, onPause, onBack }: BreakerSettings): CircuitBreaker {
+  let failures = 0;
+  let outage: { readonly since: number; retryAt: number; refused: number } | undefined;
+  let last: unknown;
+  let timer: NodeJS.Timeout | undefined;
+
+  const retryInMs = () => (outage ? Math.max(0, Math.ceil(outage.retryAt - performance.now())) : null);
+  const probeLater = (paused: NonNullable<typeof outage>) => {
+    paused.retryAt = performance.now() + probeAfterMs;
+    timer = setTimeout(async () => {
+      await watch(probe).catch(() => {});
+      if (outage === paused) probeLater(paused);
+    }, probeAfterMs).unref();
   };
-  const failed = (error: unknown, tried: boolean) => {
+  const failed = (error: unknown) => {
     failures++;
     last = error;
-    if (outage) {
-      if (tried) outage.retryAt = nowMs() + pauseMs;
-      return;
-    }
-    if (failures < most) return;
-    outage = { since: nowMs(), retryAt: nowMs() + pauseMs, trying: false, refused: 0 };
+    if (outage || failures < mostFailures) return;
+    outage = { since: performance.now(), retryAt: 0, refused: 0 };
+    probeLater(outage);
     onPause?.(failures, error);
   };
   const answered = () => {
     failures = 0;
     const over = outage;
     outage = undefined;
-    if (over) onBack?.({ durationMs: Math.round(nowMs() - over.since), refused: over.refused });
+    clearTimeout(timer);
+    if (over) onBack?.({ durationMs: Math.round(performance.now() - over.since), refused: over.refused });
   };
-  const count = async <Result>(work: () => Promise<Result>, tried: boolean): Promise<Result> => {
+  const watch: CircuitBreaker["watch"] = async (work) => {
     try {
       const result = await work();
       answered();
       return result;
     } catch (error) {
-      if (gotNoAnswer(error)) failed(error, tried);
+      if (gotNoAnswer(error)) failed(error);
       else if (gotAnswer(error)) answered();
       throw error;
     }
   };
   return {
     async guard(work) {
-      refuse();
-      const trying = outage;
-      if (trying) trying.trying = true;
-      try {
-        return await count(work, trying !== undefined);
-      } finally {
-        if (trying) trying.trying = false;
-      }
+      if (!outage) return watch(work);
+      outage.refused++;
+      throw pausedError(failures, retryInMs() ?? 0, last);
     },
-    watch: (work) => count(work, false),
-    refuse,
+    watch,
     status: () => ({ state: outage ? "paused" : "up", failures, retryInMs: retryInMs() }),
+    stop() {
+      outage = undefined;
+      clearTimeout(timer);
+    },
   };
 }
 
@@ -125,8 +124,7 @@ function pausedError(failures: number, retryInMs: number, last: unknown): Memory
   return new MemoryError(
     "DATABASE_UNAVAILABLE",
     `The database did not answer ${failures} times in a row (the last time: ${databaseWords(cause)}), so it is left ` +
-      `alone and ${next}. Check that it runs and can be reached. ` +
-      "database.breakerFailures and database.breakerPauseMs of the config say when.",
+      `alone and ${next}. Check that it runs and can be reached.`,
     { cause, details: { retryInMs } },
   );
 }

@@ -1,11 +1,10 @@
 import { MemoryError } from "../errors.js";
-import { timeoutError } from "./statement-deadline.js";
 
 const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE", "ETIMEDOUT", "EAI_AGAIN"]);
 
 /** How pg says it without a code: while a statement runs, before the next one, and when none could be opened. */
 const lostConnection =
-  /Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/i;
+  /Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect|Query read timeout/i;
 
 /** SQLSTATE or network code of a driver error, or an empty string. */
 export function errorCodeOf(error: unknown): string {
@@ -26,31 +25,20 @@ export function isConnectionError(error: unknown): boolean {
   return code === "" && lostConnection.test(message);
 }
 
-/** How a pool says that it had no client in time, new or free. */
-const noClientInTime = "timeout exceeded when trying to connect";
-
-/** Whether `error` says that no connection came about in all the time there is for that: who waits has waited enough. */
-export function isConnectTimeout(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return error.message.includes("due to connection timeout") || error.message === noClientInTime;
-}
-
-/** The error of a wait for a client that took all the time there is for that, as a pool has it. */
-export function waitedTooLong(): Error {
-  return new Error(noClientInTime);
-}
-
-const busyCode = "POOL_BUSY";
-
-/** The error of a wait for a client while others had all `count` of the pool. */
-export function poolBusy(count: number): Error {
-  const message = count === 1 ? "its only client is in use" : `all of its ${count} clients are in use`;
-  return Object.assign(new Error(message), { code: busyCode });
-}
-
-/** Whether `error` says that others had all clients of a pool, which says nothing of the database. */
+/** Whether `error` is pg's of a pool whose clients are all in use: that says nothing of the database. */
 export function isPoolBusy(error: unknown): boolean {
-  return errorCodeOf(error) === busyCode;
+  return error instanceof Error && error.message === "timeout exceeded when trying to connect";
+}
+
+/** Whether `error` is pg's of a statement that the server did not answer in time (`query_timeout`). */
+export function isReadTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === "Query read timeout";
+}
+
+/** Whether a connection or an answer took all the time there is for it, so that nobody waits for another try. */
+export function isTimeout(error: unknown): boolean {
+  if (isPoolBusy(error) || isReadTimeout(error)) return true;
+  return error instanceof Error && error.message.includes("due to connection timeout");
 }
 
 /** SQLSTATEs whose messages quote names of tables, roles and settings; all others may quote what was stored. */
@@ -81,11 +69,12 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
   if (isPoolBusy(error)) {
     return new MemoryError(
       "DATABASE_UNAVAILABLE",
-      `The pool has no free client (${(error as Error).message}). Release those that are checked out, or give it more: ` +
+      `The pool had no free client in time (${detail}). Release those that are checked out, or give it more: ` +
         "pass `database` a pg.Pool with a higher `max`.",
       options,
     );
   }
+  if (isReadTimeout(error)) return timeoutError(detail, error);
   if (isConnectionError(error)) {
     return new MemoryError(
       "DATABASE_UNAVAILABLE",
@@ -124,6 +113,14 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
         "Only the role that owns the tables may work across tenants: give a scope, or connect as that role.",
         options,
       );
+    case "26000":
+    case "42P05":
+      return new MemoryError(
+        "DATABASE_ERROR",
+        `A pooler between here and the database loses prepared statements (${detail}): set database.prepare: false ` +
+          "in the config.",
+        options,
+      );
     case "28P01":
     case "28000":
     case "3D000":
@@ -135,4 +132,14 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
     default:
       return new MemoryError("DATABASE_ERROR", `The database reported: ${detail}`, options);
   }
+}
+
+function timeoutError(detail: string, cause: unknown): MemoryError {
+  return new MemoryError(
+    "DATABASE_TIMEOUT",
+    `The database took too long, and the statement was stopped (${detail}). Look in pg_stat_activity for who holds ` +
+      "locks and what else runs, or raise database.statementTimeoutMs (for the search of a recall: " +
+      "retrieval.timeoutMs) in the config.",
+    { cause },
+  );
 }

@@ -2,24 +2,20 @@ import type pg from "pg";
 import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import type { Clock } from "../clock.js";
-import { openPool } from "./acquire-client.js";
-import { type BoundedPool, boundedPool } from "./bounded-pool.js";
 import { type BreakerSettings, createCircuitBreaker, type DatabaseStatus } from "./circuit-breaker.js";
 import { type Connection, identifier } from "./connection.js";
 import { isEmbeddedPool } from "./embedded-pool.js";
-import { createPreparing, type PrepareMode } from "./prepared-statements.js";
-import { pooledClients, type Statements, statementsOn } from "./run-statement.js";
-import { beginWith } from "./session-settings.js";
+import { pooledClients } from "./pooled-clients.js";
+import { type Statements, statementsOn } from "./run-statement.js";
+import type { SessionKind } from "./session-settings.js";
 
 /** A pool bound to one schema. Never check out a second client while holding one: a pool may have just one. */
-export interface Database extends Connection, Statements, BoundedPool {
+export interface Database extends Connection, Statements {
   readonly schemaName: string;
   /** The same without the deadline of statements: for work in bulk that nobody waits for within a turn. */
   readonly patient: Database;
   /** `work` on one client; its errors pass through unchanged. */
   withClient<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
-  /** Opens a transaction on `client` that sees what the statements of this call see; its errors pass through unchanged. */
-  beginOn(client: ClientBase): Promise<void>;
   /** Whether the database answers. */
   status(): DatabaseStatus;
   /** Whether work across tenants is possible: always without isolation, else only for the tables' owner. */
@@ -40,16 +36,12 @@ export interface DatabaseSettings {
   readonly isolation?: "rls" | undefined;
   /** Longest time of a statement. @default none */
   readonly statementTimeoutMs?: number | undefined;
-  /** Whether the pool's sessions were given that deadline as well, by `prepareSession`. @default false */
-  readonly ownSessions?: boolean | undefined;
-  /** Longest wait for a client of the pool. @default none */
-  readonly connectTimeoutMs?: number | undefined;
-  /** Whether large statements stay prepared on the server. @default "auto" */
-  readonly prepare?: PrepareMode | undefined;
-  /** Told when they no longer are, since a pooler lost one. */
-  readonly onLostStatements?: (() => void) | undefined;
-  /** When a database that does not answer is left alone. @default never */
-  readonly breaker?: BreakerSettings | undefined;
+  /** Whether large statements stay prepared on the server. @default true */
+  readonly prepare?: boolean | undefined;
+  /** Whose sessions the pool has. @default the caller's */
+  readonly sessions?: SessionKind | undefined;
+  /** Told when a database that does not answer is left alone, and when it is back. */
+  readonly onOutage?: Omit<BreakerSettings, "probe"> | undefined;
 }
 
 /** `pool` as a `Database`; `end` releases what was made for it. */
@@ -58,36 +50,25 @@ export function createDatabase(
   settings: DatabaseSettings,
   end: () => Promise<void>,
 ): Database {
-  const {
-    schemaName,
-    language = "english",
-    clock,
-    isolation,
-    statementTimeoutMs,
-    connectTimeoutMs,
-  } = settings;
-  const preparing = createPreparing(settings.prepare ?? "auto", settings.onLostStatements);
-  const opened = openPool(pool, connectTimeoutMs, end);
-  const clients = pooledClients(opened, {
-    ...{ schemaName, isolation, ownSessions: settings.ownSessions ?? false, preparing },
-  });
-  const breaker = createCircuitBreaker(settings.breaker ?? { failures: 0, pauseMs: 0 });
+  const { schemaName, language = "english", clock, isolation, prepare = true } = settings;
+  const { statementTimeoutMs } = settings;
+  const isEmbedded = isEmbeddedPool(pool);
+  const sessions = isEmbedded ? "embedded" : (settings.sessions ?? "callers");
+  const clients = pooledClients(pool, { schemaName, isolation, sessions, statementTimeoutMs, end });
+  const probe = () =>
+    clients.use((client) => clients.asking(client, statementTimeoutMs)({ text: "select 1" }));
+  const breaker = createCircuitBreaker({ probe, ...settings.onOutage });
   const schema = identifier(schemaName);
   const now = () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`);
-  const surroundings = { schemaName, schema, language, now };
+  const surroundings = { schemaName, schema, language, now, prepare };
   const common: Omit<Database, keyof Statements | "patient"> = {
-    ...surroundings,
-    ...boundedPool(pool, { schemaName, breaker, opened, statementTimeoutMs }),
-    withClient: clients.use,
-    async beginOn(client) {
-      const needed = clients.settingsNow(statementTimeoutMs);
-      await clients.requireIsolated(client);
-      await beginWith(client, needed.map(preparing.sendable));
-    },
-    status: breaker.status,
-    isEmbedded: isEmbeddedPool(pool),
+    ...{ schemaName, schema, language, now },
+    ...{ isEmbedded, withClient: clients.use, status: breaker.status },
     mayCrossTenants: clients.mayCrossTenants,
-    close: opened.close,
+    close() {
+      breaker.stop();
+      return clients.close();
+    },
   };
   const patient: Database = {
     ...common,

@@ -101,9 +101,5 @@ export function requireTenancy(): string {
 
 /** The setting that shows the rows `tenancy` says to the statements of a transaction. */
 export function tenantSetting(tenancy: string): LocalSetting {
-  return {
-    name: "mnemograph_tenant",
-    text: "select set_config('mnemograph.tenant_id', $1, true)",
-    values: [tenancy],
-  };
+  return { text: "select set_config('mnemograph.tenant_id', $1, true)", values: [tenancy] };
 }

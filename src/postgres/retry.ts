@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError } from "../errors.js";
-import { errorCodeOf, isConnectionError, isConnectTimeout } from "./database-error.js";
+import { errorCodeOf, isConnectionError, isTimeout } from "./database-error.js";
 
 /** What `work` of `retryOn` returns when it met another writer without an error of the database's. */
 export const collided = Symbol("collided");
@@ -61,7 +61,7 @@ interface Retries {
 export const reconnect: Retries = {
   most: 6,
   waitMs: (failures: number) => 100 * 2 ** (failures - 1),
-  when: (error: unknown) => !MemoryError.is(error) && isConnectionError(error) && !isConnectTimeout(error),
+  when: (error: unknown) => !MemoryError.is(error) && isConnectionError(error) && !isTimeout(error),
 };
 
 /** The result of `work`, tried again while that may help; then its last error. */

@@ -1,32 +1,35 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { createCircuitBreaker, type Outage } from "../../src/postgres/circuit-breaker.js";
-import { poolBusy } from "../../src/postgres/database-error.js";
+import { createCircuitBreaker, type Outage, probeAfterMs } from "../../src/postgres/circuit-breaker.js";
 
-const silence = () => Promise.reject(new MemoryError("DATABASE_UNAVAILABLE", "no answer"));
-const refusal = () =>
-  Promise.reject(
-    new MemoryError("DATABASE_ERROR", "no", { cause: Object.assign(new Error(), { code: "23505" }) }),
-  );
-const mistake = () => Promise.reject(new MemoryError("INVALID_INPUT", "no"));
-const full = () =>
-  Promise.reject(new MemoryError("DATABASE_UNAVAILABLE", "no free client", { cause: poolBusy(2) }));
+const failure = (code: "DATABASE_UNAVAILABLE" | "DATABASE_ERROR" | "INVALID_INPUT", cause?: Error) =>
+  Promise.reject(new MemoryError(code, "no answer", { cause }));
+const silence = () => failure("DATABASE_UNAVAILABLE");
+const refusal = () => failure("DATABASE_ERROR", Object.assign(new Error(), { code: "23505" }));
+const mistake = () => failure("INVALID_INPUT");
+/** As pg says it of a pool whose clients are all in use. */
+const full = () => failure("DATABASE_UNAVAILABLE", new Error("timeout exceeded when trying to connect"));
 const answer = () => Promise.resolve("answer");
 const calls = { silence, refusal, mistake, full, answer };
-const resultOf = { silence: "failed", refusal: "failed", mistake: "failed", full: "failed", answer: "done" };
 /** What says nothing of the database. */
 const silent = ["mistake", "full"];
 
-function breakerAt(failures: number, pauseMs: number) {
-  const clock = { ms: 0 };
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function breakerWith(probe: () => Promise<unknown> = silence) {
   const told: (string | Outage)[] = [];
   const breaker = createCircuitBreaker({
-    ...{ failures, pauseMs, nowMs: () => clock.ms },
+    probe,
     onPause: (count) => told.push(`pause after ${count}`),
     onBack: (outage) => told.push(outage),
   });
-  return { breaker, clock, told };
+  return { breaker, told };
 }
 
 const tried = async (work: Promise<unknown>) =>
@@ -35,93 +38,83 @@ const tried = async (work: Promise<unknown>) =>
     (error: MemoryError) => (error.details.retryInMs === undefined ? "failed" : "refused"),
   );
 
+async function pause({ breaker }: ReturnType<typeof breakerWith>) {
+  for (let failure = 0; failure < 3; failure++) expect(await tried(breaker.guard(silence))).toBe("failed");
+}
+
 describe("a circuit breaker", () => {
-  it("refuses at once after so many failures in a row, with when it is tried again and what the last one said", async () => {
-    const { breaker, clock, told } = breakerAt(3, 30_000);
-    for (let failure = 0; failure < 3; failure++) expect(await tried(breaker.guard(silence))).toBe("failed");
-    clock.ms = 18_000;
-    let ran = false;
-    const refused = breaker.guard(async () => {
-      ran = true;
-    });
-    await expect(refused).rejects.toMatchObject({
+  it("refuses at once after three failures in a row, with when the database is probed and what the last one said", async () => {
+    const broken = breakerWith();
+    await pause(broken);
+    vi.advanceTimersByTime(500);
+    const run = vi.fn(answer);
+    await expect(broken.breaker.guard(run)).rejects.toMatchObject({
       code: "DATABASE_UNAVAILABLE",
-      details: { retryInMs: 12_000 },
+      details: { retryInMs: probeAfterMs - 500 },
+      message: expect.stringMatching(/did not answer 3 times.*tried again in 2 s/),
     });
-    await expect(breaker.guard(answer)).rejects.toThrow(/did not answer 3 times.*tried again in 12 s/);
-    expect(ran).toBe(false);
-    expect(breaker.status()).toEqual({ state: "paused", failures: 3, retryInMs: 12_000 });
-    expect(told).toEqual(["pause after 3"]);
+    expect(run).not.toHaveBeenCalled();
+    expect(broken.breaker.status()).toEqual({ state: "paused", failures: 3, retryInMs: probeAfterMs - 500 });
+    expect(broken.told).toEqual(["pause after 3"]);
   });
 
-  it("lets one call try after the pause, alone; its failure begins another pause, its answer ends the outage", async () => {
-    const { breaker, clock, told } = breakerAt(1, 1_000);
-    await tried(breaker.guard(silence));
-    for (const outcome of ["failed", "done"] as const) {
-      clock.ms += 1_000;
-      let end = () => {};
-      const trial = breaker.guard(async () => {
-        await new Promise<void>((resolve) => (end = resolve));
-        return outcome === "done" ? answer() : silence();
-      });
-      expect(await tried(breaker.guard(answer))).toBe("refused");
-      end();
-      expect(await tried(trial)).toBe(outcome);
-      expect(await tried(breaker.guard(answer))).toBe(outcome === "done" ? "done" : "refused");
-    }
-    expect(told).toEqual(["pause after 1", { durationMs: 2_000, refused: 3 }]);
-    expect(breaker.status()).toEqual({ state: "up", failures: 0, retryInMs: null });
-  });
-
-  it("tries again after a trial that told nothing of the database", async () => {
-    const { breaker, clock } = breakerAt(1, 1_000);
-    await tried(breaker.guard(silence));
-    clock.ms = 1_000;
-    expect(await tried(breaker.guard(mistake))).toBe("failed");
-    expect(await tried(breaker.guard(answer))).toBe("done");
+  it("probes until the database answers, and then lets every call through", async () => {
+    let isBack = false;
+    const probe = vi.fn(() => (isBack ? answer() : silence()));
+    const broken = breakerWith(probe);
+    await pause(broken);
+    await vi.advanceTimersByTimeAsync(2 * probeAfterMs);
+    expect(probe).toHaveBeenCalledTimes(2);
+    expect(await tried(broken.breaker.guard(answer))).toBe("refused");
+    isBack = true;
+    await vi.advanceTimersByTimeAsync(probeAfterMs);
+    expect(await tried(broken.breaker.guard(answer))).toBe("done");
+    expect(broken.told).toEqual(["pause after 3", { durationMs: 3 * probeAfterMs, refused: 1 }]);
+    expect(broken.breaker.status()).toEqual({ state: "up", failures: 0, retryInMs: null });
+    await vi.advanceTimersByTimeAsync(9 * probeAfterMs);
+    expect(probe).toHaveBeenCalledTimes(3);
   });
 
   it("ends an outage by work that is always tried, and never refuses that", async () => {
-    const { breaker } = breakerAt(1, 1_000);
-    await tried(breaker.guard(silence));
-    expect(await tried(breaker.watch(silence))).toBe("failed");
-    expect(await tried(breaker.watch(answer))).toBe("done");
-    expect(await tried(breaker.guard(answer))).toBe("done");
+    const broken = breakerWith();
+    await pause(broken);
+    expect(await tried(broken.breaker.watch(silence))).toBe("failed");
+    expect(await tried(broken.breaker.watch(answer))).toBe("done");
+    expect(await tried(broken.breaker.guard(answer))).toBe("done");
   });
 
-  it("with no number of failures never refuses", async () => {
-    const { breaker } = breakerAt(0, 1_000);
-    for (let failure = 0; failure < 20; failure++) expect(await tried(breaker.guard(silence))).toBe("failed");
+  it("probes no more once it is stopped", async () => {
+    const probe = vi.fn(silence);
+    const broken = breakerWith(probe);
+    await pause(broken);
+    broken.breaker.stop();
+    await vi.advanceTimersByTimeAsync(9 * probeAfterMs);
+    expect(probe).not.toHaveBeenCalled();
   });
 
-  it("is paused exactly since the last `failures` calls in a row got no answer: answers and refusals begin anew, mistakes and full pools count neither way", async () => {
+  it("is paused exactly since three calls in a row got no answer: answers and refusals begin anew, mistakes and full pools count neither way", async () => {
     const steps = fc.array(fc.constantFrom(...(Object.keys(calls) as (keyof typeof calls)[])), {
       maxLength: 30,
     });
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 4 }), steps, async (most, names) => {
-        const { breaker } = breakerAt(most, 1_000);
-        const told = names.filter((name) => !silent.includes(name));
-        const end = endOfRow(told, most);
-        let heard = -1;
-        for (const name of names) {
-          const paused = heard >= end;
-          const result = await tried(breaker.guard(calls[name]));
-          if (!silent.includes(name)) heard++;
-          expect(result).toBe(paused ? "refused" : resultOf[name]);
-          expect(breaker.status().state).toBe(heard >= end ? "paused" : "up");
-        }
-      }),
-    );
+    await fc.assert(fc.asyncProperty(steps, requirePauses));
   });
 });
 
-/** Where `most` silences in a row first end in `names`; never is beyond every index. */
-function endOfRow(names: readonly string[], most: number): number {
+/** Makes the calls of `names`, and requires after each that the breaker is paused where it has to be. */
+async function requirePauses(names: readonly (keyof typeof calls)[]): Promise<void> {
+  const { breaker } = breakerWith();
   let row = 0;
-  const end = names.findIndex((name) => {
-    row = name === "silence" ? row + 1 : 0;
-    return row === most;
-  });
-  return end < 0 ? Number.POSITIVE_INFINITY : end;
+  for (const name of names) {
+    const expected = row === 3 ? "refused" : name === "answer" ? "done" : "failed";
+    expect(await tried(breaker.guard(calls[name]))).toBe(expected);
+    row = row === 3 ? row : rowAfter(row, name);
+    expect(breaker.status().state).toBe(row === 3 ? "paused" : "up");
+  }
+  breaker.stop();
+}
+
+/** How many calls in a row got no answer, after one more. */
+function rowAfter(row: number, name: keyof typeof calls): number {
+  if (silent.includes(name)) return row;
+  return name === "silence" ? row + 1 : 0;
 }

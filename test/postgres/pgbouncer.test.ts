@@ -48,12 +48,14 @@ const pools = {
 };
 
 function open(database: string | pg.Pool, options: TestOptions = {}) {
+  const config = typeof options.config === "object" ? options.config : {};
   const logger = recordingLogger();
   const memory = createTestMemory({
     ...{ database, schema: db.schema, logger, jobs: "inline", ...options },
     config: {
       memories: { extract: false, episodes: false },
-      ...(typeof options.config === "object" && options.config),
+      ...config,
+      database: { prepare: false, ...config.database },
     },
   });
   closing.unshift(() => memory.close());
@@ -83,7 +85,7 @@ describe.skipIf(!runs).each(Object.entries(pools))(
       expect(await memories[0]?.query({ scope, query: "figs" })).toHaveLength(1);
     });
 
-    it("recalls, records and adds, many at once, and says once that statements are planned each time", async () => {
+    it("recalls, records and adds, many at once", async () => {
       const { memory, logger } = open(pool());
       const users = times(12).map((n) => ({ userId: `${kind} ${n}` }));
       for (const turn of times(3)) {
@@ -105,14 +107,6 @@ describe.skipIf(!runs).each(Object.entries(pools))(
           lastSeq: 2,
         });
       }
-      expect(logger.lines).toEqual([expect.stringMatching(/pooler.*loses prepared statements/)]);
-    });
-
-    it("says nothing where nothing is prepared from the start", async () => {
-      const { memory, logger } = open(pool(), { config: { database: { prepare: "never" } } });
-      await Promise.all(
-        times(16).map((n) => memory.recall({ scope, threadId: `never ${n}`, query: "garden" })),
-      );
       expect(logger.lines).toEqual([]);
     });
 
@@ -130,35 +124,6 @@ describe.skipIf(!runs).each(Object.entries(pools))(
         }),
       );
       expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([]);
-    });
-
-    it("stops what takes too long on the server, and nothing else", async () => {
-      const config = {
-        database: { statementTimeoutMs: 800, breakerFailures: 0 },
-        retrieval: { timeoutMs: 800 },
-      };
-      const { memory } = open(pool(), { config });
-      await memory.threads.list({ scope });
-      const holder = new pg.Client(inject("databaseUrl") ?? "");
-      await holder.connect();
-      const waiting = async () => {
-        const { rows } = await db.pool.query(
-          "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and query like $1",
-          [`%${db.schema}%`],
-        );
-        return rows[0].count as number;
-      };
-      try {
-        await holder.query(`begin; lock table "${db.schema}".memory in access exclusive mode`);
-        await expect(memory.memories.list({ scope })).rejects.toMatchObject({ code: "DATABASE_TIMEOUT" });
-        await expect(memory.memories.add({ text: "Likes plums." }, { scope })).rejects.toMatchObject({
-          code: "DATABASE_TIMEOUT",
-        });
-        await expect.poll(waiting).toBe(0);
-      } finally {
-        await holder.end();
-      }
-      await memory.memories.list({ scope });
     });
 
     it("works off queued jobs, by two workers, each once", async () => {
@@ -221,6 +186,46 @@ async function settingsOfSessions() {
   await pool.end();
   return { rows: results.flatMap(({ rows }) => rows) };
 }
+
+describe.skipIf(!runs)("deadlines through PgBouncer (server only)", () => {
+  it("stops what takes too long on the server, and nothing else", async () => {
+    const config = {
+      database: { statementTimeoutMs: 800 },
+      retrieval: { timeoutMs: 800 },
+    };
+    const { memory } = open(bouncer.url(), { config });
+    await memory.threads.list({ scope });
+    const holder = new pg.Client(inject("databaseUrl") ?? "");
+    await holder.connect();
+    const waiting = async () => {
+      const { rows } = await db.pool.query(
+        "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and query like $1",
+        [`%${db.schema}%`],
+      );
+      return rows[0].count as number;
+    };
+    try {
+      await holder.query(`begin; lock table "${db.schema}".memory in access exclusive mode`);
+      await expect(memory.memories.list({ scope })).rejects.toMatchObject({ code: "DATABASE_TIMEOUT" });
+      await expect(memory.memories.add({ text: "Likes plums." }, { scope })).rejects.toMatchObject({
+        code: "DATABASE_TIMEOUT",
+      });
+      await expect.poll(waiting).toBe(0);
+    } finally {
+      await holder.end();
+    }
+    await memory.memories.list({ scope });
+  });
+
+  it("says what to set where prepared statements are lost", async () => {
+    const { memory } = open(bouncer.url(), { config: { database: { prepare: true } } });
+    const asked = times(40).map((n) => memory.recall({ scope, threadId: `prepared ${n}`, query: "garden" }));
+    const reasons = (await Promise.allSettled(asked)).flatMap((result) =>
+      result.status === "rejected" ? [String(result.reason)] : [],
+    );
+    expect(reasons).toContainEqual(expect.stringMatching(/set database\.prepare: false in the config/));
+  });
+});
 
 describe.skipIf(!runs)("tenants through PgBouncer (server only)", () => {
   it("stay apart under row-level security, many at once", async () => {

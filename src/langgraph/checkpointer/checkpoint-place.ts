@@ -1,4 +1,3 @@
-import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import {
   claimThread,
@@ -7,9 +6,9 @@ import {
   nameCheckpoints,
   type OwnedThread,
 } from "../../conversation/claim-thread.js";
-import type { ClientSource } from "../../postgres/bounded-pool.js";
 import type { Database } from "../../postgres/database.js";
 import { asTenant } from "../../postgres/isolation.js";
+import type { RepeatedClient } from "../../postgres/run-statement.js";
 import { nobody, ownNamePrefix, type Scope, threadForbidden } from "../../scope/scope.js";
 
 /** Where the checkpoints of somebody's thread are. */
@@ -97,28 +96,25 @@ async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promis
 }
 
 /**
- * `clients` of `db` for one write of `PostgresSaver`: its transaction begins by holding the thread of `place`.
+ * `client` as a pool for one write of `PostgresSaver`: its transaction begins by holding the thread of `place`.
  *
  * The lock waits for whoever is forgetting the thread, and makes the next one wait.
  *
  * @throws MemoryError `THREAD_FORBIDDEN` there when the thread was forgotten.
  */
-export function guardedPool(db: Database, clients: ClientSource, place: CheckpointPlace) {
+export function guardedPool({ schema }: Database, client: RepeatedClient, place: CheckpointPlace) {
   const { scope, threadId, threadRef } = place;
-  const locking = sql`select from ${db.schema}.thread t where t.id = ${threadRef} for share`;
-  const begin = async (client: ClientBase) => {
-    await asTenant((scope ?? nobody).tenantId, () => db.beginOn(client));
+  const locking = sql`select from ${schema}.thread t where t.id = ${threadRef} for share`;
+  const begin = async () => {
+    await asTenant((scope ?? nobody).tenantId, () => client.begin());
+    if (threadRef === null) return;
     const { rowCount } = await client.query(locking.text, locking.values);
     if (rowCount === 0) throw threadForbidden(threadId);
   };
   return {
-    async connect() {
-      const client = await clients.connect();
-      return {
-        query: (text: string, values?: unknown[]) =>
-          text === "BEGIN" ? begin(client) : client.query(text, values),
-        release: () => client.release(),
-      };
-    },
+    connect: async () => ({
+      query: (text: string, values?: unknown[]) => (text === "BEGIN" ? begin() : client.query(text, values)),
+      release() {},
+    }),
   };
 }

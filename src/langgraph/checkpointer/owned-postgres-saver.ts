@@ -46,7 +46,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   readonly #travelled: Places = new Map();
 
   constructor(db: Database, defaultScope: Scope | null, serde?: SerializerProtocol) {
-    super(db.pool, serde, { schema: db.schemaName });
+    super(readingPool(db), serde, { schema: db.schemaName });
     this.#db = db;
     this.#defaultScope = defaultScope;
     countVersionsApart(this);
@@ -104,7 +104,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   override async deleteThread(threadId: string, scope?: Scope): Promise<void> {
     const id = parseThreadId(threadId);
     const place = await findPlace(this.#db, { scope: scope ? parseScope(scope) : null, threadId: id });
-    if (place) await super.deleteThread(place.name);
+    if (place) await this.#write(place, (saver) => saver.deleteThread(place.name));
   }
 
   async #get(config: RunnableConfig, place: CheckpointPlace): Promise<CheckpointTuple | undefined> {
@@ -174,11 +174,17 @@ export class OwnedPostgresSaver extends PostgresSaver {
    * that it writes has a key and is there once, however often a lost connection has it written.
    */
   #write<Result>(place: CheckpointPlace, write: (saver: PostgresSaver) => Promise<Result>): Promise<Result> {
-    return this.#db.repeatable((clients) => {
-      const pool = guardedPool(this.#db, clients, place) as unknown as Pool;
+    return this.#db.repeatable((client) => {
+      const pool = guardedPool(this.#db, client, place) as unknown as Pool;
       return write(new PostgresSaver(pool, this.serde, { schema: this.#db.schemaName }));
     });
   }
+}
+
+/** What `PostgresSaver` reads by, and ends nothing: that is the memory's to do. */
+function readingPool(db: Database): Pool {
+  const query = (text: string, values?: unknown[]) => db.repeatable((client) => client.query(text, values));
+  return { query, end: async () => {} } as unknown as Pool;
 }
 
 const isRun = (config: RunnableConfig) => runOf(config) !== undefined;

@@ -134,10 +134,8 @@ export async function continueOnError(
 
 type Status = ReturnType<Memory["databaseStatus"]>;
 
-/** Tells the stream of a run that turns go on without memory from here, or with it again. */
-function streamPause(config: LangGraphRunnableConfig, before: Status, after: Status): void {
-  if (before.state === after.state) return;
-  const { state, retryInMs } = after;
-  if (state === "up") streamEvent(config, "database", "ok", { detail: "back" });
-  else streamEvent(config, "database", "skipped", { detail: "paused", retryInMs });
+/** Reports in the stream of a run that turns go on without memory from here. */
+function streamPause(config: LangGraphRunnableConfig, before: Status, { state, retryInMs }: Status): void {
+  if (before.state === state || state === "up") return;
+  streamEvent(config, "database", "skipped", { detail: "paused", retryInMs });
 }

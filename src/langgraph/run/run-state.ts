@@ -75,7 +75,7 @@ export function shownAs(config: RunnableConfig, number: number): string | null {
 export interface MemoryStreamEvent {
   /**
    * "memory.recall", "memory.remember", "memory.query", "memory.consent"; "memory.database" where turns go on without
-   * memory from then on ("skipped"), and with it again ("ok").
+   * memory from then on.
    */
   readonly type: `memory.${string}`;
   /** As in `memory.events`. */
