@@ -117,7 +117,6 @@ export interface Summary {
   readonly generationTimeMs: number | null;
   readonly attempts: number;
   readonly error: string | null;
-  readonly rolledBackAt: string | null;
   readonly createdAt: string;
 }
 

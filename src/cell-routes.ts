@@ -15,7 +15,7 @@ import {
 import { claimOver } from "./cell-claims.js";
 import { joinWorks } from "./cell-work.js";
 import { pageByMark, readMark, toMark } from "./cells/cell-pages.js";
-import { joinBy, latest, sums, weightedMean } from "./cells/join-counts.rule.js";
+import { joinBy, latest, sums } from "./cells/join-counts.rule.js";
 import { joinConsumed, joinHeld, joinStatus } from "./cells/join-statistics.rule.js";
 import { MemoryError } from "./errors.js";
 import type { ScopePlace } from "./isolated-memory.js";
@@ -49,30 +49,7 @@ export type Routes<Api> = {
 /** Where each call of a memory with several cells goes. */
 export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpointer">> = {
   ...{ record: "0.scope", recall: "0.scope", remember: "0.scope", query: "0.scope", explain: "0.scope" },
-  summaries: {
-    ...{ list: "0.scope", chain: "0.scope", rollback: "0.scope" },
-    progress: (cells, of) => async (input) => {
-      const parts = await each(cells.within(input?.scope), (memory) => of(memory)(input));
-      return latest(parts.flat(), ({ createdAt }) => createdAt, input?.limit ?? 20);
-    },
-    stuck: (cells, of) => async (olderThanMs) =>
-      latest(
-        (await each(cells.all, (memory) => of(memory)(olderThanMs))).flat(),
-        (row) => row.createdAt,
-      ).reverse(),
-    stats: (cells, of) => async () => {
-      const parts = await each(cells.all, (memory) => of(memory)());
-      const { completed, processing, failed } = sums(
-        parts.map(({ completed, processing, failed }) => ({ completed, processing, failed })),
-      );
-      const times = parts.map(({ averageMs, completed }) => ({ value: averageMs, weight: completed }));
-      const most = parts.flatMap(({ maxMs }) => maxMs ?? []);
-      return {
-        ...{ completed, processing, failed, averageMs: weightedMean(times) },
-        maxMs: most.length > 0 ? Math.max(...most) : null,
-      };
-    },
-  },
+  summaries: { list: "0.scope" },
   memories: {
     list: (cells, of) => (page) => byId(cells.within(page?.scope), page, of),
     get: (cells, of) => async (id, access) =>

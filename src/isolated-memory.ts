@@ -14,10 +14,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   record: "0.scope",
   recall: "0.scope",
   remember: "0.scope",
-  summaries: {
-    ...{ list: "0.scope", chain: "0.scope", rollback: "0.scope" },
-    ...{ progress: "0.scope or all", stuck: "all", stats: "all" },
-  },
+  summaries: { list: "0.scope" },
   memories: {
     ...{ list: "0.scope", add: "1.scope", get: "1.scope", remove: "1.scope", restore: "1.scope" },
     ...{ revert: "1.scope", history: "1.scope", update: "2.scope", pin: "2.scope" },

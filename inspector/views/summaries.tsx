@@ -1,6 +1,5 @@
 import { ask, path } from "../api.js";
 import type { Message, Summary } from "../api-types.js";
-import { useAskFirst } from "../parts/ask-first.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { count, Difference, Tag, toneOf, When, Words } from "../parts/texts.js";
 import { hrefOf, type Place, whoseOf } from "../place.js";
@@ -47,7 +46,7 @@ export function Summaries({ place }: ViewProps) {
             <>
               <SummaryPicture place={place} summaries={summaries} messages={messages} />
               <VersionPages place={place} summaries={summaries} />
-              <Version place={place} summaries={summaries} again={asked.again} />
+              <Version place={place} summaries={summaries} />
             </>
           )
         }
@@ -76,41 +75,18 @@ function VersionPages({
   );
 }
 
-function Version({
-  place,
-  summaries,
-  again,
-}: {
-  readonly place: Place;
-  readonly summaries: readonly Summary[];
-  readonly again: () => void;
-}) {
-  const { ask: askFirst, dialog } = useAskFirst(again);
+function Version({ place, summaries }: { readonly place: Place; readonly summaries: readonly Summary[] }) {
   const current = inUse(summaries);
   const chosen =
     summaries.find(({ id }) => String(id) === place.params.version) ?? current ?? summaries.at(-1);
   if (!chosen) return null;
   const base = summaries.find(({ id }) => id === chosen.baseId);
-  const { id, status, startSeq, endSeq, text, error, attempts, generationTimeMs, createdAt, rolledBackAt } =
-    chosen;
-  const { thread = "" } = place.params;
-  const rollBack = () =>
-    askFirst({
-      ...{ title: `Go back to version ${id}?`, does: "Roll back", reason: false },
-      about: <p>Every later version of this thread is put aside. The next summary is made from this one.</p>,
-      act: () =>
-        ask(path`threads/${thread}/summaries/${id}/rollback`, {
-          method: "POST",
-          whose: whoseOf(place.params),
-          body: {},
-        }),
-    });
+  const { id, status, startSeq, endSeq, text, error, attempts, generationTimeMs, createdAt } = chosen;
   return (
     <section class="version" aria-label={`Version ${id}`}>
       <h3>
         Version {id} <Tag of={status} tone={toneOf(status)} />{" "}
         {chosen === current && <Tag of="in use" tone="good" />}
-        {rolledBackAt !== null && <Tag of="rolled back" />}
       </h3>
       <p class="faint">
         messages {count(startSeq)}–{count(endSeq)} · made <When at={createdAt} />
@@ -133,12 +109,6 @@ function Version({
           <Difference before={base.text} after={text} />
         </details>
       )}
-      {status === "completed" && chosen !== current && (
-        <button type="button" onClick={rollBack}>
-          Roll back to this version
-        </button>
-      )}
-      {dialog}
     </section>
   );
 }

@@ -3,9 +3,9 @@ import { hrefOf, type Place } from "../place.js";
 
 const [width, rowHeight, top, left, right] = [1_000, 18, 26, 46, 12];
 
-/** The version that is in use: the last that is complete and was not rolled back. */
+/** The version that is in use: the last that is complete. */
 export function inUse(summaries: readonly Summary[]): Summary | undefined {
-  return summaries.findLast(({ status, rolledBackAt }) => status === "completed" && rolledBackAt === null);
+  return summaries.findLast(({ status }) => status === "completed");
 }
 
 /**
@@ -83,7 +83,7 @@ export function SummaryPicture({
       <figcaption class="faint">
         <span class="key completed" /> completed <span class="key current" /> in use{" "}
         <span class="key processing" /> in the making <span class="key failed" /> failed{" "}
-        <span class="key rolled" /> rolled back <span class="key gap" /> gap: not covered yet
+        <span class="key gap" /> gap: not covered yet
       </figcaption>
     </figure>
   );
@@ -132,9 +132,9 @@ function Bar({
   readonly place: Place;
   readonly y: number;
 }) {
-  const { id, startSeq, endSeq, status, rolledBackAt } = summary;
-  const state = rolledBackAt !== null ? "rolled" : isCurrent ? "current" : status;
-  const label = `Version ${id}, ${status}${rolledBackAt === null ? "" : ", rolled back"}${isCurrent ? ", in use" : ""}: messages ${startSeq} to ${endSeq}`;
+  const { id, startSeq, endSeq, status } = summary;
+  const state = isCurrent ? "current" : status;
+  const label = `Version ${id}, ${status}${isCurrent ? ", in use" : ""}: messages ${startSeq} to ${endSeq}`;
   return (
     <a href={hrefOf({ ...place, params: { ...place.params, version: String(id) } })} aria-label={label}>
       <title>{label}</title>

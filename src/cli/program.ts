@@ -24,21 +24,12 @@ import { mcpCommand, serveCommand } from "./serve-commands.js";
 import { statsCommand } from "./stats-command.js";
 import { statusCommand } from "./status-command.js";
 import { threadsCommand } from "./threads-command.js";
-import { summariesCommand, upkeepCommand } from "./work-commands.js";
+import { upkeepCommand } from "./work-commands.js";
 import { workerCommand } from "./worker-command.js";
 
 /** In the order of the help. */
 const commands = [
-  ...[
-    migrateCommand,
-    cellsCommand,
-    statusCommand,
-    statsCommand,
-    usersCommand,
-    appsCommand,
-    threadsCommand,
-    summariesCommand,
-  ],
+  ...[migrateCommand, cellsCommand, statusCommand, statsCommand, usersCommand, appsCommand, threadsCommand],
   ...[searchCommand, listCommand, showCommand, historyCommand, addCommand, removeCommand, restoreCommand],
   ...[
     revertCommand,

@@ -1,57 +1,6 @@
-import type { Summary, SummaryProgress } from "../summaries/list-summaries.js";
-import { type CliCommand, type MemoryFlags, wholeNumber, withDatabase, withMemory } from "./flags.js";
-import { aligned, print } from "./output.js";
-import { useMemory, useScope } from "./use-memory.js";
-
-/** `mnemograph summaries`: of one conversation every version, else those completed last. */
-export const summariesCommand: CliCommand = {
-  name: "summaries",
-  description: "show the summaries of a conversation, or those completed last",
-  examples: [["summaries --user ana --thread t1", "every version, failed ones too"]],
-  flags: (command) =>
-    withDatabase(command)
-      .option("--user <id>", "the user (default: everybody)")
-      .option("--app <id>", "the app")
-      .option("--tenant <id>", "the tenant of either")
-      .option("--thread <id>", "every version of this conversation's summary")
-      .option("--limit <count>", "without --thread: at most this many (default: 20)", wholeNumber(1_000)),
-  run: summaries,
-};
-
-async function summaries(
-  flags: MemoryFlags & { readonly thread?: string; readonly limit?: number },
-): Promise<void> {
-  const { thread: threadId, limit } = flags;
-  const say = <Found>(found: readonly Found[], row: (one: Found) => (string | number)[]) =>
-    print(flags, found, () => aligned(found.map(row)).join("\n") || "There are none.");
-  if (threadId !== undefined) {
-    return say(
-      await useScope(flags, ({ summaries }, scope) => summaries.list({ scope, threadId })),
-      versionRow,
-    );
-  }
-  const found = await useMemory(flags, ({ summaries }, scope) =>
-    summaries.progress({ ...(scope && { scope }), ...(limit !== undefined && { limit }) }),
-  );
-  say(found, progressRow);
-}
-
-function versionRow({ id, startSeq, endSeq, status, rolledBackAt, error, text }: Summary) {
-  const state = rolledBackAt === null ? status : "rolled back";
-  return [id, `messages ${startSeq}-${endSeq}`, state, error ?? text ?? ""];
-}
-
-function progressRow({
-  summaryId,
-  createdAt,
-  startSeq,
-  endSeq,
-  generationTimeMs,
-  threadId,
-}: SummaryProgress) {
-  const took = generationTimeMs === null ? "-" : `${generationTimeMs} ms`;
-  return [summaryId, createdAt.toISOString(), `messages ${startSeq}-${endSeq}`, took, threadId];
-}
+import { type CliCommand, type MemoryFlags, withMemory } from "./flags.js";
+import { print } from "./output.js";
+import { useMemory } from "./use-memory.js";
 
 /** `mnemograph upkeep`: the work that is due, once, for cron and for what runs no processes of its own. */
 export const upkeepCommand: CliCommand = {

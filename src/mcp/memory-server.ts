@@ -238,10 +238,10 @@ function addSummaries(server: McpServer, { memory, scope }: Served): void {
     new ResourceTemplate("memory://threads/{threadId}/summary", { list }),
     { title: "Summary of a conversation", mimeType: "text/plain" },
     async ({ href }, { threadId }) => {
-      const [summary] = await told(() =>
-        memory.summaries.chain({ scope, threadId: decodeURIComponent(String(threadId)) }),
+      const versions = await told(() =>
+        memory.summaries.list({ scope, threadId: decodeURIComponent(String(threadId)), limit: 100 }),
       );
-      return text(href, summary?.text ?? "");
+      return text(href, versions.findLast(({ status }) => status === "completed")?.text ?? "");
     },
   );
 }

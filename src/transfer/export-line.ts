@@ -111,7 +111,7 @@ const summary = z
       text: optional(longText),
       generationTimeMs: count.nullable(),
     },
-    ...{ attempts: count, error: optional(longText), rolledBackAt: time.nullable() },
+    ...{ attempts: count, error: optional(longText) },
     /** The rounds it stands for; left out where they are counted when they are read. */
     ...{ startRound: count.nullish(), endRound: count.nullish() },
   })

@@ -86,13 +86,7 @@ describe("the API", () => {
     expect(older.body.turns).toHaveLength(3);
 
     const { body: versions } = await api.ana("GET", "/threads/t1/summaries");
-    const [first] = versions.summaries;
-    expect(first.status).toBe("completed");
-    expect((await api.ana("GET", "/threads/t1/summaries/chain")).body.summaries.length).toBeGreaterThan(0);
-    expect((await api.ana("POST", `/threads/t1/summaries/${first.id}/rollback`)).status).toBe(204);
-    expect((await api.ana("GET", "/summaries/progress")).body.summaries.length).toBeGreaterThan(0);
-    expect((await api.operator("GET", "/summaries/stuck")).body).toEqual({ summaries: [] });
-    expect((await api.operator("GET", "/summaries/stats")).body.completed).toBeGreaterThan(0);
+    expect(versions.summaries[0].status).toBe("completed");
     expect((await api.ana("POST", "/procedures", { threadId: "t1", title: "Sailing" })).status).toBe(200);
     expect((await api.operator("GET", "/energy/consumed?by=kind")).body.consumed.length).toBeGreaterThan(0);
     expect((await api.ana("POST", "/threads/t9/claim")).body).toEqual({ strangers: [] });

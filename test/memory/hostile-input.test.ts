@@ -122,11 +122,6 @@ const calls: Record<string, [readonly unknown[], Call]> = {
     [...texts, "9999-99-99T00:00:00.000000Z/1", "10000-01-01T00:00:00.000000Z/1"],
     ({ threads }, after, of) => threads.list({ ...of, after }),
   ],
-  "summaries.stuck": [numbers.filter((value) => value !== 1.5), ({ summaries }, age) => summaries.stuck(age)],
-  "summaries.rollback": [
-    numbers,
-    ({ summaries }, summaryId, of) => summaries.rollback({ ...of, threadId: "t", summaryId }),
-  ],
   "query query": [[7, null, {}, "a\u0000b", "\uD800"], (memory, query, of) => memory.query({ ...of, query })],
   "query topK": [[...numbers, 0], (memory, topK, of) => memory.query({ ...of, query: "x", topK })],
   "query kinds": [lists, (memory, kinds, of) => memory.query({ ...of, query: "x", kinds })],

@@ -97,7 +97,6 @@ async function everythingWorks(memory: Memory, scope: Scope) {
   for (const { threadId, scope: owner } of await memory.threads.list({ scope })) {
     const of = { scope: owner, threadId };
     await memory.summaries.list(of);
-    await memory.summaries.chain(of);
     const before = await memory.recall({ ...of, query: "what about tea and instructions" });
     memoryBlock(before);
     await memory.remember({ ...of, messages: [new HumanMessage({ id: "new", content: "And now?" })] });
