@@ -140,10 +140,7 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
   },
   consents: {
     list: (cells, of) => (page) => byId(listed(cells, page), page, of),
-    ...{ decide: "found 0.scope", acknowledge: "found 0.scope" },
-    postpone: (cells, of) => async (input) => {
-      await each(cells.within(input?.scope), (memory) => of(memory)(input));
-    },
+    decide: "found 0.scope",
   },
   transcript: { search: "0.scope" },
   threads: {
@@ -242,6 +239,7 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
       await each(cells.all, (memory) => of(memory)(refused));
     },
     defaultScope: (cells) => () => cells.defaultScope,
+    consentAsk: "first" as never,
   },
   held: (cells, of) => () => joinHeld(known(cells).map((memory) => of(memory)())),
   idle: (cells, of) => async () => {

@@ -1,7 +1,6 @@
 export type { CellsApi, FreezeCell, ListedCell } from "./cells/cells-api.js";
 export type { CheckpointsApi, Pruned, PruneOptions } from "./checkpoints/prune-checkpoints.js";
 export type { Clock } from "./clock.js";
-export type { ConsentAcknowledgement, UnrecordedWords } from "./consents/acknowledge-consent.js";
 export type { PendingConsent } from "./consents/consent-lines.rule.js";
 export type { ConsentListing } from "./consents/consent-rows.js";
 export type { ConsentsApi } from "./consents/consents-api.js";
@@ -96,7 +95,7 @@ export {
   type Subagent,
   type SubagentDefinition,
 } from "./langgraph/supervisor/create-memory-supervisor.js";
-export { type ConsentToolOptions, consentTool } from "./langgraph/tools/consent-tool.js";
+export { consentTool } from "./langgraph/tools/consent-tool.js";
 export {
   type EndConversationToolOptions,
   endConversationTool,

@@ -30,7 +30,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   events: { count: "0.scope or all", list: "0.scope or all" },
   lifecycle: { run: "0.scope or all" },
   jobs: { list: "itself", retry: "itself" },
-  consents: { list: "itself", decide: "0.scope", acknowledge: "0.scope", postpone: "0.scope" },
+  consents: { list: "itself", decide: "0.scope" },
   query: "0.scope",
   explain: "0.scope",
   transcript: { search: "0.scope" },
@@ -67,7 +67,13 @@ const reaches: Reaches<MemoryWithWayIn> = {
   databaseStatus: "itself",
   // Of all tenants that this process has recalled for: it is for who runs the process.
   held: "itself",
-  [wayInKey]: { emit: "0.scope", reportError: "0.scope", refuse: "itself", defaultScope: "itself" },
+  [wayInKey]: {
+    emit: "0.scope",
+    reportError: "0.scope",
+    refuse: "itself",
+    defaultScope: "itself",
+    consentAsk: "itself",
+  },
   idle: "itself",
   close: "itself",
 };

@@ -173,7 +173,7 @@ function addWrites(server: McpServer, served: Served): void {
         // A model writes it, whoever it says has said it.
         const [outcome] = await memory.memories.add(
           { ...draft, ...slot, origin: "assistant" },
-          { scope, actor, asksConsent: true },
+          { scope, actor },
         );
         return outcome;
       }),

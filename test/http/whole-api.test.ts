@@ -28,7 +28,7 @@ const ana = "userId=ana&appId=shop";
 
 const rounds = async (threadId: string, words: readonly string[]) => {
   for (const [turn, content] of words.entries()) {
-    const recalled = await api.ana("POST", "/recall", { threadId, query: content, consents: true });
+    const recalled = await api.ana("POST", "/recall", { threadId, query: content });
     expect(recalled.status).toBe(200);
     const messages = [
       { role: "user", content, id: `${threadId}-u${turn}` },
@@ -106,20 +106,13 @@ describe("the API", () => {
   it("asks for consent, and keeps what reads as instructions for an operator", async () => {
     const proposed = await api.ana("POST", "/memories", {
       memories: [{ text: "Ana lives in Porto.", category: "profile", key: "city", value: "Porto" }],
-      asksConsent: true,
     });
     expect(proposed.body.outcomes[0].outcome).toBe("proposed");
     const { body } = await api.ana("GET", "/consents?status=pending&rule=consent");
     const [{ id }] = body.consents;
     expect((await api.operator("GET", "/consents")).body.consents).toHaveLength(1);
-    expect((await api.ana("POST", "/consents/postpone", { ids: [id] })).status).toBe(204);
+    expect((await api.ana("POST", `/consents/${id}/decision`, { decision: "later" })).status).toBe(200);
     expect((await api.ana("GET", "/consents?due=true")).body.consents).toEqual([]);
-    const early = await api.ana("POST", `/consents/${id}/acknowledgement`, {
-      decision: "approve",
-      threadId: "t2",
-      quote: "Yes.",
-    });
-    expect(early.status).toBe(400);
     const stale = await api.ana(
       "POST",
       `/consents/${id}/decision`,

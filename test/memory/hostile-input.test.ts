@@ -81,7 +81,6 @@ const calls: Record<string, [readonly unknown[], Call]> = {
     [...texts, "constructor"],
     ({ consents }, rule, of) => consents.list({ ...of, rule }),
   ],
-  "consents.postpone ids": [[...lists, texts], ({ consents }, ids, of) => consents.postpone({ ...of, ids })],
   "consents.decide actor": [
     texts,
     ({ consents }, actor, of, id) => consents.decide({ ...of, id, actor, decision: "refuse" }),
@@ -336,7 +335,6 @@ describe("waits longer than timers wait", () => {
       { retrieval: { embedTimeoutMs: 2 ** 31 } },
       { lifecycle: { purgeAfterMs: Number.MAX_SAFE_INTEGER } },
       { lifecycle: { unusedAfterMs: Number.MAX_SAFE_INTEGER } },
-      { consent: { pendingMs: Number.MAX_SAFE_INTEGER } },
       { upkeep: { leaseMs: Number.MAX_SAFE_INTEGER } },
     ]) {
       expect(() => resolveConfig(config)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));

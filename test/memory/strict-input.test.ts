@@ -91,8 +91,6 @@ const calls: Readonly<Record<string, Arguments>> = {
   "lifecycle.run": [{ scope }],
   "consents.list": [{ scope }],
   "consents.decide": [{ scope, id, decision: "refuse", actor: "ana", evidence: { quote: "no" } }],
-  "consents.acknowledge": [{ scope, threadId, id, decision: "refuse", quote: "no", said: [{ text: "no" }] }],
-  "consents.postpone": [{ scope, ids: [id] }],
   "transcript.search": [{ scope, query: "tea" }],
   "threads.list": [{ scope }],
   "threads.delete": [{ scope, threadId: "removed" }],

@@ -202,18 +202,7 @@ describe("an import that nobody vouches for", () => {
     const config = { memories: { extract: true } };
     const fresh = await freshSchema();
     const target = fresh.memory({ model, config });
-    const city = { category: "profile", key: "city", value: "Graz", text: "The user lives in Graz." };
-    await target.memories.add(city, { scope });
-    const [request] = await target.consents.list({ scope });
     await target.import(lines.map((line) => (line.type === "thread" ? { ...line, tasks: [] } : line)));
-    const given = {
-      scope,
-      threadId: "t",
-      id: request?.id ?? "",
-      decision: "approve",
-      quote: "Yes, remember my city",
-    } as const;
-    await expect(target.consents.acknowledge(given)).rejects.toMatchObject({ code: "INVALID_INPUT" });
     await target.upkeep();
     await target.remember({
       scope,

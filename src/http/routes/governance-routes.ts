@@ -7,7 +7,7 @@ import { route } from "../route/route.js";
 
 const params = z.strictObject({ id: z.string() });
 const because = z.strictObject({ reason: z.string().optional() });
-const decision = z.enum(["approve", "refuse"]);
+const decision = z.enum(["approve", "refuse", "later"]);
 
 /** What waits for a decision: of users about their own data, and of operators. */
 export const governanceRoutes = {
@@ -29,7 +29,7 @@ export const governanceRoutes = {
   }),
   decideConsent: route({
     ...{ method: "post", path: "/consents/:id/decision", reach: "scope", versioned: true, params },
-    summary: "Approve a request, which writes the memory, or refuse it",
+    summary: "Approve a request, which writes the memory; refuse it; or put it off for a day",
     body: z.strictObject({
       decision,
       evidence: z
@@ -47,24 +47,6 @@ export const governanceRoutes = {
     answer: consentRequest,
     call: ({ memory, whose, params, body, actor, match }) =>
       memory.consents.decide({ ...whose, ...params, ...body, ...match, actor, via: "http" }),
-  }),
-  acknowledgeConsent: route({
-    ...{ method: "post", path: "/consents/:id/acknowledgement", reach: "scope", params },
-    summary: "Decide a request by what its user wrote in a thread",
-    body: z.strictObject({ decision, threadId: z.string(), quote: z.string() }),
-    answer: consentRequest,
-    call: ({ memory, whose, params, body }) => memory.consents.acknowledge({ ...whose, ...params, ...body }),
-  }),
-  postponeConsents: route({
-    ...{ method: "post", path: "/consents/postpone", reach: "scope" },
-    summary: "Let requests rest: nobody is asked about them for a while",
-    body: z.strictObject({ ids: z.array(z.string()).min(1).max(1_000) }),
-    answer: z.null(),
-    status: 204,
-    async call({ memory, whose, body }) {
-      await memory.consents.postpone({ ...whose, ...body });
-      return null;
-    },
   }),
   listQuarantine: route({
     ...{ method: "get", path: "/quarantine", reach: "listed" },
