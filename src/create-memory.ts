@@ -288,6 +288,7 @@ function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>, defaultSco
   return {
     emit,
     defaultScope: () => defaultScope,
+    consentAsk: () => config.consent.ask,
     refuse: (input) => refuseInConversation(db, input),
     async reportError(failure) {
       parseInput(failureSchema, failure, "failure");

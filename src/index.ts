@@ -1,6 +1,5 @@
 export type { CheckpointsApi, Pruned, PruneOptions } from "./checkpoints/prune-checkpoints.js";
 export type { Clock } from "./clock.js";
-export type { ConsentAcknowledgement, UnrecordedWords } from "./consents/acknowledge-consent.js";
 export type { PendingConsent } from "./consents/consent-lines.rule.js";
 export type { ConsentListing } from "./consents/consent-rows.js";
 export type { ConsentsApi } from "./consents/consents-api.js";
@@ -96,7 +95,7 @@ export {
   type Subagent,
   type SubagentDefinition,
 } from "./langgraph/supervisor/create-memory-supervisor.js";
-export { type ConsentToolOptions, consentTool } from "./langgraph/tools/consent-tool.js";
+export { consentTool } from "./langgraph/tools/consent-tool.js";
 export {
   type EndConversationToolOptions,
   endConversationTool,
@@ -201,8 +200,7 @@ export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.
 export type { LangGraphStore, ScopeOfNamespace, StoreInput } from "./store/langgraph-store.js";
 export type { StoreConfig } from "./store/store-options.js";
 export type { SummaryClaim } from "./summaries/claim-summary.js";
-export type { Summary, SummaryPage, SummaryProgress, SummaryStats } from "./summaries/list-summaries.js";
-export type { SummariesApi } from "./summaries/summaries-api.js";
+export type { SummariesApi, Summary, SummaryPage } from "./summaries/summaries-api.js";
 export type { SummaryConfig, SummarySkipReason, SummaryWindow } from "./summaries/summary-window.rule.js";
 export type { MessageRole, TranscriptMessage } from "./text/message-text.js";
 export type { Redact } from "./text/redactor.js";

@@ -13,10 +13,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   record: "0.scope",
   recall: "0.scope",
   remember: "0.scope",
-  summaries: {
-    ...{ list: "0.scope", chain: "0.scope", rollback: "0.scope" },
-    ...{ progress: "0.scope or all", stuck: "all", stats: "all" },
-  },
+  summaries: { list: "0.scope" },
   memories: {
     ...{ list: "0.scope", add: "1.scope", get: "1.scope", remove: "1.scope", restore: "1.scope" },
     ...{ revert: "1.scope", history: "1.scope", update: "2.scope", pin: "2.scope" },
@@ -32,7 +29,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   events: { count: "0.scope or all", list: "0.scope or all" },
   lifecycle: { run: "0.scope or all" },
   jobs: { list: "itself", retry: "itself" },
-  consents: { list: "itself", decide: "0.scope", acknowledge: "0.scope", postpone: "0.scope" },
+  consents: { list: "itself", decide: "0.scope" },
   query: "0.scope",
   explain: "0.scope",
   transcript: { search: "0.scope" },
@@ -68,7 +65,13 @@ const reaches: Reaches<MemoryWithWayIn> = {
   policy: "data",
   databaseStatus: "itself",
   // Of all tenants that this process has recalled for: it is for who runs the process.
-  [wayInKey]: { emit: "0.scope", reportError: "0.scope", refuse: "itself", defaultScope: "itself" },
+  [wayInKey]: {
+    emit: "0.scope",
+    reportError: "0.scope",
+    refuse: "itself",
+    defaultScope: "itself",
+    consentAsk: "itself",
+  },
   idle: "itself",
   close: "itself",
 };

@@ -16,13 +16,14 @@ import type { Connection } from "../postgres/connection.js";
 import { isSharedBy, parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
 import { revisionNumber, storableText } from "../text/parse-input.js";
-import { type DraftedConsent, findConsent } from "./consent-rows.js";
+import { type DraftedConsent, findConsent, postponeConsent } from "./consent-rows.js";
 
 /** A decision about a request. */
 export interface ConsentDecision {
   readonly scope: Scope;
   readonly id: string;
-  readonly decision: "approve" | "refuse";
+  /** "later": nobody is asked about it for a day. */
+  readonly decision: "approve" | "refuse" | "later";
   /** Who decides, for the audit trail. */
   readonly actor: string;
   /** How the decision came. @default "code" */
@@ -41,7 +42,7 @@ export interface ConsentDecision {
 const decisionSchema = z.strictObject({
   scope: scopeField,
   id: z.string(),
-  decision: z.enum(["approve", "refuse"]),
+  decision: z.enum(["approve", "refuse", "later"]),
   actor: storableText.refine((actor) => actor.trim() !== "", "actor must not be blank"),
   via: z.enum(["interrupt", "chat", "code", "cli", "http"]).default("code"),
   evidence: z
@@ -73,7 +74,8 @@ export async function decideConsent(deps: WriteRuntime, input: ConsentDecision):
   const decision = await redacted(deps, parsed);
   const known = await requireWaiting(deps.db, scope, decision);
   const kept = isSharedBy(scope, known.request.scope) ? { ...decision, evidence: undefined } : decision;
-  if (decision.decision === "refuse") await refuse(deps, known.request, kept);
+  if (decision.decision === "later") await postponeConsent(deps.db, scope, decision.id);
+  else if (decision.decision === "refuse") await refuse(deps, known.request, kept);
   else await approve(deps, known, kept);
   return (await requireConsent(deps.db, scope, decision.id)).request;
 }

@@ -30,8 +30,6 @@ export interface AppendedRound {
   readonly extract?: ExtractAfter | undefined;
   /** When a conversation that goes silent counts as over, and leaves a note. @default it leaves none */
   readonly note?: NoteAfter | undefined;
-  /** Whether the user can be asked for consent. @default as the thread has it */
-  readonly asksConsent?: boolean | undefined;
 }
 
 /** The extraction of facts is due with so many user messages, or once the thread is silent so long. */
@@ -72,7 +70,7 @@ export function inputMessages(db: Connection, { messages }: AppendedRound): Sql 
  */
 export function lockedThread(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
-  const { scope, threadId, shown, asksConsent = null } = round;
+  const { scope, threadId, shown } = round;
   const revSeen = shown?.revision ?? 0;
   const { tenantId, userId, appId } = scopeColumns(scope);
   // With an offset each is looked up by its key; as a join, the planner may read all messages there are.
@@ -86,14 +84,13 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
   })},
     owned as (
       insert into ${schema}.thread as t
-        (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, turns, asks_consent, created_at, last_activity_at)
+        (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, turns, created_at, last_activity_at)
       -- A round that began before its user was forgotten has seen revisions that are to come.
       select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, least(${revSeen}::bigint, o.revision),
-        (select count(*) from input where role = 'user'), coalesce(${asksConsent}::boolean, false), ${db.now()}, ${db.now()}
+        (select count(*) from input where role = 'user'), ${db.now()}, ${db.now()}
       from its_owner o
       on conflict (${idDigest(sql`tenant_id`)}, ${idDigest(sql`thread_id`)}) do update
         set last_activity_at = ${db.now()}, rev_seen = greatest(t.rev_seen, excluded.rev_seen),
-          asks_consent = coalesce(${asksConsent}::boolean, t.asks_consent),
           turns = t.turns + (
             select count(*) from input i where i.role = 'user' and not exists (${sameMessage(sql`t.id`)})
           ),

@@ -45,8 +45,6 @@ export interface ExtractionWork extends TaskWork {
   readonly ownerRef: number;
   /** The oldest of those not yet extracted, in order. */
   readonly messages: ExtractionMessage[];
-  /** Whether the user can be asked for consent. */
-  readonly asksConsent: boolean;
   /** Slots that are taken, most important first. */
   readonly known: KnownSlot[];
   /** What the user may mean who asks to forget something, likeliest first; empty when no message does. */
@@ -158,7 +156,6 @@ async function findForgettable(
 interface Row extends ScopeRow, Record<string, unknown> {
   thread_id: string;
   owner_ref: string;
-  asks_consent: boolean;
   messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: string })[];
   pending: number;
   known: KnownSlot[];
@@ -225,7 +222,7 @@ function extractionStatement(db: Connection, claim: TaskClaim, writesPerDay: num
     left join ${schema}.memory m on m.id = h.memory_id and m.owner_ref = t.owner
     where m.state is distinct from 'active'
   )
-  select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref, t.asks_consent,
+  select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref,
     (select coalesce(json_agg(json_build_object(
       'seq', p.seq, 'text', p.content, 'actor', p.actor, 'agentId', p.agent_id, 'runId', p.run_id,
       'saidAt', p.said_at, 'turnsAgo', p.total - p.position,
@@ -252,7 +249,6 @@ function workOf(row: Row, { doneUntil }: TaskClaim): ExtractionWork {
     scope: scopeOf(row),
     threadId: row.thread_id,
     ownerRef: Number(row.owner_ref),
-    asksConsent: row.asks_consent,
     messages: row.messages.map((message) => ({ ...message, saidAt: new Date(message.saidAt) })),
     doneUntil: row.messages.at(-1)?.seq ?? doneUntil,
     more: row.pending > row.messages.length,

@@ -107,7 +107,7 @@ export async function saveFacts(
     gathered,
     answers: await answersTo(deps, work, pairs),
     origin: {
-      ...{ actor: extractor, step: "extract", asks: work.asksConsent },
+      ...{ actor: extractor, step: "extract" },
       words: new Map(chosen.map((fact, draft) => [draft, sentencesWith(fact, work)])),
     },
     alongside: async (tx, outcomes) => {

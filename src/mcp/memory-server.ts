@@ -175,7 +175,7 @@ function addWrites(server: McpServer, served: Served): void {
         // A model writes it, whoever it says has said it.
         const [outcome] = await memory.memories.add(
           { ...draft, ...slot, origin: "assistant" },
-          { scope, actor, asksConsent: true },
+          { scope, actor },
         );
         return outcome;
       }),
@@ -236,7 +236,7 @@ function addSummaries(server: McpServer, { memory, scope }: Served): void {
     { title: "Summary of a conversation", mimeType: "text/plain" },
     async ({ href }, { threadId }) => {
       const versions = await told(() =>
-        memory.summaries.list({ scope, threadId: decodeURIComponent(String(threadId)) }),
+        memory.summaries.list({ scope, threadId: decodeURIComponent(String(threadId)), limit: 100 }),
       );
       return text(href, versions.findLast(({ status }) => status === "completed")?.text ?? "");
     },

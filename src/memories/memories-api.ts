@@ -27,8 +27,6 @@ export interface MemoryAccess {
    * becomes a request in `memory.consents`, and one of a benign field waits for a second signal.
    */
   readonly consent?: "given" | undefined;
-  /** Whether the user can be asked for consent: then even what they plainly say waits for the answer. @default false */
-  readonly asksConsent?: boolean | undefined;
   /** The conversation in which it happens: events of changes carry it. @default that of a draft's `source` */
   readonly threadId?: string | undefined;
 }
@@ -144,7 +142,6 @@ const accessSchema = z.strictObject({
   scope: scopeField,
   actor: storableText.default("api"),
   consent: z.literal("given").optional(),
-  asksConsent: z.boolean().optional(),
   threadId: storableText.optional(),
 });
 const changeSchema = accessSchema.extend({
@@ -162,7 +159,7 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
     vouched(id, parseScoped(changeSchema, access, "access"));
   return {
     add: async (drafts, access) => {
-      const { scope, actor, consent, threadId, asksConsent } = parseScoped(accessSchema, access, "access");
+      const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
       const memories = parseInput(draftsSchema, Array.isArray(drafts) ? drafts : [drafts], "memories");
       for (const { expiresAt } of memories) requireAhead(expiresAt, deps.clock());
       return writeMemories(deps, {
@@ -171,7 +168,6 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
           actor,
           step: "api",
           consent: given(consent),
-          asks: asksConsent,
           threadId,
           call: randomUUID(),
         },

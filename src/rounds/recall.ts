@@ -4,6 +4,7 @@ import type { Conversation } from "../conversation/find-conversation.js";
 import { recentMessages } from "../conversation/recent-messages.rule.js";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
+import type { ConsentPolicy } from "../memories/guard/consent-policy.rule.js";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
 import { appNotes, type NotesOptions } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
@@ -42,12 +43,6 @@ export interface RecallInput {
   readonly query?: string | undefined;
   /** The agent that will read it: only its categories are recalled. @default no restriction */
   readonly agent?: string | undefined;
-  /**
-   * Whether what waits for the user's consent is told: only to agents that can say what the user decided.
-   *
-   * @default false
-   */
-  readonly consents?: boolean | undefined;
   /** "passive": the conversation alone, no memories. @default "active" */
   readonly mode?: RecallMode | undefined;
 }
@@ -60,7 +55,7 @@ const shownChanges = 3;
 const fewestSlotTokens = 5;
 /** Tokens of a short line of the rest, "- [knowledge] The user plays chess.": reading for more would cost each turn. */
 const fewTokens = 15;
-/** Requests for consent shown: more questions than this no user answers. */
+/** Requests for consent shown to agents that can decide them: more questions than this no user answers. */
 const shownConsents = 3;
 
 /** What a recall takes. */
@@ -69,6 +64,7 @@ type RecallRuntime = SearchRuntime &
     readonly summaries: SummaryOptions;
     readonly conversation: ConversationOptions;
     readonly notes: NotesOptions;
+    readonly consent: ConsentPolicy;
   }>;
 
 /**
@@ -146,7 +142,7 @@ function reportNotes(
 }
 
 /** What one recall asks for, read. */
-interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds" | "consents"> {
+interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds"> {
   readonly query: string;
   /** Not embedded yet. */
   readonly question: EmbeddedQuestion;
@@ -187,7 +183,7 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStateme
     // As many as are kept.
     notes: scope.appId === undefined ? 0 : appNotes(config.notes, scope.appId).limit,
     changes: shownChanges,
-    consents: asks.consents ? shownConsents : 0,
+    consents: config.consent.ask === "tool" ? shownConsents : 0,
   };
 }
 
@@ -208,7 +204,6 @@ const inputSchema = z.strictObject({
   threadId: threadField,
   query: z.string().optional(),
   agent: z.string().optional(),
-  consents: z.boolean().optional(),
   messageIds: z.array(z.string()).optional(),
   mode: recallModeSchema.optional(),
 });

@@ -135,7 +135,7 @@ export async function claimSummary(
     ),
     base as (
       select s.id, s.start_seq, s.end_seq from ${db.schema}.summary s
-      where s.thread_ref = ${threadRef} and s.status = 'completed' and s.rolled_back_at is null
+      where s.thread_ref = ${threadRef} and s.status = 'completed'
       order by s.end_seq desc, s.id desc limit 1
     ),
     longer as (
@@ -155,7 +155,7 @@ export async function claimSummary(
       select from ${db.schema}.summary s
       where s.thread_ref = ${threadRef} and (
         (s.status = 'processing' and s.id not in (select id from expired))
-        or (s.status = 'completed' and s.rolled_back_at is null and s.end_seq >= ${window.endSeq})
+        or (s.status = 'completed' and s.end_seq >= ${window.endSeq})
       )
     )
     on conflict (thread_ref) where status = 'processing' do nothing

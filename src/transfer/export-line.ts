@@ -65,7 +65,7 @@ const summary = z.strictObject({
   base: z.strictObject(summaryName).nullable(),
   status: z.enum(["completed", "failed"]),
   ...{ text: optional, generationTimeMs: count.nullable(), attempts: count, error: optional },
-  ...{ rolledBackAt: time.nullable(), startRound: count.nullable(), endRound: count.nullable() },
+  ...{ startRound: count.nullable(), endRound: count.nullable() },
 });
 
 const memory = z.strictObject({

@@ -112,7 +112,6 @@ export const recordTypes = {
       generationTimeMs: column.integer<number | null>("generation_time_ms"),
       attempts: column.integer("attempts"),
       error: column.text<string | null>("error"),
-      rolledBackAt: column.time<Time | null>("rolled_back_at"),
       startRound: column.integer<number | null>("start_round"),
       endRound: column.integer<number | null>("end_round"),
     },

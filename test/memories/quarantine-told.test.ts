@@ -82,7 +82,7 @@ it("what is undone is not told", async () => {
   const watch = watched();
   const { scope } = newAddress();
   const field = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
-  const [waiting] = await watch.memory.memories.add(field, { scope, asksConsent: true });
+  const [waiting] = await watch.memory.memories.add(field, { scope });
   const approval = watch.memory.consents.decide({
     ...{ id: waiting!.consentId!, scope, decision: "approve", via: "code", actor: "Olga" },
     ...{ value: "Porto", text: attack },

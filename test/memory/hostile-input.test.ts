@@ -81,7 +81,6 @@ const calls: Record<string, [readonly unknown[], Call]> = {
     [...texts, "constructor"],
     ({ consents }, rule, of) => consents.list({ ...of, rule }),
   ],
-  "consents.postpone ids": [[...lists, texts], ({ consents }, ids, of) => consents.postpone({ ...of, ids })],
   "consents.decide actor": [
     texts,
     ({ consents }, actor, of, id) => consents.decide({ ...of, id, actor, decision: "refuse" }),
@@ -121,11 +120,6 @@ const calls: Record<string, [readonly unknown[], Call]> = {
   "threads.list after": [
     [...texts, "9999-99-99T00:00:00.000000Z/1", "10000-01-01T00:00:00.000000Z/1"],
     ({ threads }, after, of) => threads.list({ ...of, after }),
-  ],
-  "summaries.stuck": [numbers.filter((value) => value !== 1.5), ({ summaries }, age) => summaries.stuck(age)],
-  "summaries.rollback": [
-    numbers,
-    ({ summaries }, summaryId, of) => summaries.rollback({ ...of, threadId: "t", summaryId }),
   ],
   "query query": [[7, null, {}, "a\u0000b", "\uD800"], (memory, query, of) => memory.query({ ...of, query })],
   "query topK": [[...numbers, 0], (memory, topK, of) => memory.query({ ...of, query: "x", topK })],
@@ -336,7 +330,6 @@ describe("waits longer than timers wait", () => {
       { upkeep: { timeoutMs: 2 ** 31 } },
       { lifecycle: { purgeAfterMs: Number.MAX_SAFE_INTEGER } },
       { lifecycle: { unusedAfterMs: Number.MAX_SAFE_INTEGER } },
-      { consent: { pendingMs: Number.MAX_SAFE_INTEGER } },
     ]) {
       expect(() => resolveConfig(config)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
     }

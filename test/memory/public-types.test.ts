@@ -52,7 +52,9 @@ function unnameable(entry: string | undefined): string[] {
   const file = program.getSourceFile(entry ?? "");
   const own = file && checker.getSymbolAtLocation(file);
   const exported = new Set(own ? checker.getExportsOfModule(own).map(original) : []);
-  const calls = [...exported].filter(({ name, flags }) => name === "Memory" || flags & ts.SymbolFlags.Function);
+  const calls = [...exported].filter(
+    ({ name, flags }) => name === "Memory" || flags & ts.SymbolFlags.Function,
+  );
   const types = calls.flatMap(placesOf).flatMap(returned).flatMap(namedIn);
   return [...new Set(types)]
     .filter((symbol) => !exported.has(symbol))

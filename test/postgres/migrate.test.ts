@@ -103,7 +103,7 @@ describe("setup", () => {
       () => memory.recall(thread),
       () => memory.remember(hello),
       () => memory.threads.list({ scope }),
-      () => memory.summaries.stats(),
+      () => memory.summaries.list(thread),
     ];
     for (const call of calls) {
       await expect(call()).rejects.toThrow(code("SETUP_REQUIRED"));

@@ -33,8 +33,6 @@ describe("a thread", () => {
       await expect(memory.remember({ ...thread, messages: said("mine now") })).rejects.toThrow(forbidden);
       await expect(memory.recall(thread)).rejects.not.toThrow(/ana|secret/);
       expect(await memory.summaries.list(thread)).toEqual([]);
-      expect(await memory.summaries.chain(thread)).toEqual([]);
-      await expect(memory.summaries.rollback({ ...thread, summaryId: 1 })).rejects.toThrow(code("NOT_FOUND"));
     }
     expect((await memory.recall({ scope: owner, threadId })).gap.map((message) => message.text)).toEqual([
       "secret",
@@ -205,8 +203,6 @@ describe("ids", () => {
         async () => memory.record({ ...thread, messages: [] }),
         async () => memory.remember({ ...thread, messages: [] }),
         async () => memory.summaries.list(thread),
-        async () => memory.summaries.chain(thread),
-        async () => memory.summaries.rollback({ ...thread, summaryId: 1 }),
       ];
       for (const call of calls) {
         await expect(call()).rejects.toThrow(code(expected));

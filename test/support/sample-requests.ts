@@ -46,7 +46,7 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
   await memory.memories.remove(removed?.id ?? "", { scope });
   const [proposed] = await memory.memories.add(
     { text: "Lives in Porto.", category: "profile", key: "city", value: "Porto" },
-    { scope, asksConsent: true },
+    { scope },
   );
   const [note] = await memory.memories.add(
     { text: "Buyers ask about refunds.", kind: "note" },

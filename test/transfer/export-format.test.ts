@@ -202,7 +202,6 @@ describe("the format of an export", () => {
           "generationTimeMs: number",
           "attempts: number",
           "error: null",
-          "rolledBackAt: null",
           "startRound: number",
           "endRound: number",
           "base: null",

@@ -127,30 +127,3 @@ describe("lines of a file", () => {
     expect(given).toBeLessThan(160);
   });
 });
-
-it("a chain of summaries ends, whatever the rows say", async () => {
-  const scope = { userId: randomUUID() };
-  const threadId = scope.userId;
-  const memory = db.memory();
-  await memory.record({ scope, threadId, messages: [new HumanMessage({ id: "h", content: "hi" })] });
-  const { rows } = await db.pool.query<{ id: string }>(
-    `insert into "${db.schema}".summary (thread_ref, start_seq, end_seq, status, content)
-     select id, 0, 0, 'completed', 'They said hi.' from "${db.schema}".thread, generate_series(1, 3)
-     where thread_id = $1 returning id`,
-    [threadId],
-  );
-  const [first, second, third] = rows.map(({ id }) => Number(id));
-  const chain = async (bases: Record<number, number>) => {
-    for (const [id, base] of Object.entries(bases)) {
-      await db.pool.query(`update "${db.schema}".summary set base_id = $2 where id = $1`, [id, base]);
-    }
-    return (await memory.summaries.chain({ scope, threadId })).map(({ id }) => id);
-  };
-  expect(await chain({ [third ?? 0]: third ?? 0 })).toEqual([third]);
-  expect(await chain({ [third ?? 0]: second ?? 0, [second ?? 0]: third ?? 0 })).toEqual([third, second]);
-  expect(await chain({ [second ?? 0]: first ?? 0, [first ?? 0]: third ?? 0 })).toEqual([
-    third,
-    second,
-    first,
-  ]);
-});

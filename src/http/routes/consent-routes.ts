@@ -1,8 +1,5 @@
 import { z } from "zod";
-import { MemoryError } from "../../errors.js";
-import { type ConsentRequest, consentStatuses } from "../../memories/guard/consent-request.rule.js";
-import type { Memory } from "../../memory.js";
-import type { Scope } from "../../scope/scope.js";
+import { consentStatuses } from "../../memories/guard/consent-request.rule.js";
 import { cursorAfter, flag, page, several } from "../answers/fields.js";
 import { consentPage, consentRequest } from "../answers/memory-answers.js";
 import { route } from "../route/route.js";
@@ -44,18 +41,7 @@ export const consentRoutes = {
       reason: z.string().optional(),
     }),
     answer: consentRequest,
-    async call({ memory, whose, params, body: { decision, ...how }, actor, match }) {
-      if (decision === "later") return postpone(memory, whose.scope, params.id);
-      return memory.consents.decide({ ...whose, ...params, ...how, ...match, decision, actor, via: "http" });
-    },
+    call: ({ memory, whose, params, body, actor, match }) =>
+      memory.consents.decide({ ...whose, ...params, ...body, ...match, actor, via: "http" }),
   }),
 };
-
-/** Nobody is asked about it for a while. */
-async function postpone(memory: Memory, scope: Scope, id: string): Promise<ConsentRequest> {
-  await memory.consents.postpone({ scope, ids: [id] });
-  const waiting = await memory.consents.list({ scope, limit: 1_000 });
-  const found = waiting.find((each) => each.id === id);
-  if (found) return found;
-  throw new MemoryError("NOT_FOUND", `There is no request ${id} that waits for you here.`);
-}

@@ -94,7 +94,7 @@ export const memoryRoutes = {
     summary: "Write memories, by the rules of slots and merging",
     body: z.strictObject({
       memories: z.array(draft).min(1).max(5_000),
-      ...{ consent: z.literal("given").optional(), asksConsent: z.boolean().optional() },
+      consent: z.literal("given").optional(),
       threadId: z.string().optional(),
     }),
     answer: z.strictObject({ outcomes: z.array(writeOutcome) }),

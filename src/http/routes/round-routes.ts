@@ -37,7 +37,6 @@ const round = z.strictObject({
   agentId: z.string().optional(),
   runId: z.string().optional(),
   saidAt: moment.optional(),
-  asksConsent: z.boolean().optional(),
 });
 
 const filters = z
@@ -76,7 +75,6 @@ export const roundRoutes = {
       threadId: z.string(),
       query: z.string().optional(),
       agent: z.string().optional(),
-      consents: z.boolean().optional(),
       messageIds: z.array(z.string()).optional(),
       mode: z.enum(["active", "passive"]).optional(),
     }),

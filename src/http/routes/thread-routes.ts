@@ -36,7 +36,7 @@ const summary = z
     status: z.enum(["processing", "completed", "failed"]),
     ...{ text: z.string().nullable(), generationTimeMs: z.number().nullable(), attempts: z.number() },
     ...{ error: z.string().nullable(), leaseUntil: time.nullable(), retryAt: time.nullable() },
-    ...{ rolledBackAt: time.nullable(), createdAt: time },
+    ...{ createdAt: time },
   })
   .register(described, { id: "Summary" });
 

@@ -5,7 +5,6 @@ import type { Memory } from "../../memory.js";
 import type { RecallInput } from "../../rounds/recall.js";
 import type { Recalled } from "../../rounds/recalled.js";
 import { messageText } from "../../text/message-text.js";
-import { type ConsentChannel, channelOf } from "../run/consent-channel.js";
 import {
   checkOptions,
   continueOnError,
@@ -16,7 +15,7 @@ import {
   roundOptions,
 } from "../run/node-options.js";
 import { runMode } from "../run/run-identity.js";
-import { noteShownConsents, streamEvent } from "../run/run-state.js";
+import { streamEvent } from "../run/run-state.js";
 import { type MemoryState, memoryKey, messagesOf, requireMemoryKey, toState } from "../run/state-fields.js";
 import { type ClaimedRun, claimRun } from "./claim-run.js";
 
@@ -64,15 +63,10 @@ export function recallNode<Key extends string = "messages">(
   return node as unknown as RecallNode<NoInfer<Key>>;
 }
 
-/**
- * The same node, of a way in that has checked its options.
- *
- * @param channel how the user can be asked for consent. @default what is known of the run and of the memory's tools
- */
+/** The same node, of a way in that has checked its options. */
 export function recalling(
   memory: Memory,
   { onError, agent, memoryMode, messagesKey = "messages" }: RecallNodeOptions<string>,
-  channel: (config: LangGraphRunnableConfig) => ConsentChannel = (config) => channelOf(config, memory),
 ) {
   return async (
     state: Readonly<Record<string, unknown>>,
@@ -83,14 +77,12 @@ export function recalling(
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
       const run = await claimRun(memory, messages, config);
       if (run.removals.length > 0) update[messagesKey] = [...run.removals];
-      const { byAgent } = channel(config);
       const mode = runMode(config) ?? memoryMode;
-      const recalled = await recallForState(memory, run, { agent, mode, consents: byAgent });
+      const recalled = await recallForState(memory, run, { agent, mode });
       // Without a checkpointer nobody has claimed the thread yet.
       if (recalled.lastMessageId === null && !config.configurable?.__pregel_checkpointer) {
         await memory.threads.claim(run.identity);
       }
-      noteShownConsents(config, recalled);
       streamRecalled(config, recalled);
       update[memoryKey] = toState({ ...recalled, brought: broughtTo(run.messages, recalled) });
     });
@@ -109,7 +101,7 @@ export function recalling(
 async function recallForState(
   memory: Memory,
   { identity, messages }: ClaimedRun,
-  reader: Pick<RecallInput, "agent" | "mode" | "consents">,
+  reader: Pick<RecallInput, "agent" | "mode">,
 ): Promise<Recalled> {
   // System messages stay in the state however old they are, so they tell nothing about its branch.
   const talk = messages.filter((message) => message.getType() !== "system");

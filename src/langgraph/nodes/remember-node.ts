@@ -4,7 +4,6 @@ import { withKeptId } from "../../conversation/record.js";
 import type { Memory } from "../../memory.js";
 import { saidInState, shownBy } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
-import { type ConsentChannel, channelOf } from "../run/consent-channel.js";
 import {
   checkOptions,
   continueOnError,
@@ -51,15 +50,10 @@ export function rememberNode<Key extends string = "messages">(
   return remembering(memory, options) as unknown as RememberNode<NoInfer<Key>>;
 }
 
-/**
- * The same node, of a way in that has checked its options.
- *
- * @param channel how the user can be asked for consent. @default what is known of the run and of the memory's tools
- */
+/** The same node, of a way in that has checked its options. */
 export function remembering(
   memory: Memory,
   { session, onError, agent, messagesKey = "messages" }: RememberNodeOptions<string>,
-  channel: (config: LangGraphRunnableConfig) => ConsentChannel = (config) => channelOf(config, memory),
 ) {
   return async (
     state: MemoryState & Readonly<Record<string, unknown>>,
@@ -76,7 +70,6 @@ export function remembering(
         ...runIdentity(config, memory),
         ...runOrigin(config, agent),
         messages: unrecorded(said, recalled).map(withKeptId),
-        asksConsent: channel(config).asks,
         ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
       });
       streamEvent(config, "remember", "ok", {

@@ -6,7 +6,6 @@ import type { Recalled } from "../../rounds/recalled.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
-import { isConsentTool, noteChannel } from "../run/consent-channel.js";
 import { checkOptions, type InjectAs, type RoundOptions, roundOptions } from "../run/node-options.js";
 import { recalledByRun } from "../run/run-state.js";
 import { memoryKey } from "../run/state-fields.js";
@@ -35,7 +34,6 @@ export interface AgentState {
 
 /** A call of the agent's model, as far as memory reads and changes it. */
 export interface ModelRequest extends AgentState {
-  readonly tools?: readonly unknown[];
   systemMessage: SystemMessage;
 }
 
@@ -53,8 +51,7 @@ const brand = Symbol.for("AgentMiddleware");
  */
 export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
   checkOptions(memory, roundOptions, options, "memoryMiddleware");
-  // Which tools the agent has is known once its model is called.
-  const recall = recalling(memory, options, () => ({ asks: true, byAgent: true }));
+  const recall = recalling(memory, options);
   const remember = remembering(memory, options);
   const runs = recalledByRun(memory);
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
@@ -74,10 +71,7 @@ export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOption
       const known = runs.get(config);
       // A run resumed after an interrupt begins here.
       const recalled = known === undefined ? (await recallNow(request, config)).recalled : known;
-      const byAgent = request.tools?.some(isConsentTool) ?? false;
-      noteChannel(config, { byAgent, isKnown: true });
-      const told = recalled && !byAgent ? { ...recalled, consents: [] } : recalled;
-      return await handler({ ...request, ...shown(request, told, options.injectAs ?? "system") });
+      return await handler({ ...request, ...shown(request, recalled, options.injectAs ?? "system") });
     },
     async afterAgent(state) {
       const config = getConfig();

@@ -147,7 +147,7 @@ export interface PlanTarget {
  * Belongs in the transaction that holds the owner's lock.
  */
 export async function applyPlan(tx: Connection, target: PlanTarget, plan: WritePlan): Promise<void> {
-  const { owner, scope, space, origin, config, search } = target;
+  const { owner, scope, space, origin, search } = target;
   const ownerRef = owner.ref;
   await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
   await moveIntervals(tx, { ownerRef, moves: plan.moves });
@@ -157,5 +157,5 @@ export async function applyPlan(tx: Connection, target: PlanTarget, plan: WriteP
   for (const rewrite of plan.rewrites) await rewriteMemory(tx, { ownerRef, rewrite, space });
   const { actor, step } = origin;
   await recordChanges(tx, { ownerRef, scope, actor, step, ...search, changes: plan.changes });
-  await applyConsentPlan(tx, plan, { ownerRef, scope, pendingMs: config.consent.pendingMs });
+  await applyConsentPlan(tx, plan, { ownerRef, scope });
 }

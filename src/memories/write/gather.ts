@@ -119,8 +119,7 @@ export async function gatherWave(
   const probes = wave.map(({ memory: { scope, category, key = null } }) => {
     return { appId: scope.appId ?? "", category, key };
   });
-  const { refusedMs } = config.consent;
-  const standing = isGuarded ? await findStandingConsents(tx, { ownerRef, probes, refusedMs }) : [];
+  const standing = isGuarded ? await findStandingConsents(tx, { ownerRef, probes }) : [];
   return wave.map((statement, at) => ({
     statement,
     known: known[at] ?? [],

@@ -61,10 +61,7 @@ export interface WriteOrigin {
   readonly call?: string | undefined;
   /** The user's consent to what is written. @default none: changes of sensitive fields become requests */
   readonly consent?: ConsentGiven | undefined;
-  /**
-   * Whether the user can be asked about what needs consent. Where nobody can ask, what the user plainly said of themselves is
-   * the consent. @default false
-   */
+  /** Whether even what users plainly said waits for their consent, whatever `consent.ask` says. @default false */
   readonly asks?: boolean | undefined;
   /** The user's whole sentences that drafts rest on, by the drafts' places. @default the quotes of their sources */
   readonly words?: ReadonlyMap<number, string> | undefined;

@@ -56,13 +56,7 @@ for (let turn = 0; ; turn++) {
   await round(turn).catch((error: unknown) => {
     // Workers get in each other's way, and connections are cut on purpose.
     const expected = [
-      ...[
-        "BUSY",
-        "FORGOTTEN",
-        "WRONG_STATE",
-        "CONFLICT",
-        "WRONG_STATE",
-      ],
+      ...["BUSY", "FORGOTTEN", "WRONG_STATE", "CONFLICT", "WRONG_STATE"],
       ...["NOT_FOUND", "DATABASE_UNAVAILABLE", "CONSENT_REQUIRED", "WRONG_STATE"],
     ];
     if (!MemoryError.is(error) || !expected.includes(error.code)) console.log(`unexpected: ${error}`);

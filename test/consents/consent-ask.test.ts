@@ -1,21 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { HumanMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import {
-  consentNode,
-  consentTool,
-  type Memory,
-  memoryAnnotation,
-  memoryMiddleware,
-  modelView,
-  recallNode,
-  rememberNode,
-  withMemory,
-} from "../../src/index.js";
+import { type Memory, memoryMiddleware, modelView } from "../../src/index.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
-import { addressOf, agentWithMemory, newThread, say, toolAgent } from "../langgraph/conversation.js";
+import { addressOf, agentWithMemory, newThread, say } from "../langgraph/conversation.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -158,102 +147,40 @@ describe("where nobody can ask the user", () => {
   });
 });
 
-describe("where somebody can ask the user", () => {
-  it.each([
-    ["an interrupt", (memory: Memory) => agentWithMemory(memory, { consent: "interrupt" }).graph],
-    [
-      "a tool of the agent",
-      (memory: Memory) => withMemory(toolAgent(["ok"], [consentTool(memory)]).agent, memory).compile(),
-    ],
-    ["a tool out of sight", (memory: Memory) => agentWithMemory(memory, { consent: "tool" }).graph],
-    [
-      "a tool beside the middleware",
-      (memory: Memory) =>
-        createAgent({
-          model: new ScriptedChatModel({ replies: () => "ok" }),
-          tools: [consentTool(memory)],
-          middleware: [memoryMiddleware(memory)],
-        }),
-    ],
-    [
-      "a node placed by hand",
-      (memory: Memory) =>
-        new StateGraph({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec } as never)
-          .addNode("recall", recallNode(memory) as never)
-          .addNode("consent", consentNode(memory) as never)
-          .addNode("chat", () => ({ messages: [new AIMessage("ok")] }) as never)
-          .addNode("remember", rememberNode(memory) as never)
-          .addEdge(START, "recall" as never)
-          .addEdge("recall" as never, "consent" as never)
-          .addEdge("consent" as never, "chat" as never)
-          .addEdge("chat" as never, "remember" as never)
-          .compile({ checkpointer: memory.checkpointer() }),
-    ],
-  ] as const)("by %s, all of it waits for the answer", async (_, build) => {
-    const memory = remembering();
-    const thread = newThread();
-    const graph = build(memory) as ReturnType<typeof agentWithMemory>["graph"];
-    await graph.invoke({ messages: [new HumanMessage(introduction)] } as never, thread);
-    expect([await known(memory, thread), await waiting(memory, thread)]).toEqual([
-      [],
-      ["city: Porto", "name: Cleo"],
-    ]);
-  });
-
-  it("what is extracted later, by another process, knows so", async () => {
-    const { memory, graph, thread } = agentWithMemory(db.memory(), { consent: "interrupt" });
-    await say(graph, introduction, thread);
-    const { rows } = await db.pool.query(
-      `select asks_consent from "${db.schema}".thread where thread_id = $1`,
-      [addressOf(thread).threadId],
-    );
-    expect(rows).toEqual([{ asks_consent: true }]);
-    // A round that says nothing of it leaves it; one without a way to ask ends it.
-    await memory.remember({ ...addressOf(thread), messages: [new HumanMessage("I live in Porto.")] });
-    const later = remembering();
-    await later.remember({ ...addressOf(thread), messages: [new HumanMessage("I live in Porto.")] });
-    expect(await waiting(later, thread)).toEqual(["city: Porto", "name: Cleo"]);
-    await later.remember({
-      ...{ ...addressOf(thread), asksConsent: false },
-      messages: [new HumanMessage("I live in Porto.")],
-    });
-    expect([await known(later, thread), await waiting(later, thread)]).toEqual([
-      ["city: Porto"],
-      ["name: Cleo"],
-    ]);
-  });
-
-  it("or where operators want to decide, by the configuration", async () => {
-    const { memory, graph, thread } = agentWithMemory(remembering({ consent: { ask: "queue" } }));
-    await say(graph, introduction, thread);
-    expect([await known(memory, thread), await waiting(memory, thread)]).toEqual([
-      [],
-      ["city: Porto", "name: Cleo"],
-    ]);
-  });
+describe("where somebody asks the user", () => {
+  it.each(["interrupt", "tool", "queue"] as const)(
+    "by consent.ask %s, all of it waits for the answer, also what another process extracts",
+    async (ask) => {
+      const config = { consent: { ask } };
+      const { memory, graph, thread } = agentWithMemory(remembering(config));
+      await say(graph, introduction, thread);
+      const all = ["city: Porto", "name: Cleo"];
+      expect([await known(memory, thread), await waiting(memory, thread)]).toEqual([[], all]);
+      const silent = db.memory({ config });
+      await silent.remember({ ...addressOf(thread), messages: [new HumanMessage("I live in Porto.")] });
+      const later = remembering(config);
+      await later.upkeep();
+      await later.idle();
+      expect([await known(later, thread), await waiting(later, thread)]).toEqual([[], all]);
+    },
+  );
 
   it("only an agent that can decide is told of what waits", async () => {
-    const memory = db.memory();
-    const thread = newThread();
-    const address = addressOf(thread);
     const draft = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
-    await memory.memories.add(draft, address);
-    const blockOf = async (consents?: boolean) =>
-      modelView(
-        [new HumanMessage("Hi")],
-        await memory.recall({ ...address, ...(consents !== undefined && { consents }) }),
-      )
-        .map(({ text }) => text)
-        .join("\n");
-    expect(await blockOf()).not.toContain("Porto");
-    expect(await blockOf(true)).toContain("Waiting for the User's Consent");
-    const prompts = async (tools: Parameters<typeof createAgent>[0]["tools"]) => {
+    for (const ask of ["said", "interrupt", "tool", "queue"] as const) {
+      const memory = db.memory({ config: { consent: { ask } } });
+      const thread = newThread();
+      const address = addressOf(thread);
+      await memory.memories.add(draft, address);
+      const [block] = modelView([new HumanMessage("Hi")], await memory.recall(address));
       const model = new ScriptedChatModel({ replies: () => "ok" });
-      const agent = createAgent({ model, tools: tools ?? [], middleware: [memoryMiddleware(memory)] });
+      const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
       await agent.invoke({ messages: [new HumanMessage("Hi")] }, thread);
-      return model.calls[0]!.messages.map(({ text }) => text).join("\n");
-    };
-    expect(await prompts([])).not.toContain("Porto");
-    expect(await prompts([consentTool(memory)])).toContain("city: Porto");
+      const prompt = model.calls[0]?.messages.map(({ text }) => text).join("\n");
+      for (const text of [block?.text, prompt]) {
+        if (ask === "tool") expect(text).toMatch(/Waiting for the User's Consent[\s\S]+: city: Porto/);
+        else expect(text).not.toContain("Porto");
+      }
+    }
   });
 });
