@@ -17,7 +17,7 @@ export const notesOptionsSchema = z.strictObject({
   /**
    * How long a conversation of an app is silent until it counts as over, where nobody ended it: half an hour, after which
    * web analytics too begin a new visit. Who goes on later opens it again. It is found by upkeep, so up to
-   * `jobs.sweepIntervalMs` later.
+   * a minute later.
    *
    * @default 1_800_000
    */
