@@ -166,12 +166,9 @@ export function createEmbedder(
   { spaceName, timeoutMs }: EmbedderOptions,
 ): Embedder {
   const space = knownSpace(db, embeddings, { name: spaceName ?? modelName(embeddings), timeoutMs });
-  /** @param setting what says how long they may take */
-  const failed = (cause: unknown, setting: string): MemoryError => {
+  const failed = (cause: unknown, advice = ""): MemoryError => {
     if (MemoryError.is(cause) && cause.code !== "MODEL_FAILED") return cause;
-    const kind = MemoryError.is(cause)
-      ? `${cause.message} If they take longer, raise ${setting} in the config.`
-      : errorKind(cause);
+    const kind = MemoryError.is(cause) ? `${cause.message}${advice}` : errorKind(cause);
     return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${kind}`, { cause });
   };
   const embedDocuments = async (texts: readonly string[]) => embeddings.embedDocuments([...texts]);
@@ -183,7 +180,7 @@ export function createEmbedder(
           return { space: await space.of(vectors), vectors: vectors.map((vector) => halfvec(unit(vector))) };
         }
       } catch (cause) {
-        throw failed(cause, "upkeep.timeoutMs");
+        throw failed(cause, " If they take longer, raise upkeep.timeoutMs in the config.");
       }
       throw new MemoryError("EMBEDDING_FAILED", `The embeddings did not give ${texts.length} vectors.`);
     },
@@ -205,7 +202,7 @@ export function createEmbedder(
             : found;
         return { space: measured, vector: halfvec(unit(vector)) };
       } catch (cause) {
-        throw failed(cause, "retrieval.embedTimeoutMs");
+        throw failed(cause);
       }
     },
   };

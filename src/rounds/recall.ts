@@ -71,7 +71,7 @@ type RecallRuntime = SearchRuntime &
  * All that memory knows for a round, in one round trip (after the embedding of the question, where there are
  * embeddings). A thread not seen before has no conversation yet, and is not made by this.
  *
- * A search that takes longer than `retrieval.timeoutMs` is stopped, and a second round trip reads all but what fits the
+ * A search that takes longer than two seconds is stopped, and a second round trip reads all but what fits the
  * question.
  *
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, or `THREAD_FORBIDDEN` when the thread
@@ -258,9 +258,7 @@ async function reportTimeout(
   { scope, threadId }: ThreadAddress,
 ): Promise<void> {
   const { timeoutMs } = retrieval;
-  logger.warn(
-    `recall found nothing for the question within ${timeoutMs} ms (retrieval.timeoutMs) and goes on without`,
-  );
+  logger.warn(`recall found nothing for the question within ${timeoutMs} ms and goes on without`);
   const event = { step: "recall", op: "search", status: "error", detail: "timeout" } as const;
   await insertEvent(db, { scope, threadId, ...event }, { timeoutMs }).catch((error: unknown) => {
     logger.error(`an event could not be kept: ${messageOf(error)}`);

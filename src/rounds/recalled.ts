@@ -31,7 +31,7 @@ export interface RecalledMemories {
   readonly leftOut: number;
   /** Set where there are more than that: of a category's free statements some two hundred are counted. */
   readonly leftOutAtLeast?: boolean;
-  /** Set when the search for what fits the question took too long (`retrieval.timeoutMs`), so that nothing of that is here. */
+  /** Set when the search for what fits the question took longer than two seconds, so that nothing of that is here. */
   readonly timedOut?: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Recalled {
   readonly leftOut: Conversation["leftOut"];
   /** The last messages that the summary covers, to be shown word for word beside it: whole rounds, in order. */
   readonly recent: readonly BaseMessage[];
-  /** Ids of those of them whose text is not whole: they alone exceed `summaries.keepRecentTokens`. */
+  /** Ids of those of them whose text is not whole: they alone are longer than 2,000 tokens. */
   readonly shortened: readonly string[];
   /** The round that the summary ends with, where the gap holds no user's message. */
   readonly lastRound: readonly BaseMessage[];

@@ -61,22 +61,22 @@ export type SummarySkipReason = "too_early" | "already_running" | "nothing_new" 
 export interface SummaryTriggerInput {
   /** Seq of the last one; −1 when there is none. */
   readonly lastSeq: number;
-  /** How many there are; counting stops at one more than `afterSeq`, which is all the rule asks. @default all up to `lastSeq` */
-  readonly messages?: number;
-  /** How many of them no summary covers. @default all after `summarisedSeq` */
-  readonly unsummarised?: number;
-  /** Bytes of those. @default 0 */
-  readonly unsummarisedBytes?: number;
+  /** How many there are; counting stops at one more than `afterSeq`, which is all the rule asks. */
+  readonly messages: number;
+  /** How many of them no summary covers. */
+  readonly unsummarised: number;
+  /** Bytes of those. */
+  readonly unsummarisedBytes: number;
   /** Whether a summary is being made right now, by a worker whose lease has not run out. */
   readonly processing: boolean;
   /** endSeq of the latest completed summary. */
   readonly summarisedSeq: number | null;
   /** Seq of the message after which there are enough of them, where none is a system message. */
   readonly afterSeq: number;
-  /** How many without a summary make the next one. @default 1 */
-  readonly everyMessages?: number;
-  /** Tokens without a summary that are enough, however few the messages. @default no number is */
-  readonly afterTokens?: number;
+  /** How many without a summary make the next one. */
+  readonly everyMessages: number;
+  /** Tokens without a summary that are enough, however few the messages. */
+  readonly afterTokens: number;
 }
 
 /**
@@ -85,20 +85,12 @@ export interface SummaryTriggerInput {
  * Enough messages, or a few of many words; and nothing running. After the first summary, enough that are new.
  */
 export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason | null {
-  const {
-    lastSeq,
-    messages = lastSeq + 1,
-    unsummarised = lastSeq - (input.summarisedSeq ?? -1),
-    everyMessages = 1,
-    unsummarisedBytes = 0,
-    afterTokens = Number.POSITIVE_INFINITY,
-  } = input;
-  const isLong = unsummarisedBytes / bytesPerToken >= afterTokens;
-  if (messages <= input.afterSeq && !isLong) return "too_early";
+  const isLong = input.unsummarisedBytes / bytesPerToken >= input.afterTokens;
+  if (input.messages <= input.afterSeq && !isLong) return "too_early";
   if (input.processing) return "already_running";
   if (input.summarisedSeq === null) return null;
-  if (input.summarisedSeq >= lastSeq) return "nothing_new";
-  if (unsummarised < everyMessages && !isLong) return "too_few_new";
+  if (input.summarisedSeq >= input.lastSeq) return "nothing_new";
+  if (input.unsummarised < input.everyMessages && !isLong) return "too_few_new";
   return null;
 }
 
