@@ -3,7 +3,7 @@ import { closeAfterCalls } from "./calls-under-way.js";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import { createConsentsApi } from "./consents/consents-api.js";
 import { consolidate } from "./consolidation/consolidate.js";
-import { claimConversation, refuseInConversation } from "./conversation/claim-conversation.js";
+import { claimThread } from "./conversation/claim-thread.js";
 import { endThread } from "./conversation/end-thread.js";
 import { listMessages } from "./conversation/list-messages.js";
 import { listThreads } from "./conversation/list-threads.js";
@@ -51,7 +51,7 @@ import {
 import { recall } from "./rounds/recall.js";
 import { remember } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
-import { nobody, parseScope, parseScopeIn, type Scope } from "./scope/scope.js";
+import { nobody, parseScope, parseScopeIn, type Scope, threadForbidden } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
 import { createHolding, type Holding } from "./search/held/holding.js";
@@ -273,7 +273,6 @@ function createThreads(
   const { db, config, hasModel } = runtime;
   return {
     list: (page) => listThreads(db, page),
-    claim: (input) => claimConversation(db, input),
     async end(input) {
       const { threadRef, noteDue, ...ended } = await endThread(
         runtime,
@@ -341,7 +340,9 @@ function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>, defaultSco
   return {
     emit,
     defaultScope: () => defaultScope,
-    refuse: (input) => refuseInConversation(db, input),
+    async claim(run) {
+      if (!(await claimThread(db, run))) throw threadForbidden(run.threadId);
+    },
     async reportError(failure) {
       parseInput(failureSchema, failure, "failure");
       const { node, error, scope, threadId } = failure;

@@ -37,7 +37,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   explain: "0.scope",
   transcript: { search: "0.scope" },
   threads: {
-    ...{ list: "0.scope", claim: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope" },
+    ...{ list: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope" },
     messages: "0.scope",
   },
   checkpointer: "itself",
@@ -69,7 +69,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   databaseStatus: "itself",
   // Of all tenants that this process has recalled for: it is for who runs the process.
   held: "itself",
-  [wayInKey]: { emit: "0.scope", reportError: "0.scope", refuse: "itself", defaultScope: "itself" },
+  [wayInKey]: { emit: "0.scope", reportError: "0.scope", claim: "0.scope", defaultScope: "itself" },
   idle: "itself",
   close: "itself",
 };

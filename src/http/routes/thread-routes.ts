@@ -62,12 +62,6 @@ export const threadRoutes = {
       return { threads, nextCursor: cursorAfter(rows, limit, ({ cursor }) => cursor) };
     },
   }),
-  claimThread: route({
-    ...{ method: "post", path: "/threads/:threadId/claim", reach: "scope", params },
-    summary: "Make a thread one's own before anything is said in it",
-    answer: z.strictObject({ strangers: z.array(z.string()) }),
-    call: ({ memory, whose, params: { threadId } }) => memory.threads.claim({ ...whose, threadId }),
-  }),
   endThread: route({
     ...{ method: "post", path: "/threads/:threadId/end", reach: "scope", params },
     summary: "End a conversation; one with an app leaves a note",
