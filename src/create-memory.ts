@@ -3,7 +3,7 @@ import { closeAfterCalls } from "./calls-under-way.js";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import { createConsentsApi } from "./consents/consents-api.js";
 import { consolidate } from "./consolidation/consolidate.js";
-import { claimConversation, refuseInConversation } from "./conversation/claim-conversation.js";
+import { claimThread } from "./conversation/claim-thread.js";
 import { endThread } from "./conversation/end-thread.js";
 import { listMessages } from "./conversation/list-messages.js";
 import { listThreads } from "./conversation/list-threads.js";
@@ -49,7 +49,7 @@ import {
 import { recall } from "./rounds/recall.js";
 import { remember } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
-import { nobody, parseScope, type Scope } from "./scope/scope.js";
+import { nobody, parseScope, type Scope, threadForbidden } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
@@ -259,7 +259,6 @@ function createThreads(runtime: Runtime<ResolvedConfig>, upkeep: Upkeep): Memory
   const { db, config, hasModel } = runtime;
   return {
     list: (page) => listThreads(db, page),
-    claim: (input) => claimConversation(db, input),
     async end(input) {
       const { threadRef, noteDue, ...ended } = await endThread(
         runtime,
@@ -289,7 +288,9 @@ function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>, defaultSco
     emit,
     defaultScope: () => defaultScope,
     consentAsk: () => config.consent.ask,
-    refuse: (input) => refuseInConversation(db, input),
+    async claim(run) {
+      if (!(await claimThread(db, run))) throw threadForbidden(run.threadId);
+    },
     async reportError(failure) {
       parseInput(failureSchema, failure, "failure");
       const { node, error, scope, threadId } = failure;

@@ -13,7 +13,6 @@ export type {
 export type { ConsolidationConfig } from "./consolidation/consolidation-options.js";
 export type { PairVerdict } from "./consolidation/pair-votes.rule.js";
 export type { PairRefusal } from "./consolidation/settle-pairs.rule.js";
-export type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversation.js";
 export type { ConversationConfig } from "./conversation/conversation-options.js";
 export type { EndedThread, EndThread } from "./conversation/end-thread.js";
 export type { Conversation, ConversationSummary, LeftOut } from "./conversation/find-conversation.js";
@@ -188,7 +187,7 @@ export { shownBy } from "./rounds/memory-block.js";
 export type { RecallInput } from "./rounds/recall.js";
 export type { Recalled, RecalledMemories } from "./rounds/recalled.js";
 export type { Remembered } from "./rounds/remember.js";
-export type { AppScope, SaidMessage, Scope, ThreadAddress } from "./scope/scope.js";
+export type { AppScope, Scope, ThreadAddress } from "./scope/scope.js";
 export type { AllListing } from "./scope/scope-predicates.js";
 export type { AnswerForm, MemoryBullet } from "./search/answer-query.js";
 export type { ExplainedHit, Explanation, LeftOutMemory, LeftOutReason } from "./search/explain-query.js";

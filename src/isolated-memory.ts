@@ -34,7 +34,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   explain: "0.scope",
   transcript: { search: "0.scope" },
   threads: {
-    ...{ list: "0.scope", claim: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope" },
+    ...{ list: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope" },
     messages: "0.scope",
   },
   checkpointer: "itself",
@@ -68,7 +68,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   [wayInKey]: {
     emit: "0.scope",
     reportError: "0.scope",
-    refuse: "itself",
+    claim: "0.scope",
     defaultScope: "itself",
     consentAsk: "itself",
   },

@@ -3,7 +3,6 @@ import type { CheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import type { ConsentsApi } from "./consents/consents-api.js";
 import type { Consolidated, ConsolidateInput } from "./consolidation/consolidate.js";
 import type { createConsolidationJob } from "./consolidation/consolidation-graph.js";
-import type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversation.js";
 import type { EndedThread, EndThread } from "./conversation/end-thread.js";
 import type { ListMessages, ThreadMessage } from "./conversation/list-messages.js";
 import type { ListThreads, Thread } from "./conversation/list-threads.js";
@@ -131,18 +130,10 @@ export interface Memory {
     /** What was said that fits a question, best first. @throws MemoryError `INVALID_INPUT` */
     search(input: TranscriptQuery): Promise<TranscriptHit[]>;
   };
-  /** Conversations: list, claim, end and delete them, and see what their turns were shown. */
+  /** Conversations: list, end and delete them, and see what their turns were shown. */
   readonly threads: {
     /** A user's or an app's threads, most recently active first. @throws MemoryError `INVALID_INPUT` */
     list(input: ListThreads): Promise<Thread[]>;
-    /**
-     * Makes a thread the scope's before anything is said in it, if it is nobody's; the nodes do so by themselves.
-     * Where its state is kept by another checkpointer than `memory.checkpointer()`, it tells what strangers left there.
-     *
-     * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another's, or that state is; `SCOPE_REQUIRED`,
-     *   `INVALID_INPUT`, `BUSY`
-     */
-    claim(input: ThreadClaim): Promise<ClaimedThread>;
     /**
      * Ends a conversation. One with an app leaves a note of what was said since its last one, made in the background; see
      * `config.notes`. Ending it again changes nothing; a message opens it again.

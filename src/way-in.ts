@@ -1,7 +1,7 @@
 import type { MemoryEvent } from "./events/event-log.js";
 import type { ConsentPolicy } from "./memories/guard/consent-policy.rule.js";
 import type { Memory } from "./memory.js";
-import type { SaidMessage, Scope, ThreadAddress } from "./scope/scope.js";
+import type { Scope, ThreadAddress } from "./scope/scope.js";
 
 /** A failure that a turn survived. */
 interface TurnFailure extends ThreadAddress {
@@ -19,8 +19,8 @@ export interface WayIn {
   emit(event: MemoryEvent): Promise<void>;
   /** Logs a failure that a turn survived, and keeps an event of it. */
   reportError(failure: TurnFailure): Promise<void>;
-  /** Notes what a run without a scope brought into a thread's state, so that the thread's owner is not told it. */
-  refuse(refused: { readonly threadId: string; readonly said: readonly SaidMessage[] }): Promise<void>;
+  /** Makes a new thread the run's before its first model call. @throws MemoryError `THREAD_FORBIDDEN`, `BUSY` */
+  claim(run: ThreadAddress): Promise<void>;
 }
 
 /** Registered, so that two copies of the package understand each other's memories. */

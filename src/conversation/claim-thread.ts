@@ -1,7 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { collided, retryOn } from "../postgres/retry.js";
-import { nobody, ownNamePrefix, type SaidMessage, type Scope, saidDigest } from "../scope/scope.js";
+import { nobody, ownNamePrefix, type Scope } from "../scope/scope.js";
 import { ownerColumns, ownerIs, scopeColumns, threadIs } from "../scope/scope-predicates.js";
 
 /** What an owner counts, where it begins with something. */
@@ -167,30 +167,4 @@ export async function findThreadsElsewhere(
   return db.query<ThreadElsewhere & Record<string, unknown>>(sql`
     select id, tenants, held, held_by_nobody as "heldByNobody"
     from ${db.schema}.threads_elsewhere(${threadIds}::text[], ${tenantId})`);
-}
-
-/** What a run finds in checkpoints that keep nobody apart. */
-export interface CheckpointMeeting {
-  /** Whether they are somebody else's. */
-  readonly refused: boolean;
-  /** Ids of the messages that refused runs left in them. */
-  readonly strangers: readonly string[];
-}
-
-/**
- * Tells the owner of a thread's checkpoints which messages strangers left there, and notes those of a run that is not
- * the owner's. Both count from the first thread of that id, of whatever tenant.
- *
- * @param input.threadRef the thread of the run; null when it has none, since it is refused.
- * @param input.said what users say in the state that the run begins with.
- */
-export async function meetInCheckpoints(
-  db: Connection,
-  { threadRef, threadId, said }: { threadRef: number | null; threadId: string; said: readonly SaidMessage[] },
-): Promise<CheckpointMeeting> {
-  const [row] = await db.query<CheckpointMeeting & Record<string, unknown>>(sql`
-    select refused, strangers from ${db.schema}.meet_in_checkpoints(
-      ${threadRef}::bigint, ${threadId}, ${said.map(({ id }) => id)}::text[], ${said.map(saidDigest)}::text[]
-    )`);
-  return row as CheckpointMeeting;
 }

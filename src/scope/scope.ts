@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { namesKeys, parseInput } from "../text/parse-input.js";
@@ -188,16 +187,3 @@ export const nobody: Scope = { tenantId: " ", userId: " " };
 
 /** How the names begin under which checkpoints are kept where the thread id itself is taken. */
 export const ownNamePrefix = "mnemograph:";
-
-/** A user's message in a graph's state. */
-export interface SaidMessage {
-  readonly id: string;
-  readonly text: string;
-}
-
-/** Tells a message from every other, also from one with the same id: ids can be foreseen, and taken. */
-export function saidDigest({ id, text }: SaidMessage): string {
-  return createHash("sha256")
-    .update(JSON.stringify([id, text]))
-    .digest("base64");
-}

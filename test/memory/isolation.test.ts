@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
@@ -201,7 +200,6 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
   it("gives each tenant's owner of a thread id checkpoints of their own, and nobody else any", async () => {
     const memory = isolated.memory();
     const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
-    const studio = withMemory(chatAgent(answering()), memory).compile({ checkpointer: new MemorySaver() });
     const thread_id = randomUUID();
     const runs = ["acme", "globex", undefined].map((tenant_id) => ({
       configurable: { thread_id, user_id: "ana", ...(tenant_id && { tenant_id }) },
@@ -218,12 +216,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     for (const stranger of strangers) {
       await expect(graph.getState(stranger)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
     }
-    // Of a checkpointer that keeps nobody apart, the first owner is the only one.
-    const [first, second] = runs as [(typeof runs)[0], (typeof runs)[0]];
-    for (const stranger of [second, ...strangers])
-      await expect(say(studio, "evil", stranger)).rejects.toThrow();
-    const { messages } = await say(studio, "hello", first);
-    expect(lines(messages)).not.toContain("human: evil");
+    const second = runs[1]!;
     await memory.forget({ tenantId: "acme", userId: "ana" });
     expect((await graph.getState(second)).values.messages).toHaveLength(2);
   });

@@ -16,7 +16,6 @@ const scope = { userId: "ana" };
 const app = { appId: "shop" };
 const id = randomUUID();
 const threadId = "t";
-const said = [{ id: "m", text: "hello" }];
 const message = new HumanMessage("hello");
 const draft = { text: "The user drinks tea.", source: { threadId, seqs: [0] }, turns: { start: 1, end: 2 } };
 
@@ -88,7 +87,6 @@ const calls: Readonly<Record<string, Arguments>> = {
   "threads.list": [{ scope }],
   "threads.delete": [{ scope, threadId: "removed" }],
   "threads.end": [{ scope, threadId, reason: "done", afterRound: false }],
-  "threads.claim": [{ scope, threadId, said }],
   "threads.shown": [{ scope, threadId }],
   "threads.messages": [{ scope, threadId, limit: 3 }],
   "checkpoints.prune": [{ scope, keepLast: 1 }],

@@ -10,7 +10,6 @@ const at = { scope: { userId: "ana" }, threadId: "t" };
 /** Every call that is given a scope. */
 const calls: Record<string, (memory: Memory, scope: Scope) => unknown> = {
   "threads.list": (memory, scope) => memory.threads.list({ scope }),
-  "threads.claim": (memory, scope) => memory.threads.claim({ ...at, scope }),
   record: (memory, scope) => memory.record({ ...at, scope, messages: [new HumanMessage("x")] }),
   remember: (memory, scope) => memory.remember({ ...at, scope, messages: [new HumanMessage("x")] }),
   recall: (memory, scope) => memory.recall({ ...at, scope }),

@@ -24,13 +24,6 @@ export interface ForgetfulSaver {
   readonly putBack: ReadonlySet<string>;
 }
 
-const behind = new WeakMap<object, object>();
-
-/** The saver that `saver` writes to: itself, or that behind a forgetful one. */
-export function saverBehind(saver: unknown): unknown {
-  return (typeof saver === "object" && saver !== null && behind.get(saver)) || saver;
-}
-
 /**
  * `saver`, in which nothing recalled of `shown` is kept: forgetting must reach everything stored.
  *
@@ -80,7 +73,6 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView): Fo
       return typeof member === "function" && !Object.hasOwn(own, name) ? member.bind(target) : member;
     },
   });
-  behind.set(forgetful, saverBehind(saver) as object);
   return { saver: forgetful, hasLoaded: () => hasLoaded, putBack };
 }
 

@@ -6,8 +6,8 @@ import type { ConsentRequest } from "../../memories/guard/consent-request.rule.j
 import type { Memory } from "../../memory.js";
 import type { Scope } from "../../scope/scope.js";
 import { checkOptions, continueOnError, type OnError, roundOptions } from "../run/node-options.js";
+import { runIdentity } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import { claimRun } from "./claim-run.js";
 import {
   type ConsentAnswer,
   consentAnswerSchema,
@@ -126,7 +126,7 @@ export function consentNode(memory: Memory, options: ConsentNodeOptions = {}) {
 export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNodeOptions) {
   return async (_state: unknown, config: LangGraphRunnableConfig): Promise<Record<string, never>> => {
     await continueOnError(memory, { node: "consent", onError }, config, async () => {
-      const { scope } = (await claimRun(memory, [], config)).identity;
+      const { scope } = runIdentity(config, memory);
       // A node that was interrupted runs again from its start: the list may be another one by then, so answers go by id.
       const requests = await memory.consents.list({ scope, due: true, limit });
       if (requests.length === 0) return;

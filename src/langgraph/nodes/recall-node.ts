@@ -1,10 +1,11 @@
-import type { BaseMessage, RemoveMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import type { RecallInput } from "../../rounds/recall.js";
 import type { Recalled } from "../../rounds/recalled.js";
 import { messageText } from "../../text/message-text.js";
+import { wayIn } from "../../way-in.js";
 import {
   checkOptions,
   continueOnError,
@@ -14,10 +15,9 @@ import {
   type RoundOptions,
   roundOptions,
 } from "../run/node-options.js";
-import { runMode } from "../run/run-identity.js";
+import { type RunIdentity, runIdentity, runMode } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import { type MemoryState, memoryKey, messagesOf, requireMemoryKey, toState } from "../run/state-fields.js";
-import { type ClaimedRun, claimRun } from "./claim-run.js";
 
 /** How a recall node behaves. */
 export interface RecallNodeOptions<Key extends string = "messages">
@@ -26,8 +26,8 @@ export interface RecallNodeOptions<Key extends string = "messages">
 
 const optionsSchema = roundOptions.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKey);
 
-/** What a recall node puts into the state. Its messages take out what strangers left there, if another checkpointer kept it. */
-export type RecalledState<Key extends string = "messages"> = MemoryState & { [K in Key]?: RemoveMessage[] };
+/** What a recall node puts into the state. Its messages are never there: the compiler looks for their key by them. */
+export type RecalledState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
 
 /**
  * A recall node, for a state that has the messages under `Key`. In a graph whose state lacks that key or the one of
@@ -45,7 +45,7 @@ export type RecallNode<Key extends string = "messages"> = <Update = RecalledStat
  * needs the key `mnemograph`: `memoryAnnotation.spec`, `memoryStateFields` or, of zod, `memoryFields`.
  *
  * The thread is the run's owner's from then on, if it was nobody's. One round trip, two after time travel; one more
- * with another checkpointer than `memory.checkpointer()`, or with none on a new thread. Place it before the agent.
+ * on a new thread without `memory.checkpointer()`. Place it before the agent.
  *
  * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  *   `THREAD_FORBIDDEN` whatever `onError` says.
@@ -71,20 +71,22 @@ export function recalling(
   return async (
     state: Readonly<Record<string, unknown>>,
     config: LangGraphRunnableConfig,
-  ): Promise<MemoryState & Record<string, unknown>> => {
-    const update: MemoryState & Record<string, unknown> = { [memoryKey]: null };
+  ): Promise<MemoryState> => {
+    let update: MemoryState = { [memoryKey]: null };
     const messages = messagesOf(state, { messagesKey, config, node: "recallNode" });
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
-      const run = await claimRun(memory, messages, config);
-      if (run.removals.length > 0) update[messagesKey] = [...run.removals];
+      const identity = runIdentity(config, memory);
       const mode = runMode(config) ?? memoryMode;
-      const recalled = await recallForState(memory, run, { agent, mode });
-      // Without a checkpointer nobody has claimed the thread yet.
-      if (recalled.lastMessageId === null && !config.configurable?.__pregel_checkpointer) {
-        await memory.threads.claim(run.identity);
+      const recalled = await recallForState(memory, identity, messages, { agent, mode });
+      // Memory's own checkpointer has claimed the thread already.
+      if (
+        recalled.lastMessageId === null &&
+        config.configurable?.__pregel_checkpointer !== memory.checkpointer()
+      ) {
+        await wayIn(memory).claim(identity);
       }
       streamRecalled(config, recalled);
-      update[memoryKey] = toState({ ...recalled, brought: broughtTo(run.messages, recalled) });
+      update = { [memoryKey]: toState({ ...recalled, brought: broughtTo(messages, recalled) }) };
     });
     return update;
   };
@@ -100,7 +102,8 @@ export function recalling(
  */
 async function recallForState(
   memory: Memory,
-  { identity, messages }: ClaimedRun,
+  identity: RunIdentity,
+  messages: readonly BaseMessage[],
   reader: Pick<RecallInput, "agent" | "mode">,
 ): Promise<Recalled> {
   // System messages stay in the state however old they are, so they tell nothing about its branch.

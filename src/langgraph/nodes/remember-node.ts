@@ -16,7 +16,6 @@ import {
 import { runIdentity, runOrigin } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import { fromState, type MemoryState, memoryKey, messagesOf } from "../run/state-fields.js";
-import { claimRun } from "./claim-run.js";
 
 /** How a remember node behaves. */
 export interface RememberNodeOptions<Key extends string = "messages">
@@ -63,9 +62,7 @@ export function remembering(
     const inState = messagesOf(state, { messagesKey, config, node: "rememberNode" });
     let update: MemoryState & Record<string, unknown> = {};
     await continueOnError(memory, { node: "remember", onError }, config, async () => {
-      // Recall has left out what strangers brought; where it failed, or in a run resumed after it, it is done here.
-      const own = recalled ? inState : (await claimRun(memory, inState, config)).messages;
-      const said = own.flatMap((message) => saidInState(message, recalled) ?? []);
+      const said = inState.flatMap((message) => saidInState(message, recalled) ?? []);
       const { recorded, summary } = await memory.remember({
         ...runIdentity(config, memory),
         ...runOrigin(config, agent),
@@ -76,7 +73,11 @@ export function remembering(
         recorded,
         summary: summary.started ? { id: summary.claim.summaryId, ...summary.window } : summary.reason,
       });
-      const messages = stateUpdate(own, said, session === "bounded" ? coveredMessages(said, recalled) : []);
+      const messages = stateUpdate(
+        inState,
+        said,
+        session === "bounded" ? coveredMessages(said, recalled) : [],
+      );
       update = { [memoryKey]: undefined, ...(messages.length > 0 && { [messagesKey]: messages }) };
     });
     return update;
@@ -85,16 +86,16 @@ export function remembering(
 
 /** What leaves the state: what was recalled and a node returned, and what is `covered`; and what is said otherwise there. */
 function stateUpdate(
-  own: readonly BaseMessage[],
+  inState: readonly BaseMessage[],
   said: readonly BaseMessage[],
   covered: readonly string[],
 ): BaseMessage[] {
   const kept = new Map(said.map((message) => [message.id, message]));
   for (const id of covered) kept.delete(id);
-  const ids = new Set(own.flatMap(({ id }) => id ?? []));
+  const ids = new Set(inState.flatMap(({ id }) => id ?? []));
   const gone = [...ids].filter((id) => !kept.has(id)).map((id) => new RemoveMessage({ id }));
-  const ownMessages = new Set(own);
-  return [...gone, ...[...kept.values()].filter((message) => !ownMessages.has(message))];
+  const before = new Set(inState);
+  return [...gone, ...[...kept.values()].filter((message) => !before.has(message))];
 }
 
 /** What came after the last recorded message; everything when it is not in the state: recording is idempotent. */

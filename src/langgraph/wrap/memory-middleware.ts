@@ -1,4 +1,4 @@
-import { type BaseMessage, type RemoveMessage, SystemMessage } from "@langchain/core/messages";
+import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { isMemoryBlock } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
@@ -19,7 +19,7 @@ export interface MemoryMiddlewareOptions extends RoundOptions {}
 /** A middleware for `createAgent` of `langchain`. Its types are written out, since that package is optional. */
 export interface MemoryMiddleware {
   readonly name: "memory";
-  beforeAgent(state: AgentState): Promise<{ messages: RemoveMessage[] } | undefined>;
+  beforeAgent(state: AgentState): Promise<void>;
   wrapModelCall<Request extends ModelRequest, Answer>(
     request: Request,
     handler: (request: Request) => Answer | Promise<Answer>,
@@ -55,22 +55,21 @@ export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOption
   const remember = remembering(memory, options);
   const runs = recalledByRun(memory);
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
-    const { [memoryKey]: recalled = null, messages } = await recall({ messages: state.messages }, config);
+    const { [memoryKey]: recalled = null } = await recall({ messages: state.messages }, config);
     runs.set(config, recalled);
-    return { recalled, removals: messages as RemoveMessage[] | undefined };
+    return recalled;
   };
 
   const middleware: MemoryMiddleware = {
     name: "memory",
     async beforeAgent(state) {
-      const { removals } = await recallNow(state, getConfig());
-      return removals && { messages: removals };
+      await recallNow(state, getConfig());
     },
     async wrapModelCall(request, handler) {
       const config = getConfig();
       const known = runs.get(config);
       // A run resumed after an interrupt begins here.
-      const recalled = known === undefined ? (await recallNow(request, config)).recalled : known;
+      const recalled = known === undefined ? await recallNow(request, config) : known;
       return await handler({ ...request, ...shown(request, recalled, options.injectAs ?? "system") });
     },
     async afterAgent(state) {
