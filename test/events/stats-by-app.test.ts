@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { type AppScope, type Memory, shownBy } from "../../src/index.js";
+import { type Memory, shownBy } from "../../src/index.js";
+import type { AppScope } from "../../src/scope/scope.js";
 import { addNotes } from "../notes/note-facts.js";
 import { appOf, newTalk, noteModel, say, talkAndEnd } from "../notes/note-model.js";
 import { useTestDatabase } from "../support/test-database.js";

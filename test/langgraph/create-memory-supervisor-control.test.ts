@@ -15,7 +15,8 @@ import {
 } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createMemorySupervisor, type Subagent } from "../../src/index.js";
+import { createMemorySupervisor } from "../../src/index.js";
+import type { Subagent } from "../../src/langgraph/supervisor/create-memory-supervisor.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { compiled } from "../support/compiled.js";
 import { delegate, newThread, shown, silentModel, told, transcript } from "../support/supervisor-fixture.js";

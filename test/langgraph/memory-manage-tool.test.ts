@@ -1,13 +1,8 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { describe, expect, it } from "vitest";
-import {
-  type Memory,
-  type MemoryDraft,
-  type MemoryManageToolOptions,
-  memoryManageTool,
-  withMemory,
-} from "../../src/index.js";
+import { type Memory, type MemoryDraft, memoryManageTool, withMemory } from "../../src/index.js";
+import type { MemoryManageToolOptions } from "../../src/langgraph/tools/memory-manage-tool.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addressOf, newThread, say, toolAgent } from "./conversation.js";
 

@@ -16,7 +16,8 @@ import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createMemorySupervisor, type InjectAs, type Memory, withMemory } from "../../src/index.js";
+import { createMemorySupervisor, type Memory, withMemory } from "../../src/index.js";
+import type { InjectAs } from "../../src/langgraph/run/node-options.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {

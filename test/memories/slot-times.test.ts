@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { Memory, MemoryAccess } from "../../src/index.js";
+import type { Memory } from "../../src/index.js";
+import type { MemoryAccess } from "../../src/memories/memories-api.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();

@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { Command, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
-import { copyCheckpoints } from "../../../src/index.js";
+import { copyCheckpoints } from "../../../src/langgraph/checkpointer/copy-checkpoints.js";
 import { useTestDatabase } from "../../support/test-database.js";
 
 const db = useTestDatabase();
