@@ -99,9 +99,11 @@ describe("mnemograph call", () => {
 
 describe("mnemograph upkeep", () => {
   it("does what is due once, with a model of one's own", async () => {
-    const expiresAt = new Date(Date.now() + 5_000);
-    await withMemory((memory) => memory.memories.add({ text: "Waits for a parcel.", expiresAt }, { scope }));
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    await withMemory((memory) => {
+      const draft = { text: "Waits for a parcel.", expiresAt: new Date(Date.now() + 1_000) };
+      return memory.memories.add(draft, { scope });
+    });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     const model = JSON.stringify(compiled("src/testing/index"));
     const lines = [
       `import { OfflineChatModel } from ${model};`,
