@@ -5,9 +5,18 @@ import { bytesPerToken } from "../text/estimate-tokens.js";
 import { smallCount } from "../text/parse-input.js";
 
 export const summaryOptionsSchema = z.strictObject({
-  /** Messages a summary stands for: seven rounds of plain chat. @default 14 */
+  /**
+   * Messages a summary stands for: seven rounds of plain chat. Raise it where users come back to what was said long before.
+   *
+   * @default 14
+   */
   windowMessages: smallCount.min(2).default(14),
-  /** First seq after which a round's end starts a summary: three rounds of plain chat. @default 5 */
+  /**
+   * First seq after which a round's end starts a summary: three rounds of plain chat. Raise it where most conversations are
+   * short, which then need no summary.
+   *
+   * @default 5
+   */
   afterSeq: z.int().min(0).default(5),
   /**
    * Messages that no summary covers after which a round's end starts the next one: with 2 every round, which keeps the gap
@@ -18,7 +27,8 @@ export const summaryOptionsSchema = z.strictObject({
   everyMessages: smallCount.min(1).default(2),
   /**
    * The last messages that a summary covers are shown word for word beside it, moved back to the start of a round: a summary
-   * cannot carry "change the second function you just wrote". Three rounds of plain chat; 0 shows the summary alone.
+   * cannot carry "change the second function you just wrote". Three rounds of plain chat; 0 shows the summary alone. Raise it
+   * where users come back to the wording of older messages.
    *
    * @default 6
    */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 export const memoryOptionsSchema = z.strictObject({
-  /** Whether facts are extracted from what users say, after each round. Needs a model. @default true */
+  /** Whether facts are extracted from what users say. Needs a model. Off where your code alone writes them. @default true */
   extract: z.boolean().default(true),
   /**
    * User messages of a thread after which facts are extracted: one call takes all that wait, ten at most. Fewer are enough
@@ -10,7 +10,7 @@ export const memoryOptionsSchema = z.strictObject({
    * @default 1
    */
   extractAfterMessages: z.int().min(1).max(1_000).default(1),
-  /** Whether older turns become episodes. Needs a model. @default true */
+  /** Whether older turns become episodes. Needs a model. Off where conversations are short. @default true */
   episodes: z.boolean().default(true),
   /** Turns of a thread after which all but the latest half become an episode. Raise it for longer episodes. @default 20 */
   episodeEveryTurns: z.int().min(2).default(20),
