@@ -46,11 +46,6 @@ export type { JobState, ListedJob } from "./jobs/listed-jobs.js";
 export type { JobWorker, WorkInput } from "./jobs/queue-work.js";
 export type { JobStatus } from "./jobs/settle-failure.js";
 export type { WorkerStatus } from "./jobs/worker-status.js";
-export {
-  type CopiedCheckpoints,
-  type CopyCheckpointsOptions,
-  copyCheckpoints,
-} from "./langgraph/checkpointer/copy-checkpoints.js";
 export type { ConsentAnswer } from "./langgraph/nodes/consent-answer.rule.js";
 export {
   type ConsentNodeOptions,
