@@ -91,6 +91,14 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     expect(output).toContain("Memories of before that got a vector: 0\n");
   });
 
+  it("copy-checkpoints: a conversation goes on in the database", async () => {
+    expect((await printed("copy-checkpoints")).trim().split("\n")).toEqual([
+      "Hello. | answer 1",
+      "{ threads: 1, checkpoints: 3 }",
+      "Hello. | answer 1 | Still there? | answer 3",
+    ]);
+  });
+
   it("shards: each tenant's memory is in its shard", async () => {
     for (const n of [0, 1]) copyEmbedded(join(folder, `.mnemograph-shards/mnemograph_shard_${n}`));
     expect((await printed("shards")).trim().split("\n")).toEqual([

@@ -11,7 +11,6 @@ describe("the names the package exports", () => {
       "MemoryError",
       "consentNode",
       "consentTool",
-      "copyCheckpoints",
       "createMemory",
       "createMemorySupervisor",
       "endConversationTool",

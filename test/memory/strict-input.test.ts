@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
-import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import * as main from "../../src/index.js";
 import { type Memory, MemoryError } from "../../src/index.js";
@@ -106,9 +105,6 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
       logger: { debug() {}, info() {}, warn() {}, error() {} },
       clock: () => memory && new Date(),
     },
-  ],
-  copyCheckpoints: (memory) => [
-    { from: new MemorySaver(), to: memory.checkpointer(), scopeOf: () => scope, threadIds: [] },
   ],
   consentNode: (memory) => [memory, { limit: 2 }],
   consentTool: (memory) => [memory, { name: "ask" }],
