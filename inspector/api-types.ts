@@ -56,11 +56,6 @@ export interface HistoryEntry {
   readonly at: string;
 }
 
-export interface MemoryLink {
-  readonly memory: Memory;
-  readonly strength: number;
-}
-
 export interface Owner {
   readonly scope: Scope;
   readonly memories: number;

@@ -71,24 +71,18 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
     },
   },
   memories: {
-    list: (cells, of) => (page) => byId(cells.within(page?.scope), page, of),
+    list: (cells, of) => (page) => byId(listed(cells, page), page, of),
+    add: "1.scope",
     get: (cells, of) => async (id, access) =>
       (await each(cells.within(access?.scope), (memory) => of(memory)(id, access))).find(Boolean) ?? null,
     history: (cells, of) => async (id, access) =>
       (await each(cells.within(access?.scope), (memory) => of(memory)(id, access))).flat(),
-    links: (cells, of) => async (id, access) =>
-      firstFound(cells, access?.scope, (memory) => of(memory)(id, access)),
-    add: "1.scope",
-    ...{ update: "found 2.scope", pin: "found 2.scope" },
-    ...{ remove: "found 1.scope", restore: "found 1.scope", revert: "found 1.scope", merge: "found 1.scope" },
+    ...{ update: "found 2.scope", approve: "found 1.scope" },
+    ...{ remove: "found 1.scope", restore: "found 1.scope", revert: "found 1.scope" },
   },
   procedures: { write: "0.scope" },
   notes: {
     list: (cells, of) => (page) => byId(cells.within(page?.scope), page, of),
-    search: (cells, of) => async (query) => {
-      const hits = (await each(cells.within(query?.scope), (memory) => of(memory)(query))).flat();
-      return hits.sort((a, b) => b.score - a.score).slice(0, query?.topK ?? hits.length);
-    },
     count: (cells, of) => async (input) =>
       (await each(cells.within(input?.scope), (memory) => of(memory)(input))).reduce((sum, n) => sum + n, 0),
     remove: "found 1.scope",
@@ -100,16 +94,6 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
         ? blocks.filter((block) => block !== null).join("\n\n")
         : null;
     },
-    export: (cells, of) => async (input) => {
-      const parts = await each(cells.within(input?.scope), (memory) => of(memory)(input));
-      const notes = parts.flatMap((part) => part.notes);
-      const [first] = parts as [(typeof parts)[number]];
-      return { ...first, notes: latest(notes, ({ createdAt }) => new Date(createdAt)) };
-    },
-  },
-  quarantine: {
-    list: (cells, of) => (page) => byId(listed(cells, page), page, of),
-    ...{ approve: "found 1.scope", reject: "found 1.scope" },
   },
   changes: { since: "1.scope" },
   events: {

@@ -23,7 +23,6 @@ import { createJobsApi } from "./jobs/jobs-api.js";
 import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/checkpointer/owned-postgres-saver.js";
 import { defaultLogger, errorLine, errorWords, type Logger, lineLogger } from "./logger.js";
 import { createChangesApi } from "./memories/changes/changes-api.js";
-import { createQuarantineApi } from "./memories/edit/quarantine.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
 import { writingProblemNames } from "./memories/write/writing-constraints.rule.js";
 import type { Memory } from "./memory.js";
@@ -142,7 +141,6 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
     memories: createMemoriesApi(runtime),
     procedures: createProceduresApi(runtime),
     notes: purgingNone(createNotesApi(runtime), holding),
-    quarantine: createQuarantineApi(runtime),
     changes: createChangesApi(db),
     events: createEventsApi(db),
     lifecycle: lifecycle.api,

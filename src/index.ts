@@ -141,7 +141,6 @@ export type { ChangeEvent } from "./memories/changes/change-line.js";
 export type { Change, Changes, ChangesApi, HistoryEntry } from "./memories/changes/changes-api.js";
 export type { HistoryEvent } from "./memories/changes/record-changes.js";
 export type { MemoryPatch } from "./memories/edit/change-memory.js";
-export type { QuarantineApi, QuarantineApproval, QuarantineDecision } from "./memories/edit/quarantine.js";
 export type { ConsentConfig, ConsentRule } from "./memories/guard/consent-policy.rule.js";
 export type {
   ConsentEvidence,
@@ -150,7 +149,6 @@ export type {
   ConsentVia,
 } from "./memories/guard/consent-request.rule.js";
 export type { Category, CategoryConfig, CategoryPolicy } from "./memories/item/category.rule.js";
-export type { MemoryLink } from "./memories/item/list-links.js";
 export type {
   MemoryDraft,
   MemoryItem,
@@ -163,7 +161,7 @@ export type {
 } from "./memories/item/memory.js";
 export type { MemoryMetadata } from "./memories/item/memory-metadata.rule.js";
 export type { ExtractAfterConfig, MemoriesConfig } from "./memories/item/memory-options.js";
-export type { MemoryListing } from "./memories/item/memory-row.js";
+export type { MemoryListing, QuarantineListing } from "./memories/item/memory-row.js";
 export type { MemoriesApi, MemoryAccess, MemoryChangeAccess } from "./memories/memories-api.js";
 export type { WriteOutcome } from "./memories/write/write-runtime.js";
 export type { WritingProblem } from "./memories/write/writing-constraints.rule.js";
@@ -171,15 +169,12 @@ export type { Memory } from "./memory.js";
 export type { MemoryOptions } from "./memory-options.js";
 export type { Reembedded, ReembedOptions, ReembedProgress } from "./models/reembed.js";
 export type {
-  ExportedNote,
-  ExportedNotes,
   ListNotes,
   NotesApi,
   NotesContext,
   NotesOf,
   PurgeNotes,
   RemoveNote,
-  SearchNotes,
 } from "./notes/notes-api.js";
 export type { NotesConfig } from "./notes/notes-options.js";
 export type { ConfigPreset, MemoryConfig } from "./options.js";

@@ -99,7 +99,10 @@ function Quarantine({ place }: { readonly place: Place }) {
   const whose = whoseOf(place.params);
   const { quarantine: cursor } = place.params;
   const asked = useAsked(
-    (signal) => ask<MemoryPage>("quarantine", { whose, signal, query: { limit: 25, cursor } }),
+    (signal) =>
+      ask<MemoryPage>("memories", {
+        ...{ whose, signal, query: { states: "quarantined", limit: 25, cursor } },
+      }),
     [whose, cursor],
   );
   const { ask: askFirst, dialog } = useAskFirst(asked.again);
@@ -150,13 +153,12 @@ function settle({ id, scope, revision }: Memory, how: "approve" | "reject"): Cha
     does: rejects ? "Reject" : "Approve",
     danger: rejects,
     about: <p>{rejects ? "The audit trail keeps what it was." : "Agents will be shown it, on your word."}</p>,
-    act: (reason) =>
-      ask(path`quarantine/${id}/${how}`, {
-        method: "POST",
-        whose: paramsOf(scope),
-        revision,
-        body: { reason },
-      }),
+    act: (reason) => {
+      const whose = paramsOf(scope);
+      return rejects
+        ? ask(path`memories/${id}`, { method: "DELETE", whose, revision, query: { reason } })
+        : ask(path`memories/${id}/approve`, { method: "POST", whose, revision, body: { reason } });
+    },
   };
 }
 

@@ -56,10 +56,10 @@ export const restoreCommand = changeCommand(
 export const pinCommand = changeCommand(
   "pin",
   "keep a memory from being forgotten by age",
-  ({ memories }, id, access) => memories.pin(id, true, access),
+  ({ memories }, id, access) => memories.update(id, { pinned: true }, access),
 );
 export const unpinCommand = changeCommand("unpin", "let it age again", ({ memories }, id, access) =>
-  memories.pin(id, false, access),
+  memories.update(id, { pinned: false }, access),
 );
 
 const revert = changeCommand(

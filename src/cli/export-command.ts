@@ -34,7 +34,7 @@ async function exportLines(flags: MemoryFlags & { readonly out?: string }): Prom
 }
 
 /** Has `write` fill a file that only its owner may read, and that is under its name only when it is whole. */
-export async function writePrivately<Result>(
+async function writePrivately<Result>(
   out: string,
   write: (file: WriteStream) => Promise<Result>,
 ): Promise<Result> {

@@ -1,11 +1,9 @@
-import { finished } from "node:stream/promises";
 import { MemoryError } from "../errors.js";
 import type { Purged } from "../forgetting/erase-app-memories.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import type { Memory } from "../memory.js";
 import type { AppScope } from "../scope/scope.js";
-import { writePrivately } from "./export-command.js";
-import { type CliCommand, type MemoryFlags, wholeNumber, withMemory } from "./flags.js";
+import { type CliCommand, type MemoryFlags, wholeNumber, withDatabase } from "./flags.js";
 import { agreed } from "./forget-command.js";
 import { aligned, oneLine, print } from "./output.js";
 import { useMemory } from "./use-memory.js";
@@ -14,8 +12,6 @@ interface NotesFlags extends MemoryFlags {
   readonly app: string;
   readonly limit?: number;
   readonly after?: string;
-  readonly top?: number;
-  readonly out?: string;
   readonly dryRun?: true;
   readonly yes?: true;
   readonly ifRevision?: number;
@@ -26,25 +22,21 @@ interface NotesFlags extends MemoryFlags {
 /** `mnemograph notes`: what an app remembers of conversations that ended. */
 export const notesCommand: CliCommand = {
   name: "notes",
-  description: "show, search, export or delete what an app remembers of conversations that ended",
+  description: "show or delete what an app remembers of conversations that ended",
   examples: [
     ["notes --app calendar", "newest first"],
-    ['notes search "meetings" --app calendar', "those that fit, best first; also: notes count"],
     ["notes context --app calendar", "as its next conversation is shown them"],
     ["notes remove 6f1c2d3e-… --app calendar", "hide one; for 30 days `restore` brings it back"],
-    ["notes export --app calendar --out n.json", "as one JSON document"],
     ["notes purge --app calendar --dry-run", "how many would go; --yes deletes them for good"],
   ],
   flags: (command) =>
-    withMemory(command, "with search: also by meaning, with the embeddings a file or package exports")
-      .argument("[action]", "list, search, count, remove, purge, context or export (default: list)")
-      .argument("[what]", "with search: what to look for; with remove: the note's id, as the list prints it")
+    withDatabase(command)
+      .argument("[action]", "list, count, remove, purge or context (default: list)")
+      .argument("[what]", "with remove: the note's id, as the list prints it")
       .requiredOption("--app <id>", "the app")
       .option("--tenant <id>", "the tenant")
       .option("--limit <count>", "with list: at most this many (default: 100)", wholeNumber(1_000))
       .option("--after <id>", "with list: the next page, after this note")
-      .option("--top <count>", "with search: at most this many (default: 5)", wholeNumber(200))
-      .option("--out <file>", "with export: write to a file that only you may read")
       .option("--dry-run", "with purge: only count what would go")
       .option("--yes", "with purge: do not ask")
       .option("--if-revision <number>", "with remove: only when it still has this revision", wholeNumber(1e9))
@@ -58,15 +50,13 @@ type Action = (memory: Memory, scope: AppScope, flags: NotesFlags, what: string)
 
 const actions: Readonly<Record<string, Action>> = {
   list,
-  search,
   count,
   remove,
   purge,
   context,
-  export: exported,
 };
 /** Those that are about something; what, as it is called where it is missing. */
-const subjects: Readonly<Record<string, string>> = { search: "<query>", remove: "<id>" };
+const subjects: Readonly<Record<string, string>> = { remove: "<id>" };
 
 /** @throws MemoryError `INVALID_INPUT` for another action, and what the calls of `memory.notes` throw. */
 async function notes(name = "list", what: string | undefined, flags: NotesFlags): Promise<void> {
@@ -89,12 +79,6 @@ async function list(memory: Memory, scope: AppScope, flags: NotesFlags): Promise
 
 function row({ id, createdAt, importance, pinned, text }: MemoryItem): string[] {
   return [id, createdAt.toISOString().slice(0, 10), `imp=${importance}`, pinned ? "pinned" : "-", text];
-}
-
-async function search(memory: Memory, scope: AppScope, flags: NotesFlags, query: string): Promise<void> {
-  const hits = await memory.notes.search({ scope, query, topK: flags.top });
-  const rows = hits.map(({ memory: note, score }) => [score.toFixed(2), ...row(note)]);
-  print(flags, hits, () => aligned(rows).join("\n") || "Nothing fits.");
 }
 
 async function count(memory: Memory, scope: AppScope, flags: NotesFlags): Promise<void> {
@@ -127,17 +111,4 @@ function counted({ deletedCount, hiddenCount }: Purged): string {
 async function context(memory: Memory, scope: AppScope, flags: NotesFlags): Promise<void> {
   const block = await memory.notes.context({ scope });
   print(flags, { context: block }, () => block?.split("\n").map(oneLine).join("\n") ?? "There are none.");
-}
-
-async function exported(memory: Memory, scope: AppScope, flags: NotesFlags): Promise<void> {
-  const { out } = flags;
-  const document = await memory.notes.export({ scope });
-  const text = JSON.stringify(document, null, 2);
-  if (out === undefined) return print(flags, document, () => text);
-  await writePrivately(out, (file) => {
-    file.end(`${text}\n`);
-    return finished(file);
-  });
-  const { length } = document.notes;
-  print(flags, { file: out, notes: length }, () => `Exported ${length} notes to ${out}.`);
 }

@@ -1,6 +1,7 @@
 import { MemoryError } from "../errors.js";
-import type { QuarantineApi, QuarantineApproval } from "../memories/edit/quarantine.js";
 import type { MemoryItem } from "../memories/item/memory.js";
+import type { MemoryListing } from "../memories/item/memory-row.js";
+import type { MemoriesApi, MemoryChangeAccess } from "../memories/memories-api.js";
 import {
   type CliCommand,
   type DecisionFlags,
@@ -38,7 +39,7 @@ interface QuarantineFlags extends DecisionFlags, PageFlags {
 
 /**
  * @throws MemoryError `INVALID_INPUT` for both decisions, `--consent` without an approval or `--if-revision` without a
- *   decision, and what `memory.quarantine` throws.
+ *   decision, and what `memory.memories` throws.
  */
 async function quarantine(flags: QuarantineFlags): Promise<void> {
   const { approve: approved, reject: rejected, actor = "cli", consent, ifRevision } = flags;
@@ -52,15 +53,15 @@ async function quarantine(flags: QuarantineFlags): Promise<void> {
     throw new MemoryError("INVALID_INPUT", "--if-revision goes with --approve or --reject.");
   }
   if (approved === undefined && rejected === undefined) return list(flags);
-  await useScope(flags, async ({ quarantine }, scope) => {
+  await useScope(flags, async ({ memories }, scope) => {
     if (approved !== undefined) {
-      const memory = await approve(quarantine, approved, {
+      const memory = await approve(memories, approved, {
         ...{ scope, actor, ifRevision },
         ...(consent && { consent: "given" }),
       });
       print(flags, memory, () => oneLine(`approved: ${memory.text}`));
     } else if (rejected !== undefined) {
-      await quarantine.reject(rejected, { scope, actor, ifRevision });
+      await memories.remove(rejected, { scope, actor, ifRevision });
       print(flags, { id: rejected, state: "rejected" }, () => oneLine(`rejected: ${rejected}`));
     }
   });
@@ -68,16 +69,18 @@ async function quarantine(flags: QuarantineFlags): Promise<void> {
 
 async function list(flags: QuarantineFlags): Promise<void> {
   const { limit = 1_000, after } = flags;
-  const held = await useListed(flags, ({ quarantine }, whose) => quarantine.list({ ...whose, limit, after }));
+  const held = await useListed(flags, ({ memories }, whose) =>
+    memories.list({ ...whose, states: ["quarantined"], limit, after } as MemoryListing),
+  );
   const everybody = flags.user === undefined && flags.app === undefined;
   const rows = held.map((one) => (everybody ? [whoseIs(one.scope), ...row(one)] : row(one)));
   print(flags, held, () => aligned(rows).join("\n") || "Nothing is in quarantine.");
 }
 
 /** The error for want of consent in this command's own words. */
-async function approve(quarantine: QuarantineApi, id: string, approval: QuarantineApproval) {
+async function approve(memories: MemoriesApi, id: string, approval: MemoryChangeAccess) {
   try {
-    return await quarantine.approve(id, approval);
+    return await memories.approve(id, approval);
   } catch (cause) {
     if (!MemoryError.is(cause, "CONSENT_REQUIRED")) throw cause;
     throw new MemoryError(

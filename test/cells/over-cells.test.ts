@@ -36,11 +36,11 @@ describe("lists over all cells", () => {
         { scope },
       );
     }
-    const quarantined = await memory.quarantine.list();
+    const quarantined = await memory.memories.list({ states: ["quarantined"] });
     expect(quarantined).toHaveLength(3);
     expect(
       await paged((after?: { id: string }) =>
-        memory.quarantine.list({ limit: 2, ...(after && { after: after.id }) }),
+        memory.memories.list({ states: ["quarantined"], limit: 2, ...(after && { after: after.id }) }),
       ),
     ).toEqual(quarantined);
     const requests = await memory.consents.list();
@@ -50,11 +50,13 @@ describe("lists over all cells", () => {
     );
     expect(pages).toEqual(requests);
     const [, , scope = {}] = scopes();
-    expect(await memory.quarantine.list({ tenantId: scope.tenantId })).toHaveLength(1);
-    const [held] = await memory.quarantine.list({ scope });
-    await memory.quarantine.reject(held?.id ?? "", { scope });
-    expect(await memory.quarantine.list()).toHaveLength(2);
-    expect(await codeOf(memory.quarantine.list({ after: held?.id }))).toBe("INVALID_INPUT");
+    expect(await memory.memories.list({ states: ["quarantined"], tenantId: scope.tenantId })).toHaveLength(1);
+    const [held] = await memory.memories.list({ scope, states: ["quarantined"] });
+    await memory.memories.remove(held?.id ?? "", { scope });
+    expect(await memory.memories.list({ states: ["quarantined"] })).toHaveLength(2);
+    expect(await codeOf(memory.memories.list({ states: ["quarantined"], after: held?.id }))).toBe(
+      "INVALID_INPUT",
+    );
   });
 
   it("of events come latest first, and no page leaves any out or tells one twice", async () => {
@@ -162,12 +164,12 @@ describe("an app without a tenant", () => {
     const [own] = await memory.memories.add({ text: "Sells boats." }, { scope: { appId } });
     const access = { scope: { appId } };
     expect((await memory.memories.get(own?.id ?? "", access))?.text).toBe("Sells boats.");
-    await memory.memories.pin(own?.id ?? "", true, access);
+    await memory.memories.update(own?.id ?? "", { pinned: true }, access);
     expect(await memory.memories.history(own?.id ?? "", access)).toHaveLength(2);
     expect(await memory.notes.count(access)).toBe(0);
-    expect(await codeOf(memory.memories.pin("7f3a0c9e-7c1b-4f0e-9b1a-000000000000", true, access))).toBe(
-      "NOT_FOUND",
-    );
+    expect(
+      await codeOf(memory.memories.update("7f3a0c9e-7c1b-4f0e-9b1a-000000000000", { pinned: true }, access)),
+    ).toBe("NOT_FOUND");
     const exported = (async () => {
       for await (const _ of memory.export({ appId }));
     })();

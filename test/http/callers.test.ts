@@ -150,20 +150,19 @@ describe("what is another's", () => {
       expect((await ana(verb, path, bodies[operation])).status, operation).toBe(404);
     }
     for (const [method, path, body] of [
-      ["GET", "/quarantine"],
       ["POST", "/lifecycle/run"],
       ["GET", "/jobs"],
       ["POST", "/jobs/x/retry"],
       ["POST", "/consolidate", {}],
       ["POST", "/checkpoints/prune", { keepLast: 1 }],
-      ["POST", "/import?trust=operator", undefined],
-      ["POST", "/quarantine/x/approve", {}],
+      ["POST", "/import", undefined],
+      ["POST", "/memories/x/approve", {}],
     ] as const)
       expect((await ana(method, path, body)).status, path).toBe(404);
     for (const [, { method, path }] of forOperators.filter(([, { reach }]) => reach === "everything"))
       expect((await acme(method.toUpperCase() as "GET", path)).status, path).toBe(404);
     // What cannot be told by tenants is not told of all of them.
-    for (const path of ["/events", "/stats", "/summaries/progress"]) {
+    for (const path of ["/events", "/summaries/progress"]) {
       expect((await acme("GET", path)).status, path).toBe(400);
       expect((await operator("GET", `${path}?tenantId=acme`)).status, path).toBe(400);
       expect((await operator("GET", path)).status, path).toBe(200);

@@ -91,17 +91,21 @@ describe("an app's memories", () => {
 
   it("are searched, counted, written as a part of a prompt, and exported", async () => {
     await addNote("shop", "Refunds take five days, which buyers ask about.");
-    const found = await api.operator("POST", "/apps/shop/memories/search", {
-      query: "How long do refunds take?",
+    const found = await api.operator("POST", "/query?appId=shop", {
+      ...{ query: "How long do refunds take?", kinds: ["note"] },
     });
     expect(found.body.hits[0].memory.text).toContain("five days");
     expect((await api.operator("GET", "/apps/shop/memories/count")).body).toEqual({ count: 1 });
     expect((await api.operator("GET", "/apps/shop/memories/context")).body.context).toContain("Refunds take");
-    const exported = await api.operator("GET", "/apps/shop/memories/export");
-    expect(exported.body).toMatchObject({
-      scope: { appId: "shop" },
-      notes: [{ category: expect.any(String) }],
-    });
+    const exported = await api.operator("GET", "/export?appId=shop");
+    const lines = exported.body
+      .trimEnd()
+      .split("\n")
+      .map((line: string) => JSON.parse(line));
+    expect(lines[0]).toMatchObject({ type: "header", scope: { appId: "shop" } });
+    expect(lines.filter(({ type }: { type: string }) => type === "memory")).toMatchObject([
+      { kind: "note", category: expect.any(String) },
+    ]);
     expect((await api.operator("DELETE", "/apps/shop?purgeMemories=true")).body).toEqual({
       ...{ endedThreads: 0, deletedCount: 1, hiddenCount: 0, deletedItems: 0 },
     });

@@ -63,7 +63,7 @@ it("is whole where it is mounted in another app", async () => {
   expect((await (await fetch(`${base}/openapi.json`)).json()) as object).toMatchObject({ openapi: "3.1.0" });
 });
 
-it("serves pages that name the next one, and downloads, as they are", async () => {
+it("serves pages that name the next one", async () => {
   await memory.memories.add(
     ["Refunds take five days.", "Buyers ask about refunds."].map((text) => ({ text, kind: "note" as const })),
     { scope: { appId: "shop" } },
@@ -71,8 +71,6 @@ it("serves pages that name the next one, and downloads, as they are", async () =
   const page = await fetch(`${base}/apps/shop/memories?limit=1`);
   expect(page.headers.get("link")).toMatch(/rel="next"$/);
   expect(await page.json()).toMatchObject({ memories: [{ content: "Buyers ask about refunds." }] });
-  const download = await fetch(`${base}/apps/shop/memories/export`);
-  expect(await download.json()).toMatchObject({ scope: { appId: "shop" } });
 });
 
 it("leaks no connection to callers that go away or do not read", async () => {

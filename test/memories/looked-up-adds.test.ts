@@ -39,15 +39,6 @@ describe("an add to an owner that no process holds", () => {
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("is linked to what is near", async () => {
-    const { scope, memories, add } = await user();
-    const { outcomes, inTransactions } = await add({ text: "The user has a garden with old plum trees." });
-    expect(inTransactions).toBe(0);
-    const [linked] = outcomes;
-    const links = await memories.links(linked?.id ?? "", { scope });
-    expect(links.map(({ memory }) => memory.text)).toEqual(["The user has a garden with old pear trees."]);
-  });
-
   it("is decided under the owner's lock, without a try before, where it says what is known", async () => {
     const { add } = await user();
     const { outcomes, ...sent } = await add({ text: "The user has a garden with old pear trees." });

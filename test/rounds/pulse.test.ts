@@ -106,7 +106,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       if (id === undefined) return;
       if (change === "remove") await memory.memories.remove(id, { scope });
       else if (change === "restore") await memory.memories.restore(id, { scope }).catch(slotTaken);
-      else if (change === "pin") await memory.memories.pin(id, true, { scope });
+      else if (change === "pin") await memory.memories.update(id, { pinned: true }, { scope });
       else if (change === "purge") {
         await db.database.query(sql`delete from ${db.database.schema}.memory where id = ${id}::uuid`);
       } else await memory.memories.update(id, { text: `Changed ${said++}.` }, { scope });

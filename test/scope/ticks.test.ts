@@ -107,8 +107,8 @@ describe("a copy of what is held of an owner, kept by ticks, is right after each
     const [catId, boatId] = [cat?.id as string, boat?.id as string];
     await kept(memory.memories.update(catId, { text: "The dog barks at the boat in the bay." }, access));
     await kept(memory.memories.update(boatId, { importance: 5, tags: ["sea"] }, access));
-    await kept(memory.memories.pin(boatId, true, access));
-    await kept(memory.memories.pin(boatId, false, access));
+    await kept(memory.memories.update(boatId, { pinned: true }, access));
+    await kept(memory.memories.update(boatId, { pinned: false }, access));
     await kept(memory.memories.remove(catId, access));
     await kept(memory.memories.restore(catId, access));
     const [, added] = (await memory.memories.history(catId, access)).toReversed();
@@ -126,8 +126,8 @@ describe("a copy of what is held of an owner, kept by ticks, is right after each
     }));
     const held = await kept(memory.memories.add(attacks, { scope }));
     await kept(memory.memories.add(attacks, { scope }));
-    await kept(memory.quarantine.approve(held[0]?.id as string, { scope, consent: "given" }));
-    await kept(memory.quarantine.reject(held[1]?.id as string, { scope }));
+    await kept(memory.memories.approve(held[0]?.id as string, { scope, consent: "given" }));
+    await kept(memory.memories.remove(held[1]?.id as string, { scope }));
     const cities = ["Rome", "Oslo"].map((value) => ({
       ...{ text: `The user lives in ${value}.`, category: "profile", key: "city", value },
     }));

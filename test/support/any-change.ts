@@ -39,9 +39,9 @@ const changes = {
     const [request] = await memory.consents.list({ scope });
     const decision = n % 3 === 0 ? "refuse" : "approve";
     if (request) await memory.consents.decide({ scope, id: request.id, decision, actor: "user" });
-    const [held] = await memory.quarantine.list({ scope });
-    if (held && n % 2 === 0) await memory.quarantine.approve(held.id, { scope, consent: "given" });
-    else if (held) await memory.quarantine.reject(held.id, { scope });
+    const [held] = await memory.memories.list({ scope, states: ["quarantined"] });
+    if (held && n % 2 === 0) await memory.memories.approve(held.id, { scope, consent: "given" });
+    else if (held) await memory.memories.remove(held.id, { scope });
   },
   update: async (memory, scope, n) => {
     const item = await one(memory, scope, n);
@@ -50,7 +50,7 @@ const changes = {
   },
   pin: async (memory, scope, n) => {
     const item = await one(memory, scope, n);
-    if (item) await memory.memories.pin(item.id, n % 2 === 0, { scope });
+    if (item) await memory.memories.update(item.id, { pinned: n % 2 === 0 }, { scope });
   },
   remove: async (memory, scope, n) => {
     const item = await one(memory, scope, n);

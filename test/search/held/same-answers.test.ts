@@ -148,7 +148,7 @@ async function change(
   const changing = {
     remove: () => memory.memories.remove(item.id, access),
     restore: () => memory.memories.restore(item.id, access),
-    pin: () => memory.memories.pin(item.id, !item.pinned, access),
+    pin: () => memory.memories.update(item.id, { pinned: !item.pinned }, access),
     rewrite: () =>
       memory.memories.update(item.id, { text: `Chloe tells of tea ${made.which % 50}.` }, access),
   };
