@@ -7,7 +7,6 @@ import { loadBench } from "./recall/load-bench.js";
 import { compareThreads } from "./recall/long-threads.js";
 import { fullSizes, smallSizes } from "./recall/sizes.js";
 import { compareThroughput } from "./recall/throughput.js";
-import { compareTraces } from "./recall/traces-cost.js";
 import { compareWrites, measureLinks } from "./recall/write-cost.js";
 import { printEnvironment, printLoad, printResult } from "./report.js";
 
@@ -33,7 +32,6 @@ try {
   const { longThread, remember } = await compareThreads(database, bench, sizes);
   const growthP95 = await compareGrowth(database, bench, sizes);
   // Last: they add to what the others read.
-  const traces = await compareTraces(database, bench, sizes);
   const { add, addCold, ...writeCost } = await compareWrites(bench, sizes);
   const edgeMs = await measureLinks(database, bench, sizes);
   await bench.peers?.close();
@@ -48,7 +46,7 @@ try {
   const writeGrowth = { add, addCold, remember };
   printResult({
     ...{ speedup, ...sourceCost, growthP95, roundTrips, ...writeCost, edgeMs },
-    ...{ dims1536, longThread, writeGrowth, held, throughput, traces },
+    ...{ dims1536, longThread, writeGrowth, held, throughput },
   });
 } finally {
   await database.close();

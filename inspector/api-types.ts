@@ -96,7 +96,6 @@ export interface ShownTurn {
   readonly summaryId: number | null;
   readonly memories: readonly ShownMemory[];
   readonly leftOut: number;
-  readonly block: string | null;
 }
 
 interface ShownMemory {

@@ -19,7 +19,7 @@ const shownInDocs = new Set(["thread", "question", "summaries", "memory"]);
 
 const memory = createMemory({
   ...{ database: ":memory:", model: new OfflineChatModel(), embeddings: new HashingEmbeddings() },
-  config: { retrieval: { traces: true }, memories: { linkSimilarity: 0.3 } },
+  config: { memories: { linkSimilarity: 0.3 } },
   ...{ jobs: "inline" as const },
 });
 await memory.setup();

@@ -11,8 +11,6 @@ import type { Scope } from "./scope/scope.js";
 import { findEnergyToday } from "./usage/energy-statements.js";
 import type { MemoryWithWayIn } from "./way-in.js";
 
-type Call = (...args: never[]) => unknown;
-
 /** Most cells that are asked at the same time. */
 const askedAtOnce = 8;
 
@@ -67,46 +65,6 @@ export function byId<
   const { after: _, ...rest } = page ?? {};
   return pageById(cells.length, page ?? {}, (place, within) =>
     (cells[place] as Cell).run((memory) => list(memory)({ ...rest, ...within } as Page)),
-  );
-}
-
-/** Opens a background graph. */
-type OpenGraph = Memory[Extract<keyof Memory, `${string}Graph`>];
-
-const runs = new Set<PropertyKey>(["invoke", "stream", "streamEvents", "streamLog"]);
-
-/** A graph of all cells: each run is of the cell of the scope that it is given. */
-export function graph<Open extends OpenGraph>(
-  cells: Cells,
-  of: (memory: MemoryWithWayIn) => Open,
-): () => ReturnType<Open> {
-  const openIn = (cell: Cell) => of(cell.opened().memory)() as ReturnType<Open> & object;
-  return () => {
-    const [first] = cells.all as [Cell];
-    const own = openIn(first);
-    return new Proxy(own, {
-      get(target, member) {
-        const found: unknown = Reflect.get(target, member);
-        if (typeof found !== "function") return found;
-        if (!runs.has(member)) return found.bind(target);
-        return (input: { readonly scope?: unknown } | undefined, ...rest: unknown[]) => {
-          // What its caller set on it, as LangGraph's server its checkpointer, holds for each run.
-          const there = Object.assign(openIn(cells.of(input?.scope)), changed(own, openIn(first)));
-          return Reflect.apply(Reflect.get(there, member) as Call, there, [input, ...rest] as never);
-        };
-      },
-    });
-  };
-}
-
-/** The members of `graph` that were set since it was opened, as `fresh` has them otherwise. */
-function changed(graph: object, fresh: object): object {
-  const settable = ["checkpointer", "store", "name"] as const;
-  return Object.fromEntries(
-    settable.flatMap((name) => {
-      const value: unknown = Reflect.get(graph, name);
-      return value === Reflect.get(fresh, name) ? [] : [[name, value]];
-    }),
   );
 }
 

@@ -5,7 +5,6 @@ import {
   eachInUse,
   exportFrom,
   firstFound,
-  graph,
   known,
   listEvents,
   listed,
@@ -48,7 +47,7 @@ export type Routes<Api> = {
 
 /** Where each call of a memory with several cells goes. */
 export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpointer">> = {
-  ...{ record: "0.scope", recall: "0.scope", remember: "0.scope", query: "0.scope", explain: "0.scope" },
+  ...{ record: "0.scope", recall: "0.scope", remember: "0.scope", query: "0.scope" },
   summaries: { list: "0.scope" },
   memories: {
     list: (cells, of) => (page) => byId(cells.within(page?.scope), page, of),
@@ -103,10 +102,6 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
       return joined.sort((a, b) => b.count - a.count);
     },
     list: (cells, of) => (selection) => listEvents(cells, of, selection),
-  },
-  lifecycle: {
-    run: (cells, of) => async (input) =>
-      sums(await each(cells.within(input?.scope), (memory) => of(memory)(input))),
   },
   jobs: {
     list:
@@ -170,14 +165,7 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
       "A store is taken over by a memory of one cell: import it there, and then what `memory.export` gives of each scope here.",
     );
   },
-  summarizationGraph: graph,
-  extractionGraph: graph,
-  compressionGraph: graph,
-  noteGraph: graph,
-  compactionGraph: graph,
-  insightsGraph: graph,
-  consolidationGraph: graph,
-  consolidate: "0.scope",
+  graphs: (cells, of) => () => of((cells.all[0] as Cell).opened().memory)(),
   users: {
     list: (cells, of) => (page) => listOwners(cells, of, page),
     merge: (cells, of) => async (merge) => {
@@ -206,8 +194,8 @@ export const routes: Routes<Omit<MemoryWithWayIn, "setup" | "cells" | "checkpoin
   },
   energyConsumedSinceLastPoll: (cells, of) => () =>
     known(cells).reduce((sum, memory) => sum + of(memory)(), 0),
-  upkeep: (cells, of) => async () =>
-    (await eachInUse(cells, (memory) => of(memory)())).reduce((sum, count) => sum + count, 0),
+  upkeep: (cells, of) => async (which) =>
+    (await eachInUse(cells, (memory) => of(memory)(which))).reduce((sum, count) => sum + count, 0),
   work: (cells) => (input) => joinWorks(cells, input),
   reembed: (cells, of) => async (how) => {
     const parts = await each(cells.all, (memory) => of(memory)(how));

@@ -1,4 +1,5 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { z } from "zod";
 import { closeAfterCalls } from "./calls-under-way.js";
 import type { OpenedCell } from "./cell.js";
 import { celledMemory } from "./celled-memory.js";
@@ -6,7 +7,6 @@ import { type CellNumber, setUpCell } from "./cells/cell-record.js";
 import { soleCell } from "./cells/cells-api.js";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import { createConsentsApi } from "./consents/consents-api.js";
-import { consolidate } from "./consolidation/consolidate.js";
 import { claimConversation, refuseInConversation } from "./conversation/claim-conversation.js";
 import { endThread } from "./conversation/end-thread.js";
 import { listMessages } from "./conversation/list-messages.js";
@@ -125,7 +125,7 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
   const patient = { ...runtime, db: db.patient };
   const observe = createObserve(db, config.telemetry, runtime.redactor);
   const upkeep: Upkeep = createUpkeep(runtime, patient, observe, options.jobs ?? "background");
-  const { background, lifecycle } = upkeep;
+  const { background } = upkeep;
   let saver: PostgresSaver | undefined;
   let closing: Promise<void> | undefined;
 
@@ -148,7 +148,6 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
     quarantine: createQuarantineApi(runtime),
     changes: createChangesApi(db),
     events: createEventsApi(db),
-    lifecycle: lifecycle.api,
     jobs: createJobsApi(db, upkeep.startTicket),
     consents: createConsentsApi(runtime),
     transcript: { search: (input) => searchTranscript(runtime, input) },
@@ -161,8 +160,7 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
     store: (input) =>
       createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
     importStore: (input = {}) => importStore(patient, input, options.isolation === "rls"),
-    ...openGraphs(upkeep.jobs),
-    consolidate: (input) => consolidate(runtime, upkeep.jobs.consolidation, input),
+    graphs: () => openGraphs(upkeep.jobs),
     users: holdingNone(createUsersApi(runtime), holding),
     apps: createApps(runtime, upkeep, holding),
     stats: statsOn(runtime),
@@ -194,16 +192,17 @@ function createCell(options: MemoryOptions, at: CellPlace): OpenedCell {
   return { memory: options.isolation === "rls" ? (isolatedMemory(memory) as MemoryWithWayIn) : memory, db };
 }
 
-/** The background graphs as callers open them: copies, since LangGraph's server sets its own checkpointer on what it is given. */
-function openGraphs(jobs: Upkeep["jobs"]) {
+/** Copies, since LangGraph's server sets its own checkpointer on what it is given. */
+function openGraphs(jobs: Upkeep["jobs"]): ReturnType<Memory["graphs"]> {
+  const { summarization, extraction, compression, note, compaction, insights, consolidation } = jobs;
   return {
-    summarizationGraph: () => jobs.summarization.graph.withConfig({}),
-    extractionGraph: () => jobs.extraction.graph.withConfig({}),
-    compressionGraph: () => jobs.compression.graph.withConfig({}),
-    noteGraph: () => jobs.note.graph.withConfig({}),
-    compactionGraph: () => jobs.compaction.graph.withConfig({}),
-    insightsGraph: () => jobs.insights.graph.withConfig({}),
-    consolidationGraph: () => jobs.consolidation.graph.withConfig({}),
+    summarization: summarization.graph.withConfig({}),
+    extraction: extraction.graph.withConfig({}),
+    compression: compression.graph.withConfig({}),
+    note: note.graph.withConfig({}),
+    compaction: compaction.graph.withConfig({}),
+    insights: insights.graph.withConfig({}),
+    consolidation: consolidation.graph.withConfig({}),
   };
 }
 
@@ -261,7 +260,7 @@ function createRounds(
   observe: Observe,
   { background, start }: Upkeep,
   holding: Holding,
-): Pick<Memory, "record" | "recall" | "remember" | "query" | "explain"> {
+): Pick<Memory, "record" | "recall" | "remember" | "query"> {
   return {
     record: async (input) => {
       const { recorded, lastSeq } = await record(runtime, input);
@@ -284,7 +283,8 @@ function createRounds(
       background.startSweeping();
       return remembered;
     },
-    query: (async (input: MemoryQuery) => {
+    query: (async ({ explain, ...input }: MemoryQuery & { readonly explain?: unknown }) => {
+      if (parseInput(explainSchema, explain, "explain")) return explainQuery(runtime, input);
       const { hits, form, budgetTokens } = await observe(
         spans.query,
         (seen) => queryMemories({ ...runtime, db: seen }, input),
@@ -292,9 +292,10 @@ function createRounds(
       );
       return form === null ? fittingHits(hits, budgetTokens) : bulletsOf(hits, form, budgetTokens);
     }) as Memory["query"],
-    explain: (input) => explainQuery(runtime, input),
   };
 }
+
+const explainSchema = z.boolean().optional();
 
 /** Conversations: their list, and what becomes of one. */
 function createThreads(

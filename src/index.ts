@@ -5,15 +5,7 @@ export type { PendingConsent } from "./consents/consent-lines.rule.js";
 export type { ConsentListing } from "./consents/consent-rows.js";
 export type { ConsentsApi } from "./consents/consents-api.js";
 export type { ConsentDecision } from "./consents/decide-consent.js";
-export type {
-  Consolidated,
-  ConsolidatedPair,
-  ConsolidateInput,
-  PairedMemory,
-} from "./consolidation/consolidate.js";
 export type { ConsolidationConfig } from "./consolidation/consolidation-options.js";
-export type { PairVerdict } from "./consolidation/pair-votes.rule.js";
-export type { PairRefusal } from "./consolidation/settle-pairs.rule.js";
 export type { ClaimedThread, ThreadClaim } from "./conversation/claim-conversation.js";
 export type { ConversationConfig } from "./conversation/conversation-options.js";
 export type { EndedThread, EndThread } from "./conversation/end-thread.js";
@@ -38,6 +30,7 @@ export type { Purged } from "./forgetting/erase-app-memories.js";
 export type { ForgetOptions, ForgetProgress, Forgotten } from "./forgetting/erase-scope.js";
 export type { DeleteThread } from "./forgetting/forget.js";
 export type { InsightsConfig } from "./insights/insights-options.js";
+export type { UpkeepInput } from "./jobs/background-work.js";
 export type { JobKind, WorkName } from "./jobs/job-kinds.rule.js";
 export type { PgBossInstance, PgBossOptions, QueueOption } from "./jobs/job-queue.js";
 export type { JobsApi, ListJobs } from "./jobs/jobs-api.js";
@@ -128,7 +121,6 @@ export {
   type WithMemoryOptions,
   withMemory,
 } from "./langgraph/wrap/with-memory.js";
-export type { LifecycleApi, LifecycleResult } from "./lifecycle/lifecycle.js";
 export type { LifecycleConfig } from "./lifecycle/lifecycle-work.js";
 export { type FieldsFirstLogger, fieldsFirst, type LogFields, type Logger } from "./logger.js";
 export type { ChangeEvent } from "./memories/changes/change-line.js";

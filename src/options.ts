@@ -5,9 +5,19 @@ import {
   type ConsolidationConfig,
   consolidationOptionsSchema,
 } from "./consolidation/consolidation-options.js";
-import { type ConversationConfig, conversationOptionsSchema } from "./conversation/conversation-options.js";
+import {
+  type ConversationConfig,
+  type ConversationOptions,
+  conversationConstants,
+  conversationOptionsSchema,
+} from "./conversation/conversation-options.js";
 import { MemoryError, messageOf } from "./errors.js";
-import { type InsightsConfig, insightsOptionsSchema } from "./insights/insights-options.js";
+import {
+  type InsightsConfig,
+  type InsightsOptions,
+  insightConstants,
+  insightsOptionsSchema,
+} from "./insights/insights-options.js";
 import {
   type JobsConfig,
   jobsOptionsSchema,
@@ -33,7 +43,12 @@ import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-data
 import { type TelemetryConfig, telemetryOptionsSchema } from "./rounds/observe.js";
 import { type RetrievalConfig, retrievalOptionsSchema } from "./search/retrieval-options.js";
 import { type StoreConfig, storeOptionsSchema } from "./store/store-options.js";
-import { type SummaryConfig, summaryOptionsSchema } from "./summaries/summary-window.rule.js";
+import {
+  type SummaryConfig,
+  type SummaryOptions,
+  summaryConstants,
+  summaryOptionsSchema,
+} from "./summaries/summary-window.rule.js";
 import { namesKeys } from "./text/parse-input.js";
 import { type EnergyConfig, energyOption } from "./usage/energy-options.js";
 
@@ -91,7 +106,7 @@ export interface MemoryConfig {
   readonly summaries?: SummaryConfig | undefined;
   /** Which facts and episodes are made and kept, and when two are the same. */
   readonly memories?: MemoriesConfig | undefined;
-  /** Whether, how often and how many insights into a user are made. */
+  /** Whether insights into a user are made. */
   readonly insights?: InsightsConfig | undefined;
   /** How facts, episodes, procedures, notes, compaction, insights and consolidation are made in the background. */
   readonly upkeep?: UpkeepConfig | undefined;
@@ -122,7 +137,13 @@ export interface MemoryConfig {
 type ParsedConfig = z.output<typeof configSchema>;
 
 /** Everything tunable, with defaults filled in. */
-export type ResolvedConfig = Omit<ParsedConfig, "preset" | "categories" | "allowlists" | "consent"> & {
+export type ResolvedConfig = Omit<
+  ParsedConfig,
+  "preset" | "categories" | "allowlists" | "consent" | "summaries" | "insights" | "conversation"
+> & {
+  readonly summaries: SummaryOptions;
+  readonly insights: InsightsOptions;
+  readonly conversation: ConversationOptions;
   readonly policy: CategoryPolicy;
   readonly consent: ConsentPolicy;
 };
@@ -138,7 +159,14 @@ export function resolveConfig(config: MemoryConfig | string | undefined): Resolv
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
   const { preset: _preset, categories, allowlists, consent, ...rest } = parsed.data;
   const policy = categoryPolicy(categories, allowlists);
-  return { ...rest, policy, consent: consentPolicy(consent, policy) };
+  return {
+    ...rest,
+    summaries: { ...rest.summaries, ...summaryConstants },
+    insights: { ...rest.insights, ...insightConstants },
+    conversation: { ...rest.conversation, ...conversationConstants },
+    policy,
+    consent: consentPolicy(consent, policy),
+  };
 }
 
 /**

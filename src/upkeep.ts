@@ -1,7 +1,6 @@
 import { createConsentExpiryWork } from "./consents/consents-api.js";
 import { createConsolidationJob } from "./consolidation/consolidation-graph.js";
 import { createConsolidationWork } from "./consolidation/consolidation-work.js";
-import { forgetOldBlocks } from "./conversation/shown-turns.js";
 import { createCompressionJob } from "./episodes/compression-graph.js";
 import { MemoryError } from "./errors.js";
 import { createExtractionJob } from "./facts/extraction-graph.js";
@@ -28,7 +27,6 @@ import type { DueTask, Remembered } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
 import type { ThreadRef } from "./scope/scope.js";
 import { sweepHeldProcesses } from "./search/held/held-processes.js";
-import { traceDays } from "./search/retrieval-options.js";
 import { createStoreSweep } from "./store/sweep-items.js";
 import { createSummaryWorker } from "./summaries/claim-summary.js";
 import { createSummarizationJob } from "./summaries/summarization-graph.js";
@@ -36,7 +34,6 @@ import { createSummarizationJob } from "./summaries/summarization-graph.js";
 /** The work that one memory does in the background. */
 export interface Upkeep {
   readonly background: QueuedWork;
-  readonly lifecycle: ReturnType<typeof createLifecycle>;
   readonly jobs: {
     readonly summarization: ReturnType<typeof createSummarizationJob>;
     readonly extraction: ReturnType<typeof createExtractionJob>;
@@ -82,7 +79,6 @@ export function createUpkeep(
   const withoutModel: Worker[] = [
     createConsentExpiryWork(db),
     ...[lifecycle.work, lifecycle.trimming, heldProcessWork(db), createStoreSweep(patient.db)],
-    traceWork(runtime),
   ];
   // Made once: a sweep remembers when it last looked for each.
   const forAll = (worker: Worker) => acrossAllTenants(db, worker);
@@ -99,7 +95,6 @@ export function createUpkeep(
   };
   return {
     background,
-    lifecycle,
     jobs: jobsOf,
     startNote: (threadRef) => background.start(keepTenant(tasks.note.of(threadRef))),
     async startTicket(ticket) {
@@ -193,10 +188,4 @@ function heldProcessWork(db: Database): Worker {
   return sweepWork("processes", {
     ...{ intervalMs: oldSweepMs, name: "Processes that are gone", run: () => sweepHeldProcesses(db) },
   });
-}
-
-/** Upkeep that takes away the words of memory blocks that were kept long enough. */
-function traceWork({ db, config }: Runtime<ResolvedConfig>): Worker {
-  const run = () => forgetOldBlocks(db.patient, traceDays(config.retrieval));
-  return sweepWork("traces", { intervalMs: oldSweepMs, name: "Old memory blocks", run });
 }

@@ -16,24 +16,10 @@ export function ShownBeside({
   readonly params: Params;
 }) {
   const whose = whoseOf(params);
-  const block = turn?.block ?? null;
   return (
     <aside class="shown">
-      <h3>
-        {block !== null
-          ? "Memory, as the model was shown it"
-          : turn
-            ? "Memories that were shown"
-            : "What was shown is not kept"}
-      </h3>
-      {block !== null && <Block text={block} />}
-      {turn && block === null && <ShownMemories turn={turn} whose={whose} />}
-      {turn && block !== null && turn.memories.length > 0 && (
-        <details>
-          <summary>The {count(turn.memories.length)} memories in it</summary>
-          <ShownMemories turn={turn} whose={whose} />
-        </details>
-      )}
+      <h3>{turn ? "Memories that were shown" : "What was shown is not kept"}</h3>
+      {turn && <ShownMemories turn={turn} whose={whose} />}
       {question !== "" && <AsItWouldBe question={question} params={params} />}
     </aside>
   );
@@ -48,8 +34,8 @@ function Block({ text }: { readonly text: string }) {
 }
 
 function ShownMemories({ turn, whose }: { readonly turn: ShownTurn; readonly whose: Params }) {
-  const { memories, leftOut, block, summaryId } = turn;
-  if (memories.length === 0 && block === null) {
+  const { memories, leftOut, summaryId } = turn;
+  if (memories.length === 0) {
     return (
       <p class="note">{summaryId === null ? "Nothing was shown." : `Only summary ${summaryId} was shown.`}</p>
     );
@@ -66,8 +52,7 @@ function ShownMemories({ turn, whose }: { readonly turn: ShownTurn; readonly who
         ))}
       </ul>
       <p class="faint">
-        {block === null && "In the words of today. "}
-        {leftOut > 0 && `${count(leftOut)} more were known and not shown.`}
+        In the words of today. {leftOut > 0 && `${count(leftOut)} more were known and not shown.`}
       </p>
     </>
   );

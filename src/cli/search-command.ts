@@ -40,7 +40,7 @@ async function search(query: string, flags: SearchFlags): Promise<void> {
     const { agent, top: topK } = flags;
     const asked = { scope, query, topK };
     if (flags.explain) {
-      const found = await memory.explain({ ...asked, agent });
+      const found = await memory.query({ ...asked, agent, explain: true });
       return print(flags, found, () => explained(found));
     }
     const [hits, rows] = flags.transcript

@@ -17,24 +17,16 @@ export const jobsOptionsSchema = z.strictObject({
 /** How background work runs in this process. */
 export interface JobsConfig extends z.input<typeof jobsOptionsSchema> {}
 
-/** Options of each kind of work that asks a model, but for how often it is tried. */
-export const workOptions = {
-  /** Longest wait for one model call. A background call that takes longer is stuck. @default 30_000 */
-  timeoutMs: timerOption.min(1).default(30_000),
-  /**
-   * Tokens of conversation given to the model in one call; more is worked on in pieces. An eighth of a 128k window.
-   *
-   * @default 16_000
-   */
-  inputBudgetTokens: z.int().min(200).default(16_000),
-  /**
-   * How long a worker may be silent before another takes over: two model calls and their repairs.
-   *
-   * @default 150_000
-   */
-  leaseMs: spanOption.min(1).default(150_000),
-  /** Wait after the first failure; doubles each time, up to an hour. @default 30_000 */
-  retryDelayMs: timerOption.min(0).default(30_000),
+/** What each kind of work that asks a model has, but for how often it is tried. */
+export const workConstants = {
+  /** Longest wait for one model call. A background call that takes longer is stuck. */
+  timeoutMs: 30_000,
+  /** Tokens of conversation given to the model in one call; more is worked on in pieces. An eighth of a 128k window. */
+  inputBudgetTokens: 16_000,
+  /** How long a worker may be silent before another takes over: two model calls and their repairs. */
+  leaseMs: 150_000,
+  /** Wait after the first failure; doubles each time, up to an hour. */
+  retryDelayMs: 30_000,
 };
 
 /** How often work is tried. */
@@ -48,14 +40,27 @@ export interface Tries {
 }
 
 export const taskOptionsSchema = z.strictObject({
-  ...workOptions,
+  /**
+   * Tokens of conversation given to the model in one call; more is worked on in pieces. An eighth of a 128k window.
+   *
+   * @default 16_000
+   */
+  inputBudgetTokens: z.int().min(200).default(workConstants.inputBudgetTokens),
+  /**
+   * How long a worker may be silent before another takes over: two model calls and their repairs.
+   *
+   * @default 150_000
+   */
+  leaseMs: spanOption.min(1).default(workConstants.leaseMs),
+  /** Wait after the first failure; doubles each time, up to an hour. @default 30_000 */
+  retryDelayMs: timerOption.min(0).default(workConstants.retryDelayMs),
   /**
    * Longest wait for one model call, and for the embeddings of up to a hundred texts that are written; each further hundred
    * may take as long again. A call that takes longer is stuck.
    *
    * @default 30_000
    */
-  timeoutMs: workOptions.timeoutMs,
+  timeoutMs: timerOption.min(1).default(workConstants.timeoutMs),
   /**
    * Most calls for the facts of some messages, an episode or a procedure: eight are half a megabyte of English. Of longer
    * messages the middle is left out; what more of them there are, facts are extracted of in further pieces of work.

@@ -205,7 +205,6 @@ export function shownBy(recalled: Recalled): ShownRound {
     similarity: bestSimilarity(found),
     ...(answered && { recallMs: answered.tookMs }),
     ...{ summaryId: summary?.id ?? null, leftOut: memories.leftOut },
-    block: recalled.traced ? memoryBlock(recalled) : null,
   };
 }
 

@@ -117,7 +117,6 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
       top: found.changes,
     },
     consents: found.consents,
-    ...(retrieval.traces && { traced: true }),
   };
   const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
   reportNotes(deps, { scope, threadId }, fitting);

@@ -46,11 +46,11 @@ export interface Recalled {
   readonly processing: Conversation["processing"];
   /** The recorded messages after the summary's end, in order. */
   readonly gap: readonly BaseMessage[];
-  /** The oldest of them that are left out, since they are more than `conversation.maxGapMessages` or so; else null. */
+  /** The oldest of them that are left out, since they are more than 400 or so; else null. */
   readonly leftOut: Conversation["leftOut"];
   /** The last messages that the summary covers, to be shown word for word beside it: whole rounds, in order. */
   readonly recent: readonly BaseMessage[];
-  /** Ids of those of them whose text is not whole: they alone exceed `summaries.keepRecentTokens`. */
+  /** Ids of those of them whose text is not whole: they alone have more than 2,000 tokens. */
   readonly shortened: readonly string[];
   /** The round that the summary ends with, where the gap holds no user's message. */
   readonly lastRound: readonly BaseMessage[];
@@ -73,8 +73,6 @@ export interface Recalled {
   };
   /** What waits for the user's consent and may be asked about, newest first; only where the recall asked for it. */
   readonly consents: readonly PendingConsent[];
-  /** Set where `retrieval.traces` asks to keep the memory block. */
-  readonly traced?: boolean;
 }
 
 /** How a recall was answered: from what this process holds of its owners, or by the statement that reads the tables. */

@@ -118,21 +118,6 @@ export const retrievalOptionsSchema = z.strictObject({
    * @default true
    */
   fill: z.boolean().default(true),
-  /**
-   * Whether the memory block of each turn is kept word for word, for `threads.shown`, and for how long: true for 7 days.
-   * Without, the ids and scores of what it showed are: what is forgotten later is in no copy.
-   *
-   * @default false
-   */
-  traces: z
-    .union([
-      z.boolean(),
-      z.strictObject({
-        /** Days that a block is kept for, 1 to 3,650. */
-        keepDays: z.int().min(1).max(3_650),
-      }),
-    ])
-    .default(false),
   /** Longest wait for the embedding of a question; recall goes on without it. @default 2_000 */
   embedTimeoutMs: timerOption.min(1).default(2_000),
   /**
@@ -145,14 +130,6 @@ export const retrievalOptionsSchema = z.strictObject({
   /** Which owners this process holds in memory, and for how long; false for none. @default as `HeldConfig` says */
   held: heldOption.prefault({}),
 });
-
-/** Days that memory blocks are kept for: long enough to look into what a user reports. */
-const defaultTraceDays = 7;
-
-/** For how many days memory blocks are kept that any process wrote down. */
-export function traceDays({ traces }: RetrievalOptions): number {
-  return typeof traces === "object" ? traces.keepDays : defaultTraceDays;
-}
 
 /** How memories are found. */
 export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}

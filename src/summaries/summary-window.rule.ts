@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type JobRuntime, workOptions } from "../jobs/jobs-options.js";
+import { type JobRuntime, workConstants } from "../jobs/jobs-options.js";
 import type { Runtime } from "../runtime.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
 import { smallCount } from "../text/parse-input.js";
@@ -9,13 +9,6 @@ export const summaryOptionsSchema = z.strictObject({
   windowMessages: smallCount.min(2).default(14),
   /** First seq after which a round's end starts a summary: three rounds of plain chat. @default 5 */
   afterSeq: z.int().min(0).default(5),
-  /**
-   * Tokens that no summary covers after which a round's end starts one, however few the messages: what one call of the
-   * model holds. Rounds of ordinary chat have some hundred.
-   *
-   * @default 16_000
-   */
-  afterTokens: z.int().min(1).default(16_000),
   /**
    * Messages that no summary covers after which a round's end starts the next one: with 2 every round, which keeps the gap
    * smallest; with 8 a summary costs a quarter of the calls. The first one waits for `afterSeq`.
@@ -30,32 +23,37 @@ export const summaryOptionsSchema = z.strictObject({
    * @default 6
    */
   keepRecentMessages: smallCount.max(1_000).default(6),
+});
+
+/** What is no setting. Tests change it. */
+export const summaryConstants = {
   /**
-   * Most tokens of them. Older rounds give way first; of a round that alone is longer the calls of tools, then the middle of
-   * its texts. Some pages.
-   *
-   * @default 2_000
+   * Tokens that no summary covers after which a round's end starts one, however few the messages: what one call of the
+   * model holds. Rounds of ordinary chat have some hundred.
    */
-  keepRecentTokens: z.int().min(200).max(1_000_000).default(2_000),
-  ...workOptions,
+  afterTokens: 16_000,
+  /**
+   * Most tokens of the messages shown beside the summary, some pages. Older rounds are left out first; of a round that alone is
+   * longer the calls of tools, then the middle of its texts.
+   */
+  keepRecentTokens: 2_000,
+  ...workConstants,
   /**
    * Most calls for one summary, a summary of eight being half a megabyte of English. What a thread has said beyond it
    * waits for the next summary; only of a single round that is longer is the middle left out.
-   *
-   * @default 8
    */
-  mostPieces: z.int().min(1).default(8),
-  /** Longest summary kept; a window of 14 messages needs far less. @default 4_000 */
-  maxCharacters: z.int().min(200).default(4_000),
-  /** Tries before a summary is left `failed` for good; the next round starts a fresh one anyway. @default 5 */
-  maxAttempts: z.int().min(1).default(5),
-});
+  mostPieces: 8,
+  /** Longest summary kept; a window of 14 messages needs far less. */
+  maxCharacters: 4_000,
+  /** Tries before a summary is left `failed` for good; the next round starts a fresh one anyway. */
+  maxAttempts: 5,
+};
 
 /** How summaries are made. */
 export interface SummaryConfig extends z.input<typeof summaryOptionsSchema> {}
 
 /** How summaries are made. */
-export type SummaryOptions = z.output<typeof summaryOptionsSchema>;
+export type SummaryOptions = z.output<typeof summaryOptionsSchema> & Readonly<typeof summaryConstants>;
 
 /** What making summaries takes. */
 export type SummaryRuntime = JobRuntime & Runtime<{ readonly summaries: SummaryOptions }>;

@@ -109,7 +109,7 @@ function lowerSummary({ config }: LoweringRules, line: ExportLineOf<"summary">):
   if (status !== "completed" || text === null) return { line: { ...line, text: null }, held: false };
   const problem =
     text.length > config.summaries.maxCharacters
-      ? "not imported: it is longer than `summaries.maxCharacters`"
+      ? "not imported: it is longer than a summary may be"
       : instructsAnywhere(text)
         ? "not imported: it reads as instructions"
         : null;

@@ -114,7 +114,6 @@ describe("lists over all cells", () => {
     expect((await memory.stats({ by: "app" })).appCount).toBe(0);
     expect((await memory.energy.consumed({ by: "kind" })).length).toBe(0);
     expect((await memory.energy.level()).level).toBe(100);
-    expect(await memory.lifecycle.run()).toEqual({ softDeleted: 0, purged: 0 });
     expect(memory.databaseStatus().state).toBe("up");
   });
 });

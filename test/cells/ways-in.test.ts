@@ -192,7 +192,7 @@ describe("over several cells", () => {
     const threadId = randomUUID();
     const messages = Array.from({ length: 8 }, (_, n) => ({ role: "user" as const, content: `Line ${n}` }));
     await memory.record({ scope, threadId, messages });
-    const graph = memory.summarizationGraph();
+    const graph = memory.graphs().summarization;
     expect((await graph.getGraphAsync()).nodes).toHaveProperty("summarize");
     const { status } = await graph.invoke({ scope, threadId });
     expect(["completed", "skipped"]).toContain(status);

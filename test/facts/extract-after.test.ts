@@ -121,7 +121,7 @@ describe("memories.extractAfter", () => {
     const { memory, calls } = extracting({ messages: 4 });
     const thread = newAddress();
     await say(memory, thread, "I moved to Porto.");
-    await memory.extractionGraph().invoke(thread);
+    await memory.graphs().extraction.invoke(thread);
     expect(calls().map(said)).toEqual([["I moved to Porto."]]);
   });
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { httpClients } from "./http-client.js";
 
@@ -14,7 +15,7 @@ it("a stream of changes says where some are no longer kept, and goes on with tho
   now = new Date(now.getTime() + 8 * dayMs);
   await memory.memories.add({ text: "The user likes plums." }, { scope });
   now = new Date(now.getTime() + 8 * dayMs);
-  await memory.lifecycle.run();
+  await runLifecycle(memory);
   const { app, token } = httpClients(memory, { ana: { role: "user", scope } });
   const gone = new AbortController();
   const response = await app.request("/changes/stream?since=0", {

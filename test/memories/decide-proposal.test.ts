@@ -18,8 +18,7 @@ const standing = (fields: Partial<StandingConsent> = {}): StandingConsent => ({
   ...{ text: "The user is at home in Porto.", validFrom: null, signals: [{ turn: 1 }] },
   ...fields,
 });
-const decide = (wanted: ProposedChange, ...others: StandingConsent[]) =>
-  decideProposal(wanted, others, 0.75);
+const decide = (wanted: ProposedChange, ...others: StandingConsent[]) => decideProposal(wanted, others, 0.75);
 
 describe("a proposed change", () => {
   it("waits; the same again is counted; another value takes its place", () => {

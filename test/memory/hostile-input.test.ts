@@ -328,8 +328,6 @@ describe("waits longer than timers wait", () => {
   it("are refused as settings, and cut where a timer is set", async () => {
     for (const config of [
       { jobs: { sweepIntervalMs: 2 ** 31 } },
-      { summaries: { timeoutMs: 2 ** 31 } },
-      { summaries: { retryDelayMs: 2 ** 31 } },
       { upkeep: { timeoutMs: 2 ** 31 } },
       { upkeep: { retryDelayMs: 2 ** 31 } },
       { retrieval: { embedTimeoutMs: 2 ** 31 } },

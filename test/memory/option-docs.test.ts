@@ -9,17 +9,12 @@ const source = join(import.meta.dirname, "../../src");
 /** Each group of settings, and where they are described. */
 const groups = {
   database: ["postgres/open-database.ts", "databaseOptionsSchema"],
-  summaries: [
-    "summaries/summary-window.rule.ts",
-    "summaryOptionsSchema",
-    "jobs/jobs-options.ts",
-    "workOptions",
-  ],
+  summaries: ["summaries/summary-window.rule.ts", "summaryOptionsSchema"],
   conversation: ["conversation/conversation-options.ts", "conversationOptionsSchema"],
   memories: ["memories/item/memory-options.ts", "memoryOptionsSchema"],
   "memories.extractAfter": ["memories/item/memory-options.ts", "extractAfterSchema"],
   insights: ["insights/insights-options.ts", "insightsOptionsSchema"],
-  upkeep: ["jobs/jobs-options.ts", "taskOptionsSchema", "jobs/jobs-options.ts", "workOptions"],
+  upkeep: ["jobs/jobs-options.ts", "taskOptionsSchema"],
   notes: ["notes/notes-options.ts", "notesOptionsSchema"],
   jobs: ["jobs/jobs-options.ts", "jobsOptionsSchema"],
   consolidation: ["consolidation/consolidation-options.ts", "consolidationOptionsSchema"],

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type AppScope, type Memory, shownBy } from "../../src/index.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { recordingLogger } from "../support/recording-logger.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes, newApp } from "./note-facts.js";
 
@@ -148,7 +149,7 @@ describe("memory.notes.remove", () => {
 
 describe("memory.notes.purge", () => {
   it("leaves no word of any note anywhere, and who did it", async () => {
-    const memory = db.memory({ config: { retrieval: { traces: true } } });
+    const memory = db.memory();
     const scope = newApp();
     const word = `w${randomUUID().slice(0, 8)}`;
     const notes = [1, 2, 3, 4].map((at) => `Lesson ${at} is about ${word}.`);
@@ -172,7 +173,7 @@ describe("memory.notes.purge", () => {
     });
     const before = await findEverywhere(db, word);
     expect(Object.keys(before)).toEqual(
-      expect.arrayContaining(["change_log", "consent_request", "history", "memory", "memory_term", "shown"]),
+      expect.arrayContaining(["change_log", "consent_request", "history", "memory", "memory_term"]),
     );
 
     const expected = { deletedCount: 3, hiddenCount: 2 };
@@ -200,7 +201,7 @@ describe("memory.notes.purge", () => {
     await memory.memories.add(kept, { scope });
     await memory.notes.remove(id, { scope });
     now = new Date("2030-03-01T00:00:00Z");
-    await memory.lifecycle.run({ scope });
+    await runLifecycle(memory, { scope });
     expect(await findEverywhere(db, `lesson about ${word}`)).toEqual({ history: 3 });
     expect(await memory.notes.purge({ scope })).toEqual({ deletedCount: 0, hiddenCount: 0 });
     expect(await findEverywhere(db, `lesson about ${word}`)).toEqual({});

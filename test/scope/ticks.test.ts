@@ -6,6 +6,7 @@ import { HashingEmbeddings } from "../../src/testing/index.js";
 import { linesOf } from "../support/export-lines.js";
 import { type HeldCopies, heldCopies } from "../support/held-copies.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import { newAddress, say } from "../support/thread-facts.js";
@@ -178,7 +179,7 @@ describe("a copy of what is held of an owner, kept by ticks, is right after each
     await kept(memory.memories.add(drafts, { scope }));
     for (const days of [2, 80, 100]) {
       now += days * 86_400_000;
-      await kept(memory.lifecycle.run({ scope }));
+      await kept(runLifecycle(memory, { scope }));
     }
     expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual([
       "The ship comes on Mondays.",
@@ -195,7 +196,7 @@ describe("a copy of what is held of an owner, kept by ticks, is right after each
     await far.differences();
     await kept(memory.memories.remove(bus?.id as string, { scope }));
     now += 40 * 86_400_000;
-    await kept(memory.lifecycle.run({ scope }));
+    await kept(runLifecycle(memory, { scope }));
     expect(near.counts.reloads).toBe(0);
     expect(await far.differences()).toEqual([]);
   });

@@ -9,6 +9,7 @@ import { ScriptedChatModel } from "../../src/testing/index.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { round } from "../support/spoken.js";
 import { summariesOnly } from "../support/summary-memory.js";
+import { withConstants } from "../support/with-constants.js";
 
 const script = process.env.POSTGRES_SCRIPT;
 const server = ["--name", "restart", "--port", "24399"];
@@ -34,7 +35,9 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
       summaries: { leaseMs: 2_000, retryDelayMs: 50 },
       jobs: { sweepIntervalMs: 200 },
     };
-    const memory = createMemory({ database, model, config, logger: silentLogger });
+    const memory = withConstants(config, (settings) =>
+      createMemory({ database, model, config: settings, logger: silentLogger }),
+    );
     await memory.setup();
 
     const threads = ["a", "b", "c", "d"].map((threadId) => ({ scope: { userId: "ana" }, threadId }));

@@ -72,7 +72,7 @@ const changes = {
     }),
   recall: (memory, scope, n) =>
     memory.recall({ scope, threadId: threadOf(scope, n), query: "How many boats?" }),
-  sweep: (memory, scope) => memory.lifecycle.run({ scope }),
+  sweep: (memory) => memory.upkeep({ kinds: ["lifecycle"] }),
   upkeep: (memory) => memory.upkeep(),
   deleteThread: (memory, scope, n) =>
     memory.threads.delete({

@@ -24,7 +24,6 @@ export async function fillScope(db: TestDatabase, scope: Scope, word: string, th
     embeddings: new HashingEmbeddings({ dimensions: 16 }),
     config: {
       memories: { extract: true, linkSimilarity: 0.2, mergeSimilarity: 1 },
-      retrieval: { traces: true },
     },
   });
   const { tenantId, userId, appId } = scope;

@@ -6,6 +6,7 @@ import type { MemoryOptions } from "../../src/memory-options.js";
 import type { MemoryConfig } from "../../src/options.js";
 import { createDatabase, type Database } from "../../src/postgres/database.js";
 import { silentLogger } from "./silent-logger.js";
+import { type TestConfig, withConstants } from "./with-constants.js";
 import {
   giveBackWorkerDatabase,
   newSchemaName,
@@ -22,8 +23,13 @@ export interface TestDatabase {
    * A memory on it. Inline jobs, no logging, neither extraction, episodes, insights nor consolidation unless said otherwise; close it only to
    * test closing.
    */
-  memory(options?: MemoryOptions): Memory;
+  memory(options?: TestOptions): Memory;
 }
+
+/** Options whose config may change constants of the code: see `withConstants`. */
+export type TestOptions = Omit<MemoryOptions, "config"> & {
+  readonly config?: TestConfig | string | undefined;
+};
 
 /** Whether the tests run on a real server. */
 export const onServer = () => inject("databaseUrl") !== null;
@@ -60,14 +66,10 @@ export function useTestDatabase(): TestDatabase {
     },
     memory(options = {}) {
       const { pool, schema } = get();
-      const memory = createMemory({
-        database: pool,
-        schema,
-        jobs: "inline",
-        logger: silentLogger,
-        ...options,
-        config: withoutUpkeep(options.config),
-      });
+      const open = (config: MemoryConfig | string) =>
+        createMemory({ database: pool, schema, jobs: "inline", logger: silentLogger, ...options, config });
+      const { config = {} } = options;
+      const memory = typeof config === "string" ? open(config) : withConstants(withoutUpkeep(config), open);
       memories.push(memory);
       return memory;
     },
@@ -75,8 +77,7 @@ export function useTestDatabase(): TestDatabase {
 }
 
 /** Facts, episodes, insights and comparisons would use up the replies of scripted models. */
-function withoutUpkeep(config: MemoryOptions["config"] = {}): MemoryConfig | string {
-  if (typeof config === "string") return config;
+function withoutUpkeep(config: TestConfig): TestConfig {
   const { memories, insights, consolidation } = config;
   return {
     ...config,

@@ -8,6 +8,7 @@ import { energyLevel } from "../../src/usage/energy-level.rule.js";
 import { energyOption } from "../../src/usage/energy-options.js";
 import { chargeCall, spentToday, trimUsage } from "../../src/usage/energy-statements.js";
 import { createUsage } from "../../src/usage/usage.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { summaryMemory } from "../support/summary-memory.js";
 import { taskModel } from "../support/task-model.js";
@@ -359,15 +360,13 @@ describe("usage", () => {
     const units = async ({ memory, tenantId }: typeof old) =>
       (await memory.energy.consumed({ tenantId, by: "kind" })).map((row) => row.units);
     short.passed(24 * 9.9);
-    await short.memory.lifecycle.run();
+    await runLifecycle(short.memory);
     expect([await units(old), await units(short)]).toEqual([[3], [3]]);
     short.passed(24 * 10 + 1);
-    await short.memory.lifecycle.run({ scope: short.user("nobody") });
-    expect(await units(short)).toEqual([3]);
     await short.memory.upkeep();
     expect([await units(old), await units(short)]).toEqual([[2], [2]]);
     old.passed(24 * 99.1);
-    await old.memory.lifecycle.run();
+    await runLifecycle(old.memory);
     expect(await units(old)).toEqual([]);
   });
 

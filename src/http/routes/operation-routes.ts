@@ -141,36 +141,6 @@ export const operationRoutes = {
       return { consumed: consumed.map((each) => ({ ...each })) };
     },
   }),
-  runLifecycle: route({
-    ...{ method: "post", path: "/lifecycle/run", reach: "counted" },
-    summary: "Hide and delete what is old enough, now",
-    answer: z.strictObject({ softDeleted: z.number(), purged: z.number() }),
-    async call({ memory, caller, whose }) {
-      if (caller.role !== "operator") throw notThere();
-      return memory.lifecycle.run(whose);
-    },
-  }),
-  consolidate: route({
-    ...{ method: "post", path: "/consolidate", reach: "scope" },
-    summary: "Merge what says the same, and close what no longer holds, now",
-    body: z.strictObject({ dryRun: z.boolean().optional() }),
-    answer: z.strictObject({
-      status: z.string(),
-      pairs: z.array(
-        z.strictObject({
-          memories: z.array(z.strictObject({ id: z.string(), text: z.string() })),
-          ...{ similarity: z.number(), verdict: z.string(), reason: z.string() },
-          action: z.enum(["merge", "close", "link", "none"]),
-          ...{ kept: optionalText, gone: optionalText, refused: optionalText },
-        }),
-      ),
-      ...{ calls: z.number(), tokens: z.number() },
-    }),
-    async call({ memory, caller, whose, body }) {
-      if (caller.role !== "operator") throw notThere();
-      return memory.consolidate({ ...whose, ...body });
-    },
-  }),
   listJobs: route({
     ...{ method: "get", path: "/jobs", reach: "tenant" },
     summary: "Background work that waits, runs or failed",
@@ -210,9 +180,10 @@ export const operationRoutes = {
   }),
   upkeep: route({
     ...{ method: "post", path: "/upkeep", reach: "everything" },
-    summary: "Do the work that is due now",
+    summary: "Do the work that is due now, or some kinds of it",
+    query: z.strictObject({ kinds: several(z.enum(jobKinds as [JobKind, ...JobKind[]])).optional() }),
     answer: z.strictObject({ due: z.number() }),
-    call: async ({ memory }) => ({ due: await memory.upkeep() }),
+    call: async ({ memory, query }) => ({ due: await memory.upkeep(query) }),
   }),
   reembed: route({
     ...{ method: "post", path: "/reembed", reach: "everything" },

@@ -105,11 +105,12 @@ export const roundRoutes = {
   }),
   query: route({
     ...{ method: "post", path: "/query", reach: "scope" },
-    summary: "The memories that fit a question, best first",
-    body: asked.extend({ return: z.enum(["bullets", "full"]).nullish() }),
-    answer: queryAnswer,
-    async call({ memory, whose, body: { return: form, ...query } }) {
+    summary: "The memories that fit a question, best first; or why they are found, and what is left out",
+    body: asked.extend({ return: z.enum(["bullets", "full"]).nullish(), explain: z.boolean().optional() }),
+    answer: z.union([queryAnswer, explanation]),
+    async call({ memory, whose, body: { return: form, explain, ...query } }) {
       const asked = { ...whose, ...query };
+      if (explain) return memory.query({ ...asked, explain });
       const hits = form ? await memory.query({ ...asked, return: form }) : await memory.query(asked);
       const shown = hits.flatMap((hit) => {
         const id = "memory" in hit ? hit.memory.id : hit.id;
@@ -118,13 +119,6 @@ export const roundRoutes = {
       await reportSearch(memory, { scope: whose.scope, agentId: query.agent ?? undefined }, shown);
       return { hits: hits as z.output<typeof queryAnswer>["hits"] };
     },
-  }),
-  explain: route({
-    ...{ method: "post", path: "/explain", reach: "scope" },
-    summary: "What a query finds and why, and what it leaves out",
-    body: asked,
-    answer: explanation,
-    call: ({ memory, whose, body }) => memory.explain({ ...whose, ...body }),
   }),
   searchTranscript: route({
     ...{ method: "post", path: "/transcript/search", reach: "scope" },

@@ -99,7 +99,7 @@ export const threadRoutes = {
               score: z.number().nullable(),
             }),
           ),
-          ...{ leftOut: z.number(), block: z.string().nullable() },
+          leftOut: z.number(),
         }),
       ),
       nextCursor,

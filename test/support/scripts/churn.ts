@@ -8,16 +8,20 @@ import { createMemory } from "../../../src/create-memory.js";
 import { MemoryError } from "../../../src/errors.js";
 import { OfflineChatModel } from "../../../src/testing/index.js";
 import { silentLogger } from "../silent-logger.js";
+import { withConstants } from "../with-constants.js";
 
 const [database = "", schema = "", worker = ""] = process.argv.slice(2);
-const memory = createMemory({
-  database,
-  schema,
-  model: new OfflineChatModel(),
-  jobs: "inline",
-  logger: silentLogger,
-  config: { upkeep: { leaseMs: 1_000 }, summaries: { leaseMs: 1_000 } },
-});
+const leases = { upkeep: { leaseMs: 1_000 }, summaries: { leaseMs: 1_000 } };
+const memory = withConstants(leases, (config) =>
+  createMemory({
+    database,
+    schema,
+    model: new OfflineChatModel(),
+    jobs: "inline",
+    logger: silentLogger,
+    config,
+  }),
+);
 const scope = { userId: "churn" };
 const rare = { userId: `rare ${worker}` };
 const words = ["tea", "coffee", "milk", "water", "juice"];

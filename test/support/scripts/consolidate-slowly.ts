@@ -4,6 +4,7 @@
  * argv: connection string, schema, user id. Prints "asked" at each call, and "deep enough".
  */
 import { createMemory } from "../../../src/create-memory.js";
+import { consolidateNow } from "../consolidate-now.js";
 import { judgingModel } from "../pair-judge.js";
 
 const [database = "", schema = "", userId = ""] = process.argv.slice(2);
@@ -15,6 +16,6 @@ const model = judgingModel((_, call) => {
   }
   return "same";
 });
-const config = { upkeep: { leaseMs: 1_000 }, consolidation: { pairsPerCall: 1 } };
+const config = { upkeep: { leaseMs: 1_000 } };
 const memory = createMemory({ database, schema, model, config });
-await memory.consolidate({ scope: { userId } });
+await consolidateNow(memory, { scope: { userId } });
