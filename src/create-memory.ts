@@ -1,8 +1,8 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { z } from "zod";
 import { closeAfterCalls } from "./calls-under-way.js";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import { createConsentsApi } from "./consents/consents-api.js";
-import { consolidate } from "./consolidation/consolidate.js";
 import { claimThread } from "./conversation/claim-thread.js";
 import { endThread } from "./conversation/end-thread.js";
 import { listMessages } from "./conversation/list-messages.js";
@@ -93,7 +93,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
   const patient = { ...runtime, db: db.patient };
   const observe = createObserve(db);
   const upkeep: Upkeep = createUpkeep(runtime, patient, observe, options.jobs ?? "background");
-  const { background, lifecycle } = upkeep;
+  const { background } = upkeep;
   let saver: PostgresSaver | undefined;
   let closing: Promise<void> | undefined;
 
@@ -111,7 +111,6 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     notes: createNotesApi(runtime),
     changes: createChangesApi(db),
     events: createEventsApi(db),
-    lifecycle: lifecycle.api,
     jobs: createJobsApi(db, upkeep.startTicket),
     consents: createConsentsApi(runtime),
     transcript: { search: (input) => searchTranscript(runtime, input) },
@@ -123,8 +122,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     checkpoints: createCheckpointsApi(db.patient),
     store: (input) =>
       createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
-    ...openGraphs(upkeep.jobs),
-    consolidate: (input) => consolidate(runtime, upkeep.jobs.consolidation, input),
+    graphs: () => openGraphs(upkeep.jobs),
     users: createUsersApi(db),
     apps: createAppsApi({
       db,
@@ -154,16 +152,17 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
   return options.isolation === "rls" ? (isolatedMemory(memory) as MemoryWithWayIn) : memory;
 }
 
-/** The background graphs as callers open them: copies, since LangGraph's server sets its own checkpointer on what it is given. */
-function openGraphs(jobs: Upkeep["jobs"]) {
+/** Copies, since LangGraph's server sets its own checkpointer on what it is given. */
+function openGraphs(jobs: Upkeep["jobs"]): ReturnType<Memory["graphs"]> {
+  const { summarization, extraction, compression, note, compaction, insights, consolidation } = jobs;
   return {
-    summarizationGraph: () => jobs.summarization.graph.withConfig({}),
-    extractionGraph: () => jobs.extraction.graph.withConfig({}),
-    compressionGraph: () => jobs.compression.graph.withConfig({}),
-    noteGraph: () => jobs.note.graph.withConfig({}),
-    compactionGraph: () => jobs.compaction.graph.withConfig({}),
-    insightsGraph: () => jobs.insights.graph.withConfig({}),
-    consolidationGraph: () => jobs.consolidation.graph.withConfig({}),
+    summarization: summarization.graph.withConfig({}),
+    extraction: extraction.graph.withConfig({}),
+    compression: compression.graph.withConfig({}),
+    note: note.graph.withConfig({}),
+    compaction: compaction.graph.withConfig({}),
+    insights: insights.graph.withConfig({}),
+    consolidation: consolidation.graph.withConfig({}),
   };
 }
 
@@ -221,7 +220,7 @@ function createRounds(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
   { background, start }: Upkeep,
-): Pick<Memory, "record" | "recall" | "remember" | "query" | "explain"> {
+): Pick<Memory, "record" | "recall" | "remember" | "query"> {
   return {
     record: async (input) => {
       const { recorded, lastSeq } = await record(runtime, input);
@@ -240,7 +239,8 @@ function createRounds(
       background.startSweeping();
       return remembered;
     },
-    query: (async (input: MemoryQuery) => {
+    query: (async ({ explain, ...input }: MemoryQuery & { readonly explain?: unknown }) => {
+      if (parseInput(explainSchema, explain, "explain")) return explainQuery(runtime, input);
       const { hits, form, budgetTokens } = await observe(
         spans.query,
         (seen) => queryMemories({ ...runtime, db: seen }, input),
@@ -248,9 +248,10 @@ function createRounds(
       );
       return form === null ? fittingHits(hits, budgetTokens) : bulletsOf(hits, form, budgetTokens);
     }) as Memory["query"],
-    explain: (input) => explainQuery(runtime, input),
   };
 }
+
+const explainSchema = z.boolean().optional();
 
 /** Conversations: their list, and what becomes of one. */
 function createThreads(runtime: Runtime<ResolvedConfig>, upkeep: Upkeep): Memory["threads"] {

@@ -1,7 +1,6 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { CheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import type { ConsentsApi } from "./consents/consents-api.js";
-import type { Consolidated, ConsolidateInput } from "./consolidation/consolidate.js";
 import type { createConsolidationJob } from "./consolidation/consolidation-graph.js";
 import type { EndedThread, EndThread } from "./conversation/end-thread.js";
 import type { ListMessages, ThreadMessage } from "./conversation/list-messages.js";
@@ -15,9 +14,9 @@ import type { createExtractionJob } from "./facts/extraction-graph.js";
 import type { ForgetOptions, Forgotten } from "./forgetting/erase-scope.js";
 import type { DeleteThread } from "./forgetting/forget.js";
 import type { createInsightsJob } from "./insights/insights-graph.js";
+import type { UpkeepInput } from "./jobs/background-work.js";
 import type { JobsApi } from "./jobs/jobs-api.js";
 import type { JobWorker, WorkInput } from "./jobs/queue-work.js";
-import type { LifecycleApi } from "./lifecycle/lifecycle.js";
 import type { ChangesApi } from "./memories/changes/changes-api.js";
 import type { CategoryPolicy } from "./memories/item/category.rule.js";
 import type { MemoriesApi } from "./memories/memories-api.js";
@@ -91,8 +90,6 @@ export interface Memory {
   readonly changes: ChangesApi;
   /** What memory did: counts and lists of events, without content. */
   readonly events: EventsApi;
-  /** Forgetting by age, now and not in the background. */
-  readonly lifecycle: LifecycleApi;
   /** Background work that is not done: list it, and try again what failed. For operators. */
   readonly jobs: JobsApi;
   /** Requests for the user's consent: list and decide them. */
@@ -111,17 +108,18 @@ export interface Memory {
   /** The same as models are given it. */
   query(input: MemoryRequest): Promise<MemoryBullet[]>;
   /**
-   * What `query` finds and why: the score of each hit taken apart, and what the question has to do with that is no hit, with
-   * the reason. For people who look: it takes four round trips, and tells of memories that the agent may not read.
+   * The same hits with the score of each taken apart, and what the question has to do with that is no hit, with the reason.
+   * For people who look: it takes four round trips, and shows memories that the agent may not read.
    *
    * @example
    * ```ts
-   * const { hits, leftOut } = await memory.explain({ scope: { userId: "ana" }, query: "What may she eat?" });
+   * const asked = { scope: { userId: "ana" }, query: "What may she eat?" };
+   * const { hits, leftOut } = await memory.query({ ...asked, explain: true });
    * for (const { memory, reason, detail } of leftOut) console.log(memory.text, reason, detail);
    * ```
    * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
    */
-  explain(input: MemoryQuery): Promise<Explanation>;
+  query(input: MemoryQuery & { readonly explain: true }): Promise<Explanation>;
   /** What was said, word for word. */
   readonly transcript: {
     /** What was said that fits a question, best first. @throws MemoryError `INVALID_INPUT` */
@@ -195,36 +193,25 @@ export interface Memory {
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   store(input?: StoreInput): LangGraphStore;
-  /** The graph that makes summaries, to look at in Studio or to run by hand on `{ scope, threadId }`. */
-  summarizationGraph(): ReturnType<typeof createSummarizationJob>["graph"];
-  /** The graph that extracts facts from what the user said, likewise. */
-  extractionGraph(): ReturnType<typeof createExtractionJob>["graph"];
-  /** The graph that compresses older turns into an episode, likewise. */
-  compressionGraph(): ReturnType<typeof createCompressionJob>["graph"];
-  /** The memory sub-agent: the graph that writes the note of a conversation that ended, likewise. */
-  noteGraph(): ReturnType<typeof createNoteJob>["graph"];
-  /** The graph that makes an app's notes one fewer where there are too many, by hand on `{ scope: { appId } }`. */
-  compactionGraph(): ReturnType<typeof createCompactionJob>["graph"];
   /**
-   * The graph that concludes what the user of `{ scope }` did not say in so many words, likewise; at most once in
-   * `insights.everyMs`, and only since something new was said or learned.
-   */
-  insightsGraph(): ReturnType<typeof createInsightsJob>["graph"];
-  /** The graph that consolidates what is known of a user or an app, to run on `{ scope }`. */
-  consolidationGraph(): ReturnType<typeof createConsolidationJob>["graph"];
-  /**
-   * Merges what says the same in other words, closes what no longer holds, and links what belongs together, of a scope's
-   * user or app: now, whether it is due or not. A model compares the pairs that are alike; code refuses what it can see to be
-   * wrong. Background work does the same once a day for whoever changed.
+   * The graphs of background work, to look at in Studio or to run by hand: `summarization`, `extraction`, `compression` and
+   * `note` on `{ scope, threadId }`; `compaction` on the `{ scope }` of an app; `insights`, at most once a day and only since
+   * something new was said or learned, on that of a user; `consolidation` on either, whether it is due or not.
    *
    * @example
    * ```ts
-   * const { pairs } = await memory.consolidate({ scope: { userId: "ana" }, dryRun: true });
-   * for (const { verdict, reason, action, gone } of pairs) console.log(verdict, reason, action, gone);
+   * const { status } = await memory.graphs().summarization.invoke({ scope: { userId: "ana" }, threadId: "t1" });
    * ```
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`, `MODEL_REQUIRED`
    */
-  consolidate(input: ConsolidateInput): Promise<Consolidated>;
+  graphs(): {
+    readonly summarization: ReturnType<typeof createSummarizationJob>["graph"];
+    readonly extraction: ReturnType<typeof createExtractionJob>["graph"];
+    readonly compression: ReturnType<typeof createCompressionJob>["graph"];
+    readonly note: ReturnType<typeof createNoteJob>["graph"];
+    readonly compaction: ReturnType<typeof createCompactionJob>["graph"];
+    readonly insights: ReturnType<typeof createInsightsJob>["graph"];
+    readonly consolidation: ReturnType<typeof createConsolidationJob>["graph"];
+  };
   /** The users that something is kept of. */
   readonly users: UsersApi;
   /** The apps that something is kept of: list them, and take one out of use. */
@@ -247,10 +234,13 @@ export interface Memory {
    * Starts the work that is due now, at most 20 pieces of each kind: summaries, facts, episodes, notes and their compaction,
    * insights, consolidation, ageing, expiry and purging. That is what is to be tried again, what a dead worker left, and
    * conversations of apps that have gone silent. With `jobs: "inline"` it is done when this returns, else `idle` waits for
-   * it; with pg-boss it is put in the queues, at most 2,000 pieces of each kind. Returns how many pieces were due, without
-   * ageing and purging.
+   * it; with pg-boss it is put in the queues, at most 2,000 pieces of each kind.
+   *
+   * @param which.kinds only these, as `upkeep({ kinds: ["lifecycle", "purge"] })`. @default all
+   * @returns how many pieces were due, without purging.
+   * @throws MemoryError `INVALID_INPUT`
    */
-  upkeep(): Promise<number>;
+  upkeep(which?: UpkeepInput): Promise<number>;
   /**
    * Does the jobs that processes with `jobs: boss` put in queues, until it is stopped, and looks for what the tables say is
    * due: what a dead worker left, or a queue lost. Where tenants are isolated, only the role may that owns the tables.

@@ -5,9 +5,19 @@ import {
   type ConsolidationConfig,
   consolidationOptionsSchema,
 } from "./consolidation/consolidation-options.js";
-import { type ConversationConfig, conversationOptionsSchema } from "./conversation/conversation-options.js";
+import {
+  type ConversationConfig,
+  type ConversationOptions,
+  conversationConstants,
+  conversationOptionsSchema,
+} from "./conversation/conversation-options.js";
 import { MemoryError, messageOf } from "./errors.js";
-import { type InsightsConfig, insightsOptionsSchema } from "./insights/insights-options.js";
+import {
+  type InsightsConfig,
+  type InsightsOptions,
+  insightConstants,
+  insightsOptionsSchema,
+} from "./insights/insights-options.js";
 import {
   type JobsConfig,
   jobConstants,
@@ -77,7 +87,7 @@ export interface MemoryConfig {
   readonly summaries?: SummaryConfig | undefined;
   /** Which facts and episodes are made and kept, and when two are the same. */
   readonly memories?: MemoriesConfig | undefined;
-  /** Whether, how often and how many insights into a user are made. */
+  /** Whether insights into a user are made. */
   readonly insights?: InsightsConfig | undefined;
   /** How facts, episodes, procedures, notes, compaction, insights and consolidation are made in the background. */
   readonly upkeep?: UpkeepConfig | undefined;
@@ -105,8 +115,10 @@ export interface MemoryConfig {
 
 /** Numbers that are no settings, each with its reason where it belongs. Tests make some of them smaller. */
 export const constants = {
+  conversation: conversationConstants,
   summaries: { ...taskConstants, ...summaryConstants },
   memories: memoryConstants,
+  insights: insightConstants,
   upkeep: taskConstants,
   retrieval: retrievalConstants,
   jobs: jobConstants,
@@ -120,9 +132,14 @@ export type ChangedConstants = {
 type ParsedConfig = z.output<typeof configSchema>;
 
 /** Everything tunable, with defaults filled in, and the constants that go with it. */
-export type ResolvedConfig = Omit<ParsedConfig, "categories" | "allowlists" | "consent" | "summaries"> &
-  Readonly<Omit<typeof constants, "summaries">> & {
+export type ResolvedConfig = Omit<
+  ParsedConfig,
+  "categories" | "allowlists" | "consent" | "summaries" | "insights" | "conversation"
+> &
+  Readonly<Omit<typeof constants, "summaries" | "insights" | "conversation">> & {
     readonly summaries: SummaryOptions;
+    readonly insights: InsightsOptions;
+    readonly conversation: ConversationOptions;
     readonly policy: CategoryPolicy;
     readonly consent: ConsentPolicy;
   };
@@ -145,6 +162,8 @@ export function resolveConfig(
   return {
     ...groups,
     summaries: { ...groups.summaries, ...upkeep, ...summaryConstants, ...changed.summaries },
+    conversation: { ...groups.conversation, ...conversationConstants, ...changed.conversation },
+    insights: { ...groups.insights, ...insightConstants, ...changed.insights },
     memories: { ...groups.memories, ...memoryConstants, ...changed.memories },
     upkeep,
     retrieval: { ...groups.retrieval, ...retrievalConstants, ...changed.retrieval },

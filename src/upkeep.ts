@@ -27,7 +27,6 @@ import { createSummarizationJob } from "./summaries/summarization-graph.js";
 /** The work that one memory does in the background. */
 export interface Upkeep {
   readonly background: QueuedWork;
-  readonly lifecycle: ReturnType<typeof createLifecycle>;
   readonly jobs: {
     readonly summarization: ReturnType<typeof createSummarizationJob>;
     readonly extraction: ReturnType<typeof createExtractionJob>;
@@ -89,7 +88,6 @@ export function createUpkeep(
   };
   return {
     background,
-    lifecycle,
     jobs: jobsOf,
     startNote: (threadRef) => background.start(keepTenant(tasks.note.of(threadRef))),
     async startTicket(ticket) {

@@ -1,4 +1,4 @@
-import type { ConsolidationRuntime } from "./consolidation-options.js";
+import { type ConsolidationRuntime, pairsPerCall } from "./consolidation-options.js";
 import { judgePairs, type ShownPair } from "./judge-pairs.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
 import { needsVote, nextToAsk, type PairVote } from "./pair-votes.rule.js";
@@ -28,7 +28,6 @@ export async function askJudge(
     readonly after: (soFar: Pick<JudgedWork, "pairs">) => Promise<void>;
   },
 ): Promise<JudgedWork> {
-  const { pairsPerCall } = deps.config.consolidation;
   const charge = deps.usage.charging({ scope: work.scope, kind: "consolidation" });
   const { timeoutMs } = deps.config.upkeep;
   let { pairs } = work;

@@ -205,7 +205,6 @@ export function shownBy(recalled: Recalled): ShownRound {
     similarity: bestSimilarity(found),
     ...(recallMs !== undefined && { recallMs }),
     ...{ summaryId: summary?.id ?? null, leftOut: memories.leftOut },
-    block: null,
   };
 }
 

@@ -45,7 +45,7 @@ export interface Recalled {
   readonly processing: Conversation["processing"];
   /** The recorded messages after the summary's end, in order. */
   readonly gap: readonly BaseMessage[];
-  /** The oldest of them that are left out, since they are more than `conversation.maxGapMessages` or so; else null. */
+  /** The oldest of them that are left out, since they are more than 400 or so; else null. */
   readonly leftOut: Conversation["leftOut"];
   /** The last messages that the summary covers, to be shown word for word beside it: whole rounds, in order. */
   readonly recent: readonly BaseMessage[];

@@ -110,7 +110,14 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
     budgetTokens: shape.budgetTokens,
   };
   if (important.length > 0) {
-    return { ...explanation, hits: important.map(listedHit).map(explainListed), leftOut: [] };
+    const listed = important.map(listedHit);
+    const shown = fitting(listed, query);
+    const isShown = ({ memory: { id } }: MemoryHit) => shown.has(id);
+    return {
+      ...explanation,
+      hits: listed.filter(isShown).map(explainListed),
+      leftOut: listed.filter((hit) => !isShown(hit)).map((hit) => leftByRank(hit, listed, query)),
+    };
   }
   const ranking = rankedFor(deps, question, threshold);
   const weighed = weighMemories(candidates, ranking);

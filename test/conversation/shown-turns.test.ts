@@ -64,7 +64,7 @@ describe("what each turn was shown", () => {
     await say(graph, "Good night.", config);
     const [second, first, ...others] = await memory.threads.shown(address);
     expect(others).toEqual([]);
-    expect(first).toMatchObject({ turn: 1, seq: 0, revision: 2, summaryId: null, leftOut: 0, block: null });
+    expect(first).toMatchObject({ turn: 1, seq: 0, revision: 2, summaryId: null, leftOut: 0 });
     expect(first?.memories).toEqual([
       { id: tea?.id, part: "profile", text: "The user drinks green tea.", score: null },
       { id: chess?.id, part: "relevant", text: "The user plays chess.", score: expect.any(Number) },
@@ -171,7 +171,7 @@ describe("what each turn was shown", () => {
     for (const wrong of [
       { parts: { relevant: ["nope"] } },
       { leftOut: 9e12 },
-      { block: "a\u0000b" },
+      { block: "text" },
       { recallMs: 1e300 },
       { scores: { x: 1e300 } },
       { similarity: -1e300 },
@@ -194,6 +194,8 @@ describe("what each turn was shown", () => {
       await memory.remember({ ...thread, shown, messages: [new HumanMessage("Hi.")] });
     }
     const [one, two] = threads;
+    const [turn] = await memory.threads.shown(one!);
+    expect(turn?.memories).toMatchObject([{ text: `The user likes ${word}.` }]);
     await expect(memory.threads.shown({ ...one!, scope: { userId: "ben" } })).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });
@@ -219,7 +221,7 @@ describe("what each turn was shown", () => {
     await memory.remember({ scope, threadId, shown, messages: [new HumanMessage("Hi.")] });
     await memory.threads.delete({ ...learned, memories: "remove" });
     const [turn] = await memory.threads.shown({ scope, threadId });
-    expect(turn).toMatchObject({ block: null, memories: [{ text: null }] });
+    expect(turn).toMatchObject({ memories: [{ text: null }] });
     expect(await findEverywhere(db, word)).toEqual({});
   });
 

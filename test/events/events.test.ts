@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { memoryQueryTool, withMemory } from "../../src/index.js";
 import { wayIn } from "../../src/way-in.js";
 import { type AnyGraph, answering, chatAgent } from "../langgraph/conversation.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress, say } from "../support/thread-facts.js";
@@ -42,9 +43,9 @@ describe("events", () => {
     await memory.memories.restore(chess!.id, access);
     await memoryQueryTool(memory, access).invoke({ query: "chess" });
     now += 61 * 86_400_000;
-    await memory.lifecycle.run({ scope: access.scope });
+    await runLifecycle(memory, { scope: access.scope });
     now += 31 * 86_400_000;
-    await memory.lifecycle.run({ scope: access.scope });
+    await runLifecycle(memory, { scope: access.scope });
     const [held] = await memory.memories.list({ scope: access.scope, states: ["quarantined"] });
     await memory.memories.remove(held!.id, access);
     const counts = await memory.events.count({ ...access, by: ["node", "op", "status"] });
@@ -174,7 +175,7 @@ describe("events", () => {
     now += 59 * 86_400_000;
     await memoryQueryTool(memory, { scope }).invoke({ query: "chess" });
     now += 59 * 86_400_000;
-    expect(await memory.lifecycle.run({ scope })).toEqual({ softDeleted: 0, purged: 0 });
+    expect(await runLifecycle(memory, { scope })).toEqual({ softDeleted: 0, purged: 0 });
   });
 
   it("are counted over all scopes where none is named", async () => {

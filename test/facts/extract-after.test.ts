@@ -124,7 +124,7 @@ describe("memories.extractAfterMessages", () => {
     const { memory, calls } = extracting({ extractAfterMessages: 4 });
     const thread = newAddress();
     await say(memory, thread, "I moved to Porto.");
-    await memory.extractionGraph().invoke(thread);
+    await memory.graphs().extraction.invoke(thread);
     expect(calls().map(said)).toEqual([["I moved to Porto."]]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestOptions } from "../support/test-memory.js";
@@ -104,7 +105,7 @@ describe("a fact that was removed", () => {
       "I live in Porto.",
     );
     const id = await remove(memory, thread, porto.text);
-    await memory.lifecycle.run({ scope: thread.scope });
+    await runLifecycle(memory, { scope: thread.scope });
     expect(await memory.memories.list({ scope: thread.scope, states: ["soft_deleted"] })).toEqual([]);
     expect(id).not.toBe("");
     await retry(memory, thread);

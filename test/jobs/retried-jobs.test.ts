@@ -6,6 +6,7 @@ import type { Memory } from "../../src/memory.js";
 import { httpClients } from "../http/http-client.js";
 import { addNotes } from "../notes/note-facts.js";
 import { type AppAddress, appOf, decided, newTalk, noted, say, talkAndEnd } from "../notes/note-model.js";
+import { consolidateNow } from "../support/consolidate-now.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
 import { judgingModel } from "../support/pair-judge.js";
 import { candidate, facts, type TaskReplies, taskModel } from "../support/task-model.js";
@@ -102,7 +103,7 @@ const cases: readonly Case[] = [
     reply: (prompt, call) => judgingModel(() => "same").reply(prompt, call),
     async giveUp(memory, talk) {
       await memory.memories.add([{ text: hiking }, { text: hikes }], { scope: userOf(talk) });
-      expect(await memory.consolidate({ scope: talk.scope })).toMatchObject({ status: "dead_letter" });
+      expect(await consolidateNow(memory, { scope: talk.scope })).toMatchObject({ status: "dead_letter" });
     },
     // Either of them stays.
     done: ["1 of 2"],

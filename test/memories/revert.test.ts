@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
@@ -101,9 +102,9 @@ describe("the audit trail", () => {
     await memory.memories.restore(lake!.id!, user);
     await memory.memories.approve(held!.id!, { scope: user.scope });
     now += 61 * 86_400_000;
-    await memory.lifecycle.run({ scope: user.scope });
+    await runLifecycle(memory, { scope: user.scope });
     now += 31 * 86_400_000;
-    await memory.lifecycle.run({ scope: user.scope });
+    await runLifecycle(memory, { scope: user.scope });
     const eventsOf = async (id: string) =>
       (await memory.memories.history(id, user)).map(({ event }) => event).toReversed();
     expect(await eventsOf(sea!.id!)).toEqual(["ADD", "MERGE", "TTL", "DELETE"]);

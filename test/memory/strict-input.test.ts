@@ -111,7 +111,7 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
   transcriptSearchTool: (memory) => [memory, { name: "said" }],
   recallNode: (memory) => [memory, { agent: "planner" }],
   rememberNode: (memory) => [memory, { session: "bounded" }],
-  withMemory: (memory) => [memory.summarizationGraph(), memory, { session: "bounded" }],
+  withMemory: (memory) => [memory.graphs().summarization, memory, { session: "bounded" }],
 };
 /** No options; `memoryQueryTool` is told apart by tests of its own. */
 const withoutOptions = [

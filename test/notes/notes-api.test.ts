@@ -5,6 +5,7 @@ import type { AppScope } from "../../src/scope/scope.js";
 import { linesOf, ofType } from "../support/export-lines.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { recordingLogger } from "../support/recording-logger.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes, newApp } from "./note-facts.js";
 
@@ -184,7 +185,7 @@ describe("memory.notes.purge", () => {
     await memory.memories.add(kept, { scope });
     await memory.notes.remove(id, { scope });
     now = new Date("2030-03-01T00:00:00Z");
-    await memory.lifecycle.run({ scope });
+    await runLifecycle(memory, { scope });
     expect(await findEverywhere(db, `lesson about ${word}`)).toEqual({ history: 3 });
     expect(await memory.notes.purge({ scope })).toEqual({ deletedCount: 0, hiddenCount: 0 });
     expect(await findEverywhere(db, `lesson about ${word}`)).toEqual({});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Memory, shownBy } from "../../src/index.js";
 import { deltaHeader } from "../../src/memories/changes/change-line.js";
+import { consolidateNow } from "../support/consolidate-now.js";
 import { judgingModel } from "../support/pair-judge.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
@@ -95,7 +96,7 @@ describe("what a round is told of", () => {
     await add(earlier, { category: "preferences" });
     await add(later, { category: "preferences" });
     await turn();
-    const { pairs } = await memory.consolidate({ scope });
+    const { pairs } = await consolidateNow(memory, { scope });
     expect(pairs).toMatchObject([{ action: "close" }]);
     expect((await turn())?.slice(1)).toEqual([`- ↑updated: [Preferences] ${later}`]);
   });

@@ -101,12 +101,13 @@ describe.skipIf(!onServer())("energy where tenants are isolated (server only)", 
 
   it("is that of the tenant for work that the owner's process takes over", async () => {
     const scope = { tenantId: randomUUID(), userId: "ana" };
-    const config = { memories: { extract: false, episodes: false }, summaries: { retryDelayMs: 0 } };
+    const config = { memories: { extract: false, episodes: false } };
     const failing = isolated.memory({
       config,
       model: taskModel({ conversation_summary: () => new Error("down") }),
     });
     await failing.remember({ scope, threadId: "t", messages: ["1", "2", "3"].flatMap(round) });
+    await db.pool.query(`update "${isolated.schema}".summary set retry_at = now() where status = 'failed'`);
     const owner = isolated.memory({ role: "owner", model: taskModel({}), config });
     await owner.upkeep();
     expect((await owner.stats({ scope })).energy.kinds).toMatchObject([{ kind: "summary", calls: 1 }]);

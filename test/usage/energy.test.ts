@@ -10,6 +10,7 @@ import type { EnergyConfig } from "../../src/usage/energy-options.js";
 import { energyOptionsSchema } from "../../src/usage/energy-options.js";
 import { chargeCall, spentToday, trimUsage } from "../../src/usage/energy-statements.js";
 import { createUsage } from "../../src/usage/usage.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { summaryMemory } from "../support/summary-memory.js";
 import { taskModel } from "../support/task-model.js";
@@ -300,15 +301,15 @@ describe("usage", () => {
     await charge(2);
     const units = async () => (await usedBy(memory, { tenantId, days: 366 })).map((row) => row.units);
     passed(24 * 89.9);
-    await memory.lifecycle.run();
+    await runLifecycle(memory);
     expect(await units()).toEqual([3]);
     passed(24 * 90 + 1);
-    await memory.lifecycle.run({ scope: user("nobody") });
+    await runLifecycle(memory, { scope: user("nobody") });
     expect(await units()).toEqual([3]);
     await memory.upkeep();
     expect(await units()).toEqual([2]);
     passed(24 * 99.1);
-    await memory.lifecycle.run();
+    await runLifecycle(memory);
     expect(await units()).toEqual([]);
   });
 

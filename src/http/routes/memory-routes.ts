@@ -28,7 +28,7 @@ import {
   memoryPage,
   writeOutcome,
 } from "../answers/memory-answers.js";
-import { type Caller, notThere, type WhoseBy } from "../route/caller.js";
+import { type Caller, notThere } from "../route/caller.js";
 import { route } from "../route/route.js";
 
 const params = z.strictObject({ id: z.string() });

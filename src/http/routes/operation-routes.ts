@@ -167,8 +167,9 @@ export const operationRoutes = {
   }),
   upkeep: route({
     ...{ method: "post", path: "/upkeep", reach: "everything" },
-    summary: "Do the work that is due now",
+    summary: "Do the work that is due now, or some kinds of it",
+    query: z.strictObject({ kinds: several(z.enum(jobKinds as [JobKind, ...JobKind[]])).optional() }),
     answer: z.strictObject({ due: z.number() }),
-    call: async ({ memory }) => ({ due: await memory.upkeep() }),
+    call: async ({ memory, query }) => ({ due: await memory.upkeep(query) }),
   }),
 };

@@ -112,7 +112,7 @@ export const roundRoutes = {
     async call({ memory, whose, body: { return: form, explain, ...query } }) {
       const asked = { ...whose, ...query };
       if (explain && form) throw new MemoryError("INVALID_INPUT", "`return` does not go with `explain`.");
-      if (explain) return memory.explain(asked);
+      if (explain) return memory.query({ ...asked, explain });
       const hits = form ? await memory.query({ ...asked, return: form }) : await memory.query(asked);
       const shown = hits.flatMap((hit) => {
         const id = "memory" in hit ? hit.memory.id : hit.id;

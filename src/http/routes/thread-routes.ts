@@ -92,7 +92,7 @@ export const threadRoutes = {
               score: z.number().nullable(),
             }),
           ),
-          ...{ leftOut: z.number(), block: z.string().nullable() },
+          leftOut: z.number(),
         }),
       ),
       nextCursor,

@@ -3,6 +3,7 @@
  *
  * argv: connection string, schema, user id. Prints "asked" at each call, and "deep enough".
  */
+import { consolidateNow } from "../consolidate-now.js";
 import { judgingModel } from "../pair-judge.js";
 import { createTestMemory } from "../test-memory.js";
 
@@ -15,6 +16,6 @@ const model = judgingModel((_, call) => {
   }
   return "same";
 });
-const config = { upkeep: { leaseMs: 1_000 }, consolidation: { pairsPerCall: 1 } };
+const config = { upkeep: { leaseMs: 1_000 } };
 const memory = createTestMemory({ database, schema, model, config });
-await memory.consolidate({ scope: { userId } });
+await consolidateNow(memory, { scope: { userId } });
