@@ -19,7 +19,6 @@ import { createJobsApi } from "./jobs/jobs-api.js";
 import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/checkpointer/owned-postgres-saver.js";
 import { defaultLogger, errorLine, type Logger, lineLogger } from "./logger.js";
 import { createChangesApi } from "./memories/changes/changes-api.js";
-import { createQuarantineApi } from "./memories/edit/quarantine.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
 import { writingProblemNames } from "./memories/write/writing-constraints.rule.js";
 import type { Memory } from "./memory.js";
@@ -110,7 +109,6 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     memories: createMemoriesApi(runtime),
     procedures: createProceduresApi(runtime),
     notes: createNotesApi(runtime),
-    quarantine: createQuarantineApi(runtime),
     changes: createChangesApi(db),
     events: createEventsApi(db),
     lifecycle: lifecycle.api,

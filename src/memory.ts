@@ -19,7 +19,6 @@ import type { JobsApi } from "./jobs/jobs-api.js";
 import type { JobWorker, WorkInput } from "./jobs/queue-work.js";
 import type { LifecycleApi } from "./lifecycle/lifecycle.js";
 import type { ChangesApi } from "./memories/changes/changes-api.js";
-import type { QuarantineApi } from "./memories/edit/quarantine.js";
 import type { CategoryPolicy } from "./memories/item/category.rule.js";
 import type { MemoriesApi } from "./memories/memories-api.js";
 import type { Reembedded, ReembedOptions } from "./models/reembed.js";
@@ -88,8 +87,6 @@ export interface Memory {
   readonly procedures: ProceduresApi;
   /** What an app remembers of conversations that ended: list, search, show and delete its notes. */
   readonly notes: NotesApi;
-  /** Memories that read as instructions to a model: an operator approves or rejects them. */
-  readonly quarantine: QuarantineApi;
   /** What changed in the memories of a user or an app since a revision. */
   readonly changes: ChangesApi;
   /** What memory did: counts and lists of events, without content. */

@@ -154,7 +154,8 @@ export async function findEnergyToday(
 
 /** What background calls of one kind used. */
 export interface UsedByKind {
-  readonly kind: UsageKind;
+  /** "summary", "facts", "episode", "procedure", "note", "compaction", "insights" or "consolidation". */
+  readonly kind: string;
   readonly calls: number;
   readonly inputTokens: number;
   readonly outputTokens: number;

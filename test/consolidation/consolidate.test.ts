@@ -65,7 +65,7 @@ describe("consolidating", () => {
     const [first] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
     expect(await memory.consolidate({ scope })).toMatchObject({ status: "completed", calls: 2 });
     expect(await memory.consolidate({ scope })).toMatchObject({ status: "skipped", calls: 0 });
-    await memory.memories.pin(first?.id ?? "", true, { scope });
+    await memory.memories.update(first?.id ?? "", { pinned: true }, { scope });
     expect(await memory.consolidate({ scope })).toMatchObject({ calls: 0 });
     await memory.memories.update(
       first?.id ?? "",

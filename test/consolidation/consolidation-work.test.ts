@@ -104,7 +104,7 @@ describe("a run", () => {
     const meddling: { id?: string } = {};
     const model = taskModel({
       memory_pairs: async (prompt, call) => {
-        if (call === 0) await memory.memories.pin(meddling.id ?? "", true, { scope });
+        if (call === 0) await memory.memories.update(meddling.id ?? "", { pinned: true }, { scope });
         return judge.reply(prompt, call);
       },
     });

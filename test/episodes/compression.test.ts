@@ -123,7 +123,7 @@ describe("an episode", () => {
       true,
       "They ended.",
     ]);
-    const [held] = await memory.quarantine.list({ scope: thread.scope });
+    const [held] = await memory.memories.list({ scope: thread.scope, states: ["quarantined"] });
     expect(held).toMatchObject({
       kind: "episode",
       origin: "worker",

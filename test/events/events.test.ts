@@ -45,8 +45,8 @@ describe("events", () => {
     await memory.lifecycle.run({ scope: access.scope });
     now += 31 * 86_400_000;
     await memory.lifecycle.run({ scope: access.scope });
-    const [held] = await memory.quarantine.list({ scope: access.scope });
-    await memory.quarantine.reject(held!.id, access);
+    const [held] = await memory.memories.list({ scope: access.scope, states: ["quarantined"] });
+    await memory.memories.remove(held!.id, access);
     const counts = await memory.events.count({ ...access, by: ["node", "op", "status"] });
     expect(
       counts.map(({ node, op, status, count }) => `${node} ${op} ${status} ${count}`).toSorted(),

@@ -131,7 +131,7 @@ describe("a person's change under way while its user is forgotten writes nothing
       (memory, scope, { consent }) =>
         memory.consents.decide({ scope, id: consent!, decision: "approve", actor: "ana" }),
     ],
-    ["an approval", (memory, scope, { suspect }) => memory.quarantine.approve(suspect!, { scope })],
+    ["an approval", (memory, scope, { suspect }) => memory.memories.approve(suspect!, { scope })],
     [
       "a change",
       (memory, scope, { plain }) => memory.memories.update(plain!, { text: "Likes mate." }, { scope }),

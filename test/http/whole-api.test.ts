@@ -100,6 +100,12 @@ describe("the API", () => {
     const lines = exported.body.trimEnd().split("\n");
     expect(JSON.parse(lines.at(-1))).toEqual({ type: "end", lines: lines.length - 1 });
     expect((await api.zoe("POST", "/forget", { dryRun: true })).body.total).toBeGreaterThan(2);
+    const cut = lines.slice(0, -1).join("\n");
+    expect(await api.operator("POST", "/import?userId=zoe", cut)).toMatchObject({
+      ...{ status: 400, body: { detail: expect.stringContaining("cut off") } },
+    });
+    const taken = await api.operator("POST", "/import?userId=zoe", exported.body);
+    expect(taken).toMatchObject({ status: 409, body: { code: "WRONG_STATE" } });
     expect((await api.zoe("POST", "/forget")).body).toMatchObject({ complete: true });
     expect((await api.zoe("GET", "/memories")).body.memories).toEqual([]);
     expect((await api.operator("POST", "/import?userId=zoe", exported.body)).body.total).toBeGreaterThan(2);

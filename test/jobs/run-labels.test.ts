@@ -88,7 +88,7 @@ describe("what is learned in a run", () => {
     const memory = db.memory();
     const access = { scope: { userId: randomUUID() }, threadId: "talk" };
     const [{ id } = { id: null }] = await memory.memories.add({ text: "The user climbs." }, access);
-    await memory.memories.pin(id ?? "", true, access);
+    await memory.memories.update(id ?? "", { pinned: true }, access);
     await memory.memories.remove(id ?? "", { scope: access.scope });
     const events = await memory.events.list(access);
     expect(events.map(({ op }) => op).sort()).toEqual(["create", "search", "update"]);

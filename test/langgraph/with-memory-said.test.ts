@@ -30,7 +30,7 @@ async function known(memory: Memory, { scope }: Pick<ReturnType<typeof addressOf
   const [items, waiting, held] = await Promise.all([
     memory.memories.list({ scope }),
     memory.consents.list({ scope }),
-    memory.quarantine.list({ scope }),
+    memory.memories.list({ scope, states: ["quarantined"] }),
   ]);
   return { values: items.map(({ value, text }) => value ?? text), waiting, held };
 }

@@ -22,7 +22,7 @@ function watched(options: Parameters<typeof db.memory>[0] = {}) {
 /** What an operator is told of the only text in quarantine. */
 async function told({ memory, warned }: ReturnType<typeof watched>, userId: string) {
   const scope = { userId };
-  const [held, ...others] = await memory.quarantine.list({ scope });
+  const [held, ...others] = await memory.memories.list({ scope, states: ["quarantined"] });
   expect(others).toEqual([]);
   const events = await memory.events.list({ scope, op: "quarantine" });
   expect(events).toMatchObject([{ memoryId: held!.id, category: held!.category, status: "ok" }]);

@@ -96,10 +96,10 @@ describe("the audit trail", () => {
       user,
     );
     await memory.memories.add(trip("The user went to the sea with Rex, in May!"), user);
-    await memory.memories.pin(lake!.id!, true, user);
+    await memory.memories.update(lake!.id!, { pinned: true }, user);
     await memory.memories.remove(lake!.id!, user);
     await memory.memories.restore(lake!.id!, user);
-    await memory.quarantine.approve(held!.id!, { scope: user.scope });
+    await memory.memories.approve(held!.id!, { scope: user.scope });
     now += 61 * 86_400_000;
     await memory.lifecycle.run({ scope: user.scope });
     now += 31 * 86_400_000;

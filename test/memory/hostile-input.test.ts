@@ -94,18 +94,11 @@ const calls: Record<string, [readonly unknown[], Call]> = {
     texts,
     ({ consents }, value, of, id) => consents.decide({ ...of, id, actor: "a", decision: "approve", value }),
   ],
-  "quarantine.list limit": [
+  "memories.list limit, of everybody": [
     [...numbers, 0],
-    ({ quarantine }, limit, of) => quarantine.list({ ...of, limit }),
+    ({ memories }, limit) => memories.list({ states: ["quarantined"], limit }),
   ],
-  "quarantine.approve actor": [
-    texts,
-    ({ quarantine }, actor, of, id) => quarantine.approve(id, { ...of, actor }),
-  ],
-  "quarantine.reject actor": [
-    texts,
-    ({ quarantine }, actor, of, id) => quarantine.reject(id, { ...of, actor }),
-  ],
+  "memories.approve actor": [texts, ({ memories }, actor, of, id) => memories.approve(id, { ...of, actor })],
   "changes.since": [numbers, ({ changes }, rev, of) => changes.since(rev, of)],
   "changes.since limit": [[...numbers, 0], ({ changes }, limit, of) => changes.since(0, { ...of, limit })],
   "events.list limit": [[...numbers, 0], ({ events }, limit, of) => events.list({ ...of, limit })],

@@ -25,7 +25,7 @@ describe("an isolated memory", () => {
     const told = [
       memory.recall({ scope, threadId: "t" }),
       memory.memories.get("id", { scope }),
-      memory.memories.pin("id", true, { scope }),
+      memory.memories.update("id", { pinned: true }, { scope }),
       memory.forget(scope),
       memory.summaries.list({ scope, threadId: "t" }),
     ];

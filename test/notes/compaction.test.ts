@@ -186,7 +186,8 @@ describe("the eleventh note of an app", () => {
   it("leaves pinned notes as they are", async () => {
     const { memory, talk, scope } = await fullApp({ note_compaction: () => decided({ target: 1 }) });
     const notes = (await memory.memories.list({ scope, kinds: ["note"] })).toReversed();
-    for (const { id } of notes.slice(0, 2)) await memory.memories.pin(id, true, { scope, actor: "op" });
+    for (const { id } of notes.slice(0, 2))
+      await memory.memories.update(id, { pinned: true }, { scope, actor: "op" });
     await talkAndEnd(memory, talk);
     expect(await notesOf(memory, talk)).toEqual([...texts(2), ...texts(10).slice(3), fresh]);
   });

@@ -108,7 +108,7 @@ describe("what is noted", () => {
     const talk = newTalk();
     await talkAndEnd(memory, talk);
     expect(await notesOf(memory, talk)).toEqual([]);
-    const waiting = await memory.quarantine.list();
+    const waiting = await memory.memories.list({ states: ["quarantined"] });
     expect(waiting.find(({ scope }) => scope.appId === talk.scope.appId)).toMatchObject({
       text: said,
       kind: "note",

@@ -140,7 +140,7 @@ describe("what is known and fits no question", () => {
     expect(texts.filter((text) => text.startsWith("Recipe"))).toHaveLength(2);
     expect(texts).toContain("The user likes jazz.");
     expect(recalled.memories.leftOut).toBe(128);
-    await memory.memories.pin(pinned?.id as string, true, { scope });
+    await memory.memories.update(pinned?.id as string, { pinned: true }, { scope });
     expect(shownIn(await memory.recall({ scope, threadId, query: "Hi" }))).toContain(pinned?.text);
   });
 

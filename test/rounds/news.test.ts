@@ -67,12 +67,8 @@ describe("what a round is told of", () => {
     const { turn, add, scope } = await told(memory);
     const id = await add("The boat is blue.");
     await memory.memories.update(id, { text: "The boat is red." }, { scope });
-    const [double, into] = [await add("A new coat of paint went onto it."), id];
-    await memory.memories.merge(double, { scope, into });
-    expect(await turn()).toEqual(["Memory updates (4 changes):", "- ↑updated: [Knowledge] The boat is red."]);
-    const [other] = [await add("The boat has a new coat.")];
-    await memory.memories.merge(other, { scope, into });
-    expect((await turn())?.slice(1)).toEqual([expect.stringMatching(/^- ↔merged: Combined 3 notes/)]);
+    await add("The boat is red.");
+    expect(await turn()).toEqual(["Memory updates (2 changes):", "- ↑updated: [Knowledge] The boat is red."]);
   });
 
   it("is that what was known is gone, or back", async () => {
@@ -88,16 +84,6 @@ describe("what a round is told of", () => {
     expect((await turn())?.slice(1)).toEqual([
       "- ⌛soft_deleted: [Knowledge] The shed is green.",
       "- ↺restored: [Knowledge] The boat is blue.",
-    ]);
-  });
-
-  it("is one memory of two that were made one", async () => {
-    const memory = db.memory();
-    const { turn, add, scope } = await told(memory);
-    const [double, into] = [await add("The boat is blue."), await add("A new coat of paint went onto it.")];
-    await memory.memories.merge(double, { scope, into });
-    expect((await turn())?.slice(1)).toEqual([
-      "- +created: [Knowledge] A new coat of paint went onto it. (imp=3)",
     ]);
   });
 

@@ -78,13 +78,13 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
     "memories.list": () => memory.memories.list({ scope, limit: 10 }),
     "memories.list of the next page": () => memory.memories.list({ scope, limit: 10, after: id }),
     "memories.update": () => memory.memories.update(id, { text: `has zebra ${next++}` }, { scope }),
-    "memories.pin": () => memory.memories.pin(id, true, { scope }),
+    "memories.update of a pin": () => memory.memories.update(id, { pinned: true }, { scope }),
     "memories.history": () => memory.memories.history(id, { scope }),
     "memories.remove and restore": async () => {
       await memory.memories.remove(id, { scope });
       await memory.memories.restore(id, { scope });
     },
-    "quarantine.list": () => memory.quarantine.list({ scope }),
+    "memories.list of quarantine": () => memory.memories.list({ scope, states: ["quarantined"] }),
     "consents.list": () => memory.consents.list({ scope }),
     "threads.list": () => memory.threads.list({ scope }),
     query: () => memory.query({ scope, query: "zebra" }),

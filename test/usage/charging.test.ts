@@ -56,7 +56,7 @@ describe("background calls", () => {
     await memory.remember({ ...thread, messages: rounds(30) });
     await memory.upkeep();
     await memory.procedures.write(thread);
-    const by = new Map((await consumed(memory, thread)).map(({ kind, ...took }) => [kind as string, took]));
+    const by = new Map((await consumed(memory, thread)).map(({ kind, ...took }) => [kind, took]));
     expect([...by.keys()].toSorted()).toEqual(["episode", "facts", "procedure", "summary"]);
     for (const [kind, input, output] of [
       ["summary", 1_000, 50],

@@ -85,7 +85,7 @@ export const memoryRoutes = {
     }),
     answer: memoryPage,
     async call({ memory, whose, query: { cursor: after, ...listing } }) {
-      const memories = await listed(memory, whose, { ...listing, after });
+      const memories = await memory.memories.list({ ...whose, ...listing, after } as MemoryListing);
       return { memories, nextCursor: cursorAfter(memories, listing.limit, ({ id }) => id) };
     },
   }),
@@ -132,13 +132,7 @@ export const memoryRoutes = {
     answer: memoryItem,
     async call({ memory, caller, whose, params: { id }, query, actor, match }) {
       const guarded = await changeable(memory, caller, whose, id, { words: false, match });
-      const access = { ...whose, ...guarded, ...query, actor };
-      const found = await requireMemory(memory, whose, id);
-      if (caller.role === "operator" && found.state === "quarantined") {
-        await memory.quarantine.reject(id, access);
-        return found;
-      }
-      return memory.memories.remove(id, access);
+      return memory.memories.remove(id, { ...whose, ...guarded, ...query, actor });
     },
   }),
   restoreMemory: route({
@@ -168,7 +162,7 @@ export const memoryRoutes = {
     body: vouched,
     answer: memoryItem,
     call: ({ memory, whose, params: { id }, body, actor, match }) =>
-      memory.quarantine.approve(id, { ...whose, ...body, ...match, actor }),
+      memory.memories.approve(id, { ...whose, ...body, ...match, actor }),
   }),
   memoryHistory: route({
     ...{ method: "get", path: "/memory/:id/history", reach: "scope", params },
@@ -192,19 +186,6 @@ export const memoryRoutes = {
       memory.changes.since(since, { ...whose, limit }),
   }),
 };
-
-/** Memories of a scope; of everybody, only those that wait for an operator. */
-async function listed(
-  memory: Memory,
-  whose: WhoseBy["listed"],
-  { limit, after, states, ...filters }: Omit<MemoryListing, "scope">,
-): Promise<MemoryItem[]> {
-  if ("scope" in whose) return memory.memories.list({ ...whose, ...filters, limit, after, states });
-  const isAboutQuarantine = states?.join() === "quarantined";
-  if (isAboutQuarantine && Object.values(filters).every((value) => value === undefined))
-    return memory.quarantine.list({ ...whose, limit, after });
-  throw new MemoryError("SCOPE_REQUIRED", "Memories are of a scope.");
-}
 
 async function requireMemory(
   memory: Memory,
@@ -251,7 +232,8 @@ async function changeable(
 ): Promise<{ readonly ifRevision?: number }> {
   if (caller.role === "operator") return match;
   const found = await requireMemory(memory, whose, id);
-  if (isSharedBy(whose.scope, found.scope)) throw notThere();
+  // What is in quarantine is for operators to decide about.
+  if (isSharedBy(whose.scope, found.scope) || found.state === "quarantined") throw notThere();
   if (!words || !isApproved(found)) return match;
   throw new MemoryError(
     "WRONG_STATE",

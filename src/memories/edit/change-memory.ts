@@ -10,6 +10,7 @@ import { removeResting } from "../write/remove-resting.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { cutOff, trimToLength } from "../write/writing-constraints.rule.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
+import { rejectMemory } from "./quarantine.js";
 import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
 /** What of a memory may be changed by hand. */
@@ -59,11 +60,14 @@ export async function updateMemory(
 }
 
 /**
- * Hides a memory from every search at once, and the insights that rest on it; they can be restored until they are purged.
+ * Hides a memory from every search at once, and the insights that rest on it; they can be restored until they are purged. A
+ * memory in quarantine is deleted for good.
  *
- * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is not active.
+ * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is in another state.
  */
 export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
+  const { state } = await requireMemory(deps.db, input);
+  if (state === "quarantined") return rejectMemory(deps, input);
   const { purgeAfterMs } = deps.config.lifecycle;
   return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
     const whose = { ownerRef: owner.ref, vectors: deps.embedder !== null };

@@ -244,10 +244,16 @@ const bookmark = ({ schema }: Connection, after: string | undefined): PageBookma
   ...{ table: sql`${schema}.memory`, alias: raw("m"), after, what: "a memory" },
 });
 
+/** Memories in quarantine, latest first. */
+export interface QuarantineListing extends AllListing, Pick<MemoryListing, "limit" | "after"> {
+  readonly scope?: undefined;
+  readonly states: readonly ["quarantined"];
+}
+
 /** What is in quarantine of everybody, or of a tenant, latest first. */
 export async function listQuarantined(
   db: Connection,
-  { tenantId, limit = 100, after }: AllListing & Pick<MemoryListing, "limit" | "after">,
+  { tenantId, limit = 100, after }: Omit<QuarantineListing, "states">,
 ): Promise<MemoryItem[]> {
   const seen = ofTenant(sql`m.tenant_id`, tenantId);
   const rows = await db.query<{ memory: MemoryJson }>(sql`
