@@ -15,7 +15,6 @@ import { migrateCommand } from "./migrate-command.js";
 import { notesCommand } from "./notes-command.js";
 import { oneLine } from "./output.js";
 import { mergeCommand, usersCommand } from "./owners-commands.js";
-import { pruneCommand } from "./prune-command.js";
 import { quarantineCommand } from "./quarantine-command.js";
 import { reembedCommand } from "./reembed-command.js";
 import { searchCommand } from "./search-command.js";
@@ -55,7 +54,6 @@ const commands = [
     upkeepCommand,
     workerCommand,
     jobsCommand,
-    pruneCommand,
     reembedCommand,
   ],
   ...[inspectCommand, serveCommand, mcpCommand],

@@ -113,45 +113,6 @@ describe("mnemograph export and import", () => {
   }, 120_000);
 });
 
-describe("mnemograph prune", () => {
-  it("counts, prunes, and has nothing to do after that", async () => {
-    await withMemory(async (memory) => {
-      const graph = travelGraph(memory.checkpointer());
-      for (const input of ["one", "two"]) await graph.invoke({ input }, { configurable: { thread_id: "p" } });
-    });
-    const young = await run(["prune", "--keep-last", "2", "--older-than", "30d", "--json"]);
-    expect(JSON.parse(young.out)).toMatchObject({ checkpoints: 0, bytes: 0 });
-    const preview = await run(["prune", "--keep-last", "2", "--dry-run", "--json"]);
-    const { checkpoints, writes, blobs } = JSON.parse(preview.out);
-    expect(checkpoints).toBeGreaterThan(10);
-    const pruned = await run(["prune", "--keep-last", "2"]);
-    expect(pruned).toMatchObject({ code: 0, err: "" });
-    expect(pruned.out).toMatch(
-      new RegExp(
-        `^Pruned ${checkpoints} checkpoints, ${writes} writes and ${blobs} values \\(\\d+\\.\\d MB\\) of \\d threads\\.$`,
-      ),
-    );
-    expect((await run(["prune", "--keep-last", "2", "--thread", "p"])).out).toMatch(/^Pruned 0 checkpoints/);
-  }, 120_000);
-
-  it.each<[string[], RegExp]>([
-    [[], /required option '--keep-last/],
-    [["--keep-last", "0"], /whole number from 1/],
-    [["--keep-last", "1", "--older-than", "soon"], /such as 30d, 12h or 45m/],
-    [["--keep-last", "1", "--tenant", "acme"], /Say whose memory: --user ID, --app ID/],
-  ])(
-    "refuses %j",
-    async (args, problem) => {
-      expect(await run(["prune", ...args])).toMatchObject({
-        code: 2,
-        out: "",
-        err: expect.stringMatching(problem),
-      });
-    },
-    60_000,
-  );
-});
-
 describe("mnemograph forget", () => {
   it("shows what would go, asks for --yes, and deletes only then", async () => {
     const preview = await run(["forget", ...ana, "--dry-run", "--json"]);

@@ -224,7 +224,7 @@ describe("the API", () => {
       status: 400,
       body: { code: "INVALID_INPUT" },
     });
-    const pruned = await api.operator("POST", "/checkpoints/prune?dryRun=true", { keepLast: 1 });
+    const pruned = await api.operator("POST", "/checkpoints/prune", { keepLast: 1 });
     expect(pruned.body).toMatchObject({ checkpoints: 0 });
   });
 

@@ -8,7 +8,6 @@ import type { Scope } from "../../scope/scope.js";
 import {
   anyObject,
   cursorAfter,
-  flag,
   moment,
   nextCursor,
   numberBetween,
@@ -225,16 +224,15 @@ export const operationRoutes = {
   pruneCheckpoints: route({
     ...{ method: "post", path: "/checkpoints/prune", reach: "counted" },
     summary: "Delete LangGraph's checkpoints that are superseded",
-    query: z.strictObject({ dryRun: flag.optional() }),
     body: z.strictObject({
       keepLast: z.number(),
       olderThanMs: z.number().optional(),
       threadId: z.string().optional(),
     }),
     answer: anyObject,
-    async call({ memory, caller, whose, query, body: { olderThanMs: olderThan, ...which }, signal }) {
+    async call({ memory, caller, whose, body: { olderThanMs: olderThan, ...which }, signal }) {
       if (caller.role !== "operator") throw notThere();
-      return { ...(await memory.checkpoints.prune({ ...whose, ...query, ...which, olderThan, signal })) };
+      return { ...(await memory.checkpoints.prune({ ...whose, ...which, olderThan, signal })) };
     },
   }),
 };
