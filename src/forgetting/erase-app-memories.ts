@@ -1,5 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
-import { existingTables } from "../checkpoints/checkpoint-statements.js";
+import { existingTables } from "../checkpoints/checkpoint-names.js";
 import type { MemoryKind } from "../memories/item/memory.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";

@@ -1,6 +1,5 @@
 import sql from "sql-template-tag";
-import { existingTables } from "../checkpoints/checkpoint-statements.js";
-import { checkpointNamesOf } from "../checkpoints/prune-checkpoints.js";
+import { checkpointNamesOf, existingTables } from "../checkpoints/checkpoint-names.js";
 import { eraseThreads, lockErasableThreads } from "../conversation/list-threads.js";
 import { insertEvent, type MemoryEvent } from "../events/event-log.js";
 import type { Connection } from "../postgres/connection.js";

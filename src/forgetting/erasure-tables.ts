@@ -1,5 +1,5 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { checkpointTableNames } from "../checkpoints/checkpoint-statements.js";
+import { checkpointTableNames } from "../checkpoints/checkpoint-names.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasOwner, hasScope } from "../scope/erasure-scope.js";
 

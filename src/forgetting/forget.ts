@@ -1,7 +1,6 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
-import { existingTables } from "../checkpoints/checkpoint-statements.js";
-import { checkpointNamesOf } from "../checkpoints/prune-checkpoints.js";
+import { checkpointNamesOf, existingTables } from "../checkpoints/checkpoint-names.js";
 import { findErasableThreads } from "../conversation/list-threads.js";
 import { MemoryError } from "../errors.js";
 import type { Database } from "../postgres/database.js";

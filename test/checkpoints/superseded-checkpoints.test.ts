@@ -11,7 +11,7 @@ const idOf = (number: number) => `id-${String(number).padStart(4, "0")}`;
 function node(number: number, fields: Partial<CheckpointNode> = {}): CheckpointNode {
   return {
     ...{ ns: "", id: idOf(number), parentId: number > 0 ? idOf(number - 1) : null },
-    ...{ parents: {}, forked: false, recent: false, format: 4, replayed: [] },
+    ...{ forked: false, recent: false, format: 4, replayed: [] },
     ...fields,
   };
 }
@@ -57,20 +57,13 @@ describe("superseded checkpoints", () => {
 
   it("of inner graphs go with the run they belong to, after the outer ones", () => {
     const outer = [0, 10, 20, 30].map((number) => node(number, { parentId: null }));
-    const inner = [11, 21, 31].map((number) =>
-      node(number, { ns: `agent:${number}`, parents: { "": idOf(number - 1) } }),
-    );
-    const deep = [12, 22].map((number) =>
-      node(number, {
-        ns: `agent:${number - 1}|tool:1`,
-        parents: { "": idOf(number - 2), [`agent:${number - 1}`]: idOf(number - 1) },
-      }),
-    );
+    const inner = [11, 21, 31].map((number) => node(number, { ns: `agent:${number}` }));
+    const deep = [12, 22].map((number) => node(number, { ns: `agent:${number - 1}|tool:1` }));
     expect(superseded([...outer, ...inner, ...deep], 2)).toEqual([
       idOf(10),
       idOf(0),
-      `agent:11${idOf(11)}`,
       `agent:11|tool:1${idOf(12)}`,
+      `agent:11${idOf(11)}`,
     ]);
   });
 
@@ -79,9 +72,7 @@ describe("superseded checkpoints", () => {
       id: idOf(number * 10),
       parentId: number ? idOf(number * 10 - 10) : null,
     }));
-    const inner = [1, 2, 11, 12, 21, 22].map((number) =>
-      node(number, { ns: "tally", parents: { "": idOf(Math.floor(number / 10) * 10) }, parentId: null }),
-    );
+    const inner = [1, 2, 11, 12, 21, 22].map((number) => node(number, { ns: "tally", parentId: null }));
     // From 30 on: 22 is the last before it, and belongs to no kept run.
     expect(superseded([...outer, ...inner], 1)).toEqual([
       ...[20, 10, 0].map(idOf),
@@ -94,7 +85,7 @@ describe("superseded checkpoints", () => {
   });
 
   it("are none of a run under way, and none at all where there is no outermost graph", () => {
-    const running = node(99, { ns: "agent:9", parents: { "": idOf(98) } });
+    const running = node(99, { ns: "agent:9" });
     expect(superseded([...chain(3), running], 1)).toEqual(ids(1, 0));
     expect(superseded([running], 1)).toEqual([]);
   });
@@ -104,7 +95,6 @@ describe("superseded checkpoints", () => {
       fc.record({
         inner: fc.constantFrom("", "", "", "tally", "agent:1", "agent:2"),
         back: fc.integer({ min: 1, max: 4 }),
-        outer: fc.integer({ min: 0, max: 30 }),
         forked: fc.boolean(),
         recent: fc.boolean(),
         replayed: fc.subarray(["a", "b"]),
@@ -112,13 +102,12 @@ describe("superseded checkpoints", () => {
       { maxLength: 30 },
     )
     .map((rows) =>
-      rows.map(({ inner, back, outer, ...rest }, number): CheckpointNode => {
+      rows.map(({ inner, back, ...rest }, number): CheckpointNode => {
         const before = rows.flatMap((row, index) => (index < number && row.inner === inner ? [index] : []));
         const parent = before.at(-back);
         return {
           ...{ ...rest, format: 4 },
           ...{ ns: inner, id: idOf(number), parentId: parent === undefined ? null : idOf(parent) },
-          parents: inner === "" ? {} : { "": idOf(outer) },
         };
       }),
     );

@@ -174,11 +174,11 @@ const calls: Record<string, [readonly unknown[], Call]> = {
   ],
   "checkpoints.prune olderThan": [
     [...dates.filter((date) => date !== 7), 1e300, Number.NaN],
-    (memory, olderThan) => memory.checkpoints.prune({ keepLast: 1, olderThan, dryRun: true }),
+    (memory, olderThan) => memory.checkpoints.prune({ keepLast: 1, olderThan, scope: { userId: "nobody" } }),
   ],
   "checkpoints.prune keepLast": [
     [...numbers, 0],
-    (memory, keepLast) => memory.checkpoints.prune({ keepLast, dryRun: true }),
+    (memory, keepLast) => memory.checkpoints.prune({ keepLast, scope: { userId: "nobody" } }),
   ],
   "forget batchSize": [
     [...numbers, 0],

@@ -281,7 +281,6 @@ describe("every call of a memory", () => {
     ["import", [undefined, {}]],
     ["forget", [scope, { batchSize: 0 }]],
     ["forget", [scope, { signal: "stop" }]],
-    ["checkpoints.prune", [{ keepLast: 1, onProgress: true }]],
   ] as [string, Arguments][])("%s refuses %j", async (path, args) => {
     const call = new Map(callsOf(db.memory())).get(path) as Call;
     expectRefused(await outcomeOf(() => call(...args)));

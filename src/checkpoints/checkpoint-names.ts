@@ -1,0 +1,59 @@
+import sql from "sql-template-tag";
+import { findThreadsElsewhere } from "../conversation/claim-thread.js";
+import type { ErasableThread } from "../conversation/list-threads.js";
+import type { Connection } from "../postgres/connection.js";
+
+/** LangGraph's tables: a checkpoint before its blobs, so that a reader never finds one that lacks some. */
+export const checkpointTableNames = ["checkpoints", "checkpoint_writes", "checkpoint_blobs"] as const;
+
+/** Which of `tables` this schema has: vectors' and LangGraph's are optional. */
+export async function existingTables<Table extends { readonly table: string }>(
+  db: Connection,
+  tables: readonly Table[],
+): Promise<Table[]> {
+  const names = tables.map(({ table }) => table);
+  const rows = await db.query<{ name: string }>(sql`
+    select c.relname as name from pg_catalog.pg_class c
+    where c.relnamespace = ${db.schema.text}::regnamespace and c.relname = any (${names})`);
+  const found = new Set(rows.map(({ name }) => name));
+  return tables.filter(({ table }) => found.has(table));
+}
+
+/** Where LangGraph's checkpoints of threads are, as their column `thread_id` says it. */
+export interface CheckpointNames {
+  /** Those of the threads alone. */
+  readonly own: readonly string[];
+  /** Ids of threads under which checkpoints of other tenants lie as well: they hold the state of both. */
+  readonly shared: readonly string[];
+}
+
+/**
+ * Where the checkpoints of a tenant's threads are: under their own names, and under the thread ids, unless another
+ * tenant uses these as well. There are those of runs that named no user, or had another checkpointer.
+ */
+export async function checkpointNamesOf(
+  db: Connection,
+  { tenantId, threads }: { tenantId: string; threads: readonly ErasableThread[] },
+): Promise<CheckpointNames> {
+  const tables = checkpointTableNames.map((table) => ({ table }));
+  if ((await existingTables(db, tables)).length === 0) return { own: [], shared: [] };
+  const names = threads.flatMap(({ checkpointThreadId }) => checkpointThreadId ?? []);
+  const unnamed = threads.flatMap(({ threadId, checkpointThreadId }) =>
+    checkpointThreadId === threadId ? [] : [threadId],
+  );
+  const elsewhere = await findThreadsElsewhere(db, { tenantId, threadIds: unnamed });
+  const taken = new Set(elsewhere.flatMap(({ id, tenants }) => (tenants > 0 ? [id] : [])));
+  const mixed = elsewhere.flatMap(({ id, held }) => (taken.has(id) && !held ? [id] : []));
+  return {
+    own: [...names, ...unnamed.filter((id) => !taken.has(id))],
+    shared: mixed.length === 0 ? [] : await findCheckpointed(db, mixed),
+  };
+}
+
+/** Those of `threadIds` that have checkpoints. */
+async function findCheckpointed(db: Connection, threadIds: readonly string[]): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(sql`
+    select t.id from unnest(${threadIds}::text[]) t (id)
+    where exists (select from ${db.schema}.checkpoints c where c.thread_id = t.id)`);
+  return rows.map(({ id }) => id);
+}
