@@ -37,22 +37,17 @@ describe("mnemograph export and import", () => {
     expect(readFileSync(join(folder, "ana.jsonl"), "utf8").split("\n").slice(1, -1)).toEqual(lines.slice(1));
     expect(existsSync(join(folder, "ana.jsonl.part"))).toBe(false);
 
-    const again = await run(["import", "ana.jsonl", "--json"]);
-    expect(again).toMatchObject({ code: 0, err: "" });
-    expect(JSON.parse(again.out)).toMatchObject({
-      ...{ scope, lines: lines.length, records: lines.length - 2, written: {}, total: 0, skipped: [] },
-      present: { memory: 600, message: 1, thread: 1, owner: 1 },
-    });
+    const taken = await run(["import", "ana.jsonl"]);
+    expect(taken).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/The scope has data/) });
     const forgotten = await run(["forget", ...ana, "--yes"]);
     expect(forgotten).toMatchObject({ code: 0, err: "" });
     const piped = await run(["import", "-"], { input: printed.out });
     expect(piped).toMatchObject({ code: 0, err: "" });
     expect(piped.out).toMatch(
-      new RegExp(
-        `^Imported ${lines.length - 2} of ${lines.length - 2} records; 0 were there already\\.\n.*memory +600$`,
-        "ms",
-      ),
+      new RegExp(`^Imported ${lines.length - 2} of ${lines.length} lines\\.\n.*memory +600$`, "ms"),
     );
+    const again = await run(["import", "-", "--json"], { input: printed.out });
+    expect(JSON.parse(again.out)).toMatchObject({ scope, lines: lines.length, written: {}, total: 0 });
   }, 120_000);
 
   it("write files of their owner's alone, and nowhere else than they were told to", async () => {
@@ -65,29 +60,6 @@ describe("mnemograph export and import", () => {
     expect([lstatSync(out).isSymbolicLink(), existsSync(`${out}.part`)]).toEqual([false, false]);
     expect(readFileSync(join(folder, "victim"), "utf8")).toBe("kept");
   }, 60_000);
-
-  it("believe a file only for an operator", async () => {
-    const cleo = { userId: "cleo" };
-    await withMemory(async (memory) => {
-      const pinned = { text: "Cleo likes chess.", origin: "user", pinned: true } as const;
-      await memory.memories.add(pinned, { scope: cleo });
-    });
-    expect((await run(["export", "--user", "cleo", "--out", "cleo.jsonl"])).code).toBe(0);
-    const trustAfter = async (...flags: string[]) => {
-      await run(["forget", "--user", "cleo", "--yes"]);
-      expect(await run(["import", "cleo.jsonl", ...flags])).toMatchObject({ code: 0, err: "" });
-      const [memory] = await withMemory((of) => of.memories.list({ scope: cleo }));
-      return [memory?.trust, memory?.pinned];
-    };
-    expect(await trustAfter()).toEqual(["untrusted", false]);
-    expect(await trustAfter("--trust", "operator")).toEqual(["user", true]);
-    const wrong = await run(["import", "cleo.jsonl", "--trust", "me"]);
-    expect(wrong).toMatchObject({
-      code: 2,
-      out: "",
-      err: expect.stringMatching(/Allowed choices are untrusted, operator/),
-    });
-  }, 120_000);
 
   it("end quietly when nobody reads on", async () => {
     const { code, out, err } = await run(["export", ...ana], { readBytes: 100 });
