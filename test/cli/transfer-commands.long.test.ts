@@ -34,14 +34,18 @@ describe("mnemograph export and import", () => {
     expect(readFileSync(join(folder, "ana.jsonl"), "utf8").split("\n").slice(1, -1)).toEqual(lines.slice(1));
     expect(existsSync(join(folder, "ana.jsonl.part"))).toBe(false);
 
+    const taken = await run(["import", "ana.jsonl"]);
+    expect(taken).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/The scope has data/) });
     const forgotten = await run(["forget", ...ana, "--yes"]);
     expect(forgotten).toMatchObject({ code: 0, err: "" });
     const piped = await run(["import", "-"], { input: printed.out });
     expect(piped).toMatchObject({ code: 0, err: "" });
     const written = lines.length - 2;
     expect(piped.out).toMatch(
-      new RegExp(`^Imported ${written} of ${written} records\\.\n.*memory +600$`, "ms"),
+      new RegExp(`^Imported ${lines.length - 2} of ${lines.length} lines\\.\n.*memory +600$`, "ms"),
     );
+    const again = await run(["import", "-", "--json"], { input: printed.out });
+    expect(JSON.parse(again.out)).toMatchObject({ scope, lines: lines.length, written: {}, total: 0 });
   }, 120_000);
 
   it("write files of their owner's alone, and nowhere else than they were told to", async () => {

@@ -28,7 +28,7 @@ async function told({ memory, warned }: ReturnType<typeof watched>, userId: stri
   expect(events).toMatchObject([{ memoryId: held!.id, category: held!.category, status: "ok" }]);
   expect(warned).toEqual([
     {
-      message: expect.stringMatching(/^1 text reads as instructions .* memory\.quarantine\.list\(\)/),
+      message: expect.stringMatching(/^1 text reads as instructions .* memory\.memories\.list/),
       fields: expect.objectContaining({ memoryIds: [held!.id] }),
     },
   ]);

@@ -246,6 +246,22 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(await silent.memories.list({ scope })).not.toHaveLength(0);
   });
 
+  it("restores what a tenant forgot", async () => {
+    const memory = isolated.memory({ embeddings });
+    const scope = { tenantId: word(), userId: "ana" };
+    await memory.record({ scope, threadId: "t", messages: [new HumanMessage("I like tea.")] });
+    await memory.memories.add([{ text: "Likes tea." }, { text: "Likes teas of Assam." }], { scope });
+    await memory.store({ scope }).put(["n"], "k", { text: "tea" });
+    const exported: ExportLine[] = [];
+    for await (const line of memory.export(scope)) exported.push(line);
+    await memory.forget(scope);
+    expect((await memory.import(exported)).total).toBe(exported.length - 2);
+    const again: ExportLine[] = [];
+    for await (const line of memory.export(scope)) again.push(line);
+    expect(again.slice(1)).toEqual(exported.slice(1));
+    expect(await memory.import(exported)).toMatchObject({ total: 0 });
+  });
+
   it("is noticed by the command line", async () => {
     const tenantId = word();
     await isolated
