@@ -351,7 +351,14 @@ describe("a run that fails", () => {
 
 describe("the insights graph", () => {
   it("shows its steps, keeps no checkpoints, and makes them by hand", async () => {
-    const memory = db.memory({ model: new OfflineChatModel(), config });
+    const model = new OfflineChatModel({
+      structured: {
+        user_insights: () => ({
+          insights: [{ summary: "The user is open.", tags: [], importance: 2, evidence: [1, 2] }],
+        }),
+      },
+    });
+    const memory = db.memory({ model, config });
     const graph = memory.graphs().insights;
     const { nodes } = await graph.getGraphAsync();
     expect(Object.keys(nodes)).toEqual(["__start__", "load", "insights", "validate", "save", "__end__"]);
