@@ -40,7 +40,6 @@ describe("mnemograph export and import", () => {
     expect(forgotten).toMatchObject({ code: 0, err: "" });
     const piped = await run(["import", "-"], { input: printed.out });
     expect(piped).toMatchObject({ code: 0, err: "" });
-    const written = lines.length - 2;
     expect(piped.out).toMatch(
       new RegExp(`^Imported ${lines.length - 2} of ${lines.length} lines\\.\n.*memory +600$`, "ms"),
     );
