@@ -74,7 +74,7 @@ export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
 }
 
 /** A memory that a turn was shown. */
-export interface ShownMemory {
+interface ShownMemory {
   readonly id: string;
   readonly part: ShownPart;
   /** As it reads today; null when it was removed since, or is not the scope's to see. */

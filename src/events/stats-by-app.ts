@@ -6,7 +6,7 @@ import { type AppScope, parseAppScope } from "../scope/scope.js";
 import { isSelected, type StatsSelection, share } from "./stats-selection.js";
 
 /** How apps remember their conversations. */
-export interface AppCounts {
+interface AppCounts {
   /** Notes in use now. */
   readonly notes: number;
   /** Notes written since then, and how many an hour that is. */
@@ -27,7 +27,7 @@ export interface AppCounts {
 }
 
 /** How one app remembers its conversations. */
-export interface AppStats extends AppCounts {
+interface AppStats extends AppCounts {
   readonly scope: AppScope;
 }
 

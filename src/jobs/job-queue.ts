@@ -22,7 +22,7 @@ export interface PgBossInstance {
 }
 
 /** pg-boss's own options; without a connection among them it uses the pool of the memory. */
-export interface PgBossOptions {
+interface PgBossOptions {
   /** The schema of pg-boss's tables. @default "pgboss" */
   readonly schema?: string;
   readonly [option: string]: unknown;

@@ -38,7 +38,7 @@ export interface MemoryAccess {
 }
 
 /** Whose memory is changed, by whom, and in which version. */
-export interface MemoryChangeAccess extends MemoryAccess {
+interface MemoryChangeAccess extends MemoryAccess {
   /**
    * `revision` of the memory as it was read: when it has changed since, nothing is done, and the error
    * `STALE_REVISION` has what it is in `details.current`. Changes of the owner's other memories do not matter. @default any

@@ -14,13 +14,13 @@ import { countNotes, findShownNotes } from "./note-rows.js";
 import { appNotes, type NotesOptions } from "./notes-options.js";
 
 /** Which app's notes. */
-export interface NotesOf {
+interface NotesOf {
   /** Of an app, without a user: its notes are those of all its users. */
   readonly scope: AppScope;
 }
 
 /** Which page of an app's notes. */
-export interface ListNotes extends NotesOf {
+interface ListNotes extends NotesOf {
   /** Rows, 1 to 1,000. @default 100 */
   readonly limit?: number | undefined;
   /** The id of the last note of the page before. */
@@ -28,7 +28,7 @@ export interface ListNotes extends NotesOf {
 }
 
 /** Who removes a note. */
-export interface RemoveNote extends NotesOf {
+interface RemoveNote extends NotesOf {
   /** @default "api" */
   readonly actor?: string | undefined;
   /** Why, for the audit trail. */
@@ -38,7 +38,7 @@ export interface RemoveNote extends NotesOf {
 }
 
 /** Who deletes all notes of an app. */
-export interface PurgeNotes extends NotesOf {
+interface PurgeNotes extends NotesOf {
   /** @default "api" */
   readonly actor?: string | undefined;
   /** Why, for the audit trail. */

@@ -70,7 +70,7 @@ async function requireSeen(tx: Connection, address: ThreadAddress, seen: SeenThr
 }
 
 /** Which conversation becomes numbered steps. */
-export interface ProcedureInput {
+interface ProcedureInput {
   readonly scope: Scope;
   readonly threadId: string;
   /** What the steps are for. A procedure written again under the same title takes the old one's place. @default the model's */

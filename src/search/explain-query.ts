@@ -27,7 +27,7 @@ import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { defaultFloor, type SearchRuntime } from "./retrieval-options.js";
 
 /** A hit with its score taken apart. */
-export interface ExplainedHit extends MemoryHit {
+interface ExplainedHit extends MemoryHit {
   /** From 1. */
   readonly rank: number;
   /** What each signal adds; together, `score`. */
@@ -40,7 +40,7 @@ export interface ExplainedHit extends MemoryHit {
 }
 
 /** Why a memory is no hit, though the question has to do with it. */
-export type LeftOutReason =
+type LeftOutReason =
   /** Hardly alike: below the floor, or the `threshold` asked for. */
   | "floor"
   /** Better ones are `topK` already. */
@@ -58,7 +58,7 @@ export type LeftOutReason =
   | "expired";
 
 /** A memory that is no hit, and why. */
-export interface LeftOutMemory {
+interface LeftOutMemory {
   readonly memory: MemoryItem;
   readonly reason: LeftOutReason;
   /** The same in a sentence, with its figures. */

@@ -24,7 +24,7 @@ export interface Summary {
 }
 
 /** Which of a thread's summaries. */
-export interface SummaryPage {
+interface SummaryPage {
   /** The latest so many, 1 to 1,000. @default all */
   readonly limit?: number | undefined;
   /** Only those before the one with this id. */

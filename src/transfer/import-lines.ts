@@ -31,7 +31,7 @@ export interface ImportOptions {
 }
 
 /** How far an import has come. */
-export interface ImportProgress {
+interface ImportProgress {
   /** Lines read. */
   readonly lines: number;
 }

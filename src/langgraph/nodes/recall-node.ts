@@ -27,7 +27,7 @@ export interface RecallNodeOptions<Key extends string = "messages">
 const optionsSchema = roundOptions.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKey);
 
 /** What a recall node puts into the state. Its messages are never there: the compiler looks for their key by them. */
-export type RecalledState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
+type RecalledState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
 
 /**
  * A recall node, for a state that has the messages under `Key`. In a graph whose state lacks that key or the one of

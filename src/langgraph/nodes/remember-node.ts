@@ -25,7 +25,7 @@ export interface RememberNodeOptions<Key extends string = "messages">
 const optionsSchema = roundOptions.pick({ session: true, onError: true, agent: true }).extend(messagesKey);
 
 /** What a remember node puts into the state. Its messages take out what was recalled and what a bounded session no longer keeps. */
-export type RememberedState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
+type RememberedState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
 
 /** A remember node, for a state that has the messages under `Key`. In a graph whose state lacks the key it does not compile. */
 export type RememberNode<Key extends string = "messages"> = <Update = RememberedState<Key>>(

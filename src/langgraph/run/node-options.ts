@@ -60,7 +60,7 @@ export type NodeUpdate<Update, Needed extends string> = 0 extends 1 & Update
       : `The graph's state lacks the key ${Exclude<Needed, StateKeys<Update>>}: see recallNode and messagesKey`;
 
 /** The keys of an update, without the index signature that LangGraph adds to it. */
-export type StateKeys<Update> = keyof { [Key in keyof Update as string extends Key ? never : Key]: unknown };
+type StateKeys<Update> = keyof { [Key in keyof Update as string extends Key ? never : Key]: unknown };
 
 export const injectAsSchema = z.enum(["system", "user"]);
 

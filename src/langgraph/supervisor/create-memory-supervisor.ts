@@ -39,7 +39,7 @@ export interface SubagentDefinition {
 export type Subagent = CompiledAgent | CreatedAgent<object> | SubagentDefinition;
 
 /** A subagent as the supervisor knows it. */
-export interface NamedSubagent {
+interface NamedSubagent {
   /** Letters, digits, `_` and `-`: it is the name of the tool that gives it a task. */
   readonly name: string;
   /** What it is good for; the supervisor's model reads this. */

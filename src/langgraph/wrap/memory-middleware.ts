@@ -28,12 +28,12 @@ export interface MemoryMiddleware {
 }
 
 /** The state of an agent of `createAgent`, as far as memory reads it. */
-export interface AgentState {
+interface AgentState {
   messages: BaseMessage[];
 }
 
 /** A call of the agent's model, as far as memory reads and changes it. */
-export interface ModelRequest extends AgentState {
+interface ModelRequest extends AgentState {
   systemMessage: SystemMessage;
 }
 

@@ -50,12 +50,12 @@ export interface CreatedAgent<State extends object, Config = unknown> {
 export type CompiledAgent = CompiledStateGraph<any, any, any, any, any, any, any, any, any>;
 
 /** The channels of an agent's state: one for each key. */
-export type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
+type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
 /** The channels of an agent's input: `messages` takes messages in all their forms. */
-export type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
+type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
 
 /** The definition of the context that an agent of `createAgent` is run with. */
-export type ContextChannels<Config> = Config extends { context?: infer Context }
+type ContextChannels<Config> = Config extends { context?: infer Context }
   ? [NonNullable<Context>] extends [Record<string, unknown>]
     ? Channels<Required<NonNullable<Context>>>
     : StateDefinition
