@@ -66,8 +66,17 @@ export async function updateMemory(
  * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is in another state.
  */
 export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
-  const { state } = await requireMemory(deps.db, input);
-  if (state === "quarantined") return rejectMemory(deps, input);
+  try {
+    return await hideMemory(deps, input);
+  } catch (error) {
+    // Few memories are in quarantine: no removal reads the state before for it.
+    const current = MemoryError.is(error, "WRONG_STATE") ? error.details.current : null;
+    if ((current as MemoryItem | null)?.state === "quarantined") return rejectMemory(deps, input);
+    throw error;
+  }
+}
+
+function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { purgeAfterMs } = deps.config.lifecycle;
   return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
     const whose = { ownerRef: owner.ref, vectors: deps.embedder !== null };

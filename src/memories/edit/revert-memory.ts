@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { parseScope } from "../../scope/scope.js";
-import { listHistory } from "../changes/changes-api.js";
+import { type HistoryEntry, listHistory } from "../changes/changes-api.js";
 import { isApproved, type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
 import { expiryField } from "../item/memory-metadata.rule.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
@@ -24,12 +24,7 @@ const contentful: ReadonlySet<string> = new Set(["ADD", "UPDATE", "RESTORE", "CO
  * @param entries its whole trail, in any order.
  */
 export function versionAt(
-  entries: readonly {
-    readonly id: number;
-    readonly event: string;
-    readonly old: unknown;
-    readonly new: unknown;
-  }[],
+  entries: readonly Pick<HistoryEntry, "id" | "event" | "old" | "new">[],
   id: number,
 ): Partial<MemoryVersion> | null {
   if (!entries.some((entry) => entry.id === id)) return null;
