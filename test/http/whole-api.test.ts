@@ -203,11 +203,9 @@ describe("the API", () => {
     expect((await api.operator("GET", "/apps?limit=1")).body.apps).toHaveLength(1);
     const merge = { from: { userId: "ana" }, to: { userId: "anna" }, dryRun: true };
     expect((await api.operator("POST", "/users/merge", merge)).body.memories).toBeGreaterThan(0);
-    expect((await api.operator("POST", `/consolidate?${ana}`, { dryRun: true })).body.status).toEqual(
-      expect.any(String),
-    );
-    expect((await api.operator("POST", `/lifecycle/run?${ana}`)).body).toEqual({ softDeleted: 0, purged: 0 });
     expect((await api.operator("POST", "/upkeep")).body.due).toEqual(expect.any(Number));
+    expect((await api.operator("POST", "/upkeep?kinds=lifecycle")).body).toEqual({ due: 0 });
+    expect((await api.operator("POST", "/upkeep?kinds=everything")).status).toBe(400);
     expect(await api.operator("POST", "/reembed")).toMatchObject({
       status: 400,
       body: { code: "INVALID_INPUT" },

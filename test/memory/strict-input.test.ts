@@ -24,7 +24,7 @@ const draft = { text: "The user drinks tea.", source: { threadId, seqs: [0] }, t
 const plain: ReadonlySet<string> = new Set([
   ...[
     "setup",
-    "upkeep",
+    "graphs",
     "idle",
     "close",
     "checkpointer",
@@ -34,8 +34,6 @@ const plain: ReadonlySet<string> = new Set([
     "held",
     "energyConsumedSinceLastPoll",
   ],
-  ...["summarizationGraph", "extractionGraph", "compressionGraph", "consolidationGraph"],
-  ...["noteGraph", "compactionGraph", "insightsGraph"],
 ]);
 
 /** What every other call of a memory takes; objects in it are options, filters, scopes or drafts. */
@@ -43,7 +41,7 @@ const calls: Readonly<Record<string, Arguments>> = {
   record: [{ scope, threadId, messages: [message], shown: { revision: 0, memoryIds: [] } }],
   remember: [{ scope, threadId, messages: [message], shown: { revision: 0, memoryIds: [] } }],
   recall: [{ scope, threadId, query: "tea" }],
-  explain: [{ scope, threadId, query: "tea" }],
+  upkeep: [{ kinds: ["lifecycle"] }],
   stats: [{ scope }],
   "energy.level": [{ tenantId: "acme" }],
   "energy.consumed": [{ scope, by: "kind" }],
@@ -61,7 +59,6 @@ const calls: Readonly<Record<string, Arguments>> = {
   forget: [scope, { dryRun: true }],
   export: [scope],
   import: [[], { scope }],
-  consolidate: [{ scope, dryRun: true }],
   "summaries.list": [{ scope, threadId }],
   "memories.add": [draft, { scope }],
   "memories.get": [id, { scope }],
@@ -88,7 +85,6 @@ const calls: Readonly<Record<string, Arguments>> = {
   "changes.since": [0, { scope }],
   "events.count": [{ scope, by: "op" }],
   "events.list": [{ scope, limit: 3 }],
-  "lifecycle.run": [{ scope }],
   "consents.list": [{ scope }],
   "consents.decide": [{ scope, id, decision: "refuse", actor: "ana", evidence: { quote: "no" } }],
   "transcript.search": [{ scope, query: "tea" }],
