@@ -30,13 +30,3 @@ export function joinBy<Row>(
 export function latest<Row>(rows: readonly Row[], at: (row: Row) => Date, limit = rows.length): Row[] {
   return [...rows].sort((a, b) => at(b).getTime() - at(a).getTime()).slice(0, limit);
 }
-
-/** A mean of `parts`, each of which counts as much as its weight; null without any weight. */
-export function weightedMean(
-  parts: readonly { readonly value: number | null; readonly weight: number }[],
-): number | null {
-  const counted = parts.filter(({ value, weight }) => value !== null && weight > 0);
-  const weight = counted.reduce((sum, part) => sum + part.weight, 0);
-  if (weight === 0) return null;
-  return counted.reduce((sum, part) => sum + (part.value ?? 0) * part.weight, 0) / weight;
-}

@@ -30,7 +30,7 @@ type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & {
  *
  * @param owner what decides besides: its turn, and the time.
  */
-export async function settle(
+async function settle(
   db: Connection,
   { config }: Pick<ConsolidationRuntime, "config">,
   { ownerRef, pairs }: Pick<Judged, "ownerRef" | "pairs">,

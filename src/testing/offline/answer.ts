@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { isStopWord, stem, wordsOf } from "../words.js";
 import { firstSentence, sentencesOf, unescapeEntities } from "./read-prompt.js";
+import { isStopWord, stem, wordsOf } from "./words.js";
 
 /** How every chat answer of the offline model begins, so that nobody takes it for a model's. */
 export const standInMark = "[offline stand-in] ";

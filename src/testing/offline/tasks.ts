@@ -1,5 +1,5 @@
-import { wordsOf } from "../words.js";
 import { firstSentence, promptBlocks, sentencesOf } from "./read-prompt.js";
+import { wordsOf } from "./words.js";
 
 /** Makes the arguments of a structured answer from the prompt. */
 type Task = (prompt: string) => Record<string, unknown>;
