@@ -89,7 +89,7 @@ const mayImport = {
   owners: ["text", "postgres", "scope", "conversation", "forgetting", "memories/item"],
   rounds: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "memories/guard", "consents", "search", "summaries", "episodes"],
+    ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
     ...["models", "notes"],
   ],
   // Ways in: they know what `Memory` says, and the types and pure rules that it speaks of.

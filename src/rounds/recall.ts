@@ -4,7 +4,6 @@ import type { Conversation } from "../conversation/find-conversation.js";
 import { recentMessages } from "../conversation/recent-messages.rule.js";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
-import type { ConsentPolicy } from "../memories/guard/consent-policy.rule.js";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
 import { appNotes, type NotesOptions } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
@@ -64,7 +63,7 @@ type RecallRuntime = SearchRuntime &
     readonly summaries: SummaryOptions;
     readonly conversation: ConversationOptions;
     readonly notes: NotesOptions;
-    readonly consent: ConsentPolicy;
+    readonly consent: { readonly ask: string };
   }>;
 
 /**

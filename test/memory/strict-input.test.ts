@@ -22,7 +22,7 @@ const draft = { text: "The user drinks tea.", source: { threadId, seqs: [0] }, t
 const plain: ReadonlySet<string> = new Set([
   ...[
     "setup",
-    "upkeep",
+    "graphs",
     "idle",
     "close",
     "checkpointer",
@@ -30,8 +30,6 @@ const plain: ReadonlySet<string> = new Set([
     "databaseStatus",
     "energyConsumedSinceLastPoll",
   ],
-  ...["summarizationGraph", "extractionGraph", "compressionGraph", "consolidationGraph"],
-  ...["noteGraph", "compactionGraph", "insightsGraph"],
 ]);
 
 /** What every other call of a memory takes; objects in it are options, filters, scopes or drafts. */
@@ -39,7 +37,7 @@ const calls: Readonly<Record<string, Arguments>> = {
   record: [{ scope, threadId, messages: [message], shown: { revision: 0, memoryIds: [] } }],
   remember: [{ scope, threadId, messages: [message], shown: { revision: 0, memoryIds: [] } }],
   recall: [{ scope, threadId, query: "tea" }],
-  explain: [{ scope, threadId, query: "tea" }],
+  upkeep: [{ kinds: ["lifecycle"] }],
   stats: [{ scope }],
   "energy.level": [{ tenantId: "acme" }],
   "users.list": [{ tenantId: "acme", limit: 3 }],
@@ -52,7 +50,6 @@ const calls: Readonly<Record<string, Arguments>> = {
   forget: [scope, { dryRun: true }],
   export: [scope],
   import: [[], { scope }],
-  consolidate: [{ scope, dryRun: true }],
   "summaries.list": [{ scope, threadId }],
   "memories.add": [draft, { scope }],
   "memories.get": [id, { scope }],
@@ -72,7 +69,6 @@ const calls: Readonly<Record<string, Arguments>> = {
   "changes.since": [0, { scope }],
   "events.count": [{ scope, by: "op" }],
   "events.list": [{ scope, limit: 3 }],
-  "lifecycle.run": [{ scope }],
   "consents.list": [{ scope }],
   "consents.decide": [{ scope, id, decision: "refuse", actor: "ana", evidence: { quote: "no" } }],
   "transcript.search": [{ scope, query: "tea" }],

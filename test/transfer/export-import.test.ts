@@ -84,7 +84,7 @@ describe("export and import", () => {
     const skipped: Record<string, string[]> = {
       thread: ["id", "owner_ref", "turns", "asks_consent", "closing_until"],
       message: ["thread_ref", "role", "actor", "content", "tick"],
-      summary: ["id", "thread_ref", "base_id", "lease_until", "retry_at"],
+      summary: ["id", "thread_ref", "base_id", "lease_until", "retry_at", "rolled_back_at"],
       memory: ["ref", "owner_ref", "thread_ref", "content_hash", "accessed_on", "revision", "tick"],
       relation: ["from_ref", "to_ref"],
       history: ["id", "owner_ref", "memory_revision"],
