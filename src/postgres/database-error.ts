@@ -138,8 +138,7 @@ function timeoutError(detail: string, cause: unknown): MemoryError {
   return new MemoryError(
     "DATABASE_TIMEOUT",
     `The database took too long, and the statement was stopped (${detail}). Look in pg_stat_activity for who holds ` +
-      "locks and what else runs, or raise database.statementTimeoutMs (for the search of a recall: " +
-      "retrieval.timeoutMs) in the config.",
+      "locks and what else runs, or raise database.statementTimeoutMs in the config.",
     { cause },
   );
 }
