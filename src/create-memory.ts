@@ -119,7 +119,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
       saver ??= new OwnedPostgresSaver(db, defaultScope);
       return saver;
     },
-    checkpoints: createCheckpointsApi(db.patient),
+    checkpoints: createCheckpointsApi(db),
     store: (input) =>
       createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
     graphs: () => openGraphs(upkeep.jobs),
@@ -239,8 +239,9 @@ function createRounds(
       background.startSweeping();
       return remembered;
     },
-    query: (async ({ explain, ...input }: MemoryQuery & { readonly explain?: unknown }) => {
-      if (parseInput(explainSchema, explain, "explain")) return explainQuery(runtime, input);
+    query: (async (asked: MemoryQuery & { readonly explain?: unknown }) => {
+      const { explain, ...input } = parseInput(explainSchema, asked, "query") as typeof asked;
+      if (explain) return explainQuery(runtime, input);
       const { hits, form, budgetTokens } = await observe(
         spans.query,
         (seen) => queryMemories({ ...runtime, db: seen }, input),
@@ -251,7 +252,7 @@ function createRounds(
   };
 }
 
-const explainSchema = z.boolean().optional();
+const explainSchema = z.looseObject({ explain: z.boolean().optional() });
 
 /** Conversations: their list, and what becomes of one. */
 function createThreads(runtime: Runtime<ResolvedConfig>, upkeep: Upkeep): Memory["threads"] {

@@ -1,7 +1,9 @@
 import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { findErasableThreads, findThreadsOfId } from "../conversation/list-threads.js";
+import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
+import type { Database } from "../postgres/database.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
 import { parseScopeIn, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
 import { abortSignal, parseInput, spanMs, storableDate } from "../text/parse-input.js";
@@ -58,11 +60,18 @@ const optionsSchema = z.strictObject({
 const rowsAtOnce = 500;
 
 /** The `CheckpointsApi` on `db`. */
-export function createCheckpointsApi(db: Connection): CheckpointsApi {
+export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database): CheckpointsApi {
   return {
     async prune(options) {
       const { keepLast, olderThan, threadId, signal } = parseInput(optionsSchema, options, "pruning");
       const scope = parseScopeIn(options) ?? null;
+      // LangGraph's tables have no row-level security that would refuse it.
+      if (scope === null && !(await mayCrossTenants())) {
+        throw new MemoryError(
+          "PERMISSION_DENIED",
+          "Only the role that owns the tables prunes checkpoints of all tenants. Pass a scope.",
+        );
+      }
       const pruned = { threads: 0, checkpoints: 0, writes: 0, blobs: 0 };
       for await (const name of namesOf(
         db,

@@ -145,11 +145,9 @@ describe("what is another's", () => {
     for (const [, { method, path }] of forOperators.filter(([, { reach }]) => reach === "everything"))
       expect((await acme(method.toUpperCase() as "GET", path)).status, path).toBe(404);
     // What cannot be told by tenants is not told of all of them.
-    for (const path of ["/events", "/stats"]) {
-      expect((await acme("GET", path)).status, path).toBe(400);
-      expect((await operator("GET", `${path}?tenantId=acme`)).status, path).toBe(400);
-      expect((await operator("GET", path)).status, path).toBe(200);
-    }
+    expect((await acme("GET", "/events")).status).toBe(400);
+    expect((await operator("GET", "/events?tenantId=acme")).status).toBe(400);
+    expect((await operator("GET", "/events")).status).toBe(200);
     expect((await acme("GET", "/users")).body.users).toEqual([]);
     expect((await operator("GET", "/users")).body.users.length).toBeGreaterThan(0);
     expect((await acme("GET", "/stats?by=app")).body).toMatchObject({ appCount: 0 });

@@ -220,7 +220,7 @@ describe("the consent node", () => {
     expect(JSON.stringify(logger)).toContain("needs a checkpointer");
     expect(await memory.consents.list({ scope: addressOf(thread).scope })).toMatchObject([{ id }]);
     const strict = withMemory(chatAgent(answering()), memory, { onError: "throw" }).compile();
-    await expect(say(strict, "hello", thread)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    await expect(say(strict, "hello", thread)).rejects.toMatchObject({ code: "CONSENT_REQUIRED" });
   });
 
   it("can be placed by hand, and asks whose run it is, whatever the state says", async () => {

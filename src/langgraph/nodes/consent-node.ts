@@ -175,7 +175,7 @@ function questionOf(requests: readonly ConsentRequest[], problem: string | null)
 function requireCheckpointer(config: LangGraphRunnableConfig): void {
   if (config.configurable?.__pregel_checkpointer) return;
   throw new MemoryError(
-    "INVALID_INPUT",
+    "CONSENT_REQUIRED",
     "Asking for consent by an interrupt needs a checkpointer: compile({ checkpointer: memory.checkpointer() }).",
   );
 }
