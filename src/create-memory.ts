@@ -240,7 +240,8 @@ function createRounds(
       return remembered;
     },
     query: (async (asked: MemoryQuery & { readonly explain?: unknown }) => {
-      const { explain, ...input } = parseInput(explainSchema, asked, "query") as typeof asked;
+      const { explain } = parseInput(explainSchema, asked, "query");
+      const { explain: _, ...input } = asked;
       if (explain) return explainQuery(runtime, input);
       const { hits, form, budgetTokens } = await observe(
         spans.query,
