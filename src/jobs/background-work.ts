@@ -104,8 +104,8 @@ export const kindsSchema = z
 const upkeepSchema = z.strictObject({ kinds: kindsSchema });
 
 /** The kinds that `which` names. @throws MemoryError `INVALID_INPUT` */
-export function parseUpkeep(which: UpkeepInput | undefined): readonly JobKind[] {
-  return parseInput(upkeepSchema.default({}), which, "upkeep").kinds ?? jobKinds;
+export function parseUpkeep(which: UpkeepInput = {}): readonly JobKind[] {
+  return parseInput(upkeepSchema, which, "upkeep").kinds ?? jobKinds;
 }
 
 /** Workers whose jobs are of some of `kinds`; one that only marks what is due belongs to all. */

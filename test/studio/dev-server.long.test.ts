@@ -104,9 +104,9 @@ describe("the graphs in Studio's dev server", () => {
       "supervisor",
       [
         "memory.recall",
-        "supervisor:supervisor",
-        "supervisor:planner",
-        "supervisor:executor",
+        "supervisor:model_request",
+        "supervisor:tools:planner",
+        "supervisor:tools:executor",
         "memory.remember",
       ],
     ],

@@ -84,6 +84,7 @@ const patterns: readonly (readonly [says: string, category: string, key: string 
   ["I(?:'ve|’ve| have)? (?:just )?moved to", "profile", "city", "The user lives in {}."],
   ["I work as", "profile", "job", "The user works as {}."],
   ["I work (?:at|for)", "profile", "employer", "The user works for {}."],
+  ["my time ?zone is", "profile", "timezone", "The user's timezone is {}."],
   ["I(?:'m|’m| am) allergic to", "constraints", null, "The user is allergic to {}."],
   ["I (?:can't|can’t|cannot|don't|don’t) eat", "constraints", null, "The user does not eat {}."],
   ["I (?:really )?prefer", "preferences", null, "The user prefers {}."],
