@@ -24,7 +24,7 @@ export type MemoryErrorCode =
   | "DATABASE_UNAVAILABLE"
   /** Another process has the embedded database open. Close it there, or use a server. */
   | "DATA_DIRECTORY_LOCKED"
-  /** The embeddings give vectors of another length than before. Use the model of before, or another `embeddingSpace`. */
+  /** The embeddings give vectors of another length than before. Use the model of before, or give this one another `model` name. */
   | "DIMENSION_MISMATCH"
   /** Another active memory says the same, or tells of the same turns. Change or remove that one instead. */
   | "DUPLICATE_MEMORY"

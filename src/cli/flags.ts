@@ -27,7 +27,6 @@ export interface MemoryFlags extends DatabaseFlags {
   readonly app?: string;
   readonly config?: string;
   readonly embeddings?: string;
-  readonly embeddingSpace?: string;
   readonly model?: string;
 }
 
@@ -67,7 +66,6 @@ export function withDatabase(command: Command): Command {
 export function withMemory(command: Command, embeddings: string): Command {
   return withDatabase(command)
     .option("--embeddings <module>", embeddings)
-    .option("--embedding-space <name>", "name of the vectors' space (default: the model's name)")
     .option("--config <file>", "YAML file with the application's settings, such as its categories");
 }
 

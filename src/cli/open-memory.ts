@@ -18,7 +18,7 @@ import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 
 /** The memory that flags and environment name, with `jobs` in queues where they are given. @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT` */
 export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promise<Memory> {
-  const { schema, config, embeddings, embeddingSpace, model } = flags;
+  const { schema, config, embeddings, model } = flags;
   const { option: database } = existingDatabase(flags, process.env);
   return createMemory({
     ...{ database, schema },
@@ -26,7 +26,6 @@ export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promis
     ...(await isolationOf(database, schema)),
     ...(config !== undefined && { config }),
     ...(embeddings !== undefined && { embeddings: await loadEmbeddings(embeddings) }),
-    ...(embeddingSpace !== undefined && { embeddingSpace }),
     ...(model !== undefined && { model: await loadModel(model) }),
   });
 }

@@ -161,10 +161,8 @@ function knownSpace(
   };
 }
 
-/** Where an embedder's vectors go, and how long it may take. */
+/** How long an embedder may take. */
 export interface EmbedderOptions {
-  /** @default the model's name */
-  readonly spaceName?: string | undefined;
   /** Longest wait for the vectors of up to a hundred documents; each further hundred may take as long again. */
   readonly timeoutMs: number;
 }
@@ -173,9 +171,9 @@ export interface EmbedderOptions {
 export function createEmbedder(
   db: Connection,
   embeddings: EmbeddingsInterface,
-  { spaceName, timeoutMs }: EmbedderOptions,
+  { timeoutMs }: EmbedderOptions,
 ): Embedder {
-  const space = knownSpace(db, embeddings, { name: spaceName ?? modelName(embeddings), timeoutMs });
+  const space = knownSpace(db, embeddings, { name: modelName(embeddings), timeoutMs });
   /** @param setting what says how long they may take */
   const failed = (cause: unknown, setting: string): MemoryError => {
     if (MemoryError.is(cause) && cause.code !== "MODEL_TIMEOUT") return cause;

@@ -199,7 +199,7 @@ function lockingApi(how: Parameters<typeof writeRuntime>[1]): MemoriesApi {
 }
 
 describe("writes that are decided without the owner's lock", () => {
-  beforeAll(() => db.memory({ embeddings, embeddingSpace: space }).setup());
+  beforeAll(() => db.memory({ embeddings: Object.assign(embeddings, { model: space }) }).setup());
 
   it("leave the same rows in all tables as those under it, held or not", { timeout: 600_000 }, async () => {
     let [byHeld, byLook, all] = [0, 0, 0];

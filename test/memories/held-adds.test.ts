@@ -43,7 +43,7 @@ async function owner(config: MemoryConfig = {}) {
 const active = (memories: MemoriesApi, scope: { userId: string }) => memories.list({ scope, limit: 1_000 });
 
 describe("an add to an owner that is held", () => {
-  beforeAll(() => db.memory({ embeddings, embeddingSpace: space }).setup());
+  beforeAll(() => db.memory({ embeddings: Object.assign(embeddings, { model: space }) }).setup());
 
   it("takes one statement where it meets nothing", async () => {
     const { scope, quick, statements, inTransactions } = await owner();

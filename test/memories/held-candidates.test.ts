@@ -23,7 +23,7 @@ const text = fc
   .array(fc.constantFrom(...words), { minLength: 2, maxLength: 4 })
   .map((said) => `Ana likes ${said.join(" ")}.`);
 
-beforeAll(() => db.memory({ embeddings, embeddingSpace: space }).setup());
+beforeAll(() => db.memory({ embeddings: Object.assign(embeddings, { model: space }) }).setup());
 
 /** What bears on `texts`, by the copy that was taken and by all vectors. */
 async function found(userId: string, held: HeldOwners, texts: readonly string[]) {

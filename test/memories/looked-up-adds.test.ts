@@ -11,7 +11,7 @@ const db = useTestDatabase();
 const space = "looked up";
 const embeddings = new HashingEmbeddings({ dimensions: 64 });
 
-beforeAll(() => db.memory({ embeddings, embeddingSpace: space }).setup());
+beforeAll(() => db.memory({ embeddings: Object.assign(embeddings, { model: space }) }).setup());
 
 /** A user with some memories whom no process holds, and what is sent to the database. */
 async function user() {

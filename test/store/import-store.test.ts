@@ -95,7 +95,9 @@ it("copies vectors where it is told that one model made them", async () => {
     .store({ scope: { userId: "copies" } })
     .search([], { query: "Likes green tea" });
   expect(found?.key).toBe("tea");
-  const other = db.memory({ embeddings: new HashingEmbeddings({ dimensions: 32 }), embeddingSpace: "other" });
+  const other = db.memory({
+    embeddings: Object.assign(new HashingEmbeddings({ dimensions: 32 }), { model: "other" }),
+  });
   await expect(other.importStore({ ...copying, scope: { userId: "other" } })).rejects.toThrow(
     code("DIMENSION_MISMATCH"),
   );

@@ -99,7 +99,7 @@ export function writeRuntime(
       modelHere: false,
     },
     clock: clock ?? (() => new Date()),
-    embedder: createEmbedder(db, embeddings, { spaceName: space, timeoutMs: 30_000 }),
+    embedder: createEmbedder(db, Object.assign(embeddings, { model: space }), { timeoutMs: 30_000 }),
     redactor: createRedactor(undefined),
     model: () => {
       throw new Error("no model");

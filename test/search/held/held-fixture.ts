@@ -58,7 +58,7 @@ export function useHeldOwners(db: TestDatabase, embeddingSpace = "exact") {
   let space: EmbeddingSpace | undefined;
   let memory: Memory | undefined;
   beforeAll(async () => {
-    memory = db.memory({ embeddings: new ExactEmbeddings({}), embeddingSpace });
+    memory = db.memory({ embeddings: Object.assign(new ExactEmbeddings({}), { model: embeddingSpace }) });
     await memory.setup();
     space = await ensureEmbeddingSpace(db.database, { name: embeddingSpace, dimensions });
   });
