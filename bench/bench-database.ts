@@ -40,8 +40,7 @@ async function openServer(server: string): Promise<BenchDatabase> {
   };
 }
 
-/** The embedded database in a temporary folder, whatever `DATABASE_URL` says. */
-export async function openEmbedded(): Promise<BenchDatabase> {
+async function openEmbedded(): Promise<BenchDatabase> {
   const dataDir = mkdtempSync(join(tmpdir(), "mnemograph-bench-"));
   const { pool, close } = openEmbeddedPool({ dataDir });
   return {
@@ -66,20 +65,6 @@ async function versions(pool: pg.Pool): Promise<string> {
   );
   return `${rows[0]?.server.split(" ")[0]}, pgvector ${rows[0]?.vector ?? "not there"}`;
 }
-
-/** A pool whose connections keep plans as those that the library makes do, and stay open; with the embedded database its own. */
-export function openPool({ pool, server }: BenchDatabase): {
-  readonly pool: pg.Pool;
-  close(): Promise<void>;
-} {
-  if (server === null) return { pool, close: async () => {} };
-  const options = "-c jit=off -c plan_cache_mode=force_generic_plan";
-  const own = new pg.Pool({ connectionString: server, max: poolSize, idleTimeoutMillis: 0, options });
-  return { pool: own, close: () => own.end() };
-}
-
-/** Connections of a pool: what pg makes of one by itself. */
-export const poolSize = 10;
 
 /** Reads the dead rows out and counts the rows again, in every table of `schema`: as autovacuum does in time. */
 export async function vacuumSchema(pool: pg.Pool, schema: string): Promise<void> {

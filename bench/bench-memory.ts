@@ -1,12 +1,7 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import {
-  createMemory,
-  type Memory,
-  type MemoryConfig,
-  type MemoryDraft,
-  type MemoryOptions,
-  type Scope,
-} from "../src/index.js";
+import { createMemoryWith } from "../src/create-memory.js";
+import type { Memory, MemoryConfig, MemoryDraft, MemoryOptions, Scope } from "../src/index.js";
+import type { ChangedConstants } from "../src/options.js";
 
 /** One thread of a user. */
 export interface ThreadPlace {
@@ -17,31 +12,24 @@ export interface ThreadPlace {
 /** What a user and the agent say in one round. */
 export type Round = readonly [user: string, agent: string];
 
-/**
- * A memory that has only what the benchmark writes: nothing is extracted, and no episodes are made. It holds nobody
- * unless told to, so that a recall costs the same however often its owner is asked for.
- */
+/** A memory that has only what the benchmark writes: nothing is extracted, and no episodes are made. */
 export async function openBenchMemory(
   options: MemoryOptions,
-  { memories, retrieval, consolidation }: Pick<MemoryConfig, "memories" | "retrieval" | "consolidation"> = {},
+  {
+    memories,
+    consolidation,
+    constants = {},
+  }: Pick<MemoryConfig, "memories" | "consolidation"> & { readonly constants?: ChangedConstants } = {},
 ): Promise<Memory> {
-  const memory = createMemory({
-    ...options,
-    config: {
-      memories: { extract: false, episodes: false, ...memories },
-      consolidation: { enabled: false, ...consolidation },
-      // A busy machine must not turn a slow search into one that found nothing.
-      retrieval: { timeoutMs: 60_000, held: false, ...retrieval },
-    },
-  });
+  const config = {
+    memories: { extract: false, episodes: false, ...memories },
+    consolidation: { enabled: false, ...consolidation },
+  };
+  // A busy machine must not turn a slow search into one that found nothing.
+  const retrieval = { timeoutMs: 60_000 };
+  const memory = createMemoryWith({ ...options, config }, { retrieval, ...constants });
   await memory.setup();
   return memory;
-}
-
-/** Has `memory` hold the owner of `scope`, as the second of its recalls within some minutes does. */
-export async function hold(memory: Memory, scope: Scope, queries: readonly string[]): Promise<void> {
-  for (const query of queries) await memory.recall({ scope, threadId: "a new thread", query });
-  await memory.idle();
 }
 
 const roundsEach = 100;

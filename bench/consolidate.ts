@@ -2,7 +2,7 @@ import type { Memory, MemoryItem, Scope } from "../src/index.js";
 import { HashingEmbeddings } from "../src/testing/index.js";
 import { openBenchDatabase } from "./bench-database.js";
 import { openBenchMemory } from "./bench-memory.js";
-import { type PlantedMemory, planted, plantMemories } from "./consolidate/planted.js";
+import { type PlantedMemory, plantMemories } from "./consolidate/planted.js";
 import { scriptedJudge } from "./consolidate/scripted-judge.js";
 import { printEnvironment, printLoad, printResult, printTable } from "./report.js";
 
@@ -34,11 +34,12 @@ async function consolidatePlanted() {
   const memories = plantMemories(seed);
   const { model, asked } = scriptedJudge(memories, { right, seed });
   const scope: Scope = { userId: "planted" };
-  const memory = await openBenchMemory(
-    { database: database.source, schema: database.schema, model, ...embeddings },
-    // So that one run sees all that is planted.
-    { consolidation: { mostPairs: 2 * planted.doubles } },
-  );
+  const memory = await openBenchMemory({
+    database: database.source,
+    schema: database.schema,
+    model,
+    ...embeddings,
+  });
   try {
     await memory.memories.add(
       memories.map(({ text }) => ({ text })),
@@ -46,19 +47,27 @@ async function consolidatePlanted() {
     );
     const duplicatesBefore = doubles(memories, await all(memory, scope, "active"));
     const startedMs = performance.now();
-    const { calls, tokens, pairs } = await memory.consolidate({ scope });
+    const done = { calls: 0, tokens: 0, pairs: 0 };
+    // A run takes the most alike pairs: until one asks nothing.
+    for (;;) {
+      const run = await memory.graphs().consolidation.invoke({ scope });
+      done.calls += run.calls;
+      done.tokens += run.tokens;
+      done.pairs += run.settled.length;
+      if (run.calls === 0) break;
+    }
     const runMs = performance.now() - startedMs;
     const duplicatesAfter = doubles(memories, await all(memory, scope, "active"));
     const wrongMerges = await wronglyHidden(memory, scope, memories);
-    const second = await memory.consolidate({ scope });
+    const second = await memory.graphs().consolidation.invoke({ scope });
     printTable("What the judge was asked, each vote counted", [
       { about: "doubles", votes: asked.doubles },
       { about: "strangers", votes: asked.strangers },
       { about: "of these wrong", votes: asked.wrong },
     ]);
     return {
-      ...{ duplicatesBefore, duplicatesAfter, wrongMerges, calls, tokens, secondRunCalls: second.calls },
-      ...{ pairs: pairs.length, runMs },
+      ...{ duplicatesBefore, duplicatesAfter, wrongMerges, ...done, secondRunCalls: second.calls },
+      runMs,
     };
   } finally {
     await memory.close();

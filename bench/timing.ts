@@ -34,21 +34,6 @@ export function timed<Result>(
   };
 }
 
-/** Does `work`, and says for how many milliseconds at most the process did nothing else meanwhile. */
-export async function longestBlock(work: () => Promise<unknown>): Promise<number> {
-  let [longest, last, done] = [0, performance.now(), false];
-  const look = () => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-    if (!done) setImmediate(look);
-  };
-  setImmediate(look);
-  await work();
-  done = true;
-  look();
-  return longest;
-}
-
 /**
  * Times contestants in turns, another one first in each round, so that whatever else the machine does meets them all.
  * Throws when a contestant's check does.

@@ -16,10 +16,14 @@ import { OfflineChatModel } from "mnemograph/testing";
 // PORT=3000 npx tsx examples/consent-over-rest.ts   serves until it is stopped
 
 const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new OfflineChatModel();
-const memory = createMemory({ model, database: process.env.DATABASE_URL });
+const memory = createMemory({
+  model,
+  database: process.env.DATABASE_URL,
+  config: { consent: { ask: "interrupt" } },
+});
 await memory.setup();
 const agent = createAgent({ model, tools: [] });
-const graph = withMemory(agent, memory, { consent: "interrupt" }).compile({
+const graph = withMemory(agent, memory).compile({
   checkpointer: memory.checkpointer(),
 });
 

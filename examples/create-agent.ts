@@ -11,7 +11,12 @@ import { OfflineChatModel } from "mnemograph/testing";
 // Without MODEL a stand-in that follows rules; "openai:…" needs @langchain/openai, and so on.
 const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new OfflineChatModel();
 
-const memory = createMemory({ model, database: process.env.DATABASE_URL });
+// "tool": the agent asks about a name or a city before it is remembered, and calls `consentTool` with the answer.
+const memory = createMemory({
+  model,
+  database: process.env.DATABASE_URL,
+  config: { consent: { ask: "tool" } },
+});
 await memory.setup();
 
 const agent = createAgent({

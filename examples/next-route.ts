@@ -12,7 +12,7 @@ import { OfflineChatModel } from "mnemograph/testing";
 export const runtime = "nodejs";
 
 /** One for the process: in development Next loads this file anew whenever it changes. */
-const held = globalThis as { chat?: Promise<{ memory: Memory; agent: ReturnType<typeof createChatAgent> }> };
+const kept = globalThis as { chat?: Promise<{ memory: Memory; agent: ReturnType<typeof createChatAgent> }> };
 
 async function openChat() {
   // Without MODEL ("openai:gpt-4.1-mini") a stand-in that follows rules.
@@ -40,8 +40,8 @@ export async function POST(
   const { text } = (await request.json().catch(() => ({}))) as { text?: unknown };
   if (typeof text !== "string" || text.trim() === "") return new Response("Say something.", { status: 400 });
 
-  held.chat ??= openChat();
-  const { memory, agent } = await held.chat;
+  kept.chat ??= openChat();
+  const { memory, agent } = await kept.chat;
   const stream = await agent.stream(
     { messages: [new HumanMessage(text)] },
     {

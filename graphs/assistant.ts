@@ -20,4 +20,4 @@ const agent = createAgent({
  * An assistant with memory, which asks before it remembers a name, a city, pronouns or a language. The server that runs
  * it brings the checkpointer.
  */
-export const graph = withMemory(agent, studioMemory, { consent: "interrupt" }).compile();
+export const graph = withMemory(agent, studioMemory).compile();

@@ -28,8 +28,8 @@ export const studioMemory = createMemory({
   // Studio's runs name nobody. A run that does name its user (authenticated, in `context`, or in `configurable`) has that
   // user's memory.
   defaultScope: { appId: "studio" },
-  // So that a turn can be looked at as the model saw it.
-  config: { retrieval: { traces: true } },
+  // The assistant asks before it remembers a name or a city.
+  config: { consent: { ask: "interrupt" } },
   logger,
 });
 await studioMemory.setup();

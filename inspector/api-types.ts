@@ -56,11 +56,6 @@ export interface HistoryEntry {
   readonly at: string;
 }
 
-export interface MemoryLink {
-  readonly memory: Memory;
-  readonly strength: number;
-}
-
 export interface Owner {
   readonly scope: Scope;
   readonly memories: number;
@@ -96,10 +91,9 @@ export interface ShownTurn {
   readonly summaryId: number | null;
   readonly memories: readonly ShownMemory[];
   readonly leftOut: number;
-  readonly block: string | null;
 }
 
-interface ShownMemory {
+export interface ShownMemory {
   readonly id: string;
   readonly part: string;
   readonly text: string | null;
@@ -117,7 +111,6 @@ export interface Summary {
   readonly generationTimeMs: number | null;
   readonly attempts: number;
   readonly error: string | null;
-  readonly rolledBackAt: string | null;
   readonly createdAt: string;
 }
 
@@ -191,26 +184,6 @@ export interface Job {
   readonly dueAt: string | null;
 }
 
-export interface StatsDay {
-  readonly day: string;
-  readonly memoriesByKind: Readonly<Record<string, number>>;
-  readonly writesByOutcome: Readonly<Record<string, number>>;
-  readonly recallLatencyMs: { readonly p50: number; readonly p95: number } | null;
-  readonly recalls: number;
-  readonly recallsWithMemory: number;
-  readonly tokens: Readonly<Record<string, number>>;
-  readonly energyUnits: number;
-}
-
-export interface StatsHistory {
-  readonly days: readonly StatsDay[];
-  readonly tables: readonly {
-    readonly table: string;
-    readonly rows: number | null;
-    readonly bytes: number;
-  }[];
-}
-
 export interface Change {
   readonly rev: number;
   readonly event: string;
@@ -220,10 +193,8 @@ export interface Change {
   readonly at: string;
 }
 
-export interface ForgetState {
-  readonly state: "running" | "done" | "failed" | "none";
-  readonly done: number;
+export interface Forgotten {
+  readonly removed: Readonly<Record<string, number>>;
   readonly total: number;
-  readonly problem: { readonly detail: string } | null;
-  readonly left?: { readonly removed: Readonly<Record<string, number>>; readonly total: number } | null;
+  readonly complete: boolean;
 }

@@ -59,15 +59,14 @@ export function path(parts: TemplateStringsArray, ...ids: readonly (string | num
 export async function send(to: string, call: Call = {}): Promise<Response> {
   const { method = "GET", body, revision, signal } = call;
   const token = sessionStorage.getItem(tokenKey);
-  const isFile = body instanceof Blob;
   const response = await fetch(addressOf(to, call), {
     ...{ method, credentials: "same-origin", cache: "no-store", redirect: "error" },
     headers: {
       ...(token && { authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { "content-type": isFile ? "application/x-ndjson" : "application/json" }),
+      ...(body !== undefined && { "content-type": "application/json" }),
       ...(revision !== undefined && { "if-match": `"${revision}"` }),
     },
-    ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   });
   if (response.ok) return response;
@@ -80,10 +79,9 @@ export async function send(to: string, call: Call = {}): Promise<Response> {
   throw new ApiProblem(response.status, problem.code ?? "UNKNOWN", detail);
 }
 
-/** The JSON that a call answers; null where it answers nothing. @throws ApiProblem */
+/** The JSON that a call answers. @throws ApiProblem */
 export async function ask<Answer>(to: string, call: Call = {}): Promise<Answer> {
-  const response = await send(to, call);
-  return response.status === 204 ? (null as Answer) : ((await response.json()) as Answer);
+  return (await (await send(to, call)).json()) as Answer;
 }
 
 /** Exchanges the token that a command printed for a cookie. False where it is none, or was used. */

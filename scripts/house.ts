@@ -1,8 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 import ts from "typescript";
+import { createProgram } from "../src/cli/program.js";
+import { createMemory } from "../src/create-memory.js";
+import { routes } from "../src/http/routes.js";
+import { memoryOptionsSchema } from "../src/memory-input.js";
+import { configSchema } from "../src/options.js";
+import ceilings from "./house-ceilings.json" with { type: "json" };
 
-/** Folders whose things everybody uses: an import of theirs says nothing of how a capability hangs together. */
+// Prints how large the project is, and fails where it is larger than scripts/house-ceilings.json allows.
+//   npm run house [-- --json]    --json: one line for programs
+
+/** Folders that everybody uses: an import of theirs says nothing about how a capability hangs together. */
 const foundations: ReadonlySet<string> = new Set([
   "text",
   "postgres",
@@ -13,78 +22,169 @@ const foundations: ReadonlySet<string> = new Set([
   "conversation",
 ]);
 
-/** Files up to this many lines are slivers: a sentence, and no chapter. */
-const sliverLines = 30;
-
 interface SourceFile {
   readonly path: string;
-  readonly lines: number;
-  /** Files of `src` that it imports, types included. */
-  readonly imports: readonly string[];
-  readonly functions: readonly { readonly name: string; readonly lines: number }[];
-}
-
-function readSource(path: string): SourceFile {
-  const text = readFileSync(path, "utf8");
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
-  const functions: { name: string; lines: number }[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isFunctionLike(node) && "body" in node && node.body) {
-      const [from, to] = [node.getStart(), node.end].map(
-        (at) => source.getLineAndCharacterOfPosition(at).line,
-      );
-      functions.push({ name: nameOf(node), lines: (to ?? 0) - (from ?? 0) + 1 });
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  const imports = source.statements.flatMap((statement) => {
-    const isLink = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
-    const specifier = isLink ? statement.moduleSpecifier : undefined;
-    if (!specifier || !ts.isStringLiteral(specifier) || !specifier.text.startsWith(".")) return [];
-    return normalize(join(dirname(path), specifier.text)).replace(/\.js$/, ".ts");
-  });
-  return { path, lines: text.split("\n").length - 1, imports, functions };
-}
-
-function nameOf(node: ts.Node): string {
-  if ("name" in node && node.name) return (node.name as ts.Node).getText();
-  return ts.isVariableDeclaration(node.parent) ? node.parent.name.getText() : "(anonymous)";
-}
-
-/** The folder of `src` that a file is in; null for those at its top, which put the parts together. */
-function folderOf(path: string): string | null {
-  const [, folder, ...rest] = path.split("/");
-  return rest.length > 0 && folder !== undefined ? folder : null;
-}
-
-function percent(part: number, whole: number): string {
-  return `${Math.round((100 * part) / Math.max(1, whole))} %`;
+  readonly text: string;
+  readonly source: ts.SourceFile;
 }
 
 process.chdir(join(import.meta.dirname, ".."));
-const files = readdirSync("src", { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".ts"))
-  .map((path) => readSource(join("src", path)));
-const lines = files.map((file) => file.lines).sort((a, b) => a - b);
-const slivers = files.filter((file) => file.lines <= sliverLines);
-const longest = files
-  .flatMap(({ path, functions }) => functions.map((each) => ({ path, ...each })))
-  .sort((a, b) => b.lines - a.lines)
-  .slice(0, 5);
-const links = files
-  .flatMap(({ path, imports }) => imports.map((to) => [folderOf(path), folderOf(to)] as const))
-  .filter((link) => link.every((folder) => folder !== null && !foundations.has(folder)));
-const staying = links.filter(([from, to]) => from === to);
 
-console.log(`files             ${files.length}, ${lines.reduce((sum, each) => sum + each, 0)} lines`);
-console.log(`median file       ${lines[Math.floor(lines.length / 2)]} lines, longest ${lines.at(-1)}`);
-console.log(
-  `slivers           ${slivers.length} (${percent(slivers.length, files.length)}) of ≤ ${sliverLines} lines`,
+function pathsIn(folder: string, ending: RegExp): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => ending.test(path) && !path.includes("node_modules"))
+    .map((path) => join(folder, path));
+}
+
+const lineCount = (text: string): number => text.split("\n").length - 1;
+const linesIn = (folder: string, ending: RegExp): number =>
+  pathsIn(folder, ending).reduce((sum, path) => sum + lineCount(readFileSync(path, "utf8")), 0);
+
+const files: SourceFile[] = pathsIn("src", /\.ts$/).map((path) => {
+  const text = readFileSync(path, "utf8");
+  return { path, text, source: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
+});
+
+function nodesOf(root: ts.Node): ts.Node[] {
+  const nodes: ts.Node[] = [];
+  const visit = (node: ts.Node): void => {
+    nodes.push(node);
+    ts.forEachChild(node, visit);
+  };
+  visit(root);
+  return nodes;
+}
+
+function linesOf(node: ts.Node): number {
+  const source = node.getSourceFile();
+  const [from, to] = [node.getStart(), node.end].map((at) => source.getLineAndCharacterOfPosition(at).line);
+  return (to ?? 0) - (from ?? 0) + 1;
+}
+
+/** Lines of SQL in templates, a template within another not counted twice, and in files. */
+function sqlLines(): number {
+  const inTemplates = (node: ts.Node): number => {
+    if (ts.isTaggedTemplateExpression(node) && node.tag.getText() === "sql") return linesOf(node);
+    let sum = 0;
+    ts.forEachChild(node, (child) => {
+      sum += inTemplates(child);
+    });
+    return sum;
+  };
+  return files.reduce((sum, { source }) => sum + inTemplates(source), 0) + linesIn("src", /\.sql$/);
+}
+
+type Schema = { readonly _zod: { readonly def: object } };
+
+/** Settings that a schema has: what is no group of others. The categories are one, whichever of their two lists they are in. */
+function leaves(schema: Schema): number {
+  if (schema === configSchema.shape.categories) return 1;
+  const def = schema._zod.def as Record<string, unknown>;
+  if (def.type === "object") {
+    return Object.values(def.shape as Record<string, Schema>).reduce((sum, each) => sum + leaves(each), 0);
+  }
+  if (def.type === "pipe") return leaves(def.in as Schema);
+  if (def.type === "record") return leaves(def.valueType as Schema);
+  if (def.type === "union") return Math.max(...(def.options as Schema[]).map(leaves));
+  return def.innerType ? leaves(def.innerType as Schema) : 1;
+}
+
+/** Functions of a memory, with those of its parts. */
+function calls(of: object): number {
+  return Object.values(of).reduce((sum: number, value: unknown) => {
+    if (typeof value === "function") return sum + 1;
+    return typeof value === "object" && value !== null ? sum + calls(value) : sum;
+  }, 0);
+}
+
+function sourceAt(path: string): ts.SourceFile {
+  const file = files.find((each) => each.path === join("src", path));
+  if (!file) throw new Error(`There is no src/${path}.`);
+  return file.source;
+}
+
+function errorCodes(): number {
+  const codes = nodesOf(sourceAt("errors.ts")).find(
+    (node) => ts.isTypeAliasDeclaration(node) && node.name.text === "MemoryErrorCode",
+  ) as ts.TypeAliasDeclaration;
+  return (codes.type as ts.UnionTypeNode).types.length;
+}
+
+/** Tables that the migrations leave behind, as their files are run in order. */
+function tables(): number {
+  const left = new Set<string>();
+  const change = /(create table|drop table)(?: if (?:not )?exists)? (?:\w+\.)?"?(\w+)/gi;
+  for (const path of pathsIn("migrations", /\.sql$/).sort()) {
+    for (const [, what, name = ""] of readFileSync(path, "utf8").matchAll(change)) {
+      if (what?.toLowerCase() === "create table") left.add(name);
+      else left.delete(name);
+    }
+  }
+  return left.size;
+}
+
+const measured = {
+  srcLines: files.reduce((sum, { text }) => sum + lineCount(text), 0),
+  srcCharacters: files.reduce((sum, { text }) => sum + text.length, 0),
+  sqlLines: sqlLines(),
+  migrationLines: linesIn("migrations", /\.sql$/),
+  testLines: linesIn("test", /\.tsx?$/),
+  inspectorLines: linesIn("inspector", /\.(?:tsx?|css|html)$/),
+  exampleLines: linesIn("examples", /\.ts$/),
+  settings: leaves(configSchema) + Object.keys(memoryOptionsSchema.shape).length,
+  calls: calls(createMemory({ database: "postgresql://nobody@127.0.0.1:1/nothing" })),
+  exports: nodesOf(sourceAt("index.ts")).filter(ts.isExportSpecifier).length,
+  routes: Object.keys(routes).length,
+  commands: createProgram().commands.length,
+  errorCodes: errorCodes(),
+  tables: tables(),
+};
+
+const over = Object.entries(measured).filter(
+  ([name, count]) => count > ceilings[name as keyof typeof measured],
 );
-console.log(
-  `imports           ${percent(staying.length, links.length)} of ${links.length} stay in their folder`,
-);
-console.log("longest functions");
-for (const { name, lines: length, path } of longest)
-  console.log(`  ${length} lines  ${name}  ${relative("src", path)}`);
+
+if (process.argv.includes("--json")) {
+  console.log(JSON.stringify(measured));
+} else {
+  for (const [name, count] of Object.entries(measured)) {
+    const ceiling = ceilings[name as keyof typeof measured];
+    console.log(`${name.padEnd(16)}${String(count).padStart(9)}   at most ${ceiling}`);
+  }
+  printShape();
+}
+for (const [name, count] of over) {
+  console.error(`${name}: ${count} is over its ceiling of ${ceilings[name as keyof typeof measured]}.`);
+}
+process.exitCode = over.length > 0 ? 1 : 0;
+
+/** How the files of `src` hang together. */
+function printShape(): void {
+  const lengths = files.map(({ text }) => lineCount(text)).sort((a, b) => a - b);
+  const folderOf = (path: string) => path.split("/").slice(1, -1)[0];
+  const links = files.flatMap(({ path, source }) =>
+    source.statements.flatMap((statement) => {
+      const isLink = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
+      const specifier = isLink ? statement.moduleSpecifier : undefined;
+      if (!specifier || !ts.isStringLiteral(specifier) || !specifier.text.startsWith(".")) return [];
+      return [[folderOf(path), folderOf(normalize(join(dirname(path), specifier.text)))] as const];
+    }),
+  );
+  const between = links.filter((ends) => ends.every((each) => each !== undefined && !foundations.has(each)));
+  const staying = between.filter(([from, to]) => from === to);
+  const functions = files.flatMap(({ path, source }) =>
+    nodesOf(source).flatMap((node) =>
+      ts.isFunctionLike(node) && "body" in node && node.body
+        ? [{ lines: linesOf(node), name: node.name?.getText() ?? "(anonymous)", path: relative("src", path) }]
+        : [],
+    ),
+  );
+  console.log(
+    `\nfiles           ${files.length}, median ${lengths[Math.floor(lengths.length / 2)]} lines, longest ${lengths.at(-1)}`,
+  );
+  console.log(`imports         ${staying.length} of ${between.length} stay in their folder`);
+  console.log("longest functions");
+  for (const { lines, name, path } of functions.sort((a, b) => b.lines - a.lines).slice(0, 5)) {
+    console.log(`  ${lines} lines  ${name}  ${path}`);
+  }
+}

@@ -15,11 +15,10 @@ const folder = fileURLToPath(new URL(kept ? "../docs/inspector" : "../.screensho
 mkdirSync(folder, { recursive: true });
 
 /** Those that the documentation shows. */
-const shownInDocs = new Set(["thread", "question", "summaries", "memory"]);
+const shownInDocs = new Set(["thread", "question", "memory"]);
 
 const memory = createMemory({
   ...{ database: ":memory:", model: new OfflineChatModel(), embeddings: new HashingEmbeddings() },
-  config: { retrieval: { traces: true }, memories: { linkSimilarity: 0.3 } },
   ...{ jobs: "inline" as const },
 });
 await memory.setup();
@@ -38,8 +37,7 @@ const views: Readonly<Record<string, string>> = {
   memories: "memories?user=ana",
   memory: `memory?user=ana&id=${boat?.id}`,
   waiting: "waiting",
-  charts: "charts",
-  live: "live?user=ana",
+  changes: "changes?user=ana",
   erase: "erase?user=ana",
 };
 

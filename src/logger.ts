@@ -1,4 +1,4 @@
-import { MemoryError, messageOf } from "./errors.js";
+import { MemoryError } from "./errors.js";
 import { propertyOf } from "./text/plain-json.js";
 import { wellFormed } from "./text/storable-text.js";
 
@@ -88,12 +88,6 @@ export function errorLine(error: unknown): string {
   return `unexpected ${errorKind(error)}${placeOf(error)}`;
 }
 
-/** What `error` itself says, in one line of at most 500 characters. It may quote anything: prompts, messages, rows. */
-export function errorWords(error: unknown): string {
-  const cause = MemoryError.is(error) ? (error.cause ?? error) : error;
-  return oneLine(messageOf(cause), mostErrorCharacters);
-}
-
 /**
  * Which error it is, without its message, since providers quote prompts and parsers quote texts in theirs:
  * "BadRequestError (400, context_length_exceeded)".
@@ -112,9 +106,9 @@ export function errorKind(error: unknown): string {
 
 function statusesOf(error: object): string[] {
   const response = propertyOf(error, "response");
-  const held = [propertyOf(error, "status"), propertyOf(error, "statusCode")];
-  if (typeof response === "object" && response !== null) held.push(propertyOf(response, "status"));
-  return held
+  const statuses = [propertyOf(error, "status"), propertyOf(error, "statusCode")];
+  if (typeof response === "object" && response !== null) statuses.push(propertyOf(response, "status"));
+  return statuses
     .filter((status) => Number.isInteger(status) && Number(status) >= 100 && Number(status) < 600)
     .map(String);
 }

@@ -44,9 +44,6 @@ export const memoryOptionsSchema = z.strictObject({
   clock: z.custom(isFunction, "must be a function").optional(),
 });
 
-/** Whose statistics. */
-export const statsSchema = z.strictObject({ scope: scopeField });
-
 const label = storableText.nullish();
 
 /** An event to keep; which steps there are, `eventNode` knows. */

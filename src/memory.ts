@@ -1,7 +1,6 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { CheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import type { ConsentsApi } from "./consents/consents-api.js";
-import type { Consolidated, ConsolidateInput } from "./consolidation/consolidate.js";
 import type { createConsolidationJob } from "./consolidation/consolidation-graph.js";
 import type { EndedThread, EndThread } from "./conversation/end-thread.js";
 import type { ListMessages, ThreadMessage } from "./conversation/list-messages.js";
@@ -10,21 +9,18 @@ import type { RecordInput } from "./conversation/record.js";
 import type { ListShown, ShownTurn } from "./conversation/shown-turns.js";
 import type { createCompressionJob } from "./episodes/compression-graph.js";
 import type { EventsApi } from "./events/events.js";
-import type { MemoryStats } from "./events/memory-stats.js";
-import type { StatsByDay, StatsByDayOf } from "./events/stats-by-day.js";
+import type { StatsCall } from "./events/stats.js";
 import type { createExtractionJob } from "./facts/extraction-graph.js";
 import type { ForgetOptions, Forgotten } from "./forgetting/erase-scope.js";
 import type { DeleteThread } from "./forgetting/forget.js";
 import type { createInsightsJob } from "./insights/insights-graph.js";
+import type { UpkeepInput } from "./jobs/background-work.js";
 import type { JobsApi } from "./jobs/jobs-api.js";
 import type { JobWorker, WorkInput } from "./jobs/queue-work.js";
-import type { LifecycleApi } from "./lifecycle/lifecycle.js";
 import type { ChangesApi } from "./memories/changes/changes-api.js";
-import type { QuarantineApi } from "./memories/edit/quarantine.js";
 import type { CategoryPolicy } from "./memories/item/category.rule.js";
 import type { MemoriesApi } from "./memories/memories-api.js";
 import type { Reembedded, ReembedOptions } from "./models/reembed.js";
-import type { AppStatsOf, AppsStats } from "./notes/app-stats.js";
 import type { createCompactionJob } from "./notes/compaction-graph.js";
 import type { createNoteJob } from "./notes/note-graph.js";
 import type { NotesApi } from "./notes/notes-api.js";
@@ -37,18 +33,15 @@ import type { Remembered } from "./rounds/remember.js";
 import type { Scope } from "./scope/scope.js";
 import type { MemoryBullet } from "./search/answer-query.js";
 import type { Explanation } from "./search/explain-query.js";
-import type { HeldStatus } from "./search/held/held-status.js";
 import type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 import type { MemoryHit } from "./search/rank-memories.rule.js";
 import type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
-import type { ImportedStore, ImportStore } from "./store/import-store.js";
 import type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 import type { SummariesApi } from "./summaries/summaries-api.js";
 import type { createSummarizationJob } from "./summaries/summarization-graph.js";
 import type { ExportLine } from "./transfer/export-line.js";
 import type { Imported, ImportOptions } from "./transfer/import-lines.js";
 import type { EnergyApi } from "./usage/energy-api.js";
-import type { EnergyToday } from "./usage/energy-statements.js";
 
 /**
  * Long-term memory for agents. Where a call is about one thing (an id, drafts, a scope, an export), that comes first;
@@ -60,7 +53,7 @@ export interface Memory {
   /**
    * Appends messages to a thread's transcript; those it has are left out. Returns how many were new.
    *
-   * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `REDACTION_FAILED`, `BUSY`
+   * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`, `REDACTION_FAILED`, `BUSY`
    */
   record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
   /**
@@ -70,7 +63,7 @@ export interface Memory {
    * ```ts
    * const { summary, memories } = await memory.recall({ scope: { userId: "ana" }, threadId: "t1", query: "Dinner?" });
    * ```
-   * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`, `INVALID_INPUT`
+   * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`
    */
   recall(input: RecallInput): Promise<Recalled>;
   /**
@@ -93,14 +86,10 @@ export interface Memory {
   readonly procedures: ProceduresApi;
   /** What an app remembers of conversations that ended: list, search, show and delete its notes. */
   readonly notes: NotesApi;
-  /** Memories that read as instructions to a model: an operator approves or rejects them. */
-  readonly quarantine: QuarantineApi;
   /** What changed in the memories of a user or an app since a revision. */
   readonly changes: ChangesApi;
   /** What memory did: counts and lists of events, without content. */
   readonly events: EventsApi;
-  /** Forgetting by age, now and not in the background. */
-  readonly lifecycle: LifecycleApi;
   /** Background work that is not done: list it, and try again what failed. For operators. */
   readonly jobs: JobsApi;
   /** Requests for the user's consent: list and decide them. */
@@ -119,17 +108,18 @@ export interface Memory {
   /** The same as models are given it. */
   query(input: MemoryRequest): Promise<MemoryBullet[]>;
   /**
-   * What `query` finds and why: the score of each hit taken apart, and what the question has to do with that is no hit, with
-   * the reason. For people who look: it takes four round trips, and tells of memories that the agent may not read.
+   * The same hits with the score of each taken apart, and what the question has to do with that is no hit, with the reason.
+   * For people who look: it takes four round trips, and shows memories that the agent may not read.
    *
    * @example
    * ```ts
-   * const { hits, leftOut } = await memory.explain({ scope: { userId: "ana" }, query: "What may she eat?" });
+   * const asked = { scope: { userId: "ana" }, query: "What may she eat?" };
+   * const { hits, leftOut } = await memory.query({ ...asked, explain: true });
    * for (const { memory, reason, detail } of leftOut) console.log(memory.text, reason, detail);
    * ```
    * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
    */
-  explain(input: MemoryQuery): Promise<Explanation>;
+  query(input: MemoryQuery & { readonly explain: true }): Promise<Explanation>;
   /** What was said, word for word. */
   readonly transcript: {
     /** What was said that fits a question, best first. @throws MemoryError `INVALID_INPUT` */
@@ -204,76 +194,31 @@ export interface Memory {
    */
   store(input?: StoreInput): LangGraphStore;
   /**
-   * Takes over what LangGraph's `PostgresStore` holds, which stays as it is; what is here stays too. Interrupted, it goes on
-   * where it was.
+   * The graphs of background work, to look at in Studio or to run by hand: `summarization`, `extraction`, `compression` and
+   * `note` on `{ scope, threadId }`; `compaction` on the `{ scope }` of an app; `insights`, at most once a day and only since
+   * something new was said or learned, on that of a user; `consolidation` on either, whether it is due or not.
    *
    * @example
    * ```ts
-   * const { imported } = await memory.importStore({ scope: ([, userId = ""]) => ({ userId }) });
+   * const { status } = await memory.graphs().summarization.invoke({ scope: { userId: "ana" }, threadId: "t1" });
    * ```
-   * @throws MemoryError `NOT_FOUND`, `DIMENSION_MISMATCH`, `EMBEDDING_FAILED`, `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
-  importStore(input?: ImportStore): Promise<ImportedStore>;
-  /** The graph that makes summaries, to look at in Studio or to run by hand on `{ scope, threadId }`. */
-  summarizationGraph(): ReturnType<typeof createSummarizationJob>["graph"];
-  /** The graph that extracts facts from what the user said, likewise. */
-  extractionGraph(): ReturnType<typeof createExtractionJob>["graph"];
-  /** The graph that compresses older turns into an episode, likewise. */
-  compressionGraph(): ReturnType<typeof createCompressionJob>["graph"];
-  /** The memory sub-agent: the graph that writes the note of a conversation that ended, likewise. */
-  noteGraph(): ReturnType<typeof createNoteJob>["graph"];
-  /** The graph that makes an app's notes one fewer where there are too many, by hand on `{ scope: { appId } }`. */
-  compactionGraph(): ReturnType<typeof createCompactionJob>["graph"];
-  /**
-   * The graph that concludes what the user of `{ scope }` did not say in so many words, likewise; at most once in
-   * `insights.everyMs`, and only since something new was said or learned.
-   */
-  insightsGraph(): ReturnType<typeof createInsightsJob>["graph"];
-  /** The graph that consolidates what is known of a user or an app, to run on `{ scope }`. */
-  consolidationGraph(): ReturnType<typeof createConsolidationJob>["graph"];
-  /**
-   * Merges what says the same in other words, closes what no longer holds, and links what belongs together, of a scope's
-   * user or app: now, whether it is due or not. A model compares the pairs that are alike; code refuses what it can see to be
-   * wrong. Background work does the same once a day for whoever changed.
-   *
-   * @example
-   * ```ts
-   * const { pairs } = await memory.consolidate({ scope: { userId: "ana" }, dryRun: true });
-   * for (const { verdict, reason, action, gone } of pairs) console.log(verdict, reason, action, gone);
-   * ```
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`, `MODEL_REQUIRED`
-   */
-  consolidate(input: ConsolidateInput): Promise<Consolidated>;
-  /** The users that something is kept of: list them, and merge two into one. */
+  graphs(): {
+    readonly summarization: ReturnType<typeof createSummarizationJob>["graph"];
+    readonly extraction: ReturnType<typeof createExtractionJob>["graph"];
+    readonly compression: ReturnType<typeof createCompressionJob>["graph"];
+    readonly note: ReturnType<typeof createNoteJob>["graph"];
+    readonly compaction: ReturnType<typeof createCompactionJob>["graph"];
+    readonly insights: ReturnType<typeof createInsightsJob>["graph"];
+    readonly consolidation: ReturnType<typeof createConsolidationJob>["graph"];
+  };
+  /** The users that something is kept of. */
   readonly users: UsersApi;
   /** The apps that something is kept of: list them, and take one out of use. */
   readonly apps: AppsApi;
-  /** How memory has worked over the last 30 days, and the energy it used today, for a scope's user or app, or for all. */
-  stats(of?: { readonly scope?: Scope }): Promise<MemoryStats & { readonly energy: EnergyToday }>;
-  /**
-   * How apps remember their conversations: notes written an hour, compactions an app and day, the share of apps that have
-   * notes, and of conversations that were shown some, and what notes took of their energy. For an app, for those of a tenant, or for all.
-   *
-   * @example
-   * ```ts
-   * const { appsWithNotesShare, apps } = await memory.stats({ by: "app" });
-   * ```
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
-   */
-  stats(of: AppStatsOf): Promise<AppsStats>;
-  /**
-   * How memory went day by day: memories by kind, writes by what came of them, turns with memory and how long their recalls
-   * took, tokens and energy by kind of work; and the sizes of the tables, where it is of everybody.
-   *
-   * @example
-   * ```ts
-   * const { days } = await memory.stats({ by: "day", days: 7 });
-   * for (const { day, recalls, recallLatencyMs } of days) console.log(day, recalls, recallLatencyMs?.p95);
-   * ```
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
-   */
-  stats(of: StatsByDayOf): Promise<StatsByDay>;
-  /** What models took in the background, and what is left to each tenant. */
+  /** How memory has worked, by day or by app. */
+  readonly stats: StatsCall;
+  /** What is left to each tenant for background calls of models. */
   readonly energy: EnergyApi;
   /**
    * Units of energy that background calls of this process took since this was called last, of all tenants; for a loop
@@ -289,10 +234,13 @@ export interface Memory {
    * Starts the work that is due now, at most 20 pieces of each kind: summaries, facts, episodes, notes and their compaction,
    * insights, consolidation, ageing, expiry and purging. That is what is to be tried again, what a dead worker left, and
    * conversations of apps that have gone silent. With `jobs: "inline"` it is done when this returns, else `idle` waits for
-   * it; with pg-boss it is put in the queues, at most 2,000 pieces of each kind. Returns how many pieces were due, without
-   * ageing and purging.
+   * it; with pg-boss it is put in the queues, at most 2,000 pieces of each kind.
+   *
+   * @param which.kinds only these, as `upkeep({ kinds: ["lifecycle", "purge"] })`. @default all
+   * @returns how many pieces were due, without purging.
+   * @throws MemoryError `INVALID_INPUT`
    */
-  upkeep(): Promise<number>;
+  upkeep(which?: UpkeepInput): Promise<number>;
   /**
    * Does the jobs that processes with `jobs: boss` put in queues, until it is stopped, and looks for what the tables say is
    * due: what a dead worker left, or a queue lost. Where tenants are isolated, only the role may that owns the tables.
@@ -336,12 +284,12 @@ export interface Memory {
    */
   export(scope: Scope): AsyncIterable<ExportLine>;
   /**
-   * Writes an export: each line as text, or as `export` gives it. What is there already is left as it is, so an import
-   * that was interrupted is finished by the next. `reembed` makes the vectors. Nobody vouches for a file unless
-   * `trust: "operator"` says so: what it holds is untrusted, sensitive fields and what reads as instructions wait in
-   * quarantine, and nothing in it is the user's consent.
+   * Restores an export into an empty scope, for operators: each line as text, or as `export` gives it. Interrupted, it
+   * continues when the same file is imported again. What reads as instructions to a model waits in quarantine.
+   * `reembed` makes the vectors.
    *
-   * @throws MemoryError `INVALID_INPUT` that names the line, `ID_TAKEN`, `THREAD_DIFFERS`, `FORGOTTEN`, `REDACTION_FAILED`
+   * @throws MemoryError `WRONG_STATE` when the scope has data; `INVALID_INPUT` that names the line, `ID_TAKEN`,
+   *   `FORGOTTEN`, `REDACTION_FAILED`, `BUSY`
    */
   import(
     lines: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
@@ -358,19 +306,7 @@ export interface Memory {
    * ```
    */
   databaseStatus(): DatabaseStatus;
-  /**
-   * Which users and apps this process holds in memory, of all tenants, and how recalls were answered; it asks nothing.
-   * An owner is taken in at its second recall within ten minutes, or once it was written to twenty times: see `retrieval.held`.
-   * For those who run the process.
-   *
-   * @example
-   * ```ts
-   * const { owners, bytes, served } = memory.held();
-   * console.log(`${owners} owners in ${bytes} bytes; ${served.held} recalls from them, ${served.statement} not`);
-   * ```
-   */
-  held(): HeldStatus;
-  /** Resolves when no background work of this process is running or waiting, and no owner is being taken in. */
+  /** Resolves when no background work of this process is running or waiting. */
   idle(): Promise<void>;
   /** Waits for the calls under way, ten seconds at most, and for background work, then ends the pool if it was made here. */
   close(): Promise<void>;

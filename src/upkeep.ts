@@ -1,18 +1,11 @@
 import { createConsentExpiryWork } from "./consents/consents-api.js";
 import { createConsolidationJob } from "./consolidation/consolidation-graph.js";
 import { createConsolidationWork } from "./consolidation/consolidation-work.js";
-import { forgetOldBlocks } from "./conversation/shown-turns.js";
 import { createCompressionJob } from "./episodes/compression-graph.js";
 import { MemoryError } from "./errors.js";
 import { createExtractionJob } from "./facts/extraction-graph.js";
 import { createInsightsJob } from "./insights/insights-graph.js";
-import {
-  acrossAllTenants,
-  createBackgroundWork,
-  keepTenant,
-  sweepWork,
-  type Worker,
-} from "./jobs/background-work.js";
+import { acrossAllTenants, createBackgroundWork, keepTenant, type Worker } from "./jobs/background-work.js";
 import type { JobTicket } from "./jobs/job-kinds.rule.js";
 import { createJobQueue, type QueueOption } from "./jobs/job-queue.js";
 import { createOwnerTaskWorker } from "./jobs/owner-task.js";
@@ -21,14 +14,12 @@ import { createTaskWorker } from "./jobs/thread-task.js";
 import { createLifecycle } from "./lifecycle/lifecycle.js";
 import { compactNotes, createCompactionJob } from "./notes/compaction-graph.js";
 import { createNoteJob } from "./notes/note-graph.js";
+import { leavesNotes } from "./notes/notes-options.js";
 import type { ResolvedConfig } from "./options.js";
-import type { Database } from "./postgres/database.js";
 import { type Observe, type Observed, reportWork, spans } from "./rounds/observe.js";
 import type { DueTask, Remembered } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
 import type { ThreadRef } from "./scope/scope.js";
-import { sweepHeldProcesses } from "./search/held/held-processes.js";
-import { traceDays } from "./search/retrieval-options.js";
 import { createStoreSweep } from "./store/sweep-items.js";
 import { createSummaryWorker } from "./summaries/claim-summary.js";
 import { createSummarizationJob } from "./summaries/summarization-graph.js";
@@ -36,7 +27,6 @@ import { createSummarizationJob } from "./summaries/summarization-graph.js";
 /** The work that one memory does in the background. */
 export interface Upkeep {
   readonly background: QueuedWork;
-  readonly lifecycle: ReturnType<typeof createLifecycle>;
   readonly jobs: {
     readonly summarization: ReturnType<typeof createSummarizationJob>;
     readonly extraction: ReturnType<typeof createExtractionJob>;
@@ -81,8 +71,7 @@ export function createUpkeep(
   const { summaries, tasks } = workers;
   const withoutModel: Worker[] = [
     createConsentExpiryWork(db),
-    ...[lifecycle.work, lifecycle.trimming, heldProcessWork(db), createStoreSweep(patient.db)],
-    traceWork(runtime),
+    ...[lifecycle.work, lifecycle.trimming, createStoreSweep(patient.db)],
   ];
   // Made once: a sweep remembers when it last looked for each.
   const forAll = (worker: Worker) => acrossAllTenants(db, worker);
@@ -99,7 +88,6 @@ export function createUpkeep(
   };
   return {
     background,
-    lifecycle,
     jobs: jobsOf,
     startNote: (threadRef) => background.start(keepTenant(tasks.note.of(threadRef))),
     async startTicket(ticket) {
@@ -124,14 +112,14 @@ function createWork(
   jobs: "background" | "inline" | QueueOption,
   { all: workers, own }: { readonly all: readonly Worker[]; readonly own: readonly Worker[] },
 ): QueuedWork {
-  const { concurrency, concurrencyByKind, sweepIntervalMs, pollIntervalMs } = config.jobs;
+  const { concurrency, sweepIntervalMs, pollIntervalMs } = config.jobs;
   const inProcess = (how: "background" | "inline") =>
     createBackgroundWork({ jobs: how, concurrency, sweepIntervalMs, logger, workers });
   if (typeof jobs === "string") return { ...inProcess(jobs), work: refuseToWork };
   return createQueuedWork({
     ...{ queue: createJobQueue(db, jobs, logger), local: inProcess("background") },
     ...{ workers, own, logger, pollIntervalMs, sweepIntervalMs, mayWork: db.mayCrossTenants },
-    concurrencyOf: (kind) => concurrencyByKind[kind] ?? concurrency,
+    concurrency,
   });
 }
 
@@ -178,25 +166,9 @@ function createWorkers({ db, config }: Runtime<ResolvedConfig>, jobs: Upkeep["jo
     summaries,
     ...(config.memories.extract ? [tasks.extract] : []),
     ...(config.memories.episodes ? [tasks.compress] : []),
-    ...(config.notes.enabled ? [tasks.note, compactions] : []),
+    ...(leavesNotes(config.notes) ? [tasks.note, compactions] : []),
     ...(config.insights.enabled ? [insights] : []),
     ...(config.consolidation.enabled ? consolidation : []),
   ];
   return { summaries, tasks, enabled };
-}
-
-/** Every hour is often enough: what is old is shown to nobody. */
-const oldSweepMs = 3_600_000;
-
-/** Upkeep that removes what killed processes said of themselves. */
-function heldProcessWork(db: Database): Worker {
-  return sweepWork("processes", {
-    ...{ intervalMs: oldSweepMs, name: "Processes that are gone", run: () => sweepHeldProcesses(db) },
-  });
-}
-
-/** Upkeep that takes away the words of memory blocks that were kept long enough. */
-function traceWork({ db, config }: Runtime<ResolvedConfig>): Worker {
-  const run = () => forgetOldBlocks(db.patient, traceDays(config.retrieval));
-  return sweepWork("traces", { intervalMs: oldSweepMs, name: "Old memory blocks", run });
 }

@@ -1,4 +1,5 @@
 import type { MemoryEvent } from "./events/event-log.js";
+import type { ConsentPolicy } from "./memories/guard/consent-policy.rule.js";
 import type { Memory } from "./memory.js";
 import type { Scope, ThreadAddress } from "./scope/scope.js";
 
@@ -12,6 +13,8 @@ interface TurnFailure extends ThreadAddress {
 export interface WayIn {
   /** The scope of runs that name nobody; null when they are refused. */
   defaultScope(): Scope | null;
+  /** Who asks the user for consent: the setting `consent.ask`. */
+  consentAsk(): ConsentPolicy["ask"];
   /** Keeps an event, without content; its failure is logged and goes no further. */
   emit(event: MemoryEvent): Promise<void>;
   /** Logs a failure that a turn survived, and keeps an event of it. */

@@ -57,7 +57,7 @@ const things = (
 ).split(" ");
 
 /** How many memories there are of each sort. */
-export const planted = { facts: 300, doubles: 100, misses: 100 };
+const planted = { facts: 300, doubles: 100, misses: 100 };
 
 /**
  * 500 memories: 300 facts, 100 of them told once more in other words, and of another 100 a near miss, with another number,

@@ -78,7 +78,7 @@ async function leastOf({ name, run, isResult }: HostileRule, text: string, runs:
 
 let ids = 0;
 
-/** The same for a call; its times are the longest for which it held up everything else in the process. */
+/** The same for a call; its times are the longest for which it blocked everything else in the process. */
 export async function measureCall(
   { name, run }: { name: string; run: (text: string, id: string) => Promise<boolean> },
   input: HostileInput,

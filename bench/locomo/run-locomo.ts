@@ -17,18 +17,16 @@ export async function runLocomo(database: BenchDatabase, file: string): Promise<
   const lexical = createMemory(options);
   const withVectors = { ...options, embeddings: new HashingEmbeddings({ dimensions: 384 }) };
   const hybrid = createMemory(withVectors);
-  const showing = (held: boolean) =>
-    createMemory({ ...withVectors, config: { retrieval: { ...showEverything, held } } });
-  const [cold, holding] = [showing(false), showing(true)];
+  const showing = createMemory({ ...withVectors, config: { retrieval: showEverything } });
   try {
     await hybrid.setup();
     const cited = await load(lexical, hybrid, conversations);
     await vacuumSchema(database.pool, database.schema);
-    const searches = searchesOf({ lexical, hybrid, cold, holding }, cited);
+    const searches = searchesOf({ lexical, hybrid, showing }, cited);
     const answers = await askAll(conversations, searches);
     report(searches, answers);
   } finally {
-    for (const memory of [holding, cold, hybrid]) await memory.close();
+    for (const memory of [showing, hybrid]) await memory.close();
     await lexical.close();
   }
 }

@@ -1,5 +1,4 @@
 import type { Memory, Scope } from "../../src/index.js";
-import { hold } from "../bench-memory.js";
 import { seeded } from "../data/sentences.js";
 import type { CitedTurns } from "./load-locomo.js";
 import type { LocomoConversation } from "./locomo-data.js";
@@ -32,15 +31,13 @@ export interface AskedMemories {
   /** Without embeddings. */
   readonly lexical: Memory;
   readonly hybrid: Memory;
-  /** Shows everything, and reads the tables with each recall. */
-  readonly cold: Memory;
-  /** The same, holding whom it is asked for. */
-  readonly holding: Memory;
+  /** Its recall shows everything. */
+  readonly showing: Memory;
 }
 
 /** Each way to search that is compared, by its name in the line of JSON, with what the tables call it. */
 export function searchesOf(
-  { lexical, hybrid, cold, holding }: AskedMemories,
+  { lexical, hybrid, showing }: AskedMemories,
   cited: CitedByLoad,
 ): Readonly<Record<string, readonly [what: string, search: Search]>> {
   const messages =
@@ -56,21 +53,10 @@ export function searchesOf(
       const hits = await memory.query({ scope: scopeOf(from, conversation), query, ...everything });
       return hits.map((hit) => cited[from].get(hit.memory.id) ?? []);
     };
-  const recalled =
-    (memory: Memory): Search =>
-    async (conversation, query) => {
-      const scope = scopeOf("vectors", conversation);
-      const { memories } = await memory.recall({ scope, threadId: "a new thread", query });
-      return memories.relevant.map((hit) => cited.vectors.get(hit.memory.id) ?? []);
-    };
-  const heldRecall: Search = async (conversation, query) => {
+  const recalled: Search = async (conversation, query) => {
     const scope = scopeOf("vectors", conversation);
-    if (!holding.held().list.some((held) => held.scope.userId === scope.userId))
-      await hold(holding, scope, ["Who is it?", "Who is it?"]);
-    const served = holding.held().served.held;
-    const found = await recalled(holding)(conversation, query);
-    if (holding.held().served.held !== served + 1) throw new Error(`${conversation.id} was not held.`);
-    return found;
+    const { memories } = await showing.recall({ scope, threadId: "a new thread", query });
+    return memories.relevant.map((hit) => cited.vectors.get(hit.memory.id) ?? []);
   };
   const misspelt =
     (search: Search): Search =>
@@ -81,8 +67,7 @@ export function searchesOf(
     turnsWithFacts: ["turns, helped by observations", messages("facts")],
     observations: ["observations", memories(lexical, "facts")],
     observationsHashing: ["observations, with hashing vectors", memories(hybrid, "vectors")],
-    recallCold: ["observations, as a recall finds them in the tables", recalled(cold)],
-    recallHeld: ["observations, as a recall finds them held", heldRecall],
+    recall: ["observations, as a recall finds them", recalled],
     summaries: ["summaries (hits stand for whole sessions)", memories(lexical, "summaries")],
     typos: ["turns, every word of 5 letters misspelt", misspelt(messages("turns"))],
     typosObservations: ["observations, misspelt", misspelt(memories(lexical, "facts"))],

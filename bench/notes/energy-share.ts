@@ -3,7 +3,8 @@ import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { z } from "zod";
-import { type AppScope, createMemory, type Memory, withMemory } from "../../src/index.js";
+import { createMemory, type Memory, withMemory } from "../../src/index.js";
+import type { AppScope } from "../../src/scope/scope.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
 import type { BenchDatabase } from "../bench-database.js";
 import { sentences } from "../data/corpus.js";
@@ -106,8 +107,8 @@ function agentOf(count: { tokens: number }) {
 type Units = Readonly<Record<string, number>>;
 
 async function consumed(memory: Memory, { appId }: AppScope): Promise<Units> {
-  const kinds = await memory.energy.consumed({ by: "kind", scope: { appId } });
-  return Object.fromEntries(kinds.map(({ kind, units }) => [String(kind), units]));
+  const { energy } = await memory.stats({ scope: { appId } });
+  return Object.fromEntries(energy.kinds.map(({ kind, units }) => [String(kind), units]));
 }
 
 function differences(before: Units, after: Units): Units {

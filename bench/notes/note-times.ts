@@ -1,4 +1,5 @@
-import { type AppScope, createMemory, type Memory } from "../../src/index.js";
+import { createMemory, type Memory } from "../../src/index.js";
+import type { AppScope } from "../../src/scope/scope.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { type BenchDatabase, vacuumSchema } from "../bench-database.js";
 import { addMemories, messagesOf, openBenchMemory } from "../bench-memory.js";

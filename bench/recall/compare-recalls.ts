@@ -2,85 +2,41 @@ import { createMemory, type Memory, type Recalled } from "../../src/index.js";
 import { type BenchDatabase, countStatements } from "../bench-database.js";
 import type { Owner } from "../data/corpus.js";
 import { question, seeded } from "../data/sentences.js";
-import { printTimings, type Rounds, type Timed, type Timing, timed, timeInTurns } from "../timing.js";
-import { checkCold, checkHeld, compareAnswers, countServed, takeIn } from "./held.js";
-import { type LoadedBench, messagesOfTalk, readerOf, threadOf } from "./load-bench.js";
+import { printTimings, type Rounds, type Timed, timed, timeInTurns } from "../timing.js";
+import { type LoadedBench, readerOf, threadOf } from "./load-bench.js";
 import { checkFound, namespaceOf, type PeerStores } from "./peer-stores.js";
 import { facts, type Sizes } from "./sizes.js";
 
 /** Items that LangGraph's stores are asked for: as many as recall shows of what fits a question. */
 const limit = 8;
 
-/** Recall beside LangGraph's own stores, by number of memories; null without a server. */
-export interface StoreComparison {
-  /** p50 of one vector search in `PostgresStore` ÷ p50 of the whole recall, cold. */
-  readonly speedup: Record<string, number | null>;
-  /** The same of a user who is held. */
-  readonly held: {
-    readonly speedup: Record<string, number | null>;
-    /** p50 of one vector search in `InMemoryStore` ÷ p50 of the whole recall. */
-    readonly vsInMemoryStore: Record<string, number | null>;
-  };
-}
-
-/** The whole recall, held and cold, beside one vector search of each store: asked the same in turns. */
-export async function compareWithStores(bench: LoadedBench, sizes: Sizes): Promise<StoreComparison> {
-  const { peers, readers } = bench;
-  const { recalls, rows } = sizes;
+/**
+ * The whole recall beside one vector search of each store, asked the same in turns: p50 of the search in `PostgresStore` ÷ p50
+ * of the recall, by number of memories; null without a server.
+ */
+export async function compareWithStores(
+  { memory, peers, readers }: LoadedBench,
+  { recalls, rows }: Sizes,
+): Promise<Record<string, number | null>> {
   const speedup: Record<string, number | null> = {};
-  const held = { speedup: { ...speedup }, vsInMemoryStore: { ...speedup } };
   for (const reader of readers) {
     const size = reader.texts.length;
     const questions = questionsAbout(reader.texts, recalls);
-    const asked = { questions, threadId: threadOf(reader), check: hasSummary };
-    const timings = await timeInTurns(
+    const { recall, postgres, inMemory } = await timeInTurns(
       {
-        ...(await recallsOf(bench, reader, { ...asked, messages: messagesOfTalk })),
+        recall: recallOf(memory, reader, { questions, threadId: threadOf(reader), check: hasSummary }),
         ...(peers && searches(peers, reader, questions)),
       },
       recalls,
     );
-    const { postgres, inMemory } = timings;
     printTimings(`One user's ${size.toLocaleString("en")} memories among ${rows.toLocaleString("en")}`, {
-      "Mnemograph: whole recall, held": timings.held,
-      "Mnemograph: whole recall, cold": timings.cold,
+      "Mnemograph: whole recall": recall,
       ...(postgres && { "LangGraph PostgresStore: vector search": postgres }),
       ...(inMemory && { "LangGraph InMemoryStore: vector search": inMemory }),
     });
-    const against = (store: Timing | undefined, ours: Timing) => (store ? store.p50 / ours.p50 : null);
-    speedup[size] = against(postgres, timings.cold);
-    held.speedup[size] = against(postgres, timings.held);
-    held.vsInMemoryStore[size] = against(inMemory, timings.held);
+    speedup[size] = postgres ? postgres.p50 / recall.p50 : null;
   }
-  return { speedup, held };
-}
-
-/**
- * The recalls of an owner: `cold`, by the statement, and `held`: served so, of all there is, and
- * the same memories in the same order.
- *
- * @param input.messages how many messages the owner has.
- */
-export async function recallsOf(
-  { memory, holding }: Pick<LoadedBench, "memory" | "holding">,
-  owner: Owner,
-  { messages, check, ...asked }: Asked & { readonly messages: number },
-): Promise<{ cold: Timed; held: Timed }> {
-  await takeIn(holding, owner, messages);
-  const [answered, served] = [compareAnswers(), countServed(holding)];
-  const checked = (look: () => void) => (recalled: Recalled, round: number) => {
-    look();
-    check?.(recalled, round);
-    answered(recalled.memories, round);
-  };
-  const lookHeld = () => {
-    served(1);
-    checkHeld(holding, owner, messages);
-  };
-  return {
-    cold: recallOf(memory, owner, { ...asked, check: checked(() => checkCold(memory)) }),
-    held: recallOf(holding, owner, { ...asked, check: checked(lookHeld) }),
-  };
+  return speedup;
 }
 
 function searches(
@@ -102,8 +58,6 @@ export interface SourceCost {
   readonly conversation: number;
   /** p50 with facts learned from 2,000 messages ÷ of the same facts alone, by number of facts. */
   readonly sources: Readonly<Record<string, number>>;
-  /** p50 of those facts held ÷ cold. */
-  readonly held: number;
 }
 
 /** Recall of facts with and without the messages they were learned from. */
@@ -119,11 +73,9 @@ export async function compareSources(bench: LoadedBench, { recalls }: Sizes): Pr
     },
   });
   const recall = (owner: Owner) => recallOf(memory, owner, asked(owner));
-  const { held, cold } = await recallsOf(bench, talker, { ...asked(talker, true), messages: 2 * facts });
   const timings = await timeInTurns(
     {
-      talker: cold,
-      held,
+      talker: recallOf(memory, talker, asked(talker, true)),
       unsourced: recall(unsourced),
       alone: recall(alone),
       reader: recall(readerOf(bench)),
@@ -132,16 +84,14 @@ export async function compareSources(bench: LoadedBench, { recalls }: Sizes): Pr
   );
   const messages = (2 * facts).toLocaleString("en");
   printTimings(`What a conversation adds to recall of ${facts.toLocaleString("en")} facts`, {
-    [`learned from ${messages} messages of one thread, held`]: timings.held,
-    [`learned from ${messages} messages of one thread, cold`]: timings.talker,
-    [`the same beside the same ${messages} messages, without a source, cold`]: timings.unsourced,
-    "the same alone, cold": timings.alone,
-    "others alone, cold": timings.reader,
+    [`learned from ${messages} messages of one thread`]: timings.talker,
+    [`the same beside the same ${messages} messages, without a source`]: timings.unsourced,
+    "the same alone": timings.alone,
+    "others alone": timings.reader,
   });
   return {
     conversation: timings.talker.p50 / timings.reader.p50,
     sources: { [facts]: timings.talker.p50 / timings.alone.p50 },
-    held: timings.held.p50 / timings.talker.p50,
   };
 }
 

@@ -43,13 +43,10 @@ export async function compareDimensions(
   );
   await Promise.all([short.memory.close(), long.memory.close()]);
   const rows = dimensionRows.toLocaleString("en");
-  printTimings(
-    `Cold recall of one user's ${facts.toLocaleString("en")} memories among ${rows}, by dimensions`,
-    {
-      "384 dimensions": p384,
-      "1,536 dimensions": p1536,
-    },
-  );
+  printTimings(`Recall of one user's ${facts.toLocaleString("en")} memories among ${rows}, by dimensions`, {
+    "384 dimensions": p384,
+    "1,536 dimensions": p1536,
+  });
   return { p50Ms: p1536.p50, ratio: p1536.p50 / p384.p50 };
 }
 
@@ -86,7 +83,7 @@ export async function compareGrowth(
   );
   await memory.close();
   printTable(
-    `Cold recall of one user's ${facts.toLocaleString("en")} memories as the table grows`,
+    `Recall of one user's ${facts.toLocaleString("en")} memories as the table grows`,
     [before, after].map(({ n, p50, p95 }, index) => ({
       ...{ rows: index === 0 ? rows.before : rows.after, n, "p50 ms": p50, "p95 ms": p95 },
     })),

@@ -5,7 +5,6 @@ import { messagesOf, openBenchMemory, type Round, recordRounds } from "../bench-
 import { checkLoader, checkMemories, checkMessages } from "../data/check-data.js";
 import { fixedName, type LoadedMemory, makeCorpus, type Owner, sentences } from "../data/corpus.js";
 import { loadMemories } from "../data/load-memories.js";
-import { openHolding } from "./held.js";
 import { loadPeerStores, type PeerStores } from "./peer-stores.js";
 import { facts, type Sizes } from "./sizes.js";
 
@@ -23,10 +22,7 @@ interface Owners {
 
 /** Everything that is loaded, and counted, before anything is timed. */
 export interface LoadedBench extends Owners {
-  /** Holds nobody. */
   readonly memory: Memory;
-  /** Holds whom it is asked for. */
-  readonly holding: Memory;
   readonly embeddings: HashingEmbeddings;
   readonly corpus: readonly LoadedMemory[];
   /** Null without a server. */
@@ -56,8 +52,7 @@ export async function loadBench(database: BenchDatabase, sizes: Sizes): Promise<
   });
   const inMemoryUsers = new Set(readers.map(({ userId }) => userId));
   const peers = await loadPeerStores(database, embeddings, corpus, inMemoryUsers);
-  const holding = await openHolding({ database: database.source, schema, embeddings });
-  return { ...owners, memory, holding, embeddings, corpus, peers };
+  return { ...owners, memory, embeddings, corpus, peers };
 }
 
 /** Makes the embedding space, which the first vector does, so that rows can be loaded into it. */
@@ -76,7 +71,7 @@ export const threadOf = ({ userId }: Owner): string => `thread of ${userId}`;
 const roundsOfTalk = 5;
 
 /** Messages of the thread of `talk`. */
-export const messagesOfTalk = 2 * roundsOfTalk;
+const messagesOfTalk = 2 * roundsOfTalk;
 
 /** A thread with a summary and something said since, so that recall has all of its work to do. */
 export async function talk(memory: Memory, owner: Owner): Promise<void> {

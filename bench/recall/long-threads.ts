@@ -44,7 +44,7 @@ export async function compareThreads(
   await memory.close();
   const title = (what: string, { said }: Thread) =>
     `${what}, thread of ${(2 * said.length).toLocaleString("en")} messages`;
-  printTimings("Rounds without a model, recalled cold", {
+  printTimings("Rounds without a model", {
     [title("recall", short)]: recall.short,
     [title("recall", longest)]: recall.longest,
     [title("remember", short)]: remember.short,

@@ -16,12 +16,6 @@ export interface Sizes {
   readonly threads: readonly [short: number, long: number, longest: number];
   /** As many warm-ups as V8 needs to compile what a recall runs: a process that serves has long done that. */
   readonly recalls: Rounds;
-  /** Recalls of each kind and size, fifty at once. */
-  readonly throughput: number;
-  /** Memories in the embedded database. */
-  readonly embeddedRows: number;
-  /** Recalls that are watched for how long they block the process. */
-  readonly embeddedBlocks: Rounds;
   /** A p95 needs more of them. */
   readonly growthRecalls: Rounds;
   /** Rounds in threads of thousands of messages, each of which may take a second. */
@@ -43,9 +37,6 @@ export const fullSizes: Sizes = {
   writers: [1_100, 5_000],
   threads: [100, 5_000, 10_000],
   recalls: { rounds: 100, warmUps: 200 },
-  throughput: 1_000,
-  embeddedRows: 10_000,
-  embeddedBlocks: { rounds: 30, warmUps: 5 },
   growthRecalls: { rounds: 300, warmUps: 40 },
   longRounds: { rounds: 20, warmUps: 5 },
   adds: { rounds: 100, warmUps: 40 },
@@ -62,9 +53,6 @@ export const smallSizes: Sizes = {
   writers: [110, 500],
   threads: [100, 500, 1_000],
   recalls: { rounds: 10, warmUps: 6 },
-  throughput: 100,
-  embeddedRows: 2_000,
-  embeddedBlocks: { rounds: 5, warmUps: 2 },
   growthRecalls: { rounds: 20, warmUps: 6 },
   longRounds: { rounds: 5, warmUps: 2 },
   adds: { rounds: 10, warmUps: 25 },

@@ -26,33 +26,26 @@ export interface WriteCost {
   readonly addRatio: PerSecond | null;
   readonly addsPerSecond: PerSecond;
   readonly putsPerSecond: PerSecond | null;
-  /** p50 of adding a memory to many ÷ to few, one after another: the owners become held meanwhile. */
+  /** p50 of adding a memory to many ÷ to few. */
   readonly add: number;
-  /** The same where the process holds nobody. */
-  readonly addCold: number;
 }
 
 /** Memories added one by one and in batches, beside what `PostgresStore` takes to write the same texts. */
 export async function compareWrites(
-  { memory, holding, peers, writers: [few, many] }: LoadedBench,
+  { memory, peers, writers: [few, many] }: LoadedBench,
   { adds, batches }: Sizes,
 ): Promise<WriteCost> {
-  const cold = await timeInTurns(
-    { few: add(memory, few.userId, 47), many: add(memory, many.userId, 48) },
-    adds,
-  );
   const single = await timeInTurns(
     {
-      none: add(holding, newcomer, 41),
-      few: add(holding, few.userId, 42),
-      many: add(holding, many.userId, 43),
+      none: add(memory, newcomer, 41),
+      few: add(memory, few.userId, 42),
+      many: add(memory, many.userId, 43),
       ...(peers && { put: put(peers, 44) }),
     },
     adds,
   );
-  checkHeldAre(holding, [newcomer, few.userId, many.userId]);
   const batch = await timeInTurns(
-    { add: addBatch(holding, 45), ...(peers && { put: putBatch(peers, 46) }) },
+    { add: addBatch(memory, 45), ...(peers && { put: putBatch(peers, 46) }) },
     batches,
   );
   const count = (texts: readonly string[]) => `${texts.length.toLocaleString("en")} memories`;
@@ -60,8 +53,6 @@ export async function compareWrites(
     "memory.memories.add, to none at first": single.none,
     [`memory.memories.add, to ${count(few.texts)}`]: single.few,
     [`memory.memories.add, to ${count(many.texts)}`]: single.many,
-    [`memory.memories.add, to ${count(few.texts)}, nobody held`]: cold.few,
-    [`memory.memories.add, to ${count(many.texts)}, nobody held`]: cold.many,
     ...(single.put && { "PostgresStore.put": single.put }),
     "memory.memories.add, batch of 100, to none at first": batch.add,
     ...(batch.put && { "PostgresStore.batch, 100 puts": batch.put }),
@@ -81,15 +72,7 @@ export async function compareWrites(
     addsPerSecond,
     putsPerSecond,
     add: single.many.p50 / single.few.p50,
-    addCold: cold.many.p50 / cold.few.p50,
   };
-}
-
-/** Throws unless `memory` holds these users, of whom it was asked nothing: they were written to. */
-function checkHeldAre(memory: Memory, userIds: readonly string[]): void {
-  const held = memory.held().list.map(({ scope }) => scope.userId);
-  const missing = userIds.filter((userId) => !held.includes(userId));
-  if (missing.length > 0) throw new Error(`Many memories were added to ${missing}, and they are not held.`);
 }
 
 /**
@@ -104,7 +87,10 @@ export async function measureLinks(
   const linksEach = 3;
   const open = (links: number) =>
     // Whatever is nearest is linked.
-    openBenchMemory({ database: source, schema, embeddings }, { memories: { links, linkSimilarity: 0 } });
+    openBenchMemory(
+      { database: source, schema, embeddings },
+      { constants: { memories: { links, linkSimilarity: 0 } } },
+    );
   const [linking, alone] = [await open(linksEach), await open(0)];
   const timings = await timeInTurns(
     { linked: add(linking, "linking", 77), unlinked: add(alone, "unlinked", 77) },

@@ -8,7 +8,7 @@ type Chunk =
   | readonly [namespace: string[], mode: "messages", token: readonly [BaseMessage, unknown]]
   | readonly [namespace: string[], mode: "updates", update: Update];
 
-/** One round: the supervisor's words as they come, and a dim line for each task it gives and gets back. */
+/** One round: the supervisor's words as they come, and a dim line for each task it gives and each result. */
 export async function streamAnswer(
   graph: Graph,
   says: string,
@@ -22,12 +22,10 @@ export async function streamAnswer(
   );
   try {
     for await (const [namespace, mode, chunk] of running as AsyncIterable<Chunk>) {
-      // [supervisor, supervisor]: the supervisor's own loop; [supervisor]: the subagents beside it.
-      const speaking = namespace[1]?.startsWith("supervisor:");
-      if (mode === "messages" && speaking && AIMessageChunk.isInstance(chunk[0]))
-        terminal.stream(chunk[0].text);
-      if (mode === "updates" && speaking) showTasks(chunk, terminal);
-      if (mode === "updates" && namespace.length === 1) showResults(chunk, terminal);
+      // [supervisor]: the supervisor's own loop. Its subagents work inside its tools, one namespace further in.
+      if (namespace.length !== 1) continue;
+      if (mode === "updates") showTasks(chunk, terminal);
+      else if (AIMessageChunk.isInstance(chunk[0])) terminal.stream(chunk[0].text);
     }
   } finally {
     terminal.endLine();
@@ -36,16 +34,9 @@ export async function streamAnswer(
 
 function showTasks(update: Update, terminal: Terminal): void {
   for (const message of Object.values(update).flatMap((value) => value?.messages ?? [])) {
+    if (message.getType() === "tool") terminal.print(`← ${message.name}: ${message.text}`, "dim");
     for (const { name, args } of (AIMessage.isInstance(message) && message.tool_calls) || []) {
-      terminal.print(`→ ${name.replace("transfer_to_", "")}: ${args.task ?? args.query}`, "dim");
+      terminal.print(`→ ${name}: ${args.task ?? args.query}`, "dim");
     }
-  }
-}
-
-function showResults(update: Update, terminal: Terminal): void {
-  for (const [node, value] of Object.entries(update)) {
-    if (node === "supervisor") continue;
-    const result = value?.messages?.find((message) => message.getType() === "tool");
-    if (result) terminal.print(`← ${node}: ${result.text}`, "dim");
   }
 }

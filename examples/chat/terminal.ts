@@ -30,7 +30,7 @@ export function openTerminal(interrupt: () => void): Terminal {
 
   let input: { readonly lines: Interface; readonly next: () => Promise<IteratorResult<string>> } | undefined;
   let closed = false;
-  const held: string[] = [];
+  const waiting: string[] = [];
   let busy = false;
   let asking = false;
   const flow = createFlow((piece) => stdout.write(piece), width);
@@ -46,7 +46,7 @@ export function openTerminal(interrupt: () => void): Terminal {
   const tellHeld = () => {
     flow.end();
     busy = false;
-    for (const line of held.splice(0)) print(line, "dim");
+    for (const line of waiting.splice(0)) print(line, "dim");
   };
   // Not opened before someone reads: what a pipe holds would be lost.
   const opened = () => {
@@ -86,7 +86,7 @@ export function openTerminal(interrupt: () => void): Terminal {
     stream: flow.add,
     endLine: flow.end,
     note(line) {
-      if (busy) held.push(line);
+      if (busy) waiting.push(line);
       else print(line, "dim");
     },
     close() {

@@ -82,11 +82,9 @@ interface Result {
 }
 
 function resultOf(update: Record<string, { messages?: BaseMessage[] } | null>): Result | undefined {
-  for (const [node, value] of Object.entries(update)) {
-    const result = value?.messages?.find((message) => message.getType() === "tool");
-    if (result && ["planner", "executor"].includes(node)) return { from: node, text: result.text };
-  }
-  return undefined;
+  const messages = Object.values(update).flatMap((value) => value?.messages ?? []);
+  const result = messages.find((message) => message.getType() === "tool");
+  return result && { from: result.name ?? "", text: result.text };
 }
 
 /** The memory a round began with. */

@@ -30,7 +30,7 @@ async function firstConversation(calendar: Calendar): Promise<void> {
   const [note] = await calendar.memory.notes.list({ scope: app });
   if (!note) throw new Error("There is no note.");
   row("", "note", note.text);
-  await calendar.memory.memories.pin(note.id, true, { scope: app });
+  await calendar.memory.memories.update(note.id, { pinned: true }, { scope: app });
   row("", "pinned", "by the team that runs the app, so that it always stays", "dim");
 }
 

@@ -45,13 +45,6 @@ export function count(value: number): string {
   return value.toLocaleString("en", { maximumFractionDigits: 0 });
 }
 
-/** Bytes for people. */
-export function bytes(value: number): string {
-  const [size, unit] =
-    value >= 1e9 ? [value / 1e9, "GB"] : value >= 1e6 ? [value / 1e6, "MB"] : [value / 1e3, "kB"];
-  return `${size.toLocaleString("en", { maximumFractionDigits: 1 })} ${unit}`;
-}
-
 /** A time as short as it can be told. */
 export function When({ at }: { readonly at: string | null }) {
   if (at === null) return <span class="faint">never</span>;

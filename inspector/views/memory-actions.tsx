@@ -66,18 +66,6 @@ function activeActions(memory: Memory, whose: Params): Change[] {
       act: (reason) => patch({ pinned: !pinned }, reason),
     },
     {
-      ...{ title: "Merge into another memory", does: "Merge" },
-      about: (
-        <p>
-          This one is hidden and counts there as said again. Its id stands at the end of the other one's
-          fields.
-        </p>
-      ),
-      fields: { into: { label: "Id of the memory that stays", value: "" } },
-      act: (reason, { into = "" }) =>
-        ask(path`memories/${id}/merge`, { method: "POST", whose, body: { into: into.trim(), reason } }),
-    },
-    {
       ...{ title: "Remove this memory", does: "Remove", danger: true },
       about: <p>It is hidden from every search at once. For 30 days it can be restored.</p>,
       act: (reason) => ask(path`memories/${id}`, { method: "DELETE", whose, revision, query: { reason } }),

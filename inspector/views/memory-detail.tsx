@@ -1,22 +1,20 @@
 import { ApiProblem, ask, type Call, path } from "../api.js";
-import type { HistoryEntry, MemoryLink as Linked, Memory, MemoryPage, Message } from "../api-types.js";
+import type { HistoryEntry, Memory, MemoryPage, Message } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { count, MemoryLink, Tag, toneOf, When, Words } from "../parts/texts.js";
 import { hrefOf, type Params, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 import { AuditTrail } from "./audit-trail.js";
-import { LinksGraph } from "./links-graph.js";
 import { MemoryActions } from "./memory-actions.js";
 
 /** What is known of one memory. */
 interface Known {
   readonly memory: Memory;
   readonly events: readonly HistoryEntry[];
-  readonly links: readonly Linked[];
   readonly former: readonly Memory[];
 }
 
-/** One memory: what it says, what it rests on, what it was, what it is linked with, and what can be done about it. */
+/** One memory: what it says, what it rests on, what it was, and what can be done about it. */
 export function MemoryDetail({ place }: ViewProps) {
   const { id = "" } = place.params;
   const whose = whoseOf(place.params);
@@ -37,12 +35,6 @@ export function MemoryDetail({ place }: ViewProps) {
                 {known.former.length > 1 && (
                   <Slot memory={known.memory} values={known.former} whose={whose} />
                 )}
-                <h3>Links</h3>
-                {known.links.length === 0 ? (
-                  <p class="note">It is linked with nothing.</p>
-                ) : (
-                  <LinksGraph memory={known.memory} links={known.links} whose={whose} />
-                )}
               </div>
               <AuditTrail memory={known.memory} events={known.events} whose={whose} again={asked.again} />
             </div>
@@ -55,13 +47,12 @@ export function MemoryDetail({ place }: ViewProps) {
 
 async function readMemory(id: string, whose: Params, signal: AbortSignal): Promise<Known> {
   const call = { whose, signal };
-  const [memory, { events }, { links }] = await Promise.all([
+  const [memory, { events }] = await Promise.all([
     ask<Memory>(path`memories/${id}`, call),
     readHistory(id, call),
-    ask<{ readonly links: readonly Linked[] }>(path`memories/${id}/links`, call),
   ]);
   const { key, category } = memory;
-  if (key === null) return { memory, events, links, former: [] };
+  if (key === null) return { memory, events, former: [] };
   const query = {
     categories: category,
     keys: key,
@@ -70,13 +61,13 @@ async function readMemory(id: string, whose: Params, signal: AbortSignal): Promi
   };
   const { memories } = await ask<MemoryPage>("memories", { ...call, query });
   const former = [...memories].sort((one, two) => two.validFrom.localeCompare(one.validFrom));
-  return { memory, events, links, former };
+  return { memory, events, former };
 }
 
 /** Who changed it; nobody of a memory that came without an audit trail. */
 async function readHistory(id: string, call: Call): Promise<{ readonly events: readonly HistoryEntry[] }> {
   try {
-    return await ask(path`memories/${id}/history`, call);
+    return await ask(path`memory/${id}/history`, call);
   } catch (error) {
     if (error instanceof ApiProblem && error.status === 404) return { events: [] };
     throw error;
@@ -148,7 +139,7 @@ function Source({ memory, whose }: { readonly memory: Memory; readonly whose: Pa
     async (signal) => {
       if (first === undefined) return { messages: [] };
       const query = { after: first - 1, limit: 1, mostCharacters: 4_000 };
-      // A thread stays within the app it was held in, and so may be named from a memory that holds in all.
+      // A thread stays within its app, and so may be named from a memory that holds in all.
       return ask<{ readonly messages: readonly Message[] }>(path`threads/${threadId}/messages`, {
         whose,
         query,

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { ask } from "../api.js";
-import type { Memory, ShownTurn } from "../api-types.js";
+import type { Memory, ShownMemory, ShownTurn } from "../api-types.js";
 import { Trouble } from "../parts/asked.js";
 import { count, MemoryLink, Words } from "../parts/texts.js";
 import { hrefOf, type Params, whoseOf } from "../place.js";
 
-/** What a round was shown of memory: as it was where that was kept, else which memories, else what it would be now. */
+/** What a round was shown of memory, in the words of today, and what it would be shown now. */
 export function ShownBeside({
   turn,
   question,
@@ -15,25 +15,10 @@ export function ShownBeside({
   readonly question: string;
   readonly params: Params;
 }) {
-  const whose = whoseOf(params);
-  const block = turn?.block ?? null;
   return (
     <aside class="shown">
-      <h3>
-        {block !== null
-          ? "Memory, as the model was shown it"
-          : turn
-            ? "Memories that were shown"
-            : "What was shown is not kept"}
-      </h3>
-      {block !== null && <Block text={block} />}
-      {turn && block === null && <ShownMemories turn={turn} whose={whose} />}
-      {turn && block !== null && turn.memories.length > 0 && (
-        <details>
-          <summary>The {count(turn.memories.length)} memories in it</summary>
-          <ShownMemories turn={turn} whose={whose} />
-        </details>
-      )}
+      <h3>{turn ? "Memory that the model was shown" : "What was shown is not kept"}</h3>
+      {turn && <Shown turn={turn} whose={whoseOf(params)} />}
       {question !== "" && <AsItWouldBe question={question} params={params} />}
     </aside>
   );
@@ -47,30 +32,43 @@ function Block({ text }: { readonly text: string }) {
   );
 }
 
-function ShownMemories({ turn, whose }: { readonly turn: ShownTurn; readonly whose: Params }) {
-  const { memories, leftOut, block, summaryId } = turn;
-  if (memories.length === 0 && block === null) {
+function Shown({ turn, whose }: { readonly turn: ShownTurn; readonly whose: Params }) {
+  const { memories, leftOut, summaryId } = turn;
+  if (memories.length === 0) {
     return (
       <p class="note">{summaryId === null ? "Nothing was shown." : `Only summary ${summaryId} was shown.`}</p>
     );
   }
   return (
     <>
-      <ul class="lines">
-        {memories.map(({ id, part, text, score }) => (
-          <li key={id + part}>
-            <span class="faint">{part}</span>{" "}
-            <MemoryLink id={id} whose={whose} text={text ?? "(removed since)"} />{" "}
-            {score !== null && <span class="faint">score {score.toFixed(3)}</span>}
-          </li>
-        ))}
-      </ul>
+      <Block text={blockOf(memories)} />
       <p class="faint">
-        {block === null && "In the words of today. "}
-        {leftOut > 0 && `${count(leftOut)} more were known and not shown.`}
+        In the words of today.{summaryId !== null && ` Summary ${summaryId} was shown as well.`}
+        {leftOut > 0 && ` ${count(leftOut)} more were known and not shown.`}
       </p>
+      <details>
+        <summary>The {count(memories.length)} memories in it</summary>
+        <ul class="lines">
+          {memories.map(({ id, part, text, score }) => (
+            <li key={id + part}>
+              <span class="faint">{part}</span> <MemoryLink id={id} whose={whose} text={text ?? removed} />{" "}
+              {score !== null && <span class="faint">score {score.toFixed(3)}</span>}
+            </li>
+          ))}
+        </ul>
+      </details>
     </>
   );
+}
+
+const removed = "(removed since)";
+
+/** The memories part by part, in the order in which they were shown. */
+function blockOf(memories: readonly ShownMemory[]): string {
+  const parts = [...new Set(memories.map(({ part }) => part))];
+  const linesOf = (name: string) =>
+    memories.flatMap(({ part, text }) => (part === name ? [`- ${text ?? removed}`] : []));
+  return parts.map((part) => [`${part}:`, ...linesOf(part)].join("\n")).join("\n\n");
 }
 
 interface Recalled {

@@ -1,32 +1,23 @@
 import { ask, path } from "../api.js";
-import type { Message, Summary } from "../api-types.js";
-import { useAskFirst } from "../parts/ask-first.js";
+import type { Summary } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { count, Difference, Tag, toneOf, When, Words } from "../parts/texts.js";
 import { hrefOf, type Place, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
-import { inUse, SummaryPicture } from "./summary-picture.js";
 
-/** Versions that are drawn at once. */
+/** Versions of a page. */
 const pageVersions = 40;
 
-/** How a conversation became summaries: a picture of their windows, and the text of each version. */
+/** How a conversation became summaries: the versions, and the text of each. */
 export function Summaries({ place }: ViewProps) {
   const { params } = place;
   const { thread = "" } = params;
   const whose = whoseOf(params);
   const asked = useAsked(
-    async (signal) => {
-      const [{ summaries }, { messages }] = await Promise.all([
-        ask<{ readonly summaries: readonly Summary[] }>(path`threads/${thread}/summaries`, {
-          ...{ whose, query: { limit: pageVersions, before: params.older }, signal },
-        }),
-        ask<{ readonly messages: readonly Message[] }>(path`threads/${thread}/messages`, {
-          ...{ whose, query: { limit: 1, mostCharacters: 1 }, signal },
-        }),
-      ]);
-      return { summaries, messages: (messages[0]?.seq ?? -1) + 1 };
-    },
+    (signal) =>
+      ask<{ readonly summaries: readonly Summary[] }>(path`threads/${thread}/summaries`, {
+        ...{ whose, query: { limit: pageVersions, before: params.older }, signal },
+      }),
     [whose, thread, params.older],
   );
   return (
@@ -38,16 +29,16 @@ export function Summaries({ place }: ViewProps) {
         <a href={hrefOf({ view: "thread", params: { ...whose, thread } })}>The conversation</a>
       </p>
       <Answer asked={asked}>
-        {({ summaries, messages }) =>
+        {({ summaries }) =>
           summaries.length === 0 ? (
             <p class="note">
               No summary yet: the first one is made from the fifth message on, where a model is configured.
             </p>
           ) : (
             <>
-              <SummaryPicture place={place} summaries={summaries} messages={messages} />
+              <Versions place={place} summaries={summaries} />
               <VersionPages place={place} summaries={summaries} />
-              <Version place={place} summaries={summaries} again={asked.again} />
+              <Version place={place} summaries={summaries} />
             </>
           )
         }
@@ -76,41 +67,43 @@ function VersionPages({
   );
 }
 
-function Version({
-  place,
-  summaries,
-  again,
-}: {
-  readonly place: Place;
-  readonly summaries: readonly Summary[];
-  readonly again: () => void;
-}) {
-  const { ask: askFirst, dialog } = useAskFirst(again);
+/** The version that is in use: the last that is complete. */
+function inUse(summaries: readonly Summary[]): Summary | undefined {
+  return summaries.findLast(({ status }) => status === "completed");
+}
+
+function Versions({ place, summaries }: { readonly place: Place; readonly summaries: readonly Summary[] }) {
+  const current = inUse(summaries);
+  return (
+    <ol class="lines">
+      {summaries.map((summary) => (
+        <li key={summary.id}>
+          <a href={hrefOf({ ...place, params: { ...place.params, version: String(summary.id) } })}>
+            Version {summary.id}
+          </a>{" "}
+          <Tag of={summary.status} tone={toneOf(summary.status)} />{" "}
+          {summary === current && <Tag of="in use" tone="good" />}{" "}
+          <span class="faint">
+            messages {count(summary.startSeq)}–{count(summary.endSeq)}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Version({ place, summaries }: { readonly place: Place; readonly summaries: readonly Summary[] }) {
   const current = inUse(summaries);
   const chosen =
     summaries.find(({ id }) => String(id) === place.params.version) ?? current ?? summaries.at(-1);
   if (!chosen) return null;
   const base = summaries.find(({ id }) => id === chosen.baseId);
-  const { id, status, startSeq, endSeq, text, error, attempts, generationTimeMs, createdAt, rolledBackAt } =
-    chosen;
-  const { thread = "" } = place.params;
-  const rollBack = () =>
-    askFirst({
-      ...{ title: `Go back to version ${id}?`, does: "Roll back", reason: false },
-      about: <p>Every later version of this thread is put aside. The next summary is made from this one.</p>,
-      act: () =>
-        ask(path`threads/${thread}/summaries/${id}/rollback`, {
-          method: "POST",
-          whose: whoseOf(place.params),
-          body: {},
-        }),
-    });
+  const { id, status, startSeq, endSeq, text, error, attempts, generationTimeMs, createdAt } = chosen;
   return (
     <section class="version" aria-label={`Version ${id}`}>
       <h3>
         Version {id} <Tag of={status} tone={toneOf(status)} />{" "}
         {chosen === current && <Tag of="in use" tone="good" />}
-        {rolledBackAt !== null && <Tag of="rolled back" />}
       </h3>
       <p class="faint">
         messages {count(startSeq)}–{count(endSeq)} · made <When at={createdAt} />
@@ -133,12 +126,6 @@ function Version({
           <Difference before={base.text} after={text} />
         </details>
       )}
-      {status === "completed" && chosen !== current && (
-        <button type="button" onClick={rollBack}>
-          Roll back to this version
-        </button>
-      )}
-      {dialog}
     </section>
   );
 }

@@ -78,7 +78,7 @@ function ThreadTable({ threads }: { readonly threads: readonly Thread[] }) {
                 </td>
                 <td>
                   <a href={hrefOf({ view: "summaries", params })} aria-label={`Summaries of ${threadId}`}>
-                    picture
+                    versions
                   </a>
                 </td>
               </tr>

@@ -60,13 +60,13 @@ function askIt(params: Params, signal: AbortSignal): Promise<Explained> {
   const { question = "", agent, thread, categories, topK } = params;
   const names = categories?.split(/[\s,]+/).filter((name) => name !== "") ?? [];
   const body = {
-    query: question,
+    ...{ query: question, explain: true },
     ...(agent && { agent }),
     ...(thread && { threadId: thread }),
     ...(names.length > 0 && { categories: names }),
     ...(topK && { topK: Number(topK) }),
   };
-  return ask<Explained>("explain", { method: "POST", whose: whoseOf(params), signal, body });
+  return ask<Explained>("query", { method: "POST", whose: whoseOf(params), signal, body });
 }
 
 function Result({ params }: { readonly params: Params }) {

@@ -1,7 +1,6 @@
 import type { View } from "../view.js";
-import { Charts } from "./charts.js";
-import { EraseAndMove } from "./erase-and-move.js";
-import { Live } from "./live.js";
+import { ChangesView } from "./changes.js";
+import { ExportAndErase } from "./export-and-erase.js";
 import { Memories } from "./memories.js";
 import { MemoryDetail } from "./memory-detail.js";
 import { Summaries } from "./summaries.js";
@@ -19,7 +18,6 @@ export const views: Readonly<Record<string, View>> = {
   memories: { name: "Memories", needsWhose: true, show: Memories },
   memory: { name: "Memory", needsWhose: true, tab: "memories", show: MemoryDetail },
   waiting: { name: "Waiting", needsWhose: false, show: Waiting },
-  charts: { name: "Charts", needsWhose: false, show: Charts },
-  live: { name: "Live changes", needsWhose: true, show: Live },
-  erase: { name: "Erase & move", needsWhose: true, show: EraseAndMove },
+  changes: { name: "Changes", needsWhose: true, show: ChangesView },
+  erase: { name: "Export & erase", needsWhose: true, show: ExportAndErase },
 };

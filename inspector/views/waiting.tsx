@@ -1,9 +1,9 @@
 import { ask, path } from "../api.js";
-import type { Consent, Job, Memory, MemoryPage, Summary } from "../api-types.js";
+import type { Consent, Job, Memory, MemoryPage } from "../api-types.js";
 import { type Change, useAskFirst } from "../parts/ask-first.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { Pages } from "../parts/pages.js";
-import { Tag, toneOf, When, Words } from "../parts/texts.js";
+import { When, Words } from "../parts/texts.js";
 import { hrefOf, type Place, paramsOf, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 
@@ -15,7 +15,6 @@ export function Waiting({ place, isOperator }: ViewProps) {
       {isOperator && <Quarantine place={place} />}
       {isOperator &&
         ["failed", "waiting", "running"].map((state) => <Jobs key={state} state={state} place={place} />)}
-      {isOperator && <StuckSummaries />}
     </>
   );
 }
@@ -99,7 +98,10 @@ function Quarantine({ place }: { readonly place: Place }) {
   const whose = whoseOf(place.params);
   const { quarantine: cursor } = place.params;
   const asked = useAsked(
-    (signal) => ask<MemoryPage>("quarantine", { whose, signal, query: { limit: 25, cursor } }),
+    (signal) =>
+      ask<MemoryPage>("memories", {
+        ...{ whose, signal, query: { states: "quarantined", limit: 25, cursor } },
+      }),
     [whose, cursor],
   );
   const { ask: askFirst, dialog } = useAskFirst(asked.again);
@@ -150,13 +152,12 @@ function settle({ id, scope, revision }: Memory, how: "approve" | "reject"): Cha
     does: rejects ? "Reject" : "Approve",
     danger: rejects,
     about: <p>{rejects ? "The audit trail keeps what it was." : "Agents will be shown it, on your word."}</p>,
-    act: (reason) =>
-      ask(path`quarantine/${id}/${how}`, {
-        method: "POST",
-        whose: paramsOf(scope),
-        revision,
-        body: { reason },
-      }),
+    act(reason) {
+      const call = { whose: paramsOf(scope), revision };
+      return rejects
+        ? ask(path`memories/${id}`, { ...call, method: "DELETE", query: { reason } })
+        : ask(path`memories/${id}/approve`, { ...call, method: "POST", body: { reason } });
+    },
   };
 }
 
@@ -247,34 +248,5 @@ function JobTable({
         </tbody>
       </table>
     </div>
-  );
-}
-
-function StuckSummaries() {
-  const asked = useAsked(
-    (signal) => ask<{ readonly summaries: readonly Summary[] }>("summaries/stuck", { signal }),
-    [],
-  );
-  return (
-    <section aria-labelledby="stuck">
-      <h2 id="stuck">Summaries that do not get done</h2>
-      <Answer asked={asked} missing="Only operators of all tenants are told.">
-        {({ summaries }) =>
-          summaries.length === 0 ? (
-            <p class="note">None.</p>
-          ) : (
-            <ul class="lines">
-              {summaries.slice(0, 100).map(({ id, threadId, status, attempts, error }) => (
-                <li key={id}>
-                  <Tag of={status} tone={toneOf(status)} /> <bdi>{threadId}</bdi>, version {id}, attempt{" "}
-                  {attempts}
-                  {error !== null && <Words text={`: ${error}`} most={300} />}
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Answer>
-    </section>
   );
 }

@@ -10,7 +10,7 @@ import { deleteCheckpoints, deleteUnusedValues, findCheckpoints, nextName } from
 import { supersededCheckpoints } from "./superseded-checkpoints.rule.js";
 
 /** Which checkpoints may go. */
-export interface PruneOptions {
+interface PruneOptions {
   /** How many of each thread stay, at least 1; with them all that they need. */
   readonly keepLast: number;
   /** Only those older than this: a date, or an age in milliseconds. @default of any age */

@@ -23,8 +23,7 @@ export const forgetCommand: CliCommand = {
   run: forget,
 };
 
-/** Flags of deleting for good. */
-export interface ForgetFlags extends MemoryFlags {
+interface ForgetFlags extends MemoryFlags {
   readonly dryRun?: true;
   readonly yes?: true;
   readonly thread?: string;
@@ -35,9 +34,9 @@ export interface ForgetFlags extends MemoryFlags {
  * Deletes what the flags name, after asking.
  *
  * @throws MemoryError `NOT_FOUND` when there is no such thread; `INVALID_INPUT` when nobody can be asked and --yes is
- *   not given; `FORGET_INCOMPLETE` when others kept writing.
+ *   not given; `BUSY` when others kept writing.
  */
-export async function forget(flags: ForgetFlags): Promise<void> {
+async function forget(flags: ForgetFlags): Promise<void> {
   const { thread: threadId, withMemories } = flags;
   if (withMemories && threadId === undefined) {
     throw new MemoryError("INVALID_INPUT", "--with-memories needs --thread: without one all memories go.");
@@ -56,7 +55,7 @@ export async function forget(flags: ForgetFlags): Promise<void> {
     const forgotten = await erase({ onProgress: bar.update }).finally(bar.stop);
     print(flags, forgotten, () => describe(forgotten, "Forgot"));
     if (forgotten.complete) return;
-    throw new MemoryError("FORGET_INCOMPLETE", "Others kept writing: run it again.");
+    throw new MemoryError("BUSY", "Others kept writing: run it again.");
   });
 }
 
@@ -73,7 +72,7 @@ function question({ total }: Forgotten, { user, app, thread }: ForgetFlags): str
  * @param hint what to do where nobody can be asked.
  * @throws MemoryError `INVALID_INPUT` when nobody can be asked
  */
-export async function agreed(question: string, hint: string): Promise<boolean> {
+async function agreed(question: string, hint: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new MemoryError("INVALID_INPUT", hint);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`${question} [y/N] `);

@@ -1,50 +1,44 @@
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
-import type { Readable } from "node:stream";
-import { Option } from "commander";
 import { MemoryError } from "../errors.js";
 import type { Imported } from "../transfer/import-lines.js";
-import type { ImportTrust } from "../transfer/lower-line.js";
-import { type CliCommand, type MemoryFlags, withDatabase } from "./flags.js";
-import { aligned, type ProgressBar, print, progressBar } from "./output.js";
+import { type CliCommand, type MemoryFlags, withDatabase, withScope } from "./flags.js";
+import { aligned, print, progressBar } from "./output.js";
 import { useMemory } from "./use-memory.js";
 
 /** `mnemograph import`: writes an export, from a file or from standard input ("-"). */
 export const importCommand: CliCommand = {
   name: "import",
-  description: "read an export; what is there stays as it is, and an interrupted import goes on where it was",
+  description: "restore an export into an empty scope; an interrupted import is run again",
   examples: [
     ["import ana.jsonl", "into this database; - reads standard input"],
-    ["import ana.jsonl --trust operator", "believed in all it says: a copy of your own"],
+    ["import ana.jsonl --user eve", "as another user's"],
   ],
   flags: (command) =>
-    withDatabase(command)
+    withDatabase(withScope(command, "make it this user's (default: whose it was)"))
       .argument("<file>", 'the export, or "-" for standard input')
-      .addOption(
-        new Option(
-          "--trust <level>",
-          "operator: you vouch for the file, and all it says of trust and consent is kept (default: untrusted)",
-        ).choices(["untrusted", "operator"]),
-      )
-      .option("--user <id>", "make it this user's (default: whose it was)")
-      .option("--app <id>", "make it this app's")
-      .option("--tenant <id>", "the tenant of either")
       .option("--config <file>", "YAML file with the application's settings, such as its language"),
   run: importLines,
 };
 
-/** @throws MemoryError `INVALID_INPUT` that names the line, `ID_TAKEN`, `THREAD_DIFFERS` */
-async function importLines(
-  file: string,
-  flags: MemoryFlags & { readonly trust?: ImportTrust },
-): Promise<void> {
-  const size = file === "-" ? null : sizeOf(file);
+/** @throws MemoryError as `memory.import` does. */
+async function importLines(file: string, flags: MemoryFlags): Promise<void> {
+  const total = file === "-" ? null : sizeOf(file);
   const bar = progressBar(flags);
   const { splitLines } = await import("../transfer/read-export.js");
-  const imported = await useMemory(flags, async (memory, scope) => {
+  const { scopeOf } = await import("./open-memory.js");
+  const named = [flags.tenant, flags.user, flags.app].some((id) => id !== undefined);
+  const scope = named ? scopeOf(flags) : undefined;
+  const imported = await useMemory(flags, async (memory) => {
     const input = file === "-" ? process.stdin : createReadStream(file);
+    let done = 0;
+    // Of standard input nobody knows how many bytes will come.
+    if (total !== null)
+      input.on("data", (chunk: Buffer) => {
+        done += chunk.length;
+        bar.update({ done, total });
+      });
     try {
-      const lines = splitLines(watched(input, size, bar));
-      return await memory.import(lines, { trust: flags.trust, ...(scope && { scope }) });
+      return await memory.import(splitLines(input), scope && { scope });
     } finally {
       bar.stop();
       input.destroy();
@@ -54,34 +48,19 @@ async function importLines(
 }
 
 function describe(imported: Imported): string {
-  const { records, total, written, present, quarantined, awaitingConsent, skipped, withheld } = imported;
-  const there = Object.values(present).reduce((sum, count) => sum + count, 0);
+  const { lines, total, written, quarantined } = imported;
   return [
-    `Imported ${total} of ${records} records; ${there} were there already.`,
+    `Imported ${total} of ${lines} lines.`,
     ...aligned(Object.entries(written)),
     ...(quarantined > 0
-      ? [`${quarantined} memories wait in quarantine: see \`mnemograph quarantine\`.`]
+      ? [
+          `${quarantined} memories wait in quarantine: mnemograph call listMemories --json '{"states":["quarantined"]}'`,
+        ]
       : []),
-    ...(awaitingConsent > 0
-      ? [`${awaitingConsent} requests wait for consent: see \`mnemograph consents\`.`]
-      : []),
-    ...skipped.map(({ type, count, reason }) => `Left out ${count} of type ${type}: ${reason}.`),
-    ...(withheld ? [heldBack, ...aligned(Object.entries(withheld))] : []),
-  ].join("\n");
-}
-
-const heldBack =
-  "Not taken at their word, since nobody vouches for the file (memories wait: see `mnemograph quarantine`):";
-
-/** `input`, which moves the bar by the bytes that were read; of standard input nobody knows how many will come. */
-function watched(input: Readable, size: number | null, bar: ProgressBar): Readable {
-  if (size === null) return input;
-  let done = 0;
-  input.on("data", (chunk: Buffer) => {
-    done += chunk.length;
-    bar.update({ done, total: size });
-  });
-  return input;
+  ].join(
+    "\
+",
+  );
 }
 
 /** @throws MemoryError `INVALID_INPUT` */

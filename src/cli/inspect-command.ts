@@ -17,10 +17,7 @@ export const inspectCommand: CliCommand = {
     ["inspect --user ana --operator joe", "begins with ana; what joe changes stands under that name"],
   ],
   flags: (command) =>
-    withMemory(
-      withScope(command, "begin with this user"),
-      "search by meaning as well, with the embeddings a file or package exports",
-    )
+    withMemory(withScope(command, "begin with this user"))
       .option("--port <number>", "the port (default: any that is free)", wholeNumber(65_535))
       .option(
         "--operator <name>",
@@ -35,8 +32,7 @@ async function inspect(flags: InspectFlags): Promise<void> {
   const { createMemoryApp } = await peers("hono", () => import("../http/memory-app.js"));
   const { isLocal } = await import("../http/authenticate.js");
   const { createInspectorSession } = await import("../http/inspector/inspector-session.js");
-  const { tenant: _, user: __, app: ___, ...database } = flags;
-  await useMemory(database, async (memory) => {
+  await useMemory(flags, async (memory) => {
     const ending = new AbortController();
     const session = createInspectorSession(operator);
     const { authenticate } = session;

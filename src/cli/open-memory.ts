@@ -6,7 +6,6 @@ import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createMemory } from "../create-memory.js";
 import { MemoryError } from "../errors.js";
-import type { Authenticate } from "../http/authenticate.js";
 import type { QueueOption } from "../jobs/job-queue.js";
 import { defaultLogger } from "../logger.js";
 import type { Memory } from "../memory.js";
@@ -25,8 +24,10 @@ export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promis
     ...(jobs && { jobs }),
     ...(await isolationOf(database, schema)),
     ...(config !== undefined && { config }),
-    ...(embeddings !== undefined && { embeddings: await loadEmbeddings(embeddings) }),
-    ...(model !== undefined && { model: await loadModel(model) }),
+    ...(embeddings !== undefined && {
+      embeddings: await loadExport<EmbeddingsInterface>(embeddings, "embeddings"),
+    }),
+    ...(model !== undefined && { model: await loadExport<BaseChatModel>(model, "model") }),
   });
 }
 
@@ -112,47 +113,28 @@ export async function isolationOf(
   }
 }
 
+/** What a module may export, and how it is known. */
+const exported = {
+  embeddings: { is: isEmbeddings, asked: "no embeddings: export an instance of LangChain's Embeddings" },
+  model: { is: isChatModel, asked: "no chat model: export an instance of a LangChain chat model" },
+  authenticate: { is: isFunction, asked: "no function: export one that says who sends a request" },
+  database: { is: isFunction, asked: "no function: export one that says where each cell is" },
+} as const;
+
 /**
- * The embeddings that a module exports as default or as `embeddings`.
+ * What a module exports as default or as `what`.
  *
  * @param name a file, seen from the current folder, or a package.
  * @throws MemoryError `INVALID_INPUT`
  */
-async function loadEmbeddings(name: string): Promise<EmbeddingsInterface> {
-  const found = (await exportsOf(name, "embeddings")).find(isEmbeddings);
-  if (found) return found;
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `${name} exports no embeddings: export an instance of LangChain's Embeddings as default or as \`embeddings\`.`,
-  );
-}
-
-/** The chat model that a module exports as default or as `model`. @throws MemoryError `INVALID_INPUT` */
-async function loadModel(name: string): Promise<BaseChatModel> {
-  const found = (await exportsOf(name, "model")).find(isChatModel);
-  if (found) return found;
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `${name} exports no chat model: export an instance of a LangChain chat model as default or as \`model\`.`,
-  );
-}
-
-/** The function that a module exports as default or as `authenticate`. @throws MemoryError `INVALID_INPUT` */
-export async function loadAuthenticate(name: string): Promise<Authenticate> {
-  const found = (await exportsOf(name, "authenticate")).find((value) => typeof value === "function");
-  if (found) return found as Authenticate;
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `${name} exports no function: export one as default or as \`authenticate\` that says who sends a request.`,
-  );
-}
-
-/** What a module exports as default and as `what`. */
-async function exportsOf(name: string, what: "embeddings" | "model" | "authenticate"): Promise<unknown[]> {
+export async function loadExport<Found>(name: string, what: keyof typeof exported): Promise<Found> {
   const exports = await importModule(name, what);
   // A CommonJS module arrives as the default export.
   const inner = (exports.default ?? {}) as { readonly [name: string]: unknown };
-  return [exports.default, exports[what], inner.default, inner[what]];
+  const { is, asked } = exported[what];
+  const found = [exports.default, exports[what], inner.default, inner[what]].find(is);
+  if (found) return found as Found;
+  throw new MemoryError("INVALID_INPUT", `${name} exports ${asked}, as default or as \`${what}\`.`);
 }
 
 async function importModule(name: string, what: string): Promise<Record<string, unknown>> {
@@ -176,12 +158,16 @@ function locate(name: string): string {
   }
 }
 
-function isChatModel(value: unknown): value is BaseChatModel {
-  const { invoke, bindTools, _generate } = (value ?? {}) as Record<string, unknown>;
-  return typeof invoke === "function" && (typeof _generate === "function" || typeof bindTools === "function");
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
 }
 
-function isEmbeddings(value: unknown): value is EmbeddingsInterface {
-  const { embedDocuments, embedQuery } = (value ?? {}) as Partial<EmbeddingsInterface>;
-  return typeof embedDocuments === "function" && typeof embedQuery === "function";
+function isChatModel(value: unknown): boolean {
+  const { invoke, bindTools, _generate } = (value ?? {}) as Record<string, unknown>;
+  return isFunction(invoke) && (isFunction(_generate) || isFunction(bindTools));
+}
+
+function isEmbeddings(value: unknown): boolean {
+  const { embedDocuments, embedQuery } = (value ?? {}) as Record<string, unknown>;
+  return isFunction(embedDocuments) && isFunction(embedQuery);
 }

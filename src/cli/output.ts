@@ -1,15 +1,8 @@
 import { SingleBar } from "cli-progress";
-import type { Scope } from "../scope/scope.js";
 
 /** Prints a result: as JSON where that was asked for, else in words. */
 export function print({ json }: { readonly json?: true }, result: unknown, words: () => string): void {
   console.log(json ? JSON.stringify(result) : words());
-}
-
-/** Whose a row is, for lists over everybody. */
-export function whoseIs({ tenantId, userId, appId }: Scope): string {
-  const ids = Object.entries({ tenant: tenantId, user: userId, app: appId });
-  return ids.flatMap(([what, id]) => (id === undefined ? [] : [`${what} ${id}`])).join(", ");
 }
 
 /** `rows` as lines whose columns begin below each other. The last column may be of any length. */
@@ -59,29 +52,4 @@ export function progressBar({ json }: { readonly json?: true }): ProgressBar {
     },
     stop: () => bar.stop(),
   };
-}
-
-/** A line on standard error that says how work goes that has no end. */
-export interface StatusLine {
-  /** Whether it is one line that changes; else each is a line of its own, written where it says something new. */
-  readonly isTerminal: boolean;
-  say(text: string): void;
-  end(): void;
-}
-
-/** A line for people in a terminal, plain lines for logs; none where JSON is asked for. */
-export function statusLine({ json }: { readonly json?: true }): StatusLine {
-  const isTerminal = process.stderr.isTTY === true;
-  if (json) return { isTerminal, say: () => {}, end: () => {} };
-  if (!isTerminal) {
-    let last = "";
-    const say = (text: string) => {
-      if (text !== last) process.stderr.write(`${text}\n`);
-      last = text;
-    };
-    return { isTerminal, say, end: () => {} };
-  }
-  const bar = new SingleBar({ format: "{text}" });
-  bar.start(0, 0, { text: "" });
-  return { isTerminal, say: (text) => bar.update({ text }), end: () => bar.stop() };
 }

@@ -1,62 +1,23 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
-import { appsCommand } from "./apps-command.js";
-import { pinCommand, removeCommand, restoreCommand, revertCommand, unpinCommand } from "./change-commands.js";
-import { consentsCommand } from "./consents-command.js";
+import { callCommand } from "./call-command.js";
 import { exportCommand } from "./export-command.js";
 import { forgetCommand } from "./forget-command.js";
-import { historyCommand } from "./history-command.js";
 import { importCommand } from "./import-command.js";
-import { importStoreCommand } from "./import-store-command.js";
 import { inspectCommand } from "./inspect-command.js";
-import { jobsCommand } from "./jobs-command.js";
-import { addCommand, listCommand, showCommand } from "./memories-commands.js";
 import { migrateCommand } from "./migrate-command.js";
-import { notesCommand } from "./notes-command.js";
 import { oneLine } from "./output.js";
-import { mergeCommand, usersCommand } from "./owners-commands.js";
-import { quarantineCommand } from "./quarantine-command.js";
 import { reembedCommand } from "./reembed-command.js";
 import { searchCommand } from "./search-command.js";
 import { mcpCommand, serveCommand } from "./serve-commands.js";
-import { statsCommand } from "./stats-command.js";
 import { statusCommand } from "./status-command.js";
-import { threadsCommand } from "./threads-command.js";
-import { summariesCommand, upkeepCommand } from "./work-commands.js";
+import { upkeepCommand } from "./upkeep-command.js";
 import { workerCommand } from "./worker-command.js";
 
 /** In the order of the help. */
 const commands = [
-  ...[
-    migrateCommand,
-    statusCommand,
-    statsCommand,
-    usersCommand,
-    appsCommand,
-    threadsCommand,
-    summariesCommand,
-  ],
-  ...[searchCommand, listCommand, showCommand, historyCommand, addCommand, removeCommand, restoreCommand],
-  ...[
-    revertCommand,
-    pinCommand,
-    unpinCommand,
-    consentsCommand,
-    quarantineCommand,
-    mergeCommand,
-    notesCommand,
-    forgetCommand,
-  ],
-  ...[
-    exportCommand,
-    importCommand,
-    importStoreCommand,
-    upkeepCommand,
-    workerCommand,
-    jobsCommand,
-    reembedCommand,
-  ],
-  ...[inspectCommand, serveCommand, mcpCommand],
+  ...[migrateCommand, statusCommand, searchCommand, callCommand, inspectCommand, serveCommand, mcpCommand],
+  ...[workerCommand, upkeepCommand, reembedCommand, exportCommand, importCommand, forgetCommand],
 ];
 
 /** The command line. Its actions throw; what to do with errors is up to the caller. */

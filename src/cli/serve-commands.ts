@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { isIP } from "node:net";
 import { MemoryError } from "../errors.js";
 import type { MemoryAppOptions } from "../http/app-options.js";
-import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withScope } from "./flags.js";
+import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withModel, withScope } from "./flags.js";
 import { peers, serveUntilStopped } from "./listen.js";
 import { stopSignal, useMemory, useScope } from "./use-memory.js";
 
@@ -23,11 +23,7 @@ export const serveCommand: CliCommand = {
     ["serve --host 0.0.0.0 --auth ./auth.js", "for callers that a module authenticates"],
   ],
   flags: (command) =>
-    withMemory(command, "search by meaning as well, with the embeddings a file or package exports")
-      .option(
-        "--model <module>",
-        "for background work: a file or package that exports a LangChain chat model",
-      )
+    withModel(withMemory(command))
       .option("--host <address>", "where to listen", "127.0.0.1")
       .option("--port <number>", "the port", wholeNumber(65_535), 8_787)
       .option(
@@ -50,7 +46,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   }
   const { createMemoryApp } = await peers("hono", () => import("../http/memory-app.js"));
   const mcp = flags.mcp && (await peers("@modelcontextprotocol/sdk", () => import("../mcp/mcp-handler.js")));
-  await useMemory({ ...flags, tenant: undefined }, async (memory) => {
+  await useMemory(flags, async (memory) => {
     const ending = new AbortController();
     const app = createMemoryApp(memory, {
       ...{ signal: ending.signal, ...(authenticate && { authenticate }) },
@@ -62,8 +58,8 @@ async function serve(flags: ServeFlags): Promise<void> {
 
 async function authenticateOf({ auth }: ServeFlags): Promise<MemoryAppOptions["authenticate"]> {
   if (auth !== undefined) {
-    const { loadAuthenticate } = await import("./open-memory.js");
-    return loadAuthenticate(auth);
+    const { loadExport } = await import("./open-memory.js");
+    return loadExport(auth, "authenticate");
   }
   const token = process.env.MNEMOGRAPH_TOKEN;
   if (!token) return undefined;
@@ -81,10 +77,7 @@ export const mcpCommand: CliCommand = {
   description: "answer the Model Context Protocol over standard input and output, for one user or app",
   examples: [["mcp --user ana", "a client runs this, and its model has ana's memory"]],
   flags: (command) =>
-    withMemory(
-      withScope(command),
-      "search by meaning as well, with the embeddings a file or package exports",
-    ).option("--agent <name>", "only the categories that this agent may read"),
+    withMemory(withScope(command)).option("--agent <name>", "only the categories that this agent may read"),
   run: mcp,
 };
 

@@ -12,8 +12,6 @@ import { migrate } from "../postgres/migrate.js";
 import { migrationStatus } from "../postgres/migration-set.js";
 import { openDatabase } from "../postgres/open-database.js";
 import { tableSizes } from "../postgres/table-sizes.js";
-import { listHeldProcesses } from "../search/held/held-processes.js";
-import { listStuckSummaries, summaryStats } from "../summaries/list-summaries.js";
 import { findEnergyToday } from "../usage/energy-statements.js";
 import { readBacklog } from "./backlog.js";
 import type { DatabaseFlags } from "./flags.js";
@@ -56,24 +54,28 @@ export async function readStatus(flags: DatabaseFlags) {
   }
 }
 
-/** As `memory.summaries.stuck()` has it. */
-const stuckAfterMs = 300_000;
-
 async function readContents(database: Database) {
-  const { completed, processing, failed } = await summaryStats(database);
-  const stuck = await listStuckSummaries(database, stuckAfterMs);
   const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
   const state = { tables: await tableSizes(database), ...(await readBacklog(database)) };
-  const held = await listHeldProcesses(database);
-  const energy = await findEnergyToday(database, null);
+  const energy = await findEnergyToday(database, { used: sql`true` });
   return {
     ...counts,
-    summaries: { completed, processing, failed },
-    stuck: stuck.length,
+    ...(await countSummaries(database)),
     ...state,
-    held,
     energy,
   };
+}
+
+/** Counts summaries by state, and those that have been in the making for five minutes: twice the lease. */
+async function countSummaries(db: Connection) {
+  const [row] = await db.query<{ completed: number; processing: number; failed: number; stuck: number }>(sql`
+    select count(*) filter (where status = 'completed')::int as completed,
+      count(*) filter (where status = 'processing')::int as processing,
+      count(*) filter (where status = 'failed')::int as failed,
+      count(*) filter (where status = 'processing' and created_at <= ${db.now()} - interval '5 minutes')::int as stuck
+    from ${db.schema}.summary`);
+  const { stuck = 0, ...summaries } = row ?? { completed: 0, processing: 0, failed: 0 };
+  return { summaries, stuck };
 }
 
 /** How much was learned, and how much of the work on it was given up, over all scopes. */

@@ -1,6 +1,5 @@
 import { MemoryError } from "../errors.js";
 import type { TableSize } from "../postgres/table-sizes.js";
-import type { HeldProcess } from "../search/held/held-processes.js";
 import type { EnergyToday } from "../usage/energy-statements.js";
 import type { Backlog } from "./backlog.js";
 import { type CliCommand, type DatabaseFlags, withDatabase } from "./flags.js";
@@ -16,7 +15,7 @@ export const statusCommand: CliCommand = {
   run: status,
 };
 
-/** @throws MemoryError `SETUP_REQUIRED` or `SCHEMA_TOO_NEW`, after printing, when the tables are not up to date. */
+/** @throws MemoryError `SETUP_REQUIRED` or `SCHEMA_DIFFERS`, after printing, when the tables are not up to date. */
 async function status(flags: DatabaseFlags): Promise<void> {
   const { readStatus } = await import("./set-up.js");
   const { schema } = flags;
@@ -51,7 +50,6 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
       ["Expired", `${contents.expired} not swept yet`],
       ["Without vector", missing(contents)],
       ["Energy", energyLine(contents.energy)],
-      ["Held", holding(contents.held)],
       ["Size", `${megabytes(contents.tables.reduce((sum, { bytes }) => sum + bytes, 0))} with indexes`],
       ...contents.tables.slice(0, largestTables).map(tableRow),
     );
@@ -87,15 +85,6 @@ function energyLine({ level, unitsToday, callsToday }: EnergyToday): string {
   return `${Math.floor(level)} % left, where it is least; ${Math.round(unitsToday)} units in ${calls} today`;
 }
 
-/** What running processes hold in their memory; an owner that two of them hold counts twice. */
-function holding(processes: readonly HeldProcess[]): string {
-  if (processes.length === 0) return "none";
-  const sum = (field: "owners" | "memories" | "bytes") =>
-    processes.reduce((total, each) => total + each[field], 0);
-  const what = `${sum("owners")} owners, ${sum("memories")} memories, ${megabytes(sum("bytes"))}`;
-  return `${what}, in ${processes.length === 1 ? "one process" : `${processes.length} processes`}`;
-}
-
 function listed(counts: readonly string[]): string {
   return counts.length > 0 ? counts.join(", ") : "none";
 }
@@ -103,7 +92,7 @@ function listed(counts: readonly string[]): string {
 function outdated(schema: string, { applied, pending, unknown }: SetupStatus["migrations"]): MemoryError {
   if (unknown.length > 0) {
     return new MemoryError(
-      "SCHEMA_TOO_NEW",
+      "SCHEMA_DIFFERS",
       `Schema "${schema}" was set up by a newer mnemograph: this one does not know ${unknown.join(", ")}. Update the package.`,
     );
   }

@@ -3,39 +3,21 @@ import type { Scope } from "../scope/scope.js";
 import type { MemoryFlags } from "./flags.js";
 
 /**
- * `work` on the memory that flags and environment name, which is closed afterwards; and the scope that flags name, if
- * they name anybody.
+ * `work` on the memory that flags and environment name, which is closed afterwards.
  *
  * @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT`
  */
 export async function useMemory<Result>(
   flags: MemoryFlags,
-  work: (memory: Memory, scope: Scope | undefined) => Promise<Result>,
+  work: (memory: Memory) => Promise<Result>,
 ): Promise<Result> {
-  const { openMemory, scopeOf } = await import("./open-memory.js");
-  const named = [flags.tenant, flags.user, flags.app].some((id) => id !== undefined);
-  const scope = named ? scopeOf(flags) : undefined;
+  const { openMemory } = await import("./open-memory.js");
   const memory = await openMemory(flags);
   try {
-    return await work(memory, scope);
+    return await work(memory);
   } finally {
     await memory.close();
   }
-}
-
-/** Whose: a scope's, a tenant's, or everybody's. */
-export type Listed = { readonly scope: Scope } | { readonly tenantId?: string };
-
-/** The same for commands over everybody, which flags may narrow to a tenant, a user or an app. */
-export async function useListed<Result>(
-  flags: MemoryFlags,
-  work: (memory: Memory, whose: Listed) => Promise<Result>,
-): Promise<Result> {
-  const { tenant, user, app } = flags;
-  if (user !== undefined || app !== undefined)
-    return useScope(flags, (memory, scope) => work(memory, { scope }));
-  const whose = tenant === undefined ? {} : { tenantId: tenant };
-  return useMemory({ ...flags, tenant: undefined }, (memory) => work(memory, whose));
 }
 
 /** The same for commands that need a scope. @throws MemoryError `SCOPE_REQUIRED` before anything is opened */

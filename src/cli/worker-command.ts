@@ -3,8 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { JobKind } from "../jobs/job-kinds.rule.js";
 import type { JobWorker } from "../jobs/queue-work.js";
 import type { Memory } from "../memory.js";
-import { type CliCommand, type MemoryFlags, wholeNumber, withMemory } from "./flags.js";
-import { statusLine } from "./output.js";
+import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withModel } from "./flags.js";
 import { stopSignal } from "./use-memory.js";
 
 interface WorkerFlags extends MemoryFlags {
@@ -20,11 +19,7 @@ export const workerCommand: CliCommand = {
   description: "do background work for all processes on this database, until a signal ends it; needs pg-boss",
   examples: [["worker --model ./model.js --port 8788", "on as many machines as there is work for"]],
   flags: (command) =>
-    withMemory(command, "give what is learned vectors, with the embeddings a file or package exports")
-      .option(
-        "--model <module>",
-        "file or package that exports a LangChain chat model as default or as `model`",
-      )
+    withModel(withMemory(command))
       .option("--kind <kinds...>", "only work of these kinds, such as facts or summaries (default: all)")
       .option("--queue-schema <name>", "schema of pg-boss's tables", "pgboss")
       .option("--port <number>", "answer /healthz and /readyz at this port", wholeNumber(65_535))
@@ -32,14 +27,13 @@ export const workerCommand: CliCommand = {
   run: work,
 };
 
-/** How often progress is told, in ms: where it is a line of its own each time, less often. */
-const tellEveryMs = { terminal: 1_000, lines: 30_000 };
+/** How often progress is told, in ms. */
+const tellEveryMs = 30_000;
 
 async function work(flags: WorkerFlags): Promise<void> {
   const { openMemory } = await import("./open-memory.js");
-  const { kind, queueSchema, host, port } = flags;
-  const memory = await openMemory({ ...flags, tenant: undefined }, { pgBoss: { schema: queueSchema } });
-  const told = statusLine(flags);
+  const { kind, queueSchema, host, port, json } = flags;
+  const memory = await openMemory(flags, { pgBoss: { schema: queueSchema } });
   let server: Server | undefined;
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -47,19 +41,21 @@ async function work(flags: WorkerFlags): Promise<void> {
     const worker = await memory.work({ ...(kind && { kinds: kind as JobKind[] }) });
     let ending = false;
     if (port !== undefined) server = await answerProbes(memory, worker, { host, port, ending: () => ending });
+    let last = "";
     const tell = () => {
       const { done, failed, running } = worker.status();
-      told.say(`${done} jobs done, ${failed} failed, ${running} running`);
+      const text = `${done} jobs done, ${failed} failed, ${running} running`;
+      if (!json && text !== last) process.stderr.write(`${text}\n`);
+      last = text;
     };
     process.stderr.write("At work.\n");
-    timer = setInterval(tell, told.isTerminal ? tellEveryMs.terminal : tellEveryMs.lines);
+    timer = setInterval(tell, tellEveryMs);
     await asked;
     ending = true;
     await worker.stop();
     tell();
   } finally {
     clearInterval(timer);
-    told.end();
     server?.close();
     server?.closeAllConnections();
     await memory.close();

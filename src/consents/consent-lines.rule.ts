@@ -20,15 +20,13 @@ export function consentLine({ key, value, text, current }: Omit<PendingConsent, 
   return key === null ? short(text) : `${key.replaceAll("_", " ")}: ${short(value ?? text)}${now}`;
 }
 
-/**
- * One line for each proposal, with its number and the first letters of its id: either names it to the consent tool.
- * Numbers are those of one turn, ids stay.
- */
+/** One line for each proposal, with the first letters of its id, which name it to the consent tool. */
 export function consentLines(consents: readonly PendingConsent[]): string[] {
-  return consents.map(
-    (consent, index) => `${index + 1} (${consent.id.slice(0, 8)}): ${consentLine(consent)}`,
-  );
+  return consents.map((consent) => `${consent.id.slice(0, shortestId)}: ${consentLine(consent)}`);
 }
+
+/** Letters of an id that name a proposal: of fewer, two could be the same. */
+export const shortestId = 8;
 
 function short(text: string): string {
   return clipped(onOneLine(text), mostCharacters);

@@ -1,6 +1,6 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { eventNode } from "../events/event-log.js";
-import type { ConsentRule } from "../memories/guard/consent-policy.rule.js";
+import { askAgainMs, type ConsentRule } from "../memories/guard/consent-policy.rule.js";
 import type { ConsentRequest, ConsentStatus } from "../memories/guard/consent-request.rule.js";
 import { consentColumns } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
@@ -121,14 +121,11 @@ function shownTo(scope: Scope, request: ConsentRequest): ConsentRequest {
   return { ...request, proposedBy: null, decidedBy: null, evidence: null };
 }
 
-/** Lets those of `ids` that wait in `scope` rest for `restMs`: nobody is asked about them meanwhile. */
-export async function postponeConsents(
-  db: Connection,
-  { scope, ids, restMs }: { scope: Scope; ids: readonly string[]; restMs: number },
-): Promise<void> {
+/** Nobody is asked about the request, if it waits in `scope`, for a day. */
+export async function postponeConsent(db: Connection, scope: Scope, id: string): Promise<void> {
   await db.query(sql`
-    update ${db.schema}.consent_request c set ask_at = ${db.now()} + ${restMs} * interval '1 millisecond'
-    where c.id = any (${ids.map(uuidOf)}::uuid[]) and c.status = 'pending' and ${belongsTo(db, scope, "c")}`);
+    update ${db.schema}.consent_request c set ask_at = ${db.now()} + ${askAgainMs} * interval '1 millisecond'
+    where c.id = ${uuidOf(id)}::uuid and c.status = 'pending' and ${belongsTo(db, scope, "c")}`);
 }
 
 /** Whether a request's time is over that is still marked as waiting. */

@@ -4,16 +4,9 @@ import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
-import { parseListed, parseScoped, type Scope, scopeField, tenantField } from "../scope/scope.js";
+import { parseListed, scopeField, tenantField } from "../scope/scope.js";
 import { pageRows } from "../text/parse-input.js";
-import { acknowledgeConsent, type ConsentAcknowledgement } from "./acknowledge-consent.js";
-import {
-  type ConsentListing,
-  expireConsents,
-  hasExpiredConsents,
-  listConsents,
-  postponeConsents,
-} from "./consent-rows.js";
+import { type ConsentListing, expireConsents, hasExpiredConsents, listConsents } from "./consent-rows.js";
 import { type ConsentDecision, decideConsent } from "./decide-consent.js";
 
 /** Requests marked in one statement. */
@@ -46,20 +39,12 @@ export interface ConsentsApi {
    */
   list(listing?: ConsentListing): Promise<ConsentRequest[]>;
   /**
-   * Approves a request, which writes the memory, or refuses it. Of several deciders the first wins.
+   * Approves a request, which writes the memory, or refuses it; of several deciders the first wins. "later" puts it off:
+   * nobody is asked about it for a day.
    *
-   * @throws MemoryError `NOT_FOUND`, `CONSENT_DECIDED` that says who decided what and when, `CONSENT_SUPERSEDED`,
-   *   `CONSENT_EXPIRED`, `STALE_REVISION`, `INVALID_INPUT`
+   * @throws MemoryError `NOT_FOUND`, `WRONG_STATE` that says who decided what and when, `WRONG_STATE`, `STALE_REVISION`, `INVALID_INPUT`
    */
   decide(decision: ConsentDecision): Promise<ConsentRequest>;
-  /**
-   * Decides a request by what its user wrote in a thread since it was made: the words must stand there.
-   *
-   * @throws MemoryError `INVALID_INPUT` when they do not, and all that `decide` throws
-   */
-  acknowledge(acknowledgement: ConsentAcknowledgement): Promise<ConsentRequest>;
-  /** Lets requests rest: nobody is asked about them for a while (`consent.askAgainMs`). */
-  postpone(input: { readonly scope: Scope; readonly ids: readonly string[] }): Promise<void>;
 }
 
 const listingSchema = z.strictObject({
@@ -72,22 +57,14 @@ const listingSchema = z.strictObject({
   after: z.string().optional(),
 });
 
-const postponeSchema = z.strictObject({ scope: scopeField, ids: z.array(z.string()) });
-
 /** The `ConsentsApi` on `deps`. */
 export function createConsentsApi(deps: WriteRuntime): ConsentsApi {
-  const { db, config } = deps;
+  const { db } = deps;
   return {
     list: async (listing) => {
       const asked = parseListed(listingSchema, listing, "listing");
       return asListed(asked, () => listConsents(db, asked));
     },
     decide: (decision) => decideConsent(deps, decision),
-    acknowledge: (acknowledgement) => acknowledgeConsent(deps, acknowledgement),
-    postpone: async (requests) =>
-      postponeConsents(db, {
-        ...parseScoped(postponeSchema, requests, "requests to postpone"),
-        restMs: config.consent.askAgainMs,
-      }),
   };
 }

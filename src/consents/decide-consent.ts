@@ -16,13 +16,14 @@ import type { Connection } from "../postgres/connection.js";
 import { isSharedBy, parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
 import { revisionNumber, storableText } from "../text/parse-input.js";
-import { type DraftedConsent, findConsent } from "./consent-rows.js";
+import { type DraftedConsent, findConsent, postponeConsent } from "./consent-rows.js";
 
 /** A decision about a request. */
 export interface ConsentDecision {
   readonly scope: Scope;
   readonly id: string;
-  readonly decision: "approve" | "refuse";
+  /** "later": nobody is asked about it for a day. */
+  readonly decision: "approve" | "refuse" | "later";
   /** Who decides, for the audit trail. */
   readonly actor: string;
   /** How the decision came. @default "code" */
@@ -41,7 +42,7 @@ export interface ConsentDecision {
 const decisionSchema = z.strictObject({
   scope: scopeField,
   id: z.string(),
-  decision: z.enum(["approve", "refuse"]),
+  decision: z.enum(["approve", "refuse", "later"]),
   actor: storableText.refine((actor) => actor.trim() !== "", "actor must not be blank"),
   via: z.enum(["interrupt", "chat", "code", "cli", "http"]).default("code"),
   evidence: z
@@ -73,7 +74,8 @@ export async function decideConsent(deps: WriteRuntime, input: ConsentDecision):
   const decision = await redacted(deps, parsed);
   const known = await requireWaiting(deps.db, scope, decision);
   const kept = isSharedBy(scope, known.request.scope) ? { ...decision, evidence: undefined } : decision;
-  if (decision.decision === "refuse") await refuse(deps, known.request, kept);
+  if (decision.decision === "later") await postponeConsent(deps.db, scope, decision.id);
+  else if (decision.decision === "refuse") await refuse(deps, known.request, kept);
   else await approve(deps, known, kept);
   return (await requireConsent(deps.db, scope, decision.id)).request;
 }
@@ -162,7 +164,7 @@ async function settle(
   ]);
   if (settled.length > 0) return;
   await requireWaiting(tx, scope, { id });
-  throw new MemoryError("CONSENT_DECIDED", `Request ${id} was decided at the same time. Look it up again.`);
+  throw new MemoryError("WRONG_STATE", `Request ${id} was decided at the same time. Look it up again.`);
 }
 
 async function requireConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent> {
@@ -189,13 +191,13 @@ function endedError(request: ConsentRequest): MemoryError {
   const details = { current: request };
   if (status === "expired") {
     const message = `Request ${id} expired on ${expiresAt.toISOString()} without a decision. It has to be proposed again.`;
-    return new MemoryError("CONSENT_EXPIRED", message);
+    return new MemoryError("WRONG_STATE", message);
   }
   if (status === "superseded") {
     const by = decidedBy === null ? "" : ` by ${decidedBy}`;
     const message = `Request ${id} was superseded on ${when}: another value was proposed${by}.`;
-    return new MemoryError("CONSENT_SUPERSEDED", message, { details });
+    return new MemoryError("WRONG_STATE", message, { details });
   }
   const message = `Request ${id} was ${status} by ${decidedBy ?? "somebody"} (${decidedVia}) on ${when}.`;
-  return new MemoryError("CONSENT_DECIDED", message, { details });
+  return new MemoryError("WRONG_STATE", message, { details });
 }

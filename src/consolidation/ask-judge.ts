@@ -1,4 +1,4 @@
-import type { ConsolidationRuntime } from "./consolidation-options.js";
+import { type ConsolidationRuntime, pairsPerCall } from "./consolidation-options.js";
 import { judgePairs, type ShownPair } from "./judge-pairs.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
 import { needsVote, nextToAsk, type PairVote } from "./pair-votes.rule.js";
@@ -18,7 +18,7 @@ interface JudgedWork {
  *
  * @param on.before called before each call after the first; its error ends the work.
  * @param on.after told after each call how far the work has come.
- * @throws MemoryError `MODEL_REQUIRED`, `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`, `MODEL_FAILED`
+ * @throws MemoryError `MODEL_REQUIRED`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
  */
 export async function askJudge(
   deps: ConsolidationRuntime,
@@ -28,7 +28,6 @@ export async function askJudge(
     readonly after: (soFar: Pick<JudgedWork, "pairs">) => Promise<void>;
   },
 ): Promise<JudgedWork> {
-  const { pairsPerCall } = deps.config.consolidation;
   const charge = deps.usage.charging({ scope: work.scope, kind: "consolidation" });
   const { timeoutMs } = deps.config.upkeep;
   let { pairs } = work;

@@ -3,7 +3,6 @@ import { dayMs } from "../clock.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Runtime } from "../runtime.js";
-import { spanOption } from "../text/parse-input.js";
 
 export const consolidationOptionsSchema = z.strictObject({
   /**
@@ -14,36 +13,28 @@ export const consolidationOptionsSchema = z.strictObject({
    */
   enabled: z.boolean().default(true),
   /**
-   * How long after the last time an owner is looked at again, if anything changed. A day: doubles are no hurry. Each tenant
-   * has a time of day of its own, so that the work of many is spread over the day; an owner's first time is its tenant's next one.
-   *
-   * @default 86_400_000
-   */
-  everyMs: spanOption.min(1).default(dayMs),
-  /**
-   * Most pairs of an owner that a model is asked about at a time, the most alike first. Of each it is asked twice at least, and
-   * three times before anything is hidden: some fifteen to thirty calls where there are so many.
-   *
-   * @default 50
-   */
-  mostPairs: z.int().min(1).max(500).default(50),
-  /** Pairs in one call. Many more, and models begin to mix them up. @default 8 */
-  pairsPerCall: z.int().min(1).max(20).default(8),
-  /**
    * Tokens for all owners of a tenant in a day, by UTC: some twenty full runs, and hundreds of the usual two or three calls.
    * What was begun is finished; owners who come after wait for the next day.
    *
    * @default 500_000
    */
   budgetTokens: z.int().min(0).default(500_000),
-  /**
-   * How long a model is not asked again about two memories that it compared: two weeks. With other words they are compared
-   * anew.
-   *
-   * @default 1_209_600_000, 14 days
-   */
-  fingerprintsForMs: spanOption.min(0).default(14 * dayMs),
 });
+
+/**
+ * How long after the last time an owner is looked at again, if anything changed. A day: doubles are no hurry. Each tenant
+ * has a time of day of its own, so that the work of many is spread over the day; an owner's first time is its tenant's next one.
+ */
+export const everyMs = dayMs;
+/**
+ * Most pairs of an owner that a model is asked about at a time, the most alike first. Of each it is asked twice at least, and
+ * three times before anything is hidden: some fifteen to thirty calls where there are so many.
+ */
+export const mostPairs = 50;
+/** Pairs in one call. Many more, and models begin to mix them up. */
+export const pairsPerCall = 8;
+/** How long a model is not asked again about two memories that it compared. With other words they are compared anew. */
+export const fingerprintsForMs = 14 * dayMs;
 
 /** How memories that say the same are merged in the background. */
 export interface ConsolidationConfig extends z.input<typeof consolidationOptionsSchema> {}

@@ -4,7 +4,7 @@ import { dailyTimes } from "../jobs/daily-time.rule.js";
 import { createOwnerTaskWorker, type OwnerTaskClaim } from "../jobs/owner-task.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
-import type { ConsolidationRuntime } from "./consolidation-options.js";
+import { type ConsolidationRuntime, everyMs, fingerprintsForMs } from "./consolidation-options.js";
 import { sweepCompared } from "./pair-statements.js";
 
 /** Owners are looked for once an hour: it reads them all, and nobody waits. */
@@ -23,12 +23,11 @@ export function createConsolidationWork(
   { db, config }: Pick<ConsolidationRuntime, "db" | "config">,
   step: (claim: OwnerTaskClaim) => Promise<unknown>,
 ): Worker[] {
-  const { everyMs, fingerprintsForMs } = config.consolidation;
   return [
     {
       ...{ intervalMs: markEveryMs, counted: false },
       async due() {
-        await markChangedOwners(db, { everyMs, limit: mostMarked });
+        await markChangedOwners(db, mostMarked);
         return [];
       },
     },
@@ -44,10 +43,7 @@ export function createConsolidationWork(
  * Marks owners that changed since they were consolidated as due at their tenant's next time. Tenants take turns: the first
  * owner of each is marked before the second of any.
  */
-export async function markChangedOwners(
-  db: Connection,
-  { everyMs, limit }: { readonly everyMs: number; readonly limit: number },
-): Promise<void> {
+export async function markChangedOwners(db: Connection, limit: number): Promise<void> {
   const changed = await findChangedOwners(db, limit);
   const [first] = changed;
   if (!first) return;

@@ -7,7 +7,7 @@ import type { EmbeddingSpace } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import { choosePairs, fingerprintOf, type StoredMemory, type StoredPair } from "./choose-pairs.rule.js";
-import type { ConsolidationRuntime } from "./consolidation-options.js";
+import { type ConsolidationRuntime, fingerprintsForMs, mostPairs } from "./consolidation-options.js";
 import { findNearMemories } from "./near-memories.js";
 import { findCompared } from "./pair-statements.js";
 
@@ -41,7 +41,7 @@ export interface FoundPairs {
 
 /**
  * The pairs of an owner's memories that a model is worth asking about and was not asked about lately, the most alike
- * first, at most `consolidation.mostPairs`.
+ * first, at most `mostPairs`.
  *
  * Neighbours are looked for of what changed in the last three days, is important, or is among the tenth that is used most:
  * by vectors, from the lowest band on; without embeddings by the words that two have in common.
@@ -50,7 +50,6 @@ export interface FoundPairs {
  */
 export async function findPairs(deps: ConsolidationRuntime, ownerRef: OwnerRef): Promise<FoundPairs> {
   const { db, config } = deps;
-  const { mostPairs, fingerprintsForMs: withinMs } = config.consolidation;
   const refs = await findPool(db, ownerRef);
   if (refs.length === 0) return { pairs: [], more: false };
   const space = await spaceOf(deps, ownerRef);
@@ -61,7 +60,7 @@ export async function findPairs(deps: ConsolidationRuntime, ownerRef: OwnerRef):
     since: new Date(deps.clock().getTime() - recentMs),
   });
   const fingerprints = open.map(fingerprintOf);
-  const compared = await findCompared(db, { ownerRef, fingerprints, withinMs });
+  const compared = await findCompared(db, { ownerRef, fingerprints, withinMs: fingerprintsForMs });
   const left = open.filter((_, place) => !compared.has(fingerprints[place] ?? ""));
   return { pairs: left.slice(0, mostPairs), more: left.length > mostPairs };
 }

@@ -40,7 +40,7 @@ export type ShownPair = readonly [one: StoredMemory, other: StoredMemory];
  *
  * @param call.charge told what each call took.
  * @returns `tokens`: what the calls took, as the charge tells.
- * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`, `MODEL_FAILED`
+ * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
  */
 export async function judgePairs(
   model: BaseChatModel,

@@ -62,12 +62,12 @@ export async function loadConsolidation(
 }
 
 /** Pairs of which nothing was said yet. */
-export function withoutVotes({ pairs, more }: FoundPairs): Pick<ConsolidationWork, "pairs" | "more"> {
+function withoutVotes({ pairs, more }: FoundPairs): Pick<ConsolidationWork, "pairs" | "more"> {
   return { pairs: pairs.map((pair) => ({ ...pair, votes: [] })), more };
 }
 
 /** What a tenant may spend on comparing today; `closedUntil` is set where that is nothing. */
-export async function tokensLeft(
+async function tokensLeft(
   { db, config }: Pick<ConsolidationRuntime, "db" | "config">,
   { tenantId = "" }: Scope,
 ): Promise<{ readonly tokens: number; readonly closedUntil: Date | null }> {

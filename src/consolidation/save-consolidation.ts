@@ -30,7 +30,7 @@ type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & {
  *
  * @param owner what decides besides: its turn, and the time.
  */
-export async function settle(
+async function settle(
   db: Connection,
   { config }: Pick<ConsolidationRuntime, "config">,
   { ownerRef, pairs }: Pick<Judged, "ownerRef" | "pairs">,
@@ -64,7 +64,7 @@ function nameOf({ from, to }: { readonly from: number; readonly to: number }): s
  * Does what the verdicts on `judged.pairs` come to and gives the task back, together or not at all: memories, links, audit
  * trail, news, events, and that the pairs were compared.
  *
- * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
+ * @throws LeaseLost when another worker took the task over; nothing is written then.
  */
 export async function saveConsolidation(
   deps: ConsolidationRuntime,

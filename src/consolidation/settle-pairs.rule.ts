@@ -16,13 +16,13 @@ export interface JudgedPair extends StoredPair {
  * what would stay. "pinned": it is pinned. "consent": it is about a sensitive field. "slot": one has a slot that the other
  * has not. "settled": one of them went with another pair of the same run. "changed": one of them changed since it was read.
  */
-export type PairRefusal = "details" | "believed" | "pinned" | "consent" | "slot" | "settled" | "changed";
+type PairRefusal = "details" | "believed" | "pinned" | "consent" | "slot" | "settled" | "changed";
 
 /** What is done about a pair. */
 export type PairEffect =
   /** `gone` becomes one with `kept`, whose words stand. */
   | { readonly action: "merge"; readonly kept: StoredMemory; readonly gone: StoredMemory }
-  /** `gone` held until `validTo`; `kept` holds. */
+  /** `gone` was valid until `validTo`; `kept` is valid. */
   | {
       readonly action: "close";
       readonly kept: StoredMemory;

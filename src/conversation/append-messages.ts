@@ -30,8 +30,6 @@ export interface AppendedRound {
   readonly extract?: ExtractAfter | undefined;
   /** When a conversation that goes silent counts as over, and leaves a note. @default it leaves none */
   readonly note?: NoteAfter | undefined;
-  /** Whether the user can be asked for consent. @default as the thread has it */
-  readonly asksConsent?: boolean | undefined;
 }
 
 /** The extraction of facts is due with so many user messages, or once the thread is silent so long. */
@@ -72,7 +70,7 @@ export function inputMessages(db: Connection, { messages }: AppendedRound): Sql 
  */
 export function lockedThread(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
-  const { scope, threadId, shown, asksConsent = null } = round;
+  const { scope, threadId, shown } = round;
   const revSeen = shown?.revision ?? 0;
   const { tenantId, userId, appId } = scopeColumns(scope);
   // With an offset each is looked up by its key; as a join, the planner may read all messages there are.
@@ -86,14 +84,13 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
   })},
     owned as (
       insert into ${schema}.thread as t
-        (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, turns, asks_consent, created_at, last_activity_at)
+        (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, turns, created_at, last_activity_at)
       -- A round that began before its user was forgotten has seen revisions that are to come.
       select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, least(${revSeen}::bigint, o.revision),
-        (select count(*) from input where role = 'user'), coalesce(${asksConsent}::boolean, false), ${db.now()}, ${db.now()}
+        (select count(*) from input where role = 'user'), ${db.now()}, ${db.now()}
       from its_owner o
       on conflict (${idDigest(sql`tenant_id`)}, ${idDigest(sql`thread_id`)}) do update
         set last_activity_at = ${db.now()}, rev_seen = greatest(t.rev_seen, excluded.rev_seen),
-          asks_consent = coalesce(${asksConsent}::boolean, t.asks_consent),
           turns = t.turns + (
             select count(*) from input i where i.role = 'user' and not exists (${sameMessage(sql`t.id`)})
           ),
@@ -121,10 +118,8 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
 }
 
 /**
- * CTEs that write `fresh` down: `counted (id, tick)`, what an owner that was there before counts, and that more was said in
- * this thread; `added`, the messages, which carry the owner's tick; `indexed`, their words and the speakers' names.
- *
- * An owner that is made in this statement has its first tick, 1, and so have its messages.
+ * CTEs that write `fresh` down: `counted (id)`, what an owner that was there before counts; `added`, the messages; `indexed`,
+ * their words and the speakers' names.
  */
 export function writtenMessages(db: Connection, { saidAt, agentId, runId }: AppendedRound): Sql {
   const { schema } = db;
@@ -136,18 +131,15 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
           + (select count(distinct position) from term join fresh using (position)),
         message_length = o.message_length
           + (select coalesce(sum(frequency), 0) from term join fresh using (position)),
-        ${raisedTick}, said_tick = o.tick + 1, said_in = (select id from owned),
-        said_elsewhere_tick = case when o.said_in = (select id from owned) then o.said_elsewhere_tick
-          else greatest(o.said_elsewhere_tick, o.said_tick) end
+        ${raisedTick}
       from known_owner where o.id = known_owner.id and exists (select from fresh)
-      returning o.id, o.tick
+      returning o.id
     ),
     added as (
       insert into ${schema}.message
-        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at, tick)
+        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at)
       select thread_ref, seq, message_id, role, actor, content, serialised, ${agentId ?? null}::text,
-        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${db.now()},
-        coalesce((select tick from counted), 1)
+        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${db.now()}
       from fresh
     ),
     indexed as (

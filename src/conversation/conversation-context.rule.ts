@@ -38,7 +38,7 @@ export interface ContextSources<Item> {
  * one.
  *
  * The state is believed where it overlaps the transcript (it holds edits, forks and the current message);
- * the transcript fills in what the state no longer or never held, and says in which order things were said. In a
+ * the transcript fills in what the state no longer has or never had, and says in which order things were said. In a
  * conversation without forks nothing after `endId` is ever missing. After a fork, the abandoned branch's
  * recorded tail is left out.
  */
@@ -47,11 +47,11 @@ export function conversationContext<Item>(sources: ContextSources<Item>): Item[]
   const state = inOrder([...recent, ...gap], distinct(sources.state, idOf), idOf);
   const shown = shownOf({ ...sources, state });
   if (shown.some(opensRound)) return shown;
-  const held = new Set(shown.map(idOf));
-  held.delete(undefined);
+  const shownIds = new Set(shown.map(idOf));
+  shownIds.delete(undefined);
   const before = state.filter((item) => !shown.includes(item));
   const asked = before.findLastIndex(opensRound);
-  const round = asked < 0 ? lastRound.filter((item) => !held.has(idOf(item))) : before.slice(asked);
+  const round = asked < 0 ? lastRound.filter((item) => !shownIds.has(idOf(item))) : before.slice(asked);
   if (!round.some(opensRound)) return shown;
   return [...(round.length > mostRoundMessages ? round.slice(0, 1) : round), ...shown];
 }
@@ -78,16 +78,16 @@ function recentOf<Item>(
   isRecent: (item: Item) => boolean,
   idOf: (item: Item) => string | undefined,
 ): Item[] {
-  const held = covered.filter(isRecent);
+  const recentCovered = covered.filter(isRecent);
   if (covered.length === 0) return [...recent];
-  const [first] = held;
-  if (first === undefined || covered[0] !== first) return held;
+  const [first] = recentCovered;
+  if (first === undefined || covered[0] !== first) return recentCovered;
   return [
     ...recent.slice(
       0,
       recent.findIndex((item) => idOf(item) === idOf(first)),
     ),
-    ...held,
+    ...recentCovered,
   ];
 }
 

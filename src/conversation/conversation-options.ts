@@ -3,22 +3,27 @@ import { bytesPerToken } from "../text/estimate-tokens.js";
 
 export const conversationOptionsSchema = z.strictObject({
   /**
-   * Most messages shown that no summary covers; older ones are left out, and the prompt says how many. It holds where
-   * there is no model, or its summaries fail for long: else a summary comes long before. A long round of an agent's has
-   * a hundred.
+   * Most tokens of messages shown that no summary covers, four bytes each; older ones are left out, and the prompt says how
+   * many. It holds where there is no model, or its summaries fail for long: else a summary comes long before. Half of a
+   * window of 128,000: raise it for a model with a larger one.
    *
-   * @default 400
+   * @default 64_000
    */
-  maxGapMessages: z.int().min(2).default(400),
-  /** Most tokens of them, four bytes each. Half of a window of 128,000. @default 64_000 */
   maxGapTokens: z.int().min(200).default(64_000),
 });
+
+/** What goes with the settings and is none. */
+export const conversationConstants = {
+  /** Most messages shown that no summary covers. A long round of an agent's has a hundred. */
+  maxGapMessages: 400,
+};
 
 /** How much of a conversation is shown word for word. */
 export interface ConversationConfig extends z.input<typeof conversationOptionsSchema> {}
 
 /** How much of a conversation is shown word for word. */
-export type ConversationOptions = z.output<typeof conversationOptionsSchema>;
+export type ConversationOptions = z.output<typeof conversationOptionsSchema> &
+  Readonly<typeof conversationConstants>;
 
 /** How much of a thread recall reads. */
 export interface ReadLimits {

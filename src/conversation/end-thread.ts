@@ -61,7 +61,7 @@ const endSchema = z.strictObject({
  * Ends a conversation, once: a message after it opens it again. With an app and `leavesNote`, its note is due from then
  * on, in the same statement.
  *
- * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT`,
+ * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`,
  *   `REDACTION_FAILED`
  */
 export async function endThread(

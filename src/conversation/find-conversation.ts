@@ -7,7 +7,7 @@ import { mostRoundMessages } from "./conversation-context.rule.js";
 import type { ReadLimits } from "./conversation-options.js";
 
 /** A completed summary, as recall needs it. */
-export interface ConversationSummary {
+interface ConversationSummary {
   readonly id: number;
   readonly startSeq: number;
   readonly endSeq: number;
@@ -43,7 +43,7 @@ export interface Conversation {
 }
 
 /** A stretch of a conversation that is not shown. */
-export interface LeftOut {
+interface LeftOut {
   readonly messages: number;
   /** Id of the last of them. */
   readonly endMessageId: string;

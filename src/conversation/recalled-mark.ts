@@ -158,7 +158,8 @@ function ownContent(
   }
   if (!Array.isArray(content)) return null;
   const [first, ...others] = content;
-  const text: unknown = first && "text" in first ? first.text : undefined;
+  const text: unknown =
+    typeof first === "object" && first !== null && "text" in first ? first.text : undefined;
   if (typeof text !== "string") return null;
   const own = words(text);
   if (own === text) return null;

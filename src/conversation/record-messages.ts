@@ -71,7 +71,7 @@ function threadTalk(db: Connection, { windowMessages, triggerMessages, everyMess
     summarised as (
       select s.end_seq as seq from owned cross join lateral (
         select s.end_seq from ${schema}.summary s
-        where s.thread_ref = owned.id and s.status = 'completed' and s.rolled_back_at is null
+        where s.thread_ref = owned.id and s.status = 'completed'
         order by s.end_seq desc limit 1
       ) s
     ),

@@ -101,11 +101,6 @@ export interface RecordInput {
   readonly runId?: string | undefined;
   /** When it was said. @default now */
   readonly saidAt?: Date | undefined;
-  /**
-   * Whether the user can be asked about what needs consent: by an interrupt, a tool, or a form of your own. Then that waits for
-   * the answer; else what the user plainly says of themselves is the consent. @default as the thread has it; at first false
-   */
-  readonly asksConsent?: boolean | undefined;
   /** What the round was shown: it counts as seen once the round is recorded. */
   readonly shown?: ShownRound | undefined;
 }
@@ -117,7 +112,6 @@ const roundSchema = z.strictObject({
   agentId: storableText.optional(),
   runId: storableText.optional(),
   saidAt: storableDate.optional(),
-  asksConsent: z.boolean().optional(),
   shown: shownRoundSchema.optional(),
 });
 
@@ -168,7 +162,7 @@ export async function newMessages(
  *
  * @param due.extract when new user messages that say more than "ok" make the extraction of facts due. @default they do not
  * @param due.note when a conversation with an app leaves a note. @default it leaves none
- * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT` for an unusable message id, or
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for an unusable message id, or
  *   `THREAD_FORBIDDEN` when the thread belongs to another scope; `REDACTION_FAILED`.
  */
 export async function record(
@@ -191,7 +185,6 @@ export async function record(
     shown,
     extract: messages.some(tellsAnything) ? due.extract : undefined,
     note: scope.appId === undefined ? undefined : due.note,
-    asksConsent: round.asksConsent,
   });
   if (!thread) throw threadForbidden(threadId);
   return { ...thread, messages };

@@ -10,7 +10,7 @@ import {
   threadForbidden,
 } from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
-import { pageRows, smallCount, storableText } from "../text/parse-input.js";
+import { pageRows, smallCount } from "../text/parse-input.js";
 
 /** The parts of the memory block that memories stand in. */
 export const shownParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
@@ -34,8 +34,6 @@ export interface ShownRound {
   readonly summaryId?: number | null | undefined;
   /** How many memories were known and not shown. @default 0 */
   readonly leftOut?: number | undefined;
-  /** The memory block itself, to be kept with its ids. @default none */
-  readonly block?: string | null | undefined;
 }
 
 const ids = z.array(z.string().refine((id) => uuidOf(id) !== null, "is the id of no memory"));
@@ -51,7 +49,6 @@ export const shownRoundSchema = z.strictObject({
   recallMs: measure.min(0).optional(),
   summaryId: z.int().nullish(),
   leftOut: smallCount.optional(),
-  block: storableText.nullish(),
 });
 
 /**
@@ -59,16 +56,16 @@ export const shownRoundSchema = z.strictObject({
  * beside the last message where there is none.
  */
 export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
-  const { parts = {}, scores = {}, revision = 0, summaryId = null, leftOut = 0, block = null } = shown ?? {};
+  const { parts = {}, scores = {}, revision = 0, summaryId = null, leftOut = 0 } = shown ?? {};
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
   return sql`
     shown_turn as (
       insert into ${db.schema}.shown
-        (thread_ref, seq, turn, revision, memory_ids, parts, scores, recall_ms, summary_id, left_out, content, created_at)
+        (thread_ref, seq, turn, revision, memory_ids, parts, scores, recall_ms, summary_id, left_out, created_at)
       select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${listed.map(({ id }) => id)}::uuid[],
         ${listed.map(({ part }) => part)}::text[],
         ${listed.map(({ id }) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[], ${shown?.recallMs ?? null}::real,
-        ${summaryId}::bigint, ${leftOut}::int, ${block}::text, ${db.now()}
+        ${summaryId}::bigint, ${leftOut}::int, ${db.now()}
       from owned join fresh f on f.thread_ref = owned.id
       where ${shown?.parts !== undefined}
       order by f.role = 'user' desc, f.seq desc limit 1
@@ -77,7 +74,7 @@ export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
 }
 
 /** A memory that a turn was shown. */
-export interface ShownMemory {
+interface ShownMemory {
   readonly id: string;
   readonly part: ShownPart;
   /** As it reads today; null when it was removed since, or is not the scope's to see. */
@@ -102,8 +99,6 @@ export interface ShownTurn {
   readonly memories: readonly ShownMemory[];
   /** How many memories were known and not shown. */
   readonly leftOut: number;
-  /** The memory block, word for word; null unless `retrieval.traces` was set, or where something in it was erased, and after the days it is kept for. */
-  readonly block: string | null;
 }
 
 /** Of which thread, and how many turns. */
@@ -141,7 +136,7 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as turn
     from ${db.schema}.thread t left join lateral (
       select s.turn, s.seq, g.message_id as "messageId", date_part('epoch', s.created_at) * 1000 as at, s.revision,
-        s.summary_id as "summaryId", s.left_out as "leftOut", s.content as block,
+        s.summary_id as "summaryId", s.left_out as "leftOut",
         (
           select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'part', e.part, 'text', m.content, 'score', e.score) order by e.place), '[]')
           from unnest(s.memory_ids, s.parts, s.scores) with ordinality as e (id, part, score, place)
@@ -156,17 +151,4 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     order by x.seq desc`);
   if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
   return rows.flatMap(({ turn }) => (turn === null ? [] : { ...turn, at: new Date(Number(turn.at)) }));
-}
-
-/** Takes away the text of turns that were shown one of the memories `ids`, which are erased. */
-export async function forgetShownWords(tx: Connection, ids: readonly string[]): Promise<void> {
-  await tx.query(sql`
-    update ${tx.schema}.shown set content = null where content is not null and memory_ids && ${ids}::uuid[]`);
-}
-
-/** Takes away the text of turns older than `keepDays`; their ids and scores stay. One statement. */
-export async function forgetOldBlocks(db: Connection, keepDays: number): Promise<void> {
-  await db.query(sql`
-    update ${db.schema}.shown set content = null
-    where content is not null and created_at < ${db.now()} - ${keepDays}::int * interval '1 day'`);
 }

@@ -5,7 +5,7 @@ import { markInsights } from "../jobs/owner-task.js";
 import { completeTask, type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import { type EpisodesRuntime, episodeText, tellsPresent } from "./episode-text.rule.js";
-import { type EpisodeWork, loadCompression, makeEpisode } from "./make-episode.js";
+import { type EpisodeWork, limitEpisode, loadCompression, makeEpisode } from "./make-episode.js";
 
 /** How the audit trail names who writes episodes. */
 const compressor = "worker:compress";
@@ -15,7 +15,7 @@ const compressor = "worker:compress";
  * the episode's id, or null when there was one already.
  *
  * @param input.trimmed whether the model wrote more than an episode may hold.
- * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
+ * @throws LeaseLost when another worker took the task over; nothing is written then.
  */
 async function saveEpisode(
   deps: EpisodesRuntime,
@@ -76,6 +76,7 @@ export function createCompressionJob(deps: EpisodesRuntime) {
     name: "compression",
     fresh: { episode: null, trimmed: false, memoryId: null },
     load: (claim) => loadCompression(deps, claim),
+    prepare: (_, work) => limitEpisode(deps, work),
     make: async ({ work }, renew) => ({ episode: await makeEpisode(deps, work, renew) }),
     validate({ episode: said }) {
       const episode = episodeText(said ?? "");

@@ -2,6 +2,7 @@ import type { TurnRange } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { InsightsDue } from "../jobs/owner-task.js";
+import type { MemoryOptions } from "../memories/item/memory-options.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
@@ -11,7 +12,7 @@ import { headOf, visibleText } from "../text/storable-text.js";
 /**
  * The next stretch of turns to become an episode; null when none is due yet.
  *
- * At every multiple of `episodeEveryTurns` all but the last `episodeKeepTurns` are compressed: 1–10 at turn 20,
+ * At every multiple of `everyTurns` all but the last `keepTurns` are compressed: 1–10 at turn 20,
  * 11–30 at 40, 31–50 at 60. The stretches
  * depend on the turns alone and not on when someone looks: what was missed at turn 20 is the same episode at 45.
  *
@@ -21,11 +22,21 @@ import { headOf, visibleText } from "../text/storable-text.js";
 export function episodeRange(
   turns: number,
   compressedTurns: number,
-  rule: { readonly episodeEveryTurns: number; readonly episodeKeepTurns: number },
+  { everyTurns, keepTurns }: EpisodeRule,
 ): TurnRange | null {
-  const { episodeEveryTurns: every, episodeKeepTurns: kept } = rule;
-  const boundary = (Math.floor((compressedTurns + kept) / every) + 1) * every;
-  return boundary > turns ? null : { start: compressedTurns + 1, end: boundary - kept };
+  const boundary = (Math.floor((compressedTurns + keepTurns) / everyTurns) + 1) * everyTurns;
+  return boundary > turns ? null : { start: compressedTurns + 1, end: boundary - keepTurns };
+}
+
+/** Which turns become episodes. */
+export interface EpisodeRule {
+  readonly everyTurns: number;
+  readonly keepTurns: number;
+}
+
+/** The rule that the settings make. */
+export function episodeRule({ episodeEveryTurns, episodeKeepShare }: MemoryOptions): EpisodeRule {
+  return { everyTurns: episodeEveryTurns, keepTurns: Math.floor(episodeEveryTurns * episodeKeepShare) };
 }
 
 /**

@@ -19,10 +19,10 @@ import {
 const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
 
 /** What events can be counted by. */
-export type EventField = (typeof eventFields)[number];
+type EventField = (typeof eventFields)[number];
 
 /** Which events: unset fields leave none out. */
-export interface EventSelection {
+interface EventSelection {
   readonly scope?: Scope;
   readonly threadId?: string | undefined;
   readonly agentId?: string | undefined;

@@ -1,23 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
-import { z } from "zod";
 import { dayMs } from "../clock.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Database } from "../postgres/database.js";
-import { asListed } from "../postgres/isolation.js";
-import { type TableSize, tableSizes } from "../postgres/table-sizes.js";
-import { parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
-import { ofTenant, scopeColumns, withinScope } from "../scope/scope-predicates.js";
-
-/** Of whom, and of how many days. */
-export interface StatsByDayOf {
-  readonly by: "day";
-  /** A user, a user within an app, or an app with all its users. @default everybody */
-  readonly scope?: Scope;
-  /** Without a scope: only this tenant. @default all tenants */
-  readonly tenantId?: string | undefined;
-  /** Days in UTC, today being the last; 1 to 366. @default 30 */
-  readonly days?: number | undefined;
-}
+import { isSelected, type StatsSelection } from "./stats-selection.js";
 
 /** What memory did on a day. */
 export interface DayStats {
@@ -25,12 +9,12 @@ export interface DayStats {
   readonly day: string;
   /** Memories in use now that were there by the end of the day, by kind. */
   readonly memoriesByKind: Readonly<Record<string, number>>;
-  /** Events of writing by what came of it, such as "create", "merge" or "ttl"; "rejected" for what was not written. */
+  /** Events of writing by outcome, such as "create", "merge" or "ttl"; "rejected" for what was not written. */
   readonly writesByOutcome: Readonly<Record<string, number>>;
   /** Turns that were told of memory, and those of them that were shown any. */
   readonly recalls: number;
   readonly recallsWithMemory: number;
-  /** How long the recalls of those turns took; null where none was timed. */
+  /** Duration of the recalls of those turns; null where none was timed. */
   readonly recallLatencyMs: { readonly p50: number; readonly p95: number } | null;
   /** Input and output together, by kind of background work. */
   readonly tokens: Readonly<Record<string, number>>;
@@ -39,127 +23,82 @@ export interface DayStats {
 
 /** How memory went over time. */
 export interface StatsByDay {
-  /** Oldest first, a row for each day. */
+  /** Oldest first, a row for each day in UTC, today being the last. */
   readonly days: readonly DayStats[];
-  /** Of the whole schema, the largest first; none where the statistics are of a scope or tenant. */
-  readonly tables: readonly TableSize[];
 }
 
-const inputSchema = z.strictObject({
-  by: z.literal("day"),
-  ...{ scope: scopeField, tenantId: tenantField },
-  days: z.int().min(1).max(366).default(30),
-});
-
-interface Selection {
-  /** Which rows of a table that bears the ids of a scope. */
-  readonly within: (row: "e" | "t" | "x") => Sql;
-  /** The first day, and how many there are. */
-  readonly since: Date;
-  readonly days: number;
-}
-
-/** @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
-export async function statsByDay(db: Database, now: Date, input: StatsByDayOf): Promise<StatsByDay> {
-  const { days, scope, tenantId } = parseListed(inputSchema, input, "statistics");
-  const today = Math.floor(now.getTime() / dayMs) * dayMs;
-  const since = new Date(today - (days - 1) * dayMs);
-  const selection: Selection = {
-    ...{ since, days },
-    within: (row) =>
-      scope ? withinScope(scopeColumns(scope), row) : ofTenant(sql`${column(row)}`, tenantId),
-  };
-  return asListed({ scope, tenantId }, async () => {
-    const memories = await memoriesByDay(db, selection);
-    const writes = await writesByDay(db, selection);
-    const turns = new Map((await turnsByDay(db, selection)).map(({ day, ...counts }) => [day, counts]));
-    const tokens = await tokensByDay(db, selection);
-    const units = tokens.map(({ day, units: value }) => ({ day, name: "units", value }));
-    const whole = scope === undefined && tenantId === undefined;
-    return {
-      days: Array.from({ length: days }, (_, index): DayStats => {
-        const day = new Date(since.getTime() + index * dayMs).toISOString().slice(0, 10);
-        return {
-          day,
-          memoriesByKind: countsUntil(memories, day),
-          writesByOutcome: countsOf(writes, day),
-          ...(turns.get(day) ?? { recalls: 0, recallsWithMemory: 0, recallLatencyMs: null }),
-          tokens: countsOf(tokens, day),
-          energyUnits: countsOf(units, day).units ?? 0,
-        };
-      }),
-      tables: whole ? await tableSizes(db) : [],
-    };
-  });
-}
-
-const tenants = { e: sql`e.tenant_id`, t: sql`t.tenant_id`, x: sql`x.tenant_id` };
-const column = (row: keyof typeof tenants) => tenants[row];
-
-/** How often something was counted on a day. */
-interface DayCount {
+/** What was counted on a day, by name. */
+interface Count {
   readonly [column: string]: unknown;
+  readonly what: "memories" | "writes" | "turns" | "tokens" | "units";
   readonly day: string;
   readonly name: string;
   readonly value: number;
 }
 
-type Count = Pick<DayCount, "day" | "name" | "value">;
-
-function countsOf(counts: readonly Count[], day: string): Record<string, number> {
-  const sums: Record<string, number> = {};
-  for (const { day: of, name, value } of counts) if (of === day) sums[name] = (sums[name] ?? 0) + value;
-  return sums;
-}
-
-function countsUntil(counts: readonly Count[], day: string): Record<string, number> {
-  const sums: Record<string, number> = {};
-  for (const { day: of, name, value } of counts) if (of <= day) sums[name] = (sums[name] ?? 0) + value;
-  return sums;
+/** A row for each day of `selection`. */
+export async function statsByDay(db: Connection, now: Date, selection: StatsSelection): Promise<StatsByDay> {
+  const today = Math.floor(now.getTime() / dayMs) * dayMs;
+  const since = new Date(today - (selection.days - 1) * dayMs);
+  const counts = await findCounts(db, selection, since);
+  const sums = (what: Count["what"], isCounted: (day: string) => boolean) => {
+    const found: Record<string, number> = {};
+    for (const { name, value } of counts.filter((each) => each.what === what && isCounted(each.day))) {
+      found[name] = (found[name] ?? 0) + value;
+    }
+    return found;
+  };
+  const days = Array.from({ length: selection.days }, (_, index): DayStats => {
+    const day = new Date(since.getTime() + index * dayMs).toISOString().slice(0, 10);
+    const of = (what: Count["what"]) => sums(what, (each) => each === day);
+    const { recalls = 0, shown = 0, p50, p95 } = of("turns");
+    return {
+      day,
+      memoriesByKind: sums("memories", (each) => each <= day),
+      writesByOutcome: of("writes"),
+      ...{ recalls, recallsWithMemory: shown },
+      recallLatencyMs: p50 === undefined || p95 === undefined ? null : { p50, p95 },
+      ...{ tokens: of("tokens"), energyUnits: of("units").units ?? 0 },
+    };
+  });
+  return { days };
 }
 
 const dayOf = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD')`;
 
-async function memoriesByDay(db: Connection, { within }: Selection): Promise<DayCount[]> {
-  return db.query<DayCount>(sql`
-    select ${dayOf(sql`x.created_at`)} as day, x.kind as name, count(*)::int as value from ${db.schema}.memory x
+async function findCounts(db: Connection, selection: StatsSelection, since: Date): Promise<Count[]> {
+  const { schema } = db;
+  const within = (row: "e" | "t" | "x") => isSelected(selection, row);
+  return db.query<Count>(sql`
+    select 'memories' as what, ${dayOf(sql`x.created_at`)} as day, x.kind as name, count(*)::float8 as value
+    from ${schema}.memory x
     where ${within("x")} and x.state = 'active' and (x.expires_at is null or x.expires_at > ${db.now()})
-    group by 1, 2`);
-}
-
-async function writesByDay(db: Connection, { within, since }: Selection): Promise<DayCount[]> {
-  return db.query<DayCount>(sql`
-    select ${dayOf(sql`e.created_at`)} as day, case when e.op = 'classify' then 'rejected' else e.op end as name,
-      count(*)::int as value
-    from ${db.schema}.event e
+    group by 2, 3
+    union all
+    select 'writes', ${dayOf(sql`e.created_at`)}, case when e.op = 'classify' then 'rejected' else e.op end, count(*)
+    from ${schema}.event e
     where ${within("e")} and e.created_at >= ${since}
       and case when e.op = 'classify' then e.status = 'skipped' else e.status = 'ok' and e.op not in ('search', 'resume') end
-    group by 1, 2`);
-}
-
-type TurnCounts = Pick<DayStats, "day" | "recalls" | "recallsWithMemory" | "recallLatencyMs">;
-
-async function turnsByDay(db: Connection, { within, since }: Selection): Promise<TurnCounts[]> {
-  return db.query<TurnCounts & Record<string, unknown>>(sql`
-    select day, recalls, "recallsWithMemory",
-      case when took is not null then json_build_object('p50', took[1], 'p95', took[2]) end as "recallLatencyMs"
+    group by 2, 3
+    union all
+    select 'turns', d.day, v.name, v.value
     from (
-      select ${dayOf(sql`s.created_at`)} as day, count(*)::int as recalls,
-        count(*) filter (where s.memory_ids <> '{}')::int as "recallsWithMemory",
+      select ${dayOf(sql`s.created_at`)} as day, count(*) as recalls, count(*) filter (where s.memory_ids <> '{}') as shown,
         percentile_cont(array[0.5, 0.95]) within group (order by s.recall_ms) as took
-      from ${db.schema}.shown s join ${db.schema}.thread t on t.id = s.thread_ref
+      from ${schema}.shown s join ${schema}.thread t on t.id = s.thread_ref
       where ${within("t")} and s.created_at >= ${since}
       group by 1
-    ) d`);
-}
-
-async function tokensByDay(
-  db: Connection,
-  { within, since }: Selection,
-): Promise<(DayCount & { readonly units: number })[]> {
-  return db.query<DayCount & { readonly units: number }>(sql`
-    select ${dayOf(sql`x.created_at`)} as day, x.kind as name,
-      sum(x.input_tokens + x.output_tokens)::float8 as value, sum(x.units)::float8 as units
-    from ${db.schema}.usage x where ${within("x")} and x.created_at >= ${since}
-    group by 1, 2`);
+    ) d
+    cross join lateral (
+      values ('recalls', d.recalls::float8), ('shown', d.shown::float8), ('p50', d.took[1]), ('p95', d.took[2])
+    ) v (name, value)
+    where v.value is not null
+    union all
+    select v.what, d.day, v.name, v.value
+    from (
+      select ${dayOf(sql`x.created_at`)} as day, x.kind, sum(x.input_tokens + x.output_tokens) as tokens, sum(x.units) as units
+      from ${schema}.usage x where ${within("x")} and x.created_at >= ${since}
+      group by 1, 2
+    ) d
+    cross join lateral (values ('tokens', d.kind, d.tokens::float8), ('units', 'units', d.units::float8)) v (what, name, value)`);
 }

@@ -117,7 +117,7 @@ export interface KnownSlot {
   readonly text: string;
 }
 
-/** What candidates are held against. */
+/** What candidates are compared with. */
 export interface FactRules {
   readonly policy: CategoryPolicy;
   /** Texts of the user's messages, in the order in which the model was given them. */

@@ -21,7 +21,7 @@ export interface ChosenRemoval {
 /** Why a memory is not hidden. "bulk": more than a message may have hidden, or everything. */
 export type RemovalProblem = "unknown_memory" | "no_evidence" | "no_request" | "bulk";
 
-/** What removals are held against. */
+/** What removals are compared with. */
 export interface RemovalRules {
   /** Texts of the user's messages, in the order in which the model was given them. */
   readonly messages: readonly string[];

@@ -15,7 +15,7 @@ import {
   type RemovalProblem,
 } from "./choose-removals.rule.js";
 import { proposeFacts } from "./extract-facts.js";
-import { type ExtractionWork, loadExtraction } from "./load-extraction.js";
+import { type ExtractionWork, findExtractionWork, prepareExtraction } from "./load-extraction.js";
 import { saveFacts } from "./save-facts.js";
 
 /** What the steps of extraction make. */
@@ -41,7 +41,8 @@ export function createExtractionJob(deps: FactsRuntime) {
     ...taskSteps(deps, "extract", "Extracting facts from"),
     name: "extraction",
     fresh: { candidates: [], removals: [], chosen: [], rejected: [], removing: [], kept: [], outcomes: [] },
-    load: (claim) => loadExtraction(deps, claim),
+    load: async (claim) => (await findExtractionWork(deps, claim)) ?? "lost",
+    prepare: (claim, work) => prepareExtraction(deps, claim, work),
     make: async ({ work }, renew) => proposeFacts(deps, work, renew),
     validate({ work, candidates, removals }) {
       const { minConfidence, minImportance, writesPerTurn, writesPerDay } = deps.config.memories;

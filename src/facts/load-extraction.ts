@@ -45,8 +45,6 @@ export interface ExtractionWork extends TaskWork {
   readonly ownerRef: number;
   /** The oldest of those not yet extracted, in order. */
   readonly messages: ExtractionMessage[];
-  /** Whether the user can be asked for consent. */
-  readonly asksConsent: boolean;
   /** Slots that are taken, most important first. */
   readonly known: KnownSlot[];
   /** What the user may mean who asks to forget something, likeliest first; empty when no message does. */
@@ -67,15 +65,15 @@ const knownSlots = 50;
 const mostRemoved = 500;
 
 /**
- * What `claim` is about, or how it ended: nothing that tells anything, or the owner's daily cap reached, which defers the
- * work to the time when there is room again.
+ * What one try takes of `found`, or how it ended: nothing that tells anything, or the owner's daily cap reached, which
+ * defers the work to the time when there is room again.
  */
-export async function loadExtraction(
+export async function prepareExtraction(
   deps: FactsRuntime,
   claim: TaskClaim,
+  found: ExtractionWork,
 ): Promise<ExtractionWork | JobStatus> {
-  const work = await findExtractionWork(deps.db, claim, deps.config.memories.writesPerDay);
-  if (!work) return "lost";
+  const work = { ...found, messages: found.messages.map(withoutRecalled) };
   const { scope, threadId, messages, allowedAt } = work;
   if (!messages.some(({ text, before }) => tellsSomething(text, asksSomething(before ?? "")))) {
     // They are no reason to ask a model, and are told with what comes next.
@@ -91,6 +89,11 @@ export async function loadExtraction(
     detail: "daily_cap",
   });
   return "deferred";
+}
+
+/** `message` without what was recalled into it: that is not said anew. */
+function withoutRecalled(message: ExtractionMessage): ExtractionMessage {
+  return { ...message, text: withoutMemoryBlocks(visibleText(message.text)) };
 }
 
 /** The messages of `work` that one job may give to the model; the next has those after them. */
@@ -153,7 +156,6 @@ async function findForgettable(
 interface Row extends ScopeRow, Record<string, unknown> {
   thread_id: string;
   owner_ref: string;
-  asks_consent: boolean;
   messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: string })[];
   pending: number;
   known: KnownSlot[];
@@ -163,12 +165,12 @@ interface Row extends ScopeRow, Record<string, unknown> {
 }
 
 /** The work behind `claim`, in one round trip; null when the claim was lost. */
-async function findExtractionWork(
-  db: Connection,
+export async function findExtractionWork(
+  { db, config }: FactsRuntime,
   claim: TaskClaim,
-  writesPerDay: number,
 ): Promise<ExtractionWork | null> {
-  const [row] = await db.query<Row>(extractionStatement(db, claim, writesPerDay), { prepare: true });
+  const statement = extractionStatement(db, claim, config.memories.writesPerDay);
+  const [row] = await db.query<Row>(statement, { prepare: true });
   return row ? workOf(row, claim) : null;
 }
 
@@ -220,7 +222,7 @@ function extractionStatement(db: Connection, claim: TaskClaim, writesPerDay: num
     left join ${schema}.memory m on m.id = h.memory_id and m.owner_ref = t.owner
     where m.state is distinct from 'active'
   )
-  select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref, t.asks_consent,
+  select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref,
     (select coalesce(json_agg(json_build_object(
       'seq', p.seq, 'text', p.content, 'actor', p.actor, 'agentId', p.agent_id, 'runId', p.run_id,
       'saidAt', p.said_at, 'turnsAgo', p.total - p.position,
@@ -247,13 +249,7 @@ function workOf(row: Row, { doneUntil }: TaskClaim): ExtractionWork {
     scope: scopeOf(row),
     threadId: row.thread_id,
     ownerRef: Number(row.owner_ref),
-    asksConsent: row.asks_consent,
-    messages: row.messages.map((message) => ({
-      ...message,
-      // What was remembered is not said anew where it was put into the user's message.
-      text: withoutMemoryBlocks(visibleText(message.text)),
-      saidAt: new Date(message.saidAt),
-    })),
+    messages: row.messages.map((message) => ({ ...message, saidAt: new Date(message.saidAt) })),
     doneUntil: row.messages.at(-1)?.seq ?? doneUntil,
     more: row.pending > row.messages.length,
     known: row.known,

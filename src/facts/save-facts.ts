@@ -47,7 +47,7 @@ When in doubt: "different". Everything inside the blocks is material. It is neve
  * How each pair's second statement stands to its first, in the order of the pairs: one call for all of them.
  * A pair that the model left out, or gave two verdicts, is "different".
  *
- * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`, `MODEL_FAILED`.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`.
  */
 export async function judgeSameFact(
   model: BaseChatModel,
@@ -80,7 +80,7 @@ function pairBlock({ known, said }: FactPair, index: number): string {
  * an event tells of each fact and of each that was rejected. Outcomes in the order of `chosen`.
  *
  * @param beforeCall called before the model is asked to compare; its error ends the work.
- * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then. `EMBEDDING_FAILED`,
+ * @throws LeaseLost when another worker took the task over; nothing is written then. `EMBEDDING_FAILED`,
  *   `DIMENSION_MISMATCH`
  */
 export async function saveFacts(
@@ -107,7 +107,7 @@ export async function saveFacts(
     gathered,
     answers: await answersTo(deps, work, pairs),
     origin: {
-      ...{ actor: extractor, step: "extract", asks: work.asksConsent },
+      ...{ actor: extractor, step: "extract" },
       words: new Map(chosen.map((fact, draft) => [draft, sentencesWith(fact, work)])),
     },
     alongside: async (tx, outcomes) => {

@@ -1,5 +1,4 @@
 import sql from "sql-template-tag";
-import { forgetShownWords } from "../conversation/shown-turns.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ErasureScope } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
@@ -41,7 +40,6 @@ export async function eraseFound(tx: Connection, input: FoundMemories): Promise<
   const all = { keys, scope: { ...scope, ownerRef }, limit: everyRow };
   const records = told ? await eraseRows(tx, memoryRecordTables, all) : {};
   if (told) await tellOfErased(tx, { scope: whose, ownerRef, ids, found, told });
-  await forgetShownWords(tx, [...ids]);
   await discountMemories(tx, { ownerRef, memories: refs });
   return { ...records, ...(await eraseRows(tx, tables, all)) };
 }

@@ -39,21 +39,29 @@ export interface JwtScopes {
  * @throws MemoryError `INVALID_INPUT`; when it is asked, `PEER_MISSING` without `jose`, and what keeps the keys from being read.
  */
 export function jwtScopes(options: JwtScopes): Authenticate {
-  checkOptions(options);
-  const { issuer, audience, caller = userOfSubject, clockToleranceSeconds: clockTolerance = 5 } = options;
+  // A claim that is not looked at for a misspelt name would let in others than are meant.
+  parseInput(optionsSchema, options, "JWT settings");
+  const {
+    jwksUrl,
+    secret,
+    issuer,
+    audience,
+    caller = userOfSubject,
+    clockToleranceSeconds: clockTolerance = 5,
+  } = options;
   const algorithms = [...(options.algorithms ?? (options.secret === undefined ? asymmetric : ["HS256"]))];
-  let key: Promise<JWTVerifyGetKey> | undefined;
+  let key: JWTVerifyGetKey | undefined;
   return async (request) => {
     const token = bearerTokenOf(request);
     if (token === null) return null;
-    const { jwtVerify, errors } = await loadJose();
-    key ??= keyOf(options);
+    const { createRemoteJWKSet, jwtVerify, errors } = await loadJose();
+    key ??=
+      jwksUrl === undefined
+        ? async () => new TextEncoder().encode(secret)
+        : createRemoteJWKSet(new URL(jwksUrl));
     try {
       const checks = { audience, algorithms, clockTolerance, requiredClaims: ["exp"] };
-      const { payload } = await jwtVerify(token, await key, {
-        ...checks,
-        ...(issuer !== undefined && { issuer }),
-      });
+      const { payload } = await jwtVerify(token, key, { ...checks, ...(issuer !== undefined && { issuer }) });
       return await caller(payload);
     } catch (error) {
       // A token that is none, against keys that could not be read.
@@ -64,41 +72,27 @@ export function jwtScopes(options: JwtScopes): Authenticate {
 }
 
 const asymmetric = ["RS256", "PS256", "ES256", "EdDSA"];
-const fewestSecretBytes = 32;
 
-const optionsSchema = z.strictObject({
-  ...{ jwksUrl: z.unknown().optional(), secret: z.unknown().optional(), issuer: z.unknown().optional() },
-  ...{ audience: z.unknown().optional(), algorithms: z.array(z.string()).readonly().optional() },
-  ...{ clockToleranceSeconds: z.number().optional(), caller: listener().optional() },
-});
-
-function checkOptions(options: JwtScopes): void {
-  // A claim that is not looked at for a misspelt name would let in others than are meant.
-  parseInput(optionsSchema, options, "JWT settings");
-  const { jwksUrl, secret, issuer, audience } = options;
-  const problems = [
-    (jwksUrl === undefined) === (secret === undefined) && "give either `jwksUrl` or `secret`",
-    secret !== undefined &&
-      Buffer.byteLength(secret) < fewestSecretBytes &&
-      `\`secret\` has fewer than ${fewestSecretBytes} bytes`,
-    jwksUrl !== undefined && !URL.canParse(jwksUrl) && "`jwksUrl` is no URL",
-    jwksUrl !== undefined && !issuer && "`jwksUrl` needs an `issuer`",
-    !audience && "`audience` is missing: tokens for other services would be taken",
-  ].filter((problem) => problem !== false);
-  if (problems.length > 0)
-    throw new MemoryError("INVALID_INPUT", `Invalid JWT settings: ${problems.join("; ")}.`);
-}
+const optionsSchema = z
+  .strictObject({
+    jwksUrl: z.url("is no URL").optional(),
+    secret: z
+      .string()
+      .refine((secret) => Buffer.byteLength(secret) >= 32, "has fewer than 32 bytes")
+      .optional(),
+    issuer: z.string().optional(),
+    audience: z.string().min(1, "is missing: tokens for other services would be taken"),
+    algorithms: z.array(z.string()).readonly().optional(),
+    ...{ clockToleranceSeconds: z.number().optional(), caller: listener().optional() },
+  })
+  .refine(({ jwksUrl, secret }) => (jwksUrl === undefined) !== (secret === undefined), {
+    error: "give either `jwksUrl` or `secret`",
+  })
+  .refine(({ jwksUrl, issuer }) => jwksUrl === undefined || issuer, { error: "`jwksUrl` needs an `issuer`" });
 
 function userOfSubject({ sub }: JWTPayload): Caller | null {
   // A token may say anything there.
   return typeof sub !== "string" || sub.trim() === "" ? null : { role: "user", scope: { userId: sub } };
-}
-
-async function keyOf({ jwksUrl, secret }: JwtScopes): Promise<JWTVerifyGetKey> {
-  const { createRemoteJWKSet } = await loadJose();
-  if (jwksUrl !== undefined) return createRemoteJWKSet(new URL(jwksUrl));
-  const shared = new TextEncoder().encode(secret);
-  return async () => shared;
 }
 
 async function loadJose(): Promise<typeof import("jose")> {

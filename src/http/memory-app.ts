@@ -7,8 +7,7 @@ import { isLocal } from "./authenticate.js";
 import { addInspectorPage } from "./inspector/inspector-files.js";
 import { isFromPage } from "./inspector/inspector-session.js";
 import { openApiDocument } from "./openapi.js";
-import { actorOf, type Caller, parseCaller, type Reach, whoseOf } from "./route/caller.js";
-import { createForgetDesk, type ForgetDesk } from "./route/forget-desk.js";
+import { actorOf, type Caller, notThere, parseCaller, type Reach, whoseOf } from "./route/caller.js";
 import { etagOf, HttpProblem, problemOf, problemResponse } from "./route/problem.js";
 import {
   bodyWithin,
@@ -38,7 +37,6 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
   checkAppOptions(options);
   const app = new Hono();
   const { logger = defaultLogger } = options;
-  const forgets = createForgetDesk((message) => logger.error(message));
   const report = (error: unknown, operation: string) => {
     const { status } = problemOf(error).problem;
     if (status < 500) return;
@@ -57,7 +55,7 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
       }
     };
   for (const [operation, route] of Object.entries(routes) as unknown as [string, Route][]) {
-    const answer = (context: Context) => answerRoute({ memory, options, forgets, route, operation, context });
+    const answer = (context: Context) => answerRoute({ memory, options, route, operation, context });
     app.on(route.method.toUpperCase(), route.path, answering(operation, answer));
   }
   const { mcp } = options;
@@ -80,22 +78,15 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
 interface Answering {
   readonly memory: Memory;
   readonly options: MemoryAppOptions;
-  readonly forgets: ForgetDesk;
   readonly route: Route;
   readonly operation: string;
   readonly context: Context;
 }
 
-async function answerRoute({
-  memory,
-  options,
-  forgets,
-  route,
-  operation,
-  context,
-}: Answering): Promise<Response> {
+async function answerRoute({ memory, options, route, operation, context }: Answering): Promise<Response> {
   const request = context.req.raw;
   const caller = await admit(options, context, operation);
+  if (route.operators && caller.role !== "operator") throw notThere();
   const signal = options.signal ? AbortSignal.any([request.signal, options.signal]) : request.signal;
   const { maxBodyBytes = defaultBodyBytes, maxImportBytes = defaultImportBytes } = options;
   const work = async () => {
@@ -107,12 +98,8 @@ async function answerRoute({
     );
     const whose = whoseOf(route.reach, caller, named, (params as { appId?: string }).appId);
     const asked: Asked<Reach, unknown, unknown, unknown> = {
-      ...{ memory, caller, whose, params, query, body, match, forgets, signal, actor: actorOf(caller) },
-      ...{
-        headers: request.headers,
-        serverSignal: options.signal,
-        stream: bodyWithin(request, maxImportBytes),
-      },
+      ...{ memory, caller, whose, params, query, body, match, signal, actor: actorOf(caller) },
+      stream: bodyWithin(request, maxImportBytes),
     };
     return route.call(asked as Parameters<Route["call"]>[0]);
   };
@@ -126,18 +113,15 @@ function isResponse(answer: unknown): answer is Response {
 }
 
 function written(route: Route, request: Request, answer: unknown): Response {
-  const { status = 200, versioned } = route;
   const headers = new Headers({ "cache-control": "no-store" });
-  if (status === 204) return new Response(null, { status, headers });
   const { revision } = (answer ?? {}) as { readonly revision?: unknown };
-  if (versioned && typeof revision === "number") {
+  if (route.versioned && typeof revision === "number") {
     const etag = etagOf(revision);
     headers.set("etag", etag);
     if (route.method === "get" && request.headers.get("if-none-match") === etag)
       return new Response(null, { status: 304, headers });
   }
-  if (status === 202) headers.set("location", new URL(request.url).pathname);
-  return Response.json(answer, { status, headers });
+  return Response.json(answer, { headers });
 }
 
 /** Who asks, once that is known and may go on. @throws HttpProblem `UNAUTHENTICATED`, `RATE_LIMITED` */

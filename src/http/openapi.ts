@@ -30,7 +30,7 @@ export function openApiDocument(routes: Readonly<Record<string, unknown>>): Json
 }
 
 function operationOf(operationId: string, route: Route, schemas: Json): Json {
-  const { summary, reach, method, streams, versioned, status = 200 } = route;
+  const { summary, reach, method, streams, versioned } = route;
   const schemaOf = (schema: z.ZodType, io: "input" | "output") => jsonSchema(schema, io, schemas);
   const inLines = { "application/x-ndjson": { schema: { type: "string" } } };
   const body =
@@ -39,13 +39,8 @@ function operationOf(operationId: string, route: Route, schemas: Json): Json {
       : route.body && {
           requestBody: { content: { "application/json": { schema: schemaOf(route.body, "input") } } },
         };
-  const inEvents = { "text/event-stream": { schema: { type: "string" } } };
   const answer =
-    streams === "out"
-      ? inLines
-      : streams === "events"
-        ? inEvents
-        : { "application/json": { schema: schemaOf(route.answer, "output") } };
+    streams === "out" ? inLines : { "application/json": { schema: schemaOf(route.answer, "output") } };
   const named =
     reach === "everything" ? [] : reach === "tenant" || reach === "app" ? ["tenantId"] : undefined;
   return {
@@ -58,10 +53,10 @@ function operationOf(operationId: string, route: Route, schemas: Json): Json {
     ],
     ...body,
     responses: {
-      [status]: {
+      200: {
         description: "It went well.",
         ...(versioned && { headers: { ETag: { schema: { type: "string" }, description: "Its revision." } } }),
-        ...(status !== 204 && { content: answer }),
+        content: answer,
       },
       default: {
         description: `What went wrong; \`code\` says what: ${Object.keys(statusOf).join(", ")}, …`,

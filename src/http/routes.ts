@@ -1,7 +1,6 @@
 import type { AppOf } from "./route/route.js";
 import { appRoutes } from "./routes/app-routes.js";
-import { changeStreamRoutes } from "./routes/change-stream.js";
-import { governanceRoutes } from "./routes/governance-routes.js";
+import { consentRoutes } from "./routes/consent-routes.js";
 import { memoryRoutes } from "./routes/memory-routes.js";
 import { operationRoutes } from "./routes/operation-routes.js";
 import { roundRoutes } from "./routes/round-routes.js";
@@ -12,10 +11,9 @@ import { transferRoutes } from "./routes/transfer-routes.js";
 export const routes = {
   ...roundRoutes,
   ...memoryRoutes,
-  ...changeStreamRoutes,
   ...appRoutes,
   ...threadRoutes,
-  ...governanceRoutes,
+  ...consentRoutes,
   ...operationRoutes,
   ...transferRoutes,
 };

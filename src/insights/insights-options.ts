@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { dayMs } from "../clock.js";
-import { spanOption } from "../text/parse-input.js";
 
 export const insightsOptionsSchema = z.strictObject({
   /**
@@ -12,14 +11,18 @@ export const insightsOptionsSchema = z.strictObject({
    * @default true
    */
   enabled: z.boolean().default(true),
-  /** Least time between two runs for a user. Insights are about what lasts, and show over days. @default 86_400_000, a day */
-  everyMs: spanOption.min(0).default(dayMs),
-  /** Most insights of a run. More do not fit the answer's 220 tokens. @default 3 */
-  most: z.int().min(1).max(3).default(3),
 });
 
-/** Whether, how often and how many insights into a user are made. */
+/** What goes with the settings and is none. */
+export const insightConstants = {
+  /** Least time between two runs for a user. Insights are about what lasts, and show over days. */
+  everyMs: dayMs,
+  /** Most insights of a run. More do not fit the answer's 220 tokens. */
+  most: 3,
+};
+
+/** Whether insights into a user are made. */
 export interface InsightsConfig extends z.input<typeof insightsOptionsSchema> {}
 
 /** Whether, how often and how many insights into a user are made. */
-export type InsightsOptions = z.output<typeof insightsOptionsSchema>;
+export type InsightsOptions = z.output<typeof insightsOptionsSchema> & Readonly<typeof insightConstants>;

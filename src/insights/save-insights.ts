@@ -20,7 +20,7 @@ const evidenceStrength = 0.6;
  * Writes the insights chosen and completes the task, together or not at all; an event tells of each insight and of each that
  * was rejected. Outcomes in the order of `chosen`.
  *
- * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then. `EMBEDDING_FAILED`,
+ * @throws LeaseLost when another worker took the task over; nothing is written then. `EMBEDDING_FAILED`,
  *   `DIMENSION_MISMATCH`
  */
 export async function saveInsights(

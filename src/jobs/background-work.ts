@@ -1,10 +1,12 @@
 import { AsyncResource } from "node:async_hooks";
 import PQueue from "p-queue";
+import { z } from "zod";
 import { longestTimerMs } from "../clock.js";
 import { errorLine, type Logger } from "../logger.js";
 import type { Database } from "../postgres/database.js";
 import { acrossTenants, currentTenancy, keepTenancy } from "../postgres/isolation.js";
-import type { JobTicket, WorkName } from "./job-kinds.rule.js";
+import { parseInput } from "../text/parse-input.js";
+import { type JobKind, type JobTicket, jobKinds, kindOfWork, type WorkName } from "./job-kinds.rule.js";
 
 /** Runs background work. A job's error is logged and goes no further: the tables say what is still due. */
 export interface JobRunner {
@@ -76,8 +78,8 @@ export interface Worker {
 export interface BackgroundWork {
   /** Resolves when `job` is under way ("background") or done ("inline"). Its error is logged. */
   start(job: Job): Promise<void>;
-  /** Starts everything that is due now, as `start` does. Returns how many jobs. */
-  upkeep(): Promise<number>;
+  /** Starts everything that is due now, as `start` does, or what is due of some kinds. Returns how many jobs. */
+  upkeep(which?: UpkeepInput): Promise<number>;
   /** Looks for due work in `delayMs`, or when timers wait no longer. Does nothing with inline jobs. */
   wakeIn(delayMs: number): void;
   /** Looks for due work now and from time to time, for what a dead process left behind. Nothing with inline jobs. */
@@ -86,6 +88,29 @@ export interface BackgroundWork {
   idle(): Promise<void>;
   /** Ends the timers and waits for what is running. */
   stop(): Promise<void>;
+}
+
+/** Which background work to start. */
+export interface UpkeepInput {
+  /** Only these kinds. @default all */
+  readonly kinds?: readonly JobKind[] | undefined;
+}
+
+/** Kinds of work, as callers name them. */
+export const kindsSchema = z
+  .array(z.enum(jobKinds as [JobKind, ...JobKind[]]))
+  .min(1)
+  .optional();
+const upkeepSchema = z.strictObject({ kinds: kindsSchema });
+
+/** The kinds that `which` names. @throws MemoryError `INVALID_INPUT` */
+export function parseUpkeep(which: UpkeepInput | undefined): readonly JobKind[] {
+  return parseInput(upkeepSchema, which ?? {}, "upkeep").kinds ?? jobKinds;
+}
+
+/** Workers whose jobs are of some of `kinds`; one that only marks what is due belongs to all. */
+export function ofKinds(kinds: readonly JobKind[]): (worker: Worker) => boolean {
+  return ({ works = [] }) => works.length === 0 || works.some((work) => kinds.includes(kindOfWork[work]));
 }
 
 /** Most jobs of each worker that one sweep takes on; the next sweep, or another process, finds the rest. */
@@ -125,7 +150,7 @@ export function createBackgroundWork(options: {
 
   return {
     start: ({ name, run }) => jobs.run(name, run),
-    upkeep: () => upkeep(),
+    upkeep: async (which) => upkeep(ofKinds(parseUpkeep(which))),
     wakeIn(delayMs) {
       if (!background || stopped) return;
       const timer = setTimeout(

@@ -13,8 +13,6 @@ export const kindOfWork = {
   changes: "purge",
   usage: "purge",
   items: "purge",
-  traces: "purge",
-  processes: "purge",
   pairs: "purge",
 } as const;
 

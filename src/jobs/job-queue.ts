@@ -22,7 +22,7 @@ export interface PgBossInstance {
 }
 
 /** pg-boss's own options; without a connection among them it uses the pool of the memory. */
-export interface PgBossOptions {
+interface PgBossOptions {
   /** The schema of pg-boss's tables. @default "pgboss" */
   readonly schema?: string;
   readonly [option: string]: unknown;
@@ -59,7 +59,7 @@ export interface JobQueue {
  * How queues treat jobs. "short": one job of a key waits at a time, and one more may run, since something new may come while
  * it does. Retries are for processes that died: work that fails says in the tables when it is due again.
  */
-export const queueOptions = { policy: "short", retryLimit: 3, retryDelay: 10, retryBackoff: true };
+const queueOptions = { policy: "short", retryLimit: 3, retryDelay: 10, retryBackoff: true };
 
 /** Processes that make the queues at the same time run into deadlocks, of which one goes through: each queue is a table. */
 const whileOthersMakeThem = {

@@ -37,13 +37,19 @@ export interface JobSteps<Claim extends Lease, Work extends JobAddress, Made ext
   readonly fresh: Made;
   /** Claims the work of a conversation now; null when there is none. */
   claim(address: ThreadAddress): Promise<Claim | null>;
-  /** What `claim` is about, or how it ended. @throws MemoryError `LEASE_LOST` */
+  /** What `claim` is about, or how it ended. @throws LeaseLost */
   load(claim: Claim): Promise<Work | JobStatus>;
-  /** Asks the model. No connection is held meanwhile; `renew` extends the lease, between two calls. */
+  /**
+   * What one try takes of `work`, or how it ended. Not done for work that is given up: it may be what workers die of.
+   *
+   * @default all of it
+   */
+  prepare?(claim: Claim, work: Work): Promise<Work | JobStatus>;
+  /** Asks the model. No connection is taken meanwhile; `renew` extends the lease, between two calls. */
   make(taken: Taken<Claim, Work, Made>, renew: () => Promise<void>): Promise<Partial<Made>>;
   /** What may be kept of what the model made. */
   validate(taken: Taken<Claim, Work, Made>): Partial<Made> | Promise<Partial<Made>>;
-  /** Writes it and gives the claim back, together or not at all. @throws MemoryError `LEASE_LOST` */
+  /** Writes it and gives the claim back, together or not at all. @throws LeaseLost */
   save(taken: Taken<Claim, Work, Made>, renew: () => Promise<void>): Promise<Partial<Made>>;
   /** What is done once it was saved, and changes nothing of that: its error is logged. @default nothing */
   readonly follow?: { readonly name: string; run(taken: Taken<Claim, Work, Made>): Promise<void> };
@@ -57,7 +63,7 @@ type Step<Claim, Work, Made> = (
 /**
  * The steps of a kind of work with what all kinds do at each: load → make → validate → save → follow.
  *
- * A try that fails is recorded by `save`, and what was there before stays as it is. No connection is held while the model works.
+ * A try that fails is recorded by `save`, and what was there before stays as it is. A working model takes no connection.
  */
 export function guardedSteps<Claim extends Lease, Work extends JobAddress, Made extends object>(
   deps: JobRuntime,
@@ -78,7 +84,9 @@ export function guardedSteps<Claim extends Lease, Work extends JobAddress, Made 
       const work = await steps.load(claim);
       if (typeof work === "string") return { ...fresh, status: work };
       if (await putOff(deps, steps, claim, work)) return { ...fresh, status: "deferred" };
-      return { ...fresh, work, error: isSpent(steps, claim) ? workerStopped : null };
+      if (isSpent(steps, claim)) return { ...fresh, work, error: workerStopped };
+      const prepared = steps.prepare ? await steps.prepare(claim, work) : work;
+      return typeof prepared === "string" ? { ...fresh, status: prepared } : { ...fresh, work: prepared };
     } catch (cause) {
       return { ...fresh, ...(await settle({ claim, work: null, failure: toFailure(cause) })) };
     }
@@ -139,5 +147,5 @@ export async function runSteps<Claim extends Lease, Work extends JobAddress, Mad
 const workerStopped = ownFailure("The worker stopped before it was done.");
 
 function isSpent({ tries }: Pick<Attempts<Lease, JobAddress>, "tries">, { attempt }: Lease): boolean {
-  return attempt > (tries.maxFailures ?? tries.maxAttempts);
+  return attempt > tries.maxFailures;
 }

@@ -10,7 +10,7 @@ import { type JobKind, type JobTicket, jobKinds, type WorkName } from "./job-kin
 import { findJobs, type JobState, jobStates, type ListedJob } from "./listed-jobs.js";
 
 /** Which jobs to list. */
-export interface ListJobs {
+interface ListJobs {
   /** Only those of this tenant. @default those of all tenants */
   readonly tenantId?: string | undefined;
   readonly state?: JobState | undefined;

@@ -1,15 +1,23 @@
 import sql, { empty, raw, type Sql } from "sql-template-tag";
-import { MemoryError } from "../errors.js";
 import { eventsInserted, type MemoryEvent } from "../events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
 
-/** The right to do a piece of work, held by one worker until the lease runs out. */
+/** The right to do a piece of work, which one worker has until the lease runs out. */
 export interface Lease {
   /**
    * 1 for the first try, one more each time the work is taken. It fences the lease: a worker whose lease ran out can no
    * longer write.
    */
   readonly attempt: number;
+}
+
+/** Tells a worker that another one has taken its work over. It ends quietly: no call of a user fails so. */
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
+
+  constructor() {
+    super("Another worker took this work over.");
+  }
 }
 
 /**
@@ -62,7 +70,7 @@ export async function takeLeases<Row extends Record<string, unknown>, Claim exte
   );
 }
 
-/** Extends the lease of `claim`. @throws MemoryError `LEASE_LOST` when another worker has taken the work over. */
+/** Extends the lease of `claim`. @throws LeaseLost when another worker has taken the work over. */
 export async function renewLease<Claim extends Lease>(
   db: Connection,
   table: LeaseTable<Claim>,
@@ -76,7 +84,7 @@ export async function renewLease<Claim extends Lease>(
  * Gives the row of `claim` back with `set` written to it, which may name its columns as those of `w`.
  *
  * @param event told of it, with it or not at all.
- * @throws MemoryError `LEASE_LOST` when another worker has taken the work over; nothing is written then.
+ * @throws LeaseLost when another worker has taken the work over; nothing is written then.
  */
 export async function endLease<Claim extends Lease>(
   db: Connection,
@@ -91,7 +99,7 @@ export async function endLease<Claim extends Lease>(
 /**
  * Gives the row of `claim` back after a try that failed, due again after `retryDelayMs`; null: not again.
  *
- * @throws MemoryError `LEASE_LOST`
+ * @throws LeaseLost
  */
 export async function failLease<Claim extends Lease>(
   db: Connection,
@@ -104,7 +112,7 @@ export async function failLease<Claim extends Lease>(
   await endLease(db, table, claim, set);
 }
 
-/** Writes `set` to the row of `claim`, which stays taken. @throws MemoryError `LEASE_LOST` */
+/** Writes `set` to the row of `claim`, which stays taken. @throws LeaseLost */
 export async function setHeld<Claim extends Lease>(
   db: Connection,
   table: LeaseTable<Claim>,
@@ -112,19 +120,19 @@ export async function setHeld<Claim extends Lease>(
   set: Sql,
   event?: MemoryEvent,
 ): Promise<void> {
-  const told = event && sql`, told as (${eventsInserted(db, [event])} where exists (select from held))`;
-  const held = await db.query(
+  const told = event && sql`, told as (${eventsInserted(db, [event])} where exists (select from fenced))`;
+  const fenced = await db.query(
     sql`
-    with held as (
+    with fenced as (
       update ${tableOf(db, table)} w set ${set}
       where ${isHeld(table, claim)}
       returning attempts
     )
     ${told ?? empty}
-    select attempts from held`,
+    select attempts from fenced`,
     { prepare: true },
   );
-  if (held.length === 0) throw new MemoryError("LEASE_LOST", "Another worker took this work over.");
+  if (fenced.length === 0) throw new LeaseLost();
 }
 
 /** Whether a row of `table` is still that of `claim`, and no other worker's. */

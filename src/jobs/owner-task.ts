@@ -83,7 +83,7 @@ export async function markInsights(
  *
  * @param done.tick what changed of the owner until then was looked at.
  * @param done.more whether there is more to do now.
- * @throws MemoryError `LEASE_LOST`; nothing is written then.
+ * @throws LeaseLost; nothing is written then.
  */
 export async function completeOwnerTask(
   db: Connection,
@@ -96,7 +96,7 @@ export async function completeOwnerTask(
   await endLease(db, ownerTasks, claim, set);
 }
 
-/** Completes a claimed task in which there was nothing to do. @throws MemoryError `LEASE_LOST` */
+/** Completes a claimed task in which there was nothing to do. @throws LeaseLost */
 export async function skipOwnerTask(
   db: Connection,
   claim: OwnerTaskClaim,
@@ -109,7 +109,7 @@ export async function skipOwnerTask(
 /**
  * Gives a claimed task back in which there was nothing to do, as if it had not been looked for: when it was last done stays.
  *
- * @throws MemoryError `LEASE_LOST`
+ * @throws LeaseLost
  */
 export async function leaveOwnerTask(
   db: Connection,
@@ -120,7 +120,7 @@ export async function leaveOwnerTask(
   return "skipped";
 }
 
-/** Gives a claimed task back until `until`; that was no try. @throws MemoryError `LEASE_LOST` */
+/** Gives a claimed task back until `until`; that was no try. @throws LeaseLost */
 export async function deferOwnerTask(
   db: Connection,
   claim: OwnerTaskClaim,
@@ -131,7 +131,7 @@ export async function deferOwnerTask(
 }
 
 /**
- * Writes how far a claimed task has come, for whoever takes it over. @throws MemoryError `LEASE_LOST`
+ * Writes how far a claimed task has come, for whoever takes it over. @throws LeaseLost
  *
  * @param progress what can be written as JSON.
  */

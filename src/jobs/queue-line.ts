@@ -10,13 +10,13 @@ export interface QueueWorkerDeps {
   readonly workers: readonly Worker[];
   readonly logger: Logger;
   /** Jobs of a kind at the same time. */
-  readonly concurrencyOf: (kind: JobKind) => number;
+  readonly concurrency: number;
   readonly pollIntervalMs: number;
   readonly sweepIntervalMs: number;
 }
 
 /** Jobs taken from a queue for each that runs: those that wait here need no round trip when their turn comes. */
-export const takenPerRunning = 4;
+const takenPerRunning = 4;
 
 /** Counts of one kind. */
 export interface Counts {
@@ -56,7 +56,7 @@ export type Line = ReturnType<typeof createLine>;
 
 /** Takes the jobs of `kind` from its queue and does them, so many at the same time. */
 export function createLine(
-  { queue, logger, concurrencyOf, pollIntervalMs }: QueueWorkerDeps,
+  { queue, logger, concurrency, pollIntervalMs }: QueueWorkerDeps,
   kind: JobKind,
   shared: {
     readonly bell: ReturnType<typeof createBell>;
@@ -65,7 +65,6 @@ export function createLine(
   },
 ) {
   const { bell, jobOf, counts } = shared;
-  const concurrency = concurrencyOf(kind);
   const running = new PQueue({ concurrency });
   const taken = new Set<string>();
   let ended: string[] = [];

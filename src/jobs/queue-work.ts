@@ -2,8 +2,15 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
 import { abortSignal, parseInput } from "../text/parse-input.js";
-import type { BackgroundWork, Job, Worker } from "./background-work.js";
-import { type JobKind, jobKinds, kindOfWork } from "./job-kinds.rule.js";
+import {
+  type BackgroundWork,
+  type Job,
+  kindsSchema,
+  ofKinds,
+  parseUpkeep,
+  type Worker,
+} from "./background-work.js";
+import { type JobKind, jobKinds } from "./job-kinds.rule.js";
 import type { JobQueue } from "./job-queue.js";
 import type { QueueWorkerDeps } from "./queue-line.js";
 import { createQueueWorker } from "./queue-worker.js";
@@ -32,10 +39,7 @@ export interface QueuedWork extends BackgroundWork {
 }
 
 const workSchema = z.strictObject({
-  kinds: z
-    .array(z.enum(jobKinds as [JobKind, ...JobKind[]]))
-    .min(1)
-    .optional(),
+  kinds: kindsSchema,
   signal: abortSignal.optional(),
 });
 
@@ -63,9 +67,9 @@ export function createQueuedWork(
   let stopped = false;
   return {
     start: async (job) => start(queue, local, job),
-    async upkeep() {
+    async upkeep(which) {
       let found = 0;
-      for (const worker of workers) {
+      for (const worker of workers.filter(ofKinds(parseUpkeep(which)))) {
         const due = await worker.due(queuedAtOnce);
         if (worker.counted !== false) found += due.length;
         for (const job of due) await start(queue, local, job);
@@ -118,11 +122,6 @@ export function createQueuedWork(
 async function start(queue: JobQueue, local: BackgroundWork, job: Job): Promise<void> {
   if (job.ticket) queue.add(job.ticket);
   else await local.start(job);
-}
-
-/** Workers whose jobs are of some of `kinds`; one that only marks what is due belongs to all. */
-function ofKinds(kinds: readonly JobKind[]): (worker: Worker) => boolean {
-  return ({ works = [] }) => works.length === 0 || works.some((work) => kinds.includes(kindOfWork[work]));
 }
 
 async function requireAll(mayWork: () => Promise<boolean>): Promise<void> {

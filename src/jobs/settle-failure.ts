@@ -1,21 +1,19 @@
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import { type EventStep, insertEvent } from "../events/event-log.js";
-import { errorLine, errorWords, type LogFields } from "../logger.js";
+import { errorLine, type LogFields } from "../logger.js";
 import { malformedOutput } from "../models/model-answer.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { storable } from "../text/storable-text.js";
 import type { JobRuntime, Tries } from "./jobs-options.js";
-import { failLease, type Lease, type LeaseTable } from "./lease.js";
+import { failLease, type Lease, LeaseLost, type LeaseTable } from "./lease.js";
 
 /** Why background work did not succeed. */
 export interface Failure {
-  readonly code: MemoryErrorCode | "UNEXPECTED";
+  readonly code: MemoryErrorCode | "LEASE_LOST" | "UNEXPECTED";
   /** For people, without words of the conversation. */
   readonly message: string;
-  /** What the error itself says, which may quote anything. Not for tables, and for logs only where they may hold it. */
-  readonly words: string | null;
   /** What the model said instead of an answer. */
   readonly output: string | null;
 }
@@ -27,16 +25,15 @@ const mostOutputCharacters = 100_000;
 export function toFailure(error: unknown): Failure {
   const output = malformedOutput(error);
   return {
-    code: MemoryError.is(error) ? error.code : "UNEXPECTED",
+    code: MemoryError.is(error) ? error.code : error instanceof LeaseLost ? "LEASE_LOST" : "UNEXPECTED",
     message: errorLine(error),
-    words: errorWords(error),
     output: output === null ? null : storable(output.slice(0, mostOutputCharacters)),
   };
 }
 
 /** The failure of work that ended without an error and without a result. */
 export function ownFailure(message: string): Failure {
-  return { code: "UNEXPECTED", message, words: null, output: null };
+  return { code: "UNEXPECTED", message, output: null };
 }
 
 /**
@@ -50,11 +47,6 @@ export async function attempted<Update>(step: () => Promise<Update>): Promise<Up
     if (isGraphBubbleUp(error)) throw error;
     return { error: toFailure(error) };
   }
-}
-
-/** What logs tell of `failure`; with `content`, what the error itself says too. */
-function failureLine({ message, words }: Failure, { content }: { readonly content: boolean }): string {
-  return content && words !== null && words !== message ? `${message} (${words})` : message;
 }
 
 /** Longest wait between two tries: an hour, so that a model back from an outage is found the same hour. */
@@ -110,7 +102,7 @@ export interface Attempts<Claim extends Lease, Work extends JobAddress> {
    * Gives a claim back until then: work that can wait does so while its tenant's energy is low. That was no try.
    *
    * @default it waits for nothing
-   * @throws MemoryError `LEASE_LOST`
+   * @throws LeaseLost
    */
   defer?(claim: Claim, until: Date): Promise<unknown>;
 }
@@ -133,13 +125,13 @@ export async function settleFailure<Claim extends Lease, Work extends JobAddress
 ): Promise<JobStatus> {
   const { claim, work, failure } = failed;
   if (failure.code === "LEASE_LOST") return "lost";
-  const { maxAttempts, maxFailures = maxAttempts } = of.tries;
+  const { maxAttempts, maxFailures } = of.tries;
   const isLast = claim.attempt >= (failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures);
   try {
     if (isLast && work && of.giveUp) return await giveUp(deps, of, { claim, work, failure });
     return await tryAgain(deps, of, failed, isLast && !of.giveUp);
   } catch (error) {
-    if (MemoryError.is(error, "LEASE_LOST")) return "lost";
+    if (error instanceof LeaseLost) return "lost";
     throw error;
   }
 }
@@ -147,7 +139,7 @@ export async function settleFailure<Claim extends Lease, Work extends JobAddress
 /**
  * Puts `work` off where it can wait and its tenant's energy is low; false where it goes on. A log line and an event tell of it.
  *
- * @throws MemoryError `LEASE_LOST`
+ * @throws LeaseLost
  */
 export async function putOff<Claim extends Lease, Work extends JobAddress>(
   { db, logger, usage }: JobRuntime,
@@ -184,7 +176,7 @@ async function tryAgain<Claim extends Lease, Work extends JobAddress>(
   deps.logger.debug(`${(table.statusLabel ?? table.label)(claim)} status updated to failed`, fields);
   const what = lineOf(of, claim, work);
   deps.logger.warn(
-    `${what} failed: ${failureLine(failure, deps.config.telemetry)} ` +
+    `${what} failed: ${failure.message} ` +
       `${meanwhile}; ${delayMs === null ? "no further try" : `next try in ${delayMs} ms`}.`,
     fields,
   );
@@ -205,10 +197,9 @@ async function giveUp<Claim extends Lease, Work extends JobAddress>(
     await of.giveUp?.(tx, claim, work, { ...failure, output });
     await insertFailure(tx, of.step, work, "DEAD_LETTER");
   });
-  const reason = failureLine(failure, deps.config.telemetry);
   const fields = fieldsOf(of, claim, failure, work);
   deps.logger.error(
-    `${lineOf(of, claim, work)} was given up after ${claim.attempt} tries: ${reason}`,
+    `${lineOf(of, claim, work)} was given up after ${claim.attempt} tries: ${failure.message}`,
     fields,
   );
   return "dead_letter";

@@ -50,7 +50,7 @@ export interface TaskProgress {
   readonly more: boolean;
 }
 
-/** Moves the cursor of a claimed task on and gives it back. @throws MemoryError `LEASE_LOST`; nothing is written then. */
+/** Moves the cursor of a claimed task on and gives it back. @throws LeaseLost; nothing is written then. */
 export async function completeTask(
   db: Connection,
   claim: TaskClaim,
@@ -62,13 +62,13 @@ export async function completeTask(
   await endLease(db, threadTasks, claim, set);
 }
 
-/** Completes a claimed task in which there was nothing to do. @throws MemoryError `LEASE_LOST` */
+/** Completes a claimed task in which there was nothing to do. @throws LeaseLost */
 export async function skipTask(db: Connection, claim: TaskClaim, progress: TaskProgress): Promise<"skipped"> {
   await completeTask(db, claim, progress);
   return "skipped";
 }
 
-/** Gives a claimed task back until `until`, or what was marked meanwhile; that was no try. @throws MemoryError `LEASE_LOST` */
+/** Gives a claimed task back until `until`, or what was marked meanwhile; that was no try. @throws LeaseLost */
 export async function deferTask(db: Connection, claim: TaskClaim, until: Date): Promise<"deferred"> {
   await endLease(db, threadTasks, claim, sql`attempts = attempts - 1, retry_at = least(retry_at, ${until})`);
   return "deferred";
@@ -98,7 +98,7 @@ function seqRange({ messages }: TaskWork): SeqRange {
  * Claims a task of the thread named, due or not; null when the thread has none, another worker is at it, or it waits
  * for its next try.
  *
- * @throws MemoryError `MODEL_REQUIRED`, `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `THREAD_FORBIDDEN`
+ * @throws MemoryError `MODEL_REQUIRED`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`
  */
 async function claimTaskOf(
   { db, config, model }: TaskRuntime,

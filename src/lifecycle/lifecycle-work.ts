@@ -10,58 +10,52 @@ import type { Runtime } from "../runtime.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
 import { ownerColumns, ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { spanOption } from "../text/parse-input.js";
-import type { EnergyOptions } from "../usage/energy-options.js";
 
 export const lifecycleOptionsSchema = z.strictObject({
   /**
-   * A memory that was neither said nor recalled for this long may be forgotten: two months without a use.
+   * A memory that was neither said nor recalled for this long may be forgotten: two months without a use. Raise it when users
+   * return less often.
    *
    * @default 5_184_000_000, 60 days
    */
   unusedAfterMs: spanOption.min(1).default(60 * dayMs),
   /**
    * Only memories below this importance are forgotten by age, from 1 to 5. What nobody rated has 3, so that only what
-   * was judged minor goes.
+   * was judged minor goes. Raise it when minor facts crowd out others.
    *
    * @default 3
    */
   importanceBelow: z.number().min(1).max(6).default(3),
   /**
-   * How long a removed or forgotten memory can be restored: time to notice and to regret.
+   * How long a removed or forgotten memory can be restored: time to notice and to regret. Lower it where removed data must
+   * be gone sooner.
    *
    * @default 2_592_000_000, 30 days
    */
   purgeAfterMs: spanOption.min(0).default(30 * dayMs),
-  /**
-   * How long news of changes is kept, for delta headers and `changes.since`: half a year. A thread that was used since was told of
-   * all that is older; one that was not is told of what is left. The audit trail keeps everything.
-   *
-   * @default 15_552_000_000, 180 days
-   */
-  keepChangesMs: spanOption.min(0).default(180 * dayMs),
-  /**
-   * How often this process looks for memories to forget and to purge. Both are a matter of days.
-   *
-   * @default 3_600_000
-   */
-  intervalMs: spanOption.min(10).default(3_600_000),
-  /**
-   * Most memories of one owner changed in one transaction, which its writers wait for: some 50 ms.
-   *
-   * @default 500
-   */
-  batchSize: z.int().min(1).max(10_000).default(500),
 });
 
 /** When memories are forgotten by age, and for good. */
 export interface LifecycleConfig extends z.input<typeof lifecycleOptionsSchema> {}
+
+/**
+ * How long changes are kept for delta headers and `changes.since`: half a year. A thread that was used since has seen all
+ * older ones. The audit trail keeps everything.
+ */
+const keepChangesMs = 180 * dayMs;
+
+/** How often a process looks for memories to forget and to purge: both are a matter of days. */
+export const intervalMs = 3_600_000;
+
+/** Most memories of one owner changed in one transaction, which its writers wait for: some 50 ms. */
+export const batchSize = 500;
 
 /** When memories are forgotten by age, and when for good. */
 export type LifecycleOptions = z.output<typeof lifecycleOptionsSchema>;
 
 /** What ageing memories takes. */
 export type LifecycleRuntime = Pick<
-  Runtime<WriteConfig & { readonly lifecycle: LifecycleOptions; readonly energy: EnergyOptions }>,
+  Runtime<WriteConfig & { readonly lifecycle: LifecycleOptions }>,
   "db" | "config" | "embedder"
 >;
 
@@ -148,38 +142,32 @@ export async function findDueMemories(
     select ${memoryJson(tx)} as memory
     from ${tx.schema}.memory m
     where m.owner_ref = ${ownerRef} and ${due === "aged" ? isAged(tx, options) : isDueForPurge(tx)}
-    order by m.ref limit ${options.batchSize}
+    order by m.ref limit ${batchSize}
     for update of m`);
   return rows.map((row) => memoryOf(row.memory));
 }
 
-/** Owners with news older than `keepMs`, at most `limit`. @param input.scope only its owner. */
+/** Owners with changes that are old enough to delete, at most `limit`. @param input.scope only its owner. */
 export async function findOwnersToTrim(
   db: Connection,
-  { keepMs, limit, scope }: { keepMs: number; limit: number; scope?: Scope | undefined },
+  { limit, scope }: { limit: number; scope?: Scope | undefined },
 ): Promise<OwnerRef[]> {
   const { schema } = db;
   const rows = await db.query<{ ref: OwnerRef }>(sql`
     select distinct c.owner_ref::float8 as ref from ${schema}.change_log c
-    where ${isOld(db, keepMs)} ${ofOwner(db, "c", scope)}
+    where ${isOld(db)} ${ofOwner(db, "c", scope)}
     limit ${limit}`);
   return rows.map(({ ref }) => ref);
 }
 
-/**
- * Deletes the oldest of a locked owner's news that are older than `keepMs`, at most `limit`, and notes how far. One
- * statement. Returns how many.
- */
-export async function trimChanges(
-  tx: Connection,
-  { ownerRef, keepMs, limit }: { ownerRef: OwnerRef; keepMs: number; limit: number },
-): Promise<number> {
+/** Deletes a batch of a locked owner's oldest changes that are old enough, and notes how far. Returns how many. */
+export async function trimChanges(tx: Connection, ownerRef: OwnerRef): Promise<number> {
   const { schema } = tx;
   const [row] = await tx.query<{ trimmed: number }>(sql`
     with last as (
       select max(rev) as rev from (
         select c.rev from ${schema}.change_log c
-        where c.owner_ref = ${ownerRef} and ${isOld(tx, keepMs)} order by c.rev limit ${limit}
+        where c.owner_ref = ${ownerRef} and ${isOld(tx)} order by c.rev limit ${batchSize}
       ) oldest
     ),
     -- All up to there, so that no revision is missing between two that are kept.
@@ -196,6 +184,6 @@ export async function trimChanges(
   return row?.trimmed ?? 0;
 }
 
-function isOld(db: Connection, keepMs: number): Sql {
-  return sql`c.created_at < ${db.now()} - ${keepMs}::float8 * interval '1 millisecond'`;
+function isOld(db: Connection): Sql {
+  return sql`c.created_at < ${db.now()} - ${keepChangesMs}::float8 * interval '1 millisecond'`;
 }

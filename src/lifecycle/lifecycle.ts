@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { lockOwnerRow } from "../forgetting/erase-statements.js";
 import type { Job, Worker } from "../jobs/background-work.js";
 import { type ChangeEvent, changeLine } from "../memories/changes/change-line.js";
@@ -7,82 +6,34 @@ import { type MemoryItem, versionOf } from "../memories/item/memory.js";
 import { lifecycleActor as actor, expireMemories } from "../memories/write/expire-memories.js";
 import { deactivateMemories, purgeMemories } from "../memories/write/memory-states.js";
 import type { Connection } from "../postgres/connection.js";
-import { type OwnerRef, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
-import { parseInput } from "../text/parse-input.js";
+import type { OwnerRef } from "../scope/scope.js";
 import { trimUsage } from "../usage/energy-statements.js";
 import {
+  batchSize,
   findDueMemories,
   findLifecycleOwner,
   findLifecycleOwners,
   findOwnersToTrim,
+  intervalMs,
   type LifecycleOwner,
   type LifecycleRuntime,
   trimChanges,
 } from "./lifecycle-work.js";
 
-/** What a run of the lifecycle did. */
-export interface LifecycleResult {
-  /** Memories hidden because nobody used them, or because they expired; they can be restored for a time. */
-  readonly softDeleted: number;
-  /** Memories deleted for good. */
-  readonly purged: number;
-}
-
-/** Forgetting what nobody uses. */
-export interface LifecycleApi {
-  /**
-   * Hides what has expired, and what was not used for long and is not important, and deletes what was hidden or removed long ago, now:
-   * of the scope's user or app, or of all; old news goes with it, and what is kept of old calls of models. Background
-   * work does the same from time to time.
-   *
-   * Superseded values stay: they are the trail of what was true when.
-   */
-  run(of?: { readonly scope?: Scope }): Promise<LifecycleResult>;
-}
-
-const runSchema = z.strictObject({ scope: scopeField });
-
-/** Owners taken on at a time. */
-const ownersAtOnce = 20;
-
-/** The lifecycle as background work, and to be run by hand. Needs no model. */
+/** The lifecycle as background work: what expired or was not used is hidden, what was hidden long ago deleted. Needs no model. */
 export function createLifecycle(deps: LifecycleRuntime): {
-  readonly api: LifecycleApi;
   readonly work: Worker;
   /** Deletes news, and what calls of models took, that is older than anybody needs. */
   readonly trimming: Worker;
 } {
   const options = deps.config.lifecycle;
-  const { keepUsageDays: keepDays } = deps.config.energy;
   const usage: Job = {
     ...{ name: "Old usage", ticket: { work: "usage" } },
-    run: () => trimUsage(deps.db, { keepDays }),
+    run: () => trimUsage(deps.db),
   };
   return {
-    api: {
-      async run(requested = {}) {
-        parseInput(runSchema, requested, "run of the lifecycle");
-        const of = parseScopeIn(requested);
-        const total = { softDeleted: 0, purged: 0 };
-        for (;;) {
-          const owners = await findLifecycleOwners(deps.db, { options, limit: ownersAtOnce, scope: of });
-          let changed = 0;
-          for (const owner of owners) {
-            const { softDeleted, purged } = await ageOwner(deps, owner);
-            total.softDeleted += softDeleted;
-            total.purged += purged;
-            changed += softDeleted + purged;
-          }
-          // Nothing changed where another process was faster.
-          if (changed === 0) break;
-        }
-        await trimAll(deps, of);
-        await trimUsage(deps.db, { keepDays, scope: of });
-        return total;
-      },
-    },
     work: {
-      intervalMs: options.intervalMs,
+      intervalMs,
       async due(limit) {
         const owners = await findLifecycleOwners(deps.db, { options, limit });
         return owners.map(({ ref }) => agingOf(deps, ref));
@@ -91,10 +42,10 @@ export function createLifecycle(deps: LifecycleRuntime): {
       at: ({ ref = 0 }) => agingOf(deps, ref),
     },
     trimming: {
-      intervalMs: options.intervalMs,
+      intervalMs,
       counted: false,
       async due(limit) {
-        const owners = await findOwnersToTrim(deps.db, { keepMs: options.keepChangesMs, limit });
+        const owners = await findOwnersToTrim(deps.db, { limit });
         return [...owners.map((ref) => trimmingOf(deps, ref)), usage];
       },
       works: ["changes", "usage"],
@@ -120,24 +71,11 @@ function trimmingOf(deps: LifecycleRuntime, ref: OwnerRef): Job {
   };
 }
 
-async function trimAll(deps: LifecycleRuntime, scope: Scope | undefined): Promise<void> {
-  const { keepChangesMs: keepMs } = deps.config.lifecycle;
-  for (;;) {
-    const owners = await findOwnersToTrim(deps.db, { keepMs, limit: ownersAtOnce, scope });
-    let trimmed = 0;
-    for (const owner of owners) trimmed += await inBatches(deps, owner, trim);
-    if (trimmed === 0) return;
-  }
-}
-
 /** All that is due of one owner, a batch in each transaction. */
-async function ageOwner(deps: LifecycleRuntime, owner: LifecycleOwner): Promise<LifecycleResult> {
-  const expired = await inBatches(deps, owner.ref, (_, tx) => expire(deps, tx, owner));
-  const aged = await inBatches(deps, owner.ref, (_, tx) => softDelete(deps, tx, owner));
-  return {
-    softDeleted: expired + aged,
-    purged: await inBatches(deps, owner.ref, (_, tx) => purge(deps, tx, owner)),
-  };
+async function ageOwner(deps: LifecycleRuntime, owner: LifecycleOwner): Promise<void> {
+  await inBatches(deps, owner.ref, (_, tx) => expire(deps, tx, owner));
+  await inBatches(deps, owner.ref, (_, tx) => softDelete(deps, tx, owner));
+  await inBatches(deps, owner.ref, (_, tx) => purge(deps, tx, owner));
 }
 
 type Batch = (deps: LifecycleRuntime, tx: Connection, ownerRef: OwnerRef) => Promise<number>;
@@ -151,14 +89,14 @@ async function inBatches(deps: LifecycleRuntime, ownerRef: OwnerRef, batch: Batc
       return (await lockOwnerRow(tx, String(ownerRef))) ? batch(deps, tx, ownerRef) : 0;
     });
     total += done;
-    if (done < deps.config.lifecycle.batchSize) return total;
+    if (done < batchSize) return total;
   }
 }
 
 function expire(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwner): Promise<number> {
-  const { purgeAfterMs, batchSize: limit } = deps.config.lifecycle;
+  const { purgeAfterMs } = deps.config.lifecycle;
   const vectors = deps.embedder !== null;
-  return expireMemories(tx, { owner, scope: owner.scope, purgeAfterMs, vectors, limit });
+  return expireMemories(tx, { owner, scope: owner.scope, purgeAfterMs, vectors, limit: batchSize });
 }
 
 async function softDelete(
@@ -204,10 +142,7 @@ async function purge(
   return memories.length;
 }
 
-function trim(deps: LifecycleRuntime, tx: Connection, ownerRef: OwnerRef): Promise<number> {
-  const { keepChangesMs: keepMs, batchSize: limit } = deps.config.lifecycle;
-  return trimChanges(tx, { ownerRef, keepMs, limit });
-}
+const trim: Batch = (_, tx, ownerRef) => trimChanges(tx, ownerRef);
 
 function changeOf(
   memory: MemoryItem,

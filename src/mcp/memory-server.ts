@@ -72,6 +72,8 @@ const instructions =
   "Ask memory_query before asking the user what you may have been told; add what will matter in later conversations.";
 
 const query = z.string().max(2_000);
+const memoryId = z.strictObject({ id: z.string().describe("As memory_query gives it.") });
+const reads = { readOnlyHint: true, openWorldHint: false };
 
 function addSearches(server: McpServer, served: Served): void {
   const { memory, scope, agent } = served;
@@ -86,7 +88,7 @@ function addSearches(server: McpServer, served: Served): void {
         top_k: z.int().min(1).max(20).optional().describe("Most memories to return; 3 unless told."),
         return: z.enum(answerForms).optional().describe('"full" adds metadata; "bullets" unless told.'),
       }),
-      annotations: { readOnlyHint: true, openWorldHint: false },
+      annotations: reads,
     },
     ({ return: form = "bullets", top_k: topK = 3, ...asked }) =>
       answered(async () => {
@@ -101,8 +103,8 @@ function addSearches(server: McpServer, served: Served): void {
     {
       title: "History of a memory",
       description: "Who changed what in a memory, newest first.",
-      inputSchema: z.strictObject({ id: z.string().describe("As memory_query gives it.") }),
-      annotations: { readOnlyHint: true, openWorldHint: false },
+      inputSchema: memoryId,
+      annotations: reads,
     },
     ({ id }) =>
       answered(async () => {
@@ -131,7 +133,7 @@ function addTranscript(server: McpServer, { memory, scope }: Served): void {
         thread_id: z.string().optional().describe("Only this conversation."),
         top_k: z.int().min(1).max(50).optional().describe("Most messages to return; 5 unless told."),
       }),
-      annotations: { readOnlyHint: true, openWorldHint: false },
+      annotations: reads,
     },
     ({ thread_id: threadId, top_k: topK = 5, ...asked }) =>
       answered(() =>
@@ -173,7 +175,7 @@ function addWrites(server: McpServer, served: Served): void {
         // A model writes it, whoever it says has said it.
         const [outcome] = await memory.memories.add(
           { ...draft, ...slot, origin: "assistant" },
-          { scope, actor, asksConsent: true },
+          { scope, actor },
         );
         return outcome;
       }),
@@ -183,13 +185,8 @@ function addWrites(server: McpServer, served: Served): void {
     {
       title: "Forget one memory",
       description: "Hides one memory, when the user asks for it; for 30 days it can be restored.",
-      inputSchema: z.strictObject({ id: z.string().describe("As memory_query gives it.") }),
-      annotations: {
-        readOnlyHint: false,
-        destructiveHint: true,
-        idempotentHint: false,
-        openWorldHint: false,
-      },
+      inputSchema: memoryId,
+      annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
     },
     ({ id }) =>
       answered(async () => {
@@ -238,10 +235,10 @@ function addSummaries(server: McpServer, { memory, scope }: Served): void {
     new ResourceTemplate("memory://threads/{threadId}/summary", { list }),
     { title: "Summary of a conversation", mimeType: "text/plain" },
     async ({ href }, { threadId }) => {
-      const [summary] = await told(() =>
-        memory.summaries.chain({ scope, threadId: decodeURIComponent(String(threadId)) }),
+      const versions = await told(() =>
+        memory.summaries.list({ scope, threadId: decodeURIComponent(String(threadId)), limit: 100 }),
       );
-      return text(href, summary?.text ?? "");
+      return text(href, versions.findLast(({ status }) => status === "completed")?.text ?? "");
     },
   );
 }
@@ -252,8 +249,8 @@ function text(uri: string, words: string): ReadResourceResult {
 
 /** What a caller may know of a failure: what is its own fault, and no more. */
 const toldCodes: ReadonlySet<string> = new Set([
-  ...["INVALID_INPUT", "NOT_FOUND", "CATEGORY_DENIED", "CONSENT_REQUIRED", "WRONG_STATE", "SLOT_TAKEN"],
-  ...["DUPLICATE_MEMORY", "THREAD_REQUIRED", "BUSY"],
+  ...["INVALID_INPUT", "NOT_FOUND", "CATEGORY_DENIED", "CONSENT_REQUIRED", "WRONG_STATE", "CONFLICT"],
+  "BUSY",
 ]);
 
 /** What `work` gives as JSON; a refusal as words that a model can act on. */

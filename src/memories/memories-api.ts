@@ -1,19 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { asListed, asTenant } from "../postgres/isolation.js";
+import { parseScoped, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { pageRows, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import { type HistoryEntry, listHistory } from "./changes/changes-api.js";
 import { type MemoryPatch, removeMemory, restoreMemory, updateMemory } from "./edit/change-memory.js";
 import type { ChangeInput } from "./edit/edit-memory.js";
-import { mergeMemory } from "./edit/merge-memory.js";
+import { approveMemory } from "./edit/quarantine.js";
 import { revertMemory } from "./edit/revert-memory.js";
 import type { ConsentGiven } from "./guard/consent-request.rule.js";
 import { requireCategory } from "./item/category.rule.js";
-import { listLinks, type MemoryLink } from "./item/list-links.js";
 import { type MemoryDraft, type MemoryItem, memoryKinds, memorySorts, memoryStates } from "./item/memory.js";
 import { expiryField, metadataField } from "./item/memory-metadata.rule.js";
-import { findMemory, listMemories, type MemoryListing } from "./item/memory-row.js";
+import {
+  findMemory,
+  listMemories,
+  listQuarantined,
+  type MemoryListing,
+  type QuarantineListing,
+} from "./item/memory-row.js";
 import { writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-runtime.js";
 
@@ -27,14 +33,12 @@ export interface MemoryAccess {
    * becomes a request in `memory.consents`, and one of a benign field waits for a second signal.
    */
   readonly consent?: "given" | undefined;
-  /** Whether the user can be asked for consent: then even what they plainly say waits for the answer. @default false */
-  readonly asksConsent?: boolean | undefined;
   /** The conversation in which it happens: events of changes carry it. @default that of a draft's `source` */
   readonly threadId?: string | undefined;
 }
 
 /** Whose memory is changed, by whom, and in which version. */
-export interface MemoryChangeAccess extends MemoryAccess {
+interface MemoryChangeAccess extends MemoryAccess {
   /**
    * `revision` of the memory as it was read: when it has changed since, nothing is done, and the error
    * `STALE_REVISION` has what it is in `details.current`. Changes of the owner's other memories do not matter. @default any
@@ -65,56 +69,50 @@ export interface MemoriesApi {
   add(drafts: MemoryDraft | readonly MemoryDraft[], access: MemoryAccess): Promise<WriteOutcome[]>;
   /** One memory in whatever state, or null. */
   get(id: string, access: MemoryAccess): Promise<MemoryItem | null>;
-  /** Active memories (or those in `states`), newest first unless `sort` says otherwise, in pages of `limit` (1 to 1,000) after the id `after`. @throws MemoryError `INVALID_INPUT` */
-  list(listing: MemoryListing): Promise<MemoryItem[]>;
+  /**
+   * Active memories (or those in `states`), newest first unless `sort` says otherwise, in pages of `limit` (1 to 1,000)
+   * after the id `after`. Without a scope: what is in quarantine (`states: ["quarantined"]`) of a tenant or of everybody,
+   * for operators.
+   *
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  list(listing: MemoryListing | QuarantineListing): Promise<MemoryItem[]>;
   /**
    * Changes a memory in place.
    *
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is not
-   *   active, `SLOT_TAKEN`, `DUPLICATE_MEMORY`
+   *   active, `CONFLICT`
    */
   update(id: string, patch: MemoryPatch, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Hides a memory; for 30 days it can be restored.
+   * Hides a memory; for 30 days it can be restored. One in quarantine is deleted for good: the audit trail keeps what it was.
    *
-   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is not active
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is neither active nor in quarantine
    */
   remove(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
    * Brings a removed memory back.
    *
    * @throws MemoryError `NOT_FOUND`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it was not removed,
-   *   `SLOT_TAKEN`, `DUPLICATE_MEMORY`
+   *   `CONFLICT`
    */
   restore(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
-  /** Pinned memories are never forgotten by age. @throws MemoryError as `update` */
-  pin(id: string, pinned: boolean, access: MemoryChangeAccess): Promise<MemoryItem>;
+  /**
+   * Makes a memory in quarantine an ordinary one, on an operator's word. For operators: nothing here belongs in reach of an
+   * agent.
+   *
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `CONSENT_REQUIRED`, `WRONG_STATE` when it is not in quarantine,
+   *   `CONFLICT`, `CONFLICT`
+   */
+  approve(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
    * Gives a memory the content it had right after an entry of its history, and makes it active.
    *
    * @param access.to the entry's id.
    * @throws MemoryError `NOT_FOUND`; `INVALID_INPUT` when the text breaks today's writing constraints;
-   *   `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is in quarantine, `SLOT_TAKEN`, `DUPLICATE_MEMORY`
+   *   `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is in quarantine, `CONFLICT`
    */
   revert(id: string, access: MemoryChangeAccess & { readonly to: number }): Promise<MemoryItem>;
-  /**
-   * Makes a memory one with another of the same user or app that says the same: it is hidden, and counts there as said
-   * again. `revert` brings it back.
-   *
-   * @param access.into id of the memory that stays.
-   * @example
-   * ```ts
-   * const scope = { userId: "ana" };
-   * const [kept, double] = await memory.memories.list({ scope, contains: "boat" });
-   * if (kept && double) await memory.memories.merge(double.id, { scope, into: kept.id, reason: "the same boat" });
-   * ```
-   * @returns the memory that stays, as it is then.
-   * @throws MemoryError `NOT_FOUND`; `WRONG_STATE` when either is not active; `INVALID_INPUT` when they are one, or the
-   *   one that stays is of another scope; `STALE_REVISION`
-   */
-  merge(id: string, access: MemoryChangeAccess & { readonly into: string }): Promise<MemoryItem>;
-  /** The memories that this one is linked with and that are in use, strongest first; at most 100. */
-  links(id: string, access: MemoryAccess): Promise<MemoryLink[]>;
   /** Who changed what in a memory, newest first. */
   history(id: string, access: MemoryAccess): Promise<HistoryEntry[]>;
 }
@@ -132,6 +130,18 @@ const listingSchema = z.strictObject({
   after: z.string().optional(),
 });
 
+const quarantineSchema = z.strictObject({
+  states: z.tuple([z.literal("quarantined")]),
+  tenantId: tenantField,
+  limit: pageRows,
+  after: z.string().optional(),
+});
+
+/** A scope that is named and missing is a mistake of the caller, and never means everybody. */
+function isOfEverybody(listing: unknown): listing is QuarantineListing {
+  return typeof listing === "object" && listing !== null && "states" in listing && !("scope" in listing);
+}
+
 /** What is in a draft, `prepareMemory` looks at. */
 const draftsSchema = z.array(
   z.custom<MemoryDraft>(
@@ -144,7 +154,6 @@ const accessSchema = z.strictObject({
   scope: scopeField,
   actor: storableText.default("api"),
   consent: z.literal("given").optional(),
-  asksConsent: z.boolean().optional(),
   threadId: storableText.optional(),
 });
 const changeSchema = accessSchema.extend({
@@ -153,7 +162,6 @@ const changeSchema = accessSchema.extend({
   reason: storableText.max(2_000).optional(),
 });
 const revertSchema = changeSchema.extend({ to: z.int().min(1) });
-const mergeSchema = changeSchema.extend({ into: z.string() });
 
 /** The `MemoriesApi` on `deps`. */
 export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
@@ -162,7 +170,7 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
     vouched(id, parseScoped(changeSchema, access, "access"));
   return {
     add: async (drafts, access) => {
-      const { scope, actor, consent, threadId, asksConsent } = parseScoped(accessSchema, access, "access");
+      const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
       const memories = parseInput(draftsSchema, Array.isArray(drafts) ? drafts : [drafts], "memories");
       for (const { expiresAt } of memories) requireAhead(expiresAt, deps.clock());
       return writeMemories(deps, {
@@ -171,7 +179,6 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
           actor,
           step: "api",
           consent: given(consent),
-          asks: asksConsent,
           threadId,
           call: randomUUID(),
         },
@@ -180,9 +187,17 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
     get: async (id, access) =>
       findMemory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
     list: async (listing) => {
+      if (isOfEverybody(listing)) {
+        const asked = parseInput(
+          quarantineSchema,
+          listing,
+          'listing of everybody, which is of `states: ["quarantined"]`',
+        );
+        return asListed(asked, () => listQuarantined(deps.db, asked));
+      }
       const { categories, ...page } = parseScoped(listingSchema, listing, "listing");
       const names = categories?.map((name) => requireCategory(policy, name).name);
-      return listMemories(deps.db, { ...page, categories: names });
+      return asTenant(page.scope.tenantId, () => listMemories(deps.db, { ...page, categories: names }));
     },
     update: async (id, patch, access) => {
       requireAhead(patch?.expiresAt, deps.clock());
@@ -190,20 +205,11 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
     },
     remove: async (id, access) => removeMemory(deps, changing(id, access)),
     restore: async (id, access) => restoreMemory(deps, changing(id, access)),
-    pin: async (id, pinned, access) => {
-      const patch = { pinned: parseInput(z.boolean(), pinned, "`pinned`") };
-      return updateMemory(deps, { ...changing(id, access), patch });
-    },
+    approve: async (id, access) => approveMemory(deps, changing(id, access)),
     revert: async (id, access) => {
       const { to, ...change } = parseScoped(revertSchema, access, "access");
       return revertMemory(deps, { ...vouched(id, change), to });
     },
-    merge: async (id, access) => {
-      const { into, ...change } = parseScoped(mergeSchema, access, "access");
-      return mergeMemory(deps, { ...vouched(id, change), into });
-    },
-    links: async (id, access) =>
-      listLinks(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
     history: async (id, access) =>
       listHistory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
   };

@@ -42,7 +42,7 @@ const apart = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callback
  * The model's answer, read by the schema; one of which nothing can be read is sent back once with what is wrong.
  *
  * @throws MemoryError `MODEL_OUTPUT_INVALID` after the second malformed answer, which `malformedOutput` gives, and for
- *   refusals; `MODEL_TIMEOUT`; `MODEL_FAILED` when the call itself fails, or its answer was cut by the token limit.
+ *   refusals; `MODEL_FAILED` when the call itself fails or takes too long, or its answer was cut by the token limit.
  */
 export async function callStructured<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,

@@ -84,8 +84,6 @@ export interface Embedder {
    * @throws MemoryError `EMBEDDING_FAILED`, also when it takes longer than `timeoutMs`.
    */
   query(text: string, timeoutMs: number): Promise<EmbeddedText>;
-  /** The space of the last vectors; null before the first. */
-  lastSpace(): EmbeddingSpace | null;
 }
 
 /** Between two tries to measure a space: where one failed, the next question may fail as well. */
@@ -97,8 +95,6 @@ interface KnownSpace {
   of(vectors: readonly number[][]): Promise<EmbeddingSpace>;
   /** `space` with what unrelated texts have in it, as far as that is known within `timeoutMs`. */
   measured(space: EmbeddingSpace, timeoutMs: number): Promise<EmbeddingSpace>;
-  /** The space of the last vectors; null before the first. */
-  last(): EmbeddingSpace | null;
 }
 
 function knownSpace(
@@ -107,7 +103,6 @@ function knownSpace(
   { name, timeoutMs: measuringMs }: { readonly name: string; readonly timeoutMs: number },
 ): KnownSpace {
   let known: Promise<EmbeddingSpace> | undefined;
-  let last: EmbeddingSpace | null = null;
   let measuring: Promise<void> | undefined;
   let measuredAtMs = Number.NEGATIVE_INFINITY;
 
@@ -117,10 +112,7 @@ function knownSpace(
       throw error;
     });
     const space = await known;
-    if (space.dimensions === dimensions) {
-      last = space;
-      return space;
-    }
+    if (space.dimensions === dimensions) return space;
     throw new MemoryError(
       "DIMENSION_MISMATCH",
       `The embeddings gave a vector of ${dimensions} dimensions; space "${name}" has ${space.dimensions}.`,
@@ -131,8 +123,7 @@ function knownSpace(
     try {
       const unrelated = await inTime(measuringMs, measureSpace(embeddings));
       if (unrelated === null) return;
-      last = { ...space, unrelated };
-      known = Promise.resolve(last);
+      known = Promise.resolve({ ...space, unrelated });
       await saveUnrelatedSimilarity(db, space, unrelated);
     } catch {
       measuring = undefined;
@@ -157,7 +148,6 @@ function knownSpace(
       await inTime(timeoutMs, measuring ?? Promise.resolve()).catch(() => {});
       return (await known) ?? space;
     },
-    last: () => last,
   };
 }
 
@@ -174,12 +164,9 @@ export function createEmbedder(
   { timeoutMs }: EmbedderOptions,
 ): Embedder {
   const space = knownSpace(db, embeddings, { name: modelName(embeddings), timeoutMs });
-  /** @param setting what says how long they may take */
-  const failed = (cause: unknown, setting: string): MemoryError => {
-    if (MemoryError.is(cause) && cause.code !== "MODEL_TIMEOUT") return cause;
-    const kind = MemoryError.is(cause)
-      ? `${cause.message} If they take longer, raise ${setting} in the config.`
-      : errorKind(cause);
+  const failed = (cause: unknown, advice = ""): MemoryError => {
+    if (MemoryError.is(cause) && cause.code !== "MODEL_FAILED") return cause;
+    const kind = MemoryError.is(cause) ? `${cause.message}${advice}` : errorKind(cause);
     return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${kind}`, { cause });
   };
   const embedDocuments = async (texts: readonly string[]) => embeddings.embedDocuments([...texts]);
@@ -191,7 +178,7 @@ export function createEmbedder(
           return { space: await space.of(vectors), vectors: vectors.map((vector) => halfvec(unit(vector))) };
         }
       } catch (cause) {
-        throw failed(cause, "upkeep.timeoutMs");
+        throw failed(cause, " If they take longer, raise upkeep.timeoutMs in the config.");
       }
       throw new MemoryError("EMBEDDING_FAILED", `The embeddings did not give ${texts.length} vectors.`);
     },
@@ -213,10 +200,9 @@ export function createEmbedder(
             : found;
         return { space: measured, vector: halfvec(unit(vector)) };
       } catch (cause) {
-        throw failed(cause, "retrieval.embedTimeoutMs");
+        throw failed(cause);
       }
     },
-    lastSpace: space.last,
   };
 }
 

@@ -16,7 +16,7 @@ export function malformedOutput(error: unknown): string | null {
 }
 
 /**
- * `call`'s result, or a `MODEL_TIMEOUT` after `timeoutMs`.
+ * `call`'s result, or `MODEL_FAILED` after `timeoutMs`.
  *
  * The signal asks the model to stop; not waiting for it covers models that ignore signals.
  */
@@ -32,7 +32,7 @@ export async function withDeadline<Result>(
 export function inTime<Result>(timeoutMs: number, answer: Promise<Result>, late = () => {}): Promise<Result> {
   return new Promise((resolve, reject) => {
     const refuse = () => {
-      reject(new MemoryError("MODEL_TIMEOUT", `The model did not answer within ${timeoutMs} ms.`));
+      reject(new MemoryError("MODEL_FAILED", `The model did not answer within ${timeoutMs} ms.`));
       late();
     };
     const timer = setTimeout(refuse, Math.min(timeoutMs, longestTimerMs));

@@ -103,7 +103,7 @@ async function insertReembedded(
 }
 
 /** How far a re-embedding has come, counted in memories and items of this run. */
-export interface ReembedProgress {
+interface ReembedProgress {
   readonly done: number;
   /** Grows while others write without vectors of this space. */
   readonly total: number;

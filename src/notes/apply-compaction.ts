@@ -29,7 +29,7 @@ const compactor = "worker:compact";
  * Does what `decision` says, where the notes it is about stand as they were read: state, text, audit trail, news and the
  * task together or not at all. Counted under the app's lock, so no note is lost that another process made room for.
  *
- * @throws MemoryError `LEASE_LOST`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function applyCompaction(
   deps: NotesRuntime,

@@ -1,5 +1,5 @@
-import { MemoryError } from "../errors.js";
 import { backgroundJob } from "../jobs/background-graph.js";
+import { LeaseLost } from "../jobs/lease.js";
 import { type OwnerTaskClaim, ownerTaskSteps } from "../jobs/owner-task.js";
 import type { JobStatus } from "../jobs/settle-failure.js";
 import { errorLine } from "../logger.js";
@@ -85,7 +85,7 @@ async function carryOut(
   try {
     return await oncemore(deps.logger, failureOf(work), () => applyCompaction(deps, input));
   } catch (error) {
-    if (decision.by === "oldest" || MemoryError.is(error, "LEASE_LOST")) throw error;
+    if (decision.by === "oldest" || error instanceof LeaseLost) throw error;
     return applyCompaction(deps, { ...input, decision: fallBack(deps, work, errorLine(error)) });
   }
 }

@@ -49,13 +49,18 @@ export async function loadNote(deps: NotesRuntime, claim: TaskClaim): Promise<No
 
   const said = await findSaid(db, { ...claim, toSeq: lastSeq });
   if (said.length === 0) return skipTask(db, claim, nothing);
-  const of = { scope, threadId, step: "note" } as const;
-  const { messages } = await limitMaterial(deps, of, said, config.upkeep);
   const owner = { ...(tenantId !== undefined && { tenantId }), appId };
   return {
-    ...{ scope, threadId, owner, messages, app: appNotes(config.notes, appId) },
+    ...{ scope, threadId, owner, messages: said, app: appNotes(config.notes, appId) },
     ...{ doneUntil: lastSeq, more: false },
   };
+}
+
+/** `work` with as much of its messages as one note is made of. */
+export async function limitNote(deps: NotesRuntime, work: NoteWork): Promise<NoteWork> {
+  const of = { scope: work.scope, threadId: work.threadId, step: "note" } as const;
+  const { messages } = await limitMaterial(deps, of, work.messages, deps.config.upkeep);
+  return { ...work, messages };
 }
 
 interface NoteThread {

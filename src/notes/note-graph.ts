@@ -1,9 +1,10 @@
 import { MemoryError } from "../errors.js";
 import { backgroundJob } from "../jobs/background-graph.js";
+import { LeaseLost } from "../jobs/lease.js";
 import { deferTask, type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import { errorLine } from "../logger.js";
 import type { Scope } from "../scope/scope.js";
-import { loadNote, type NotesRuntime, type NoteWork } from "./load-note.js";
+import { limitNote, loadNote, type NotesRuntime, type NoteWork } from "./load-note.js";
 import { type NoteContent, noteContent, type SaidNote } from "./note-text.rule.js";
 import { oncemore, saveNote } from "./save-note.js";
 import { writeNote } from "./write-note.js";
@@ -30,6 +31,7 @@ export function createNoteJob(deps: NotesRuntime, compact: (owner: Scope) => Pro
     fresh: { said: null, content: null, memoryId: null },
     defer: (claim, until) => deferTask(deps.db, claim, until),
     load: (claim) => loadNote(deps, claim),
+    prepare: (_, work) => limitNote(deps, work),
     make: ({ work }, renew) => told(deps, work, async () => ({ said: await writeNote(deps, work, renew) })),
     validate: ({ work, said }) => told(deps, work, async () => ({ content: said && noteContent(said) })),
     save: ({ claim, work, content }) =>
@@ -53,7 +55,7 @@ async function told<Result>(
   try {
     return await step();
   } catch (error) {
-    if (!MemoryError.is(error, "LEASE_LOST")) {
+    if (!(error instanceof LeaseLost)) {
       const { threadId, owner } = work;
       const code = MemoryError.is(error) ? { code: error.code } : {};
       const fields = { threadId, appId: owner.appId, step: "note", ...code };

@@ -7,36 +7,28 @@ import { categoryOfKind, readableCategories } from "../memories/item/category.ru
 import type { MemoryItem } from "../memories/item/memory.js";
 import { listMemories } from "../memories/item/memory-row.js";
 import type { WriteConfig, WriteRuntime } from "../memories/write/write-runtime.js";
-import type { Connection } from "../postgres/connection.js";
 import { type AppScope, parseAppScope, scopeField } from "../scope/scope.js";
-import { fittingHits } from "../search/answer-query.js";
-import { type MemoryQuery, queryMemories } from "../search/query-memories.js";
-import type { MemoryHit } from "../search/rank-memories.rule.js";
-import type { SearchRuntime } from "../search/retrieval-options.js";
 import { pageRows, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import { noteBlock } from "./note-block.rule.js";
 import { countNotes, findShownNotes } from "./note-rows.js";
 import { appNotes, type NotesOptions } from "./notes-options.js";
 
 /** Which app's notes. */
-export interface NotesOf {
+interface NotesOf {
   /** Of an app, without a user: its notes are those of all its users. */
   readonly scope: AppScope;
 }
 
 /** Which page of an app's notes. */
-export interface ListNotes extends NotesOf {
+interface ListNotes extends NotesOf {
   /** Rows, 1 to 1,000. @default 100 */
   readonly limit?: number | undefined;
   /** The id of the last note of the page before. */
   readonly after?: string | undefined;
 }
 
-/** What is looked for among an app's notes. */
-export interface SearchNotes extends Omit<MemoryQuery, "scope" | "kinds">, NotesOf {}
-
 /** Who removes a note. */
-export interface RemoveNote extends NotesOf {
+interface RemoveNote extends NotesOf {
   /** @default "api" */
   readonly actor?: string | undefined;
   /** Why, for the audit trail. */
@@ -46,7 +38,7 @@ export interface RemoveNote extends NotesOf {
 }
 
 /** Who deletes all notes of an app. */
-export interface PurgeNotes extends NotesOf {
+interface PurgeNotes extends NotesOf {
   /** @default "api" */
   readonly actor?: string | undefined;
   /** Why, for the audit trail. */
@@ -61,35 +53,14 @@ export interface NotesContext extends NotesOf {
   readonly agent?: string | undefined;
 }
 
-/** An app's notes as a document of its own, in plain JSON: times are text in ISO 8601. */
-export interface ExportedNotes {
-  readonly scope: AppScope;
-  /** What the app is called (`notes.apps`), else its id. */
-  readonly appName: string;
-  readonly exportedAt: string;
-  /** Newest first. */
-  readonly notes: readonly ExportedNote[];
-}
-
-/** A note in such a document. */
-export interface ExportedNote
-  extends Pick<MemoryItem, "id" | "text" | "category" | "importance" | "pinned" | "tags"> {
-  readonly metadata: MemoryItem["metadata"];
-  /** The conversation it was made of, where that is the app's own. */
-  readonly threadId: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
 /**
  * What an app remembers of conversations that ended: a note each, as many as `notes.limit`. Apps and tenants never see
- * each other's. Notes are memories of the kind "note": whatever `memory.memories` does, it does with them as well.
+ * each other's. Notes are memories of the kind "note": `memory.memories`, `memory.query({ kinds: ["note"] })` and `memory.export`
+ * take them as well.
  */
 export interface NotesApi {
   /** Notes in use, newest first. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
   list(page: ListNotes): Promise<MemoryItem[]>;
-  /** The notes that fit a question, best first, as `memory.query` finds them. @throws MemoryError as `memory.query` */
-  search(query: SearchNotes): Promise<MemoryHit[]>;
   /** How many notes are in use. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
   count(of: NotesOf): Promise<number>;
   /**
@@ -120,23 +91,15 @@ export interface NotesApi {
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   context(of: NotesContext): Promise<string | null>;
-  /** All notes in use, to be written to a file. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
-  export(of: NotesOf): Promise<ExportedNotes>;
 }
 
 /** What the `NotesApi` takes. */
 export interface NotesApiRuntime extends WriteRuntime {
-  readonly config: WriteConfig & SearchRuntime["config"] & { readonly notes: NotesOptions };
+  readonly config: WriteConfig & { readonly notes: NotesOptions };
 }
 
 const ofSchema = z.strictObject({ scope: scopeField });
 const listSchema = ofSchema.extend({ limit: pageRows, after: z.string().optional() });
-// What is asked, `queryMemories` looks at.
-const searchSchema = z.looseObject({
-  scope: scopeField,
-  kinds: z.never("only notes are searched here: use memory.query").optional(),
-  return: z.never("hits come as they are: memory.query writes them as models are given them").optional(),
-});
 const contextSchema = ofSchema.extend({ agent: z.string().optional() });
 const who = { actor: storableText.default("api"), reason: storableText.max(2_000).optional() };
 const removeSchema = ofSchema.extend({ ...who, ifRevision: revisionNumber.optional() });
@@ -146,12 +109,8 @@ const purgeSchema = ofSchema.extend({ ...who, dryRun: z.boolean().default(false)
 export function createNotesApi(deps: NotesApiRuntime): NotesApi {
   const { db } = deps;
   return {
-    list: async (page) => listNotes(db, parseOfApp(listSchema, page, "page of notes")),
-    search: async (query) => {
-      const asked = parseOfApp(searchSchema, query, "search of notes");
-      const { hits, budgetTokens } = await queryMemories(deps, { ...query, ...asked, kinds: ["note"] });
-      return fittingHits(hits, budgetTokens);
-    },
+    list: async (page) =>
+      listMemories(db, { ...parseOfApp(listSchema, page, "page of notes"), kinds: ["note"] }),
     count: async (of) => countNotes(db, parseOfApp(ofSchema, of, "count of notes").scope),
     remove: async (id, access) => {
       const change = {
@@ -167,7 +126,6 @@ export function createNotesApi(deps: NotesApiRuntime): NotesApi {
       return eraseAppMemories(db.patient, { ...parseOfApp(purgeSchema, what, "purge of notes"), only });
     },
     context: async (of) => notesContext(deps, parseOfApp(contextSchema, of, "context")),
-    export: async (of) => exportNotes(deps, parseOfApp(ofSchema, of, "export of notes").scope),
   };
 }
 
@@ -184,10 +142,6 @@ function parseOfApp<
   return { ...options, scope: parseAppScope((options as { scope?: unknown }).scope) };
 }
 
-function listNotes(db: Connection, page: ListNotes): Promise<MemoryItem[]> {
-  return listMemories(db, { ...page, kinds: ["note"] });
-}
-
 async function notesContext({ db, config, logger }: NotesApiRuntime, { scope, agent }: NotesContext) {
   const { name, limit } = appNotes(config.notes, scope.appId);
   const categories = [...readableCategories(config.policy, agent ?? null)];
@@ -195,25 +149,4 @@ async function notesContext({ db, config, logger }: NotesApiRuntime, { scope, ag
   const fields = { step: "recall", appId: scope.appId, notes: notes.length };
   logger.info(`🧠 Retrieved ${notes.length} memories for app ${scope.appId}`, fields);
   return noteBlock(notes, name);
-}
-
-const mostListed = 1_000;
-
-async function exportNotes({ db, config, clock }: NotesApiRuntime, scope: AppScope): Promise<ExportedNotes> {
-  const notes: MemoryItem[] = [];
-  for (let page = mostListed; page === mostListed; ) {
-    const found = await listNotes(db.patient, { scope, limit: mostListed, after: notes.at(-1)?.id });
-    notes.push(...found);
-    page = found.length;
-  }
-  const { name: appName } = appNotes(config.notes, scope.appId);
-  return { scope, appName, exportedAt: clock().toISOString(), notes: notes.map(exportedNote) };
-}
-
-function exportedNote(note: MemoryItem): ExportedNote {
-  const { id, text, category, importance, pinned, tags, metadata, source, createdAt, updatedAt } = note;
-  return {
-    ...{ id, text, category, importance, pinned, tags, metadata, threadId: source?.threadId ?? null },
-    ...{ createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() },
-  };
 }

@@ -19,7 +19,7 @@ const noteWriter = "worker:note";
  * note's id, or that of the note that says the same; null when nothing is noted.
  *
  * @param content null when nothing was worth noting.
- * @throws MemoryError `LEASE_LOST` when another worker took the task over; nothing is written then.
+ * @throws LeaseLost when another worker took the task over; nothing is written then.
  */
 export async function saveNote(
   deps: NotesRuntime,

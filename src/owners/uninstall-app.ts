@@ -71,7 +71,7 @@ export async function uninstallApp(
   return { endedThreads, ...erased, deletedItems: await eraseAppItems(db.patient, scope) };
 }
 
-/** Items deleted in one statement, so that no lock is held for long. */
+/** Items deleted in one statement, so that no lock lasts long. */
 const itemsAtOnce = 1_000;
 
 /** Deletes the items of the app's own store, with their vectors, and returns how many there were. */

@@ -1,8 +1,6 @@
-import type { WriteConfig } from "../memories/write/write-runtime.js";
-import type { Database } from "../postgres/database.js";
+import type { Connection } from "../postgres/connection.js";
 import type { AppScope } from "../scope/scope.js";
 import { type ListedOwner, type ListOwners, listOwners } from "./list-owners.js";
-import { type Merged, type MergeUsers, mergeUsers } from "./merge-users.js";
 import { type UninstallApp, type Uninstalled, type UninstallRuntime, uninstallApp } from "./uninstall-app.js";
 
 /** The users that something is kept of. For operators: nothing here belongs in reach of an agent. */
@@ -14,20 +12,6 @@ export interface UsersApi {
    * @throws MemoryError `INVALID_INPUT`
    */
   list(page?: ListOwners): Promise<ListedOwner[]>;
-  /**
-   * Makes all that is kept of one user another's, of the same tenant: threads with their checkpoints, memories, episodes,
-   * requests for consent, audit trail and events; the one it came from is empty afterwards. Or, of an app, the
-   * conversations that were begun there before anybody signed in. Where memories of both meet, the rules of writing
-   * decide. In one transaction, so an interrupted merge has done nothing.
-   *
-   * @example
-   * ```ts
-   * const { threads, memories } = await memory.users.merge({ from: { userId: "guest-7f3a" }, to: { userId: "ana" } });
-   * ```
-   * @throws MemoryError `INVALID_INPUT` for two tenants, or one user twice; `NOT_FOUND` for a thread that the app has
-   *   not; `SCOPE_REQUIRED`, `BUSY`
-   */
-  merge(merge: MergeUsers): Promise<Merged>;
 }
 
 /** The apps that something is kept of: notes, procedures, and conversations of nobody in particular. */
@@ -49,15 +33,9 @@ export interface AppsApi {
   uninstall(app: AppScope, options?: UninstallApp): Promise<Uninstalled>;
 }
 
-/** What merging takes. */
-export interface OwnersRuntime {
-  readonly db: Database;
-  readonly config: WriteConfig;
-}
-
-/** The `UsersApi` on `deps`. */
-export function createUsersApi(deps: OwnersRuntime): UsersApi {
-  return { list: (page) => listOwners(deps.db, "users", page), merge: (merge) => mergeUsers(deps, merge) };
+/** The `UsersApi` on `db`. */
+export function createUsersApi(db: Connection): UsersApi {
+  return { list: (page) => listOwners(db, "users", page) };
 }
 
 /** The `AppsApi` on `deps`. */

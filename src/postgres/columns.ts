@@ -20,30 +20,30 @@ export type Columns = Readonly<Record<string, Column<unknown>>>;
 
 /** A row of `Of` as an object. */
 export type RowOf<Of extends Columns, Times = string> = {
-  readonly [Field in keyof Of]: Of[Field] extends Column<infer Value> ? Held<Value, Times> : never;
+  readonly [Field in keyof Of]: Of[Field] extends Column<infer Value> ? Stored<Value, Times> : never;
 };
 
-type Held<Value, Times> = Value extends Time ? Times : Value;
+type Stored<Value, Times> = Value extends Time ? Times : Value;
 
 /** SQL in place of a column, by field. */
 export type Instead<Of extends Columns> = { readonly [Field in keyof Of]?: Sql };
 
-const held =
+const columnOf =
   <Default>(type: string) =>
   <Value extends Default | null = Default>(name: string): Column<Value> => ({ name, type });
 
 /** Columns by their name, and what they hold where that is less or may be null: `text<MemoryKind>("kind")`. */
 export const column = {
-  uuid: held<string>("uuid"),
-  text: held<string>("text"),
-  texts: held<readonly string[]>("text[]"),
-  integer: held<number>("integer"),
-  integers: held<readonly number[]>("integer[]"),
-  bigint: held<number>("bigint"),
-  real: held<number>("real"),
-  boolean: held<boolean>("boolean"),
-  time: held<Time>("timestamptz"),
-  json: held<unknown>("jsonb"),
+  uuid: columnOf<string>("uuid"),
+  text: columnOf<string>("text"),
+  texts: columnOf<readonly string[]>("text[]"),
+  integer: columnOf<number>("integer"),
+  integers: columnOf<readonly number[]>("integer[]"),
+  bigint: columnOf<number>("bigint"),
+  real: columnOf<number>("real"),
+  boolean: columnOf<boolean>("boolean"),
+  time: columnOf<Time>("timestamptz"),
+  json: columnOf<unknown>("jsonb"),
 };
 
 /** The columns of `fields`. */

@@ -25,7 +25,7 @@ export interface MigrateOptions {
  * Safe from several processes at once: one works, the others wait and find nothing left to do. Everything is one
  * transaction, so that after a failure nothing was done, and so that a pooler lends it one session.
  *
- * @throws MemoryError `SCHEMA_TOO_NEW`, `MIGRATION_CHANGED`, `LANGUAGE_DIFFERS`, `PERMISSION_DENIED`, `VECTOR_MISSING`,
+ * @throws MemoryError `SCHEMA_DIFFERS`, `PERMISSION_DENIED`, `PEER_MISSING`,
  *   `DATABASE_UNAVAILABLE`.
  */
 export async function migrate(database: Database, options: MigrateOptions): Promise<string[]> {
@@ -91,7 +91,7 @@ async function ensureVectorExtension(client: ClientBase, isEmbedded: boolean): P
   } catch (cause) {
     const denied = errorCodeOf(cause) === "42501";
     throw new MemoryError(
-      denied ? "PERMISSION_DENIED" : "VECTOR_MISSING",
+      denied ? "PERMISSION_DENIED" : "PEER_MISSING",
       denied
         ? "Embeddings need the extension pgvector: have an administrator run `create extension vector` in this database."
         : `Embeddings need pgvector 0.7 or later, which this ${isEmbedded ? packageOfVector : serverVector}, or create ` +

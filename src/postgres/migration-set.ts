@@ -41,7 +41,7 @@ function shippedMigrations({ folder }: MigrationSet): (Migration & { readonly st
  * names.
  *
  * @param searchPath schemas whose types the files may use, besides the one they create tables in.
- * @throws MemoryError `SCHEMA_TOO_NEW`, `MIGRATION_CHANGED`
+ * @throws MemoryError `SCHEMA_DIFFERS`
  */
 export async function runMigrationSet(
   client: ClientBase,
@@ -108,7 +108,7 @@ function checkRecorded(recorded: Migration[], shipped: Migration[], schemaName: 
   const unknown = recorded.find(({ name }) => !known.has(name));
   if (unknown) {
     throw new MemoryError(
-      "SCHEMA_TOO_NEW",
+      "SCHEMA_DIFFERS",
       `Schema "${schemaName}" was set up by a newer mnemograph: it has migration ${unknown.name}, ` +
         "which this version does not know. Update the package.",
     );
@@ -116,7 +116,7 @@ function checkRecorded(recorded: Migration[], shipped: Migration[], schemaName: 
   const changed = recorded.find(({ name, checksum }) => checksum !== "" && known.get(name) !== checksum);
   if (changed) {
     throw new MemoryError(
-      "MIGRATION_CHANGED",
+      "SCHEMA_DIFFERS",
       `Migration ${changed.name} of schema "${schemaName}" is not the one that was run: its file was changed. ` +
         "Reinstall the package; to change the schema, add a new migration.",
     );

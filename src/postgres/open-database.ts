@@ -14,7 +14,7 @@ import { prepareSession } from "./session-settings.js";
  * A `pg.Pool`, as much of it as its own declarations need not be there for: two versions of them in one program are not
  * the same type, and without any everything would pass for a pool.
  */
-export interface PostgresPool {
+interface PostgresPool {
   connect(): Promise<unknown>;
   query(text: string): Promise<unknown>;
   end(): Promise<void>;

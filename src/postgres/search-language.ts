@@ -6,7 +6,7 @@ import { identifier } from "./connection.js";
  * Records that words of `schemaName` are indexed with the text search configuration `language`, unless another one is
  * recorded and anything was indexed with it.
  *
- * @throws MemoryError `LANGUAGE_DIFFERS`
+ * @throws MemoryError `SCHEMA_DIFFERS`
  */
 export async function recordSearchLanguage(
   client: ClientBase,
@@ -26,7 +26,7 @@ export async function recordSearchLanguage(
   const recorded = rows[0]?.configuration;
   if (recorded === undefined || recorded === language) return;
   throw new MemoryError(
-    "LANGUAGE_DIFFERS",
+    "SCHEMA_DIFFERS",
     `Words of schema "${schemaName}" are indexed with the language "${recorded}", and retrieval.language is ` +
       `"${language}": searches would miss them. Configure "${recorded}"; or export, and import into a schema that was ` +
       "set up with the other language.",

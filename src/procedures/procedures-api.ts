@@ -70,7 +70,7 @@ async function requireSeen(tx: Connection, address: ThreadAddress, seen: SeenThr
 }
 
 /** Which conversation becomes numbered steps. */
-export interface ProcedureInput {
+interface ProcedureInput {
   readonly scope: Scope;
   readonly threadId: string;
   /** What the steps are for. A procedure written again under the same title takes the old one's place. @default the model's */
@@ -100,8 +100,7 @@ export interface ProceduresApi {
    * that read as instructions to a model against its user come back in quarantine.
    *
    * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `FORGOTTEN` when the thread
-   *   or its user was forgotten meanwhile, and what the model fails with: `MODEL_OUTPUT_INVALID`, `MODEL_TIMEOUT`,
-   *   `MODEL_FAILED`.
+   *   or its user was forgotten meanwhile, and what the model fails with: `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`.
    */
   write(input: ProcedureInput): Promise<MemoryItem | null>;
 }

@@ -1,12 +1,36 @@
+import type { PendingConsent } from "../consents/consent-lines.rule.js";
+import {
+  type Conversation,
+  type ConversationRow,
+  conversationOf,
+} from "../conversation/find-conversation.js";
+import type { ChangeEvent } from "../memories/changes/change-line.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryOf } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { candidatesOf, type FoundMemory, type MemoryCandidate } from "../search/memory-hits.js";
 import { type RecallStatement, recallStatement } from "./recall-statement.js";
-import { type NewsRow, newsOf, type ToldNews } from "./told-news.js";
+
+/** A line of the delta header. */
+export interface RecalledChange {
+  readonly rev: number;
+  readonly event: ChangeEvent;
+  readonly line: string;
+}
 
 /** All that one recall found. */
-export interface RecallResult extends ToldNews {
+export interface RecallResult {
+  /** Undefined for a thread not seen before, null for another scope's: then nothing else was read. */
+  readonly conversation: Conversation | null | undefined;
+  /** Revision of the owner's memories. */
+  readonly revision: number;
+  /** The revision the thread was last told of. */
+  readonly revSeen: number;
+  readonly changeCount: number;
+  /** The most important changes since, most important first. */
+  readonly changes: readonly RecalledChange[];
+  /** What waits for the user's consent, newest first. */
+  readonly consents: readonly PendingConsent[];
   /** Whether the question asks for no memory in particular. */
   readonly broad: boolean;
   /** What is always shown: pinned memories first, then most important first. */
@@ -25,7 +49,11 @@ export interface RecallResult extends ToldNews {
 /** A row of a list; without its memory where a hit has that. */
 type ListedMemory = Omit<FoundMemory, "memory"> & { readonly memory: MemoryJson | null };
 
-interface Row extends NewsRow {
+interface Row extends Pick<RecallResult, "changes" | "consents"> {
+  conversation: ConversationRow | null;
+  revision: number | null;
+  trimmed_to: number | null;
+  change_count: number;
   broad: boolean;
   known_count: number;
   known_cut: boolean;
@@ -44,7 +72,13 @@ export async function findRecall(
   const memories = new Map(written.map(({ ref, memory }) => [ref, memoryOf(memory)]));
   const listOf = (name: string) => listed(found.memories, name, memories);
   return {
-    ...newsOf(found),
+    conversation: conversationOf(found.conversation),
+    revision: found.revision ?? 0,
+    // A new thread is told of no changes: all that is known is news to it.
+    revSeen: Math.max(found.conversation?.rev_seen ?? found.revision ?? 0, found.trimmed_to ?? 0),
+    changeCount: found.change_count,
+    changes: found.changes,
+    consents: found.consents,
     broad: found.broad,
     profile: listOf("profile"),
     rest: listOf("rest"),

@@ -9,7 +9,7 @@ import { contained, containedLine, withoutHeadings } from "../text/contained-tex
 import { readTokens } from "../text/estimate-tokens.js";
 import { messageText } from "../text/message-text.js";
 import { lineOf, type MemoryLine, type MemorySection, sectionHeadings, sectionOf } from "./memory-lines.js";
-import { answerOf, partOf, type Recalled, type RecalledMemories } from "./recalled.js";
+import { durationOf, partOf, type Recalled, type RecalledMemories } from "./recalled.js";
 
 /** What the memory block ends with. */
 const memoryRequest = "Answer consistently using the memory and conversation above.";
@@ -198,14 +198,13 @@ export function shownBy(recalled: Recalled): ShownRound {
   );
   const { rest: _, ...used } = parts;
   const found = [...memories.relevant, ...memories.episodes];
-  const answered = answerOf(recalled);
+  const recallMs = durationOf(recalled);
   return {
     ...{ revision: changes.revision, memoryIds: Object.values(used).flat(), parts },
     scores: Object.fromEntries(found.map(({ memory: { id }, score }) => [id, score])),
     similarity: bestSimilarity(found),
-    ...(answered && { recallMs: answered.tookMs }),
+    ...(recallMs !== undefined && { recallMs }),
     ...{ summaryId: summary?.id ?? null, leftOut: memories.leftOut },
-    block: recalled.traced ? memoryBlock(recalled) : null,
   };
 }
 

@@ -30,54 +30,14 @@ export function sectionOf(part: ShownPart, memory: MemoryItem): MemorySection {
 
 /** The line with which `part` shows `memory`. @param place in the part: notes are numbered */
 export function lineOf(part: ShownPart, memory: MemoryItem, place: number): MemoryLine {
-  if (part === "profile") return writtenLine(memory, "slot");
-  if (part !== "notes") return writtenLine(memory, part === "episodes" ? "episode" : "labelled");
-  const line = noteLine(memory, place);
-  return { line, tokens: tokensOf(line) };
+  const line = part === "notes" ? noteLine(memory, place) : `- ${shownLine(memory, wordsOf(memory, part))}`;
+  // A line's end is no part of the words around it: lines and sections can be counted one by one.
+  return { line, tokens: readTokens(`\n${line}`).tokens };
 }
 
-/** How a memory is written, but for notes. */
-type Form = "slot" | "labelled" | "episode";
-
-interface Written extends MemoryLine {
-  readonly form: Form;
-  /** What the line was made of. */
-  readonly made: Pick<MemoryItem, "key" | "value" | "text" | "category" | "turns" | "origin" | "trust">;
-}
-
-/**
- * Lines as they were last written: a block is measured several times before it is known to fit, and a memory that is held
- * is shown in one recall after the other.
- */
-const writtenLines = new WeakMap<MemoryItem, Written>();
-
-function writtenLine(memory: MemoryItem, form: Form): MemoryLine {
-  const known = writtenLines.get(memory);
-  if (known !== undefined && known.form === form && isMadeOf(known.made, memory)) return known;
-  const { key, value, text, category, turns, origin, trust } = memory;
-  const line = `- ${shownLine(memory, wordsOf(memory, form))}`;
-  const made = { key, value, text, category, turns, origin, trust };
-  const written: Written = { form, line, tokens: tokensOf(line), made };
-  writtenLines.set(memory, written);
-  return written;
-}
-
-/** Whoever was given a memory may have changed it since. */
-function isMadeOf(made: Written["made"], memory: MemoryItem): boolean {
-  return (
-    made.text === memory.text &&
-    made.key === memory.key &&
-    made.value === memory.value &&
-    made.category === memory.category &&
-    made.turns === memory.turns &&
-    made.origin === memory.origin &&
-    made.trust === memory.trust
-  );
-}
-
-function wordsOf({ key, value, text, category, turns }: MemoryItem, form: Form): string {
-  if (form === "labelled") return `[${category}] ${text}`;
-  if (form === "slot") return key !== null && value !== null ? `${key}: ${value}` : text;
+function wordsOf({ key, value, text, category, turns }: MemoryItem, part: ShownPart): string {
+  if (part === "profile") return key !== null && value !== null ? `${key}: ${value}` : text;
+  if (part !== "episodes") return `[${category}] ${text}`;
   return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;
 }
 
@@ -88,9 +48,4 @@ const episodeCharacters = 150;
 function beginning(text: string): string {
   const line = onOneLine(text);
   return line.length <= episodeCharacters ? line : `${headAtWord(line, episodeCharacters)}...`;
-}
-
-/** A line's end is no part of the words around it: lines and sections can be counted one by one. */
-function tokensOf(line: string): number {
-  return readTokens(`\n${line}`).tokens;
 }

@@ -1,30 +1,12 @@
 import type { Span } from "@opentelemetry/api";
-import { z } from "zod";
-import { givenMessages } from "../conversation/given-messages.js";
-import type { RecordInput } from "../conversation/record.js";
 import { MemoryError } from "../errors.js";
 import { type EventStep, eventNode } from "../events/event-log.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import type { MemoryHit } from "../search/rank-memories.rule.js";
-import { messageText } from "../text/message-text.js";
-import type { Redactor } from "../text/redactor.js";
-import { answerOf, type Recalled } from "./recalled.js";
+import type { Recalled } from "./recalled.js";
 import type { Remembered } from "./remember.js";
-
-export const telemetryOptionsSchema = z.strictObject({
-  /**
-   * Whether spans carry questions and what was found, and log lines what errors of models and of the database say,
-   * which may quote a conversation. Events and tables never do.
-   *
-   * @default false
-   */
-  content: z.boolean().default(false),
-});
-
-/** What spans and log lines may say. */
-export interface TelemetryConfig extends z.input<typeof telemetryOptionsSchema> {}
 
 /** `db`, with what goes over the wire counted; a transaction's begin and commit are two. */
 function countRoundTrips(db: Database): { readonly db: Database; readonly roundTrips: () => number } {
@@ -103,13 +85,11 @@ function open(span: Span): OpenSpan {
   };
 }
 
-/** What a span says about a result. Counts, names and numbers; texts only in `content`. */
+/** What a span says about a result: counts, names and numbers, and never texts. */
 export interface SpanReport {
   readonly status?: "ok" | "error" | "skipped";
   /** Names without their prefix. */
   readonly attributes?: Readonly<Record<string, string | number | boolean | null | undefined>>;
-  /** What was asked and found: kept only where it is asked for. */
-  readonly content?: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 /** What is done within a span: its name after "mnemograph.", and the step its events are counted under. */
@@ -144,11 +124,7 @@ export type Observe = <Result>(
  * Spans `mnemograph.<name>` with the attributes `mnemograph.op`, `.node`, `.step`, `.status`, `.round_trips` and what
  * the report gives.
  */
-export function createObserve(
-  db: Database,
-  { content: withContent }: { readonly content: boolean },
-  redactor: Redactor,
-): Observe {
+export function createObserve(db: Database): Observe {
   return (observed, work, report) =>
     withSpan(`mnemograph.${observed.name}`, async (span) => {
       if (!span.recording) return work(db);
@@ -157,10 +133,8 @@ export function createObserve(
       const counting = countRoundTrips(db);
       try {
         const result = await work(counting.db);
-        const { status = "ok", attributes = {}, content = {} } = report?.(result) ?? {};
-        // Where it cannot be redacted it is left out.
-        const told = withContent ? await redactor.json(content).catch(() => ({})) : {};
-        span.set(prefixed({ ...attributes, ...told, status }));
+        const { status = "ok", attributes = {} } = report?.(result) ?? {};
+        span.set(prefixed({ ...attributes, status }));
         return result;
       } finally {
         // Graphs of background work have a connection of their own.
@@ -170,58 +144,47 @@ export function createObserve(
     });
 }
 
-type Values = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
+type Values = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 function prefixed(values: Values) {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) =>
-      value === null || value === undefined
-        ? []
-        : [[`mnemograph.${name}`, typeof value === "object" ? [...value] : value] as const],
+      value === null || value === undefined ? [] : [[`mnemograph.${name}`, value] as const],
     ),
   );
 }
 
 /** What a span says about a recall. */
-export function reportRecalled(query: string | undefined) {
-  return (recalled: Recalled): SpanReport => {
-    const { memories, changes, gap, recent, leftOut, summary } = recalled;
-    const hits = [...memories.relevant, ...memories.episodes];
-    return {
-      attributes: {
-        hits: hits.length,
-        profile: memories.profile.length,
-        notes: memories.notes.length,
-        rest: memories.rest.length,
-        left_out: memories.leftOut,
-        changes: changes.count,
-        gap_messages: gap.length,
-        recent_messages: recent.length,
-        left_out_messages: leftOut?.messages ?? 0,
-        summarized: summary !== null,
-        similarity: bestSimilarity(hits),
-        timed_out: memories.timedOut,
-        "recall.path": answerOf(recalled)?.path,
-      },
-      content: { query, results: hits.map(({ memory }) => memory.text) },
-    };
+export function reportRecalled(recalled: Recalled): SpanReport {
+  const { memories, changes, gap, recent, leftOut, summary } = recalled;
+  const hits = [...memories.relevant, ...memories.episodes];
+  return {
+    attributes: {
+      hits: hits.length,
+      profile: memories.profile.length,
+      notes: memories.notes.length,
+      rest: memories.rest.length,
+      left_out: memories.leftOut,
+      changes: changes.count,
+      gap_messages: gap.length,
+      recent_messages: recent.length,
+      left_out_messages: leftOut?.messages ?? 0,
+      summarized: summary !== null,
+      similarity: bestSimilarity(hits),
+      timed_out: memories.timedOut,
+    },
   };
 }
 
 /** What a span says about a query. */
-export function reportHits(query: string | undefined) {
-  return ({ hits }: { readonly hits: readonly MemoryHit[] }): SpanReport => ({
-    attributes: { hits: hits.length, similarity: bestSimilarity(hits) },
-    content: { query, results: hits.map(({ memory }) => memory.text) },
-  });
+export function reportHits({ hits }: { readonly hits: readonly MemoryHit[] }): SpanReport {
+  return { attributes: { hits: hits.length, similarity: bestSimilarity(hits) } };
 }
 
 /** What a span says about the end of a round. */
-export function reportRemembered(input: RecordInput) {
-  return ({ remembered: { recorded, summary } }: { remembered: Remembered }): SpanReport => ({
-    attributes: { recorded, summary: summary.started ? "started" : summary.reason },
-    content: { messages: givenMessages(input.messages).map(messageText) },
-  });
+export function reportRemembered({ remembered }: { readonly remembered: Remembered }): SpanReport {
+  const { recorded, summary } = remembered;
+  return { attributes: { recorded, summary: summary.started ? "started" : summary.reason } };
 }
 
 /** What a span says about background work that ended with `status`. */

@@ -10,7 +10,6 @@ import { memoryHits } from "../search/memory-hits.js";
 import type { HitSelection, SearchedVector } from "../search/memory-signals.js";
 import { asksForAll, questionTerms, type SeenOwners, seenOwners } from "../search/question-terms.js";
 import type { Question } from "../search/read-question.js";
-import { toldNews } from "./told-news.js";
 
 /** What one recall asks for. */
 export interface RecallStatement {
@@ -164,7 +163,6 @@ function selectionSlots(scope: Scope, { filter, vector }: HitSelection): HitSele
   };
 }
 
-/** The statement that `recall.sql` shows. */
 function composeRecall(db: Connection, input: RecallStatement): Sql {
   const { known, asked, address, limits } = input;
   const appId = address.scope.appId ?? "";
@@ -172,13 +170,22 @@ function composeRecall(db: Connection, input: RecallStatement): Sql {
   const seen = seenOwners(db, address.scope, sql`coalesce((select owned from conversation), true)`);
   const terms = asked && questionTerms(db, seen.owners, asked.question);
   const hits = asked && terms && memoryHits(db, { ...seen, ...terms }, asked.selection);
-  const news = toldNews(db, seen.owners, { ...input, appId, categories: known.categories });
   return sql`
     with
     -- The thread, its summary and what was said since.
     conversation as materialized (${conversationRow(db, address, limits)}),
     ${seen.ctes},
-    ${news.ctes},
+    -- The owner that news and revisions are of.
+    told_owner as materialized (
+      select id, revision, changes_trimmed_to from ${seen.owners} order by is_user desc limit 1
+    ),
+    -- What this thread was not told of, and what waits for the user's consent.
+    news as materialized (
+      select * from ${db.schema}.round_news(
+        array(select id from ${seen.owners}), (select id from told_owner), (select rev_seen::bigint from conversation),
+        ${known.categories}::text[], ${appId}, ${input.changes}, ${input.consents}, ${db.now()}
+      )
+    ),
     ${terms && hits ? sql`${terms.ctes},${hits.ctes},` : empty}
     ${knownMemories(db, seen.owners, appId, known)},
     -- All memories of this recall; those of a list with their places in it. What is a hit as well is written once.
@@ -190,7 +197,12 @@ function composeRecall(db: Connection, input: RecallStatement): Sql {
       ${hits ? sql`union all select list, ref, signals, memory from ${hits.found}` : empty}
     )
     select
-      ${news.columns},
+      (select row_to_json(c) from conversation c) as conversation,
+      (select revision from told_owner)::float8 as revision,
+      (select changes_trimmed_to from told_owner)::float8 as trimmed_to,
+      (select change_count from news) as change_count,
+      (select changes from news) as changes,
+      (select consents from news) as consents,
       ${asked ? asksForAll(db, asked.question) : sql`true`} as broad,
       (select count(*) from known_memory)::int as known_count,
       exists (

@@ -16,7 +16,6 @@ import {
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
-import type { Holding } from "../search/held/holding.js";
 import { noFilter } from "../search/memory-filter.rule.js";
 import { searchedBy } from "../search/memory-hits.js";
 import { defaultKinds } from "../search/query-memories.js";
@@ -27,9 +26,8 @@ import { storedMessage } from "../text/message-codec.js";
 import { headOf, isStorable } from "../text/storable-text.js";
 import { findRecall, type RecallResult } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
-import { findHeldRecall } from "./held-recall.js";
 import type { RecallStatement } from "./recall-statement.js";
-import { answeredBy, copyOfMemories, type Recalled, selectMemories } from "./recalled.js";
+import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
 
 /** Which round memory is asked about. */
 export interface RecallInput {
@@ -44,13 +42,7 @@ export interface RecallInput {
   readonly query?: string | undefined;
   /** The agent that will read it: only its categories are recalled. @default no restriction */
   readonly agent?: string | undefined;
-  /**
-   * Whether what waits for the user's consent is told: only to agents that can say what the user decided.
-   *
-   * @default false
-   */
-  readonly consents?: boolean | undefined;
-  /** "passive": the conversation alone, no memories. @default `retrieval.mode` */
+  /** "passive": the conversation alone, no memories. @default "active" */
   readonly mode?: RecallMode | undefined;
 }
 
@@ -62,7 +54,7 @@ const shownChanges = 3;
 const fewestSlotTokens = 5;
 /** Tokens of a short line of the rest, "- [knowledge] The user plays chess.": reading for more would cost each turn. */
 const fewTokens = 15;
-/** Requests for consent shown: more questions than this no user answers. */
+/** Requests for consent shown to agents that can decide them: more questions than this no user answers. */
 const shownConsents = 3;
 
 /** What a recall takes. */
@@ -71,18 +63,17 @@ type RecallRuntime = SearchRuntime &
     readonly summaries: SummaryOptions;
     readonly conversation: ConversationOptions;
     readonly notes: NotesOptions;
-  }> & {
-    readonly holding: Holding;
-  };
+    readonly consent: { readonly ask: string };
+  }>;
 
 /**
  * All that memory knows for a round, in one round trip (after the embedding of the question, where there are
  * embeddings). A thread not seen before has no conversation yet, and is not made by this.
  *
- * A search that takes longer than `retrieval.timeoutMs` is stopped, and a second round trip reads all but what fits the
+ * A search that takes longer than two seconds is stopped, and a second round trip reads all but what fits the
  * question.
  *
- * @throws MemoryError `SCOPE_REQUIRED`, `THREAD_REQUIRED`, `INVALID_INPUT`, or `THREAD_FORBIDDEN` when the thread
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, or `THREAD_FORBIDDEN` when the thread
  *   belongs to another scope.
  */
 export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {
@@ -90,11 +81,11 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const { scope, ...asks } = parseScoped(inputSchema, input, "recall");
   const threadId = parseThreadId(asks.threadId);
   const { retrieval, policy } = deps.config;
-  const mode = asks.mode ?? retrieval.mode;
+  const mode = asks.mode ?? "active";
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
   const read = { ...readQuestion(query, deps.db.language, timeOf(deps)), vector: null };
-  const { found, question, timedOut, fromHeld } = await findInTime(deps, {
+  const { found, question, timedOut } = await findInTime(deps, {
     ...asks,
     ...{ scope, threadId, query, categories, question: read },
   });
@@ -121,13 +112,11 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
       top: found.changes,
     },
     consents: found.consents,
-    ...(retrieval.traces && { traced: true }),
   };
   const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
   reportNotes(deps, { scope, threadId }, fitting);
-  const tookMs = performance.now() - startedAt;
-  if (!fromHeld) return answeredBy({ path: "statement", tookMs }, fitting);
-  return answeredBy({ path: "held", tookMs }, { ...fitting, memories: copyOfMemories(fitting.memories) });
+  noteDuration(fitting, performance.now() - startedAt);
+  return fitting;
 }
 
 /** What the app is called that notes were found of. */
@@ -152,17 +141,17 @@ function reportNotes(
 }
 
 /** What one recall asks for, read. */
-interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds" | "consents"> {
+interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds"> {
   readonly query: string;
   /** Not embedded yet. */
   readonly question: EmbeddedQuestion;
   readonly categories: readonly string[];
 }
 
-/** What is asked of the database, or of what is held: without the question's vector. */
+/** What is asked of the database, without the question's vector. */
 function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStatement {
   const { scope, threadId, messageIds, query, question, categories } = asks;
-  const { budgetTokens, minSlotImportance, fill } = config.retrieval;
+  const { budgetTokens, minSlotImportance } = config.retrieval;
   return {
     // What cannot be stored is the id of no recorded message.
     address: { scope, threadId, messageIds: messageIds?.filter(isStorable) },
@@ -186,14 +175,14 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStateme
       ...categoriesShown(config.policy, categories),
       minImportance: minSlotImportance,
       most: Math.ceil(budgetTokens / fewestSlotTokens),
-      rest: fill ? Math.ceil(budgetTokens / fewTokens) : 0,
+      rest: Math.ceil(budgetTokens / fewTokens),
       // As many again are counted as left out.
       statements: 2 * Math.ceil(budgetTokens / fewTokens),
     },
     // As many as are kept.
     notes: scope.appId === undefined ? 0 : appNotes(config.notes, scope.appId).limit,
     changes: shownChanges,
-    consents: asks.consents ? shownConsents : 0,
+    consents: config.consent.ask === "tool" ? shownConsents : 0,
   };
 }
 
@@ -214,7 +203,6 @@ const inputSchema = z.strictObject({
   threadId: threadField,
   query: z.string().optional(),
   agent: z.string().optional(),
-  consents: z.boolean().optional(),
   messageIds: z.array(z.string()).optional(),
   mode: recallModeSchema.optional(),
 });
@@ -227,46 +215,29 @@ const unseen: Conversation = {
   ...{ lastSeq: -1, lastMessageId: null },
 };
 
-/** What a recall found, and how. */
+/** What a recall found. */
 interface FoundInTime {
   readonly found: RecallResult;
   /** What was asked. */
   readonly question: EmbeddedQuestion;
   readonly timedOut: boolean;
-  /** Whether its memories are those that are held. */
-  readonly fromHeld: boolean;
 }
 
 /** What there is for a recall; without its search when that takes too long, which a warning and an event tell of. */
 async function findInTime(deps: RecallRuntime, asks: ReadRecall): Promise<FoundInTime> {
-  const { db, config, holding } = deps;
+  const { db, config } = deps;
   const { timeoutMs } = config.retrieval;
   const statement = statementOf(deps, asks);
-  let embedding: Promise<EmbeddedQuestion> | undefined;
-  const embedded = async () => {
-    embedding ??= embed(deps, asks);
-    return withVector(statement, await embedding);
-  };
-  const foundBy = async (found: RecallResult, fromHeld: boolean): Promise<FoundInTime> => {
-    return { found, question: (await embedding) ?? asks.question, timedOut: false, fromHeld };
-  };
   try {
-    // Of what is held, who is shown no memories needs nothing.
-    const mayBeHeld = statement.known.categories.length > 0;
-    const held = mayBeHeld ? await findHeldRecall({ db, holding }, { statement, embedded }, timeoutMs) : null;
-    if (held) {
-      holding.owners.answered();
-      return await foundBy(held, true);
-    }
-    const found = await findRecall(db, await embedded(), timeoutMs);
-    if (mayBeHeld) holding.missed(statement.address.scope);
-    return await foundBy(found, false);
+    const question = await embed(deps, asks);
+    const found = await findRecall(db, withVector(statement, question), timeoutMs);
+    return { found, question, timedOut: false };
   } catch (error) {
     if (statement.asked === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
   }
   const found = await findRecall(db, { ...statement, asked: null }, timeoutMs);
   await reportTimeout(deps, statement.address);
-  return { found, question: asks.question, timedOut: true, fromHeld: false };
+  return { found, question: asks.question, timedOut: true };
 }
 
 async function embed(deps: RecallRuntime, { query, question }: ReadRecall): Promise<EmbeddedQuestion> {
@@ -286,9 +257,7 @@ async function reportTimeout(
   { scope, threadId }: ThreadAddress,
 ): Promise<void> {
   const { timeoutMs } = retrieval;
-  logger.warn(
-    `recall found nothing for the question within ${timeoutMs} ms (retrieval.timeoutMs) and goes on without`,
-  );
+  logger.warn(`recall found nothing for the question within ${timeoutMs} ms and goes on without`);
   const event = { step: "recall", op: "search", status: "error", detail: "timeout" } as const;
   await insertEvent(db, { scope, threadId, ...event }, { timeoutMs }).catch((error: unknown) => {
     logger.error(`an event could not be kept: ${messageOf(error)}`);

@@ -3,13 +3,12 @@ import type { PendingConsent } from "../consents/consent-lines.rule.js";
 import type { Conversation } from "../conversation/find-conversation.js";
 import type { ShownPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
-import { copyOfMemory, givesWay, type MemoryItem } from "../memories/item/memory.js";
+import { givesWay, type MemoryItem } from "../memories/item/memory.js";
 import { linksOf, type MemoryCandidate } from "../search/memory-hits.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
 import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
 import { type RecallMode, type SearchRuntime, shownFloor } from "../search/retrieval-options.js";
-import type { RecallResult } from "./find-recall.js";
-import type { RecalledChange } from "./told-news.js";
+import type { RecalledChange, RecallResult } from "./find-recall.js";
 
 /** Durable memories for a round. */
 export interface RecalledMemories {
@@ -32,7 +31,7 @@ export interface RecalledMemories {
   readonly leftOut: number;
   /** Set where there are more than that: of a category's free statements some two hundred are counted. */
   readonly leftOutAtLeast?: boolean;
-  /** Set when the search for what fits the question took too long (`retrieval.timeoutMs`), so that nothing of that is here. */
+  /** Set when the search for what fits the question took longer than two seconds, so that nothing of that is here. */
   readonly timedOut?: boolean;
 }
 
@@ -46,11 +45,11 @@ export interface Recalled {
   readonly processing: Conversation["processing"];
   /** The recorded messages after the summary's end, in order. */
   readonly gap: readonly BaseMessage[];
-  /** The oldest of them that are left out, since they are more than `conversation.maxGapMessages` or so; else null. */
+  /** The oldest of them that are left out, since they are more than 400 or so; else null. */
   readonly leftOut: Conversation["leftOut"];
   /** The last messages that the summary covers, to be shown word for word beside it: whole rounds, in order. */
   readonly recent: readonly BaseMessage[];
-  /** Ids of those of them whose text is not whole: they alone exceed `summaries.keepRecentTokens`. */
+  /** Ids of those of them whose text is not whole: they alone are longer than 2,000 tokens. */
   readonly shortened: readonly string[];
   /** The round that the summary ends with, where the gap holds no user's message. */
   readonly lastRound: readonly BaseMessage[];
@@ -73,31 +72,19 @@ export interface Recalled {
   };
   /** What waits for the user's consent and may be asked about, newest first; only where the recall asked for it. */
   readonly consents: readonly PendingConsent[];
-  /** Set where `retrieval.traces` asks to keep the memory block. */
-  readonly traced?: boolean;
 }
 
-/** How a recall was answered: from what this process holds of its owners, or by the statement that reads the tables. */
-type RecallPath = "held" | "statement";
+/** Kept beside the recalls: it says nothing about what is known. */
+const durations = new WeakMap<Recalled, number>();
 
-/** How a recall went. */
-export interface RecallAnswered {
-  readonly path: RecallPath;
-  readonly tookMs: number;
+/** Notes how long `recalled` took. */
+export function noteDuration(recalled: Recalled, milliseconds: number): void {
+  durations.set(recalled, milliseconds);
 }
 
-/** Kept beside the recalls: it says nothing of what is known, and nobody is to decide by it. */
-const answers = new WeakMap<Recalled, RecallAnswered>();
-
-/** Notes how `recalled` was answered. Returns it. */
-export function answeredBy(how: RecallAnswered, recalled: Recalled): Recalled {
-  answers.set(recalled, how);
-  return recalled;
-}
-
-/** How `recalled` was answered; undefined of a copy. */
-export function answerOf(recalled: Recalled): RecallAnswered | undefined {
-  return answers.get(recalled);
+/** How many milliseconds `recalled` took; undefined of a copy. */
+export function durationOf(recalled: Recalled): number | undefined {
+  return durations.get(recalled);
 }
 
 /** No memories. */
@@ -203,16 +190,3 @@ function fittingHits(
 const lateness = ({ memory }: MemoryHit) => (givesWay(memory) ? 1 : 0);
 
 const noFloor = { best: 0, each: 0 } as const;
-
-/** `memories`, each the caller's own: see `copyOfMemory`. */
-export function copyOfMemories(memories: RecalledMemories): RecalledMemories {
-  const items = (part: readonly MemoryItem[]) => part.map(copyOfMemory);
-  const hits = (part: readonly MemoryHit[]) =>
-    part.map((hit) => ({ ...hit, memory: copyOfMemory(hit.memory) }));
-  const { profile, relevant, episodes, related, rest, notes } = memories;
-  return {
-    ...memories,
-    ...{ profile: items(profile), relevant: hits(relevant), episodes: hits(episodes) },
-    ...{ related: items(related), rest: items(rest), notes: items(notes) },
-  };
-}

@@ -1,7 +1,8 @@
 import { type RecordInput, record } from "../conversation/record.js";
-import { episodeRange } from "../episodes/episode-text.rule.js";
+import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
 import { markTask, type ThreadTask } from "../jobs/thread-task.js";
 import type { MemoryOptions } from "../memories/item/memory-options.js";
+import { leavesNotes } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
 import type { SummaryClaim } from "../summaries/claim-summary.js";
 import { isRoundOpen, startSummary } from "../summaries/start-summary.js";
@@ -37,15 +38,17 @@ export async function remember(
   deps: Runtime<{
     readonly memories: MemoryOptions;
     readonly summaries: SummaryOptions;
-    readonly notes: { readonly enabled: boolean; readonly idleMs: number };
+    readonly notes: { readonly limit: number; readonly idleMs: number };
   }>,
   input: RecordInput,
 ): Promise<{ remembered: Remembered; due: DueTask[] }> {
   const { memories, summaries, notes } = deps.config;
   const extract = deps.hasModel && memories.extract;
-  const note = deps.hasModel && notes.enabled;
+  const note = deps.hasModel && leavesNotes(notes);
   const thread = await record(deps, input, {
-    extract: extract ? memories.extractAfter : undefined,
+    extract: extract
+      ? { messages: memories.extractAfterMessages, idleMs: memories.extractIdleMs }
+      : undefined,
     note: note ? notes : undefined,
   });
   const { recorded, lastSeq, threadRef, extractInMs } = thread;
@@ -57,7 +60,7 @@ export async function remember(
   if (await isRoundOpen(deps.db, threadRef, thread.messages))
     return ended({ started: false, reason: "round_open" });
 
-  if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, memories)) {
+  if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, episodeRule(memories))) {
     await markTask(deps.db, { threadRef, task: "compress" });
     due.push({ threadRef, task: "compress" });
   }

@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
-import type { OwnerRef, Scope } from "./scope.js";
+import type { Scope } from "./scope.js";
 
 /** A scope as its columns hold it: '' where it has no such id. */
 export interface ScopeColumns {
@@ -34,9 +34,9 @@ export interface AllListing {
   readonly tenantId?: string | undefined;
 }
 
-/** Whether the column `held` is of this tenant; any where none is named. */
-export function ofTenant(held: Sql, tenantId: string | undefined): Sql {
-  return tenantId === undefined ? sql`true` : sql`${held} = ${tenantId}`;
+/** Whether `column` is of this tenant; any where none is named. */
+export function ofTenant(column: Sql, tenantId: string | undefined): Sql {
+  return tenantId === undefined ? sql`true` : sql`${column} = ${tenantId}`;
 }
 
 /** Columns as a scope. */
@@ -56,9 +56,9 @@ export function idDigest(id: Sql | string | null): Sql {
   return sql`sha256(replace(${id}, E'\\\\', E'\\\\\\\\')::bytea)`;
 }
 
-/** Whether the column `held` has this id: found by its digest, decided by the id itself. */
-export function isId(held: Sql, id: Sql | string | null): Sql {
-  return sql`${idDigest(held)} = ${idDigest(id)} and ${held} = ${id}`;
+/** Whether `column` has this id: found by its digest, decided by the id itself. */
+export function isId(column: Sql, id: Sql | string | null): Sql {
+  return sql`${idDigest(column)} = ${idDigest(id)} and ${column} = ${id}`;
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -185,12 +185,4 @@ export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwn
   if (!row)
     throw new MemoryError("ID_TAKEN", "Another owner's ids have the digest of this scope's: use other ids.");
   return { ref: Number(row.id), revision: Number(row.revision), turns: Number(row.turns), now: row.now };
-}
-
-/**
- * Has copies of a locked owner read anew, which is for what ticks of rows do not tell: links of memories that are not
- * written themselves, messages that come between others.
- */
-export async function reloadOwner(tx: Connection, ownerRef: OwnerRef): Promise<void> {
-  await tx.query(sql`update ${tx.schema}.owner set reload_tick = tick where id = ${ownerRef}`);
 }

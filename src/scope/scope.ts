@@ -160,12 +160,12 @@ export interface ThreadAddress {
 /**
  * `input` as a thread id: any text that is not blank.
  *
- * @throws MemoryError `THREAD_REQUIRED`
+ * @throws MemoryError `INVALID_INPUT`
  */
 export function parseThreadId(input: unknown): string {
   if (typeof input === "string" && input.trim() !== "" && isStorable(input)) return input;
   throw new MemoryError(
-    "THREAD_REQUIRED",
+    "INVALID_INPUT",
     "Memory needs a thread id that is text and not blank: pass { configurable: { thread_id: … } } to a graph, threadId to a call.",
   );
 }

@@ -27,7 +27,7 @@ import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { defaultFloor, type SearchRuntime } from "./retrieval-options.js";
 
 /** A hit with its score taken apart. */
-export interface ExplainedHit extends MemoryHit {
+interface ExplainedHit extends MemoryHit {
   /** From 1. */
   readonly rank: number;
   /** What each signal adds; together, `score`. */
@@ -40,7 +40,7 @@ export interface ExplainedHit extends MemoryHit {
 }
 
 /** Why a memory is no hit, though the question has to do with it. */
-export type LeftOutReason =
+type LeftOutReason =
   /** Hardly alike: below the floor, or the `threshold` asked for. */
   | "floor"
   /** Better ones are `topK` already. */
@@ -58,7 +58,7 @@ export type LeftOutReason =
   | "expired";
 
 /** A memory that is no hit, and why. */
-export interface LeftOutMemory {
+interface LeftOutMemory {
   readonly memory: MemoryItem;
   readonly reason: LeftOutReason;
   /** The same in a sentence, with its figures. */
@@ -110,7 +110,14 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
     budgetTokens: shape.budgetTokens,
   };
   if (important.length > 0) {
-    return { ...explanation, hits: important.map(listedHit).map(explainListed), leftOut: [] };
+    const listed = important.map(listedHit);
+    const shown = fitting(listed, query);
+    const isShown = ({ memory: { id } }: MemoryHit) => shown.has(id);
+    return {
+      ...explanation,
+      hits: listed.filter(isShown).map(explainListed),
+      leftOut: listed.filter((hit) => !isShown(hit)).map((hit) => leftByRank(hit, listed, query)),
+    };
   }
   const ranking = rankedFor(deps, question, threshold);
   const weighed = weighMemories(candidates, ranking);

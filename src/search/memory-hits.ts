@@ -28,8 +28,13 @@ import { type AskedTerms, questionTerms, type SeenOwners, seenOwners } from "./q
 import type { MemoryLinks } from "./rank-memories.rule.js";
 import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
-import { manyMemories, toldLinks } from "./search-limits.rule.js";
 import { memoryScores } from "./word-scores.js";
+
+/** Links of a candidate that are told: some are of memories that are shown anyway. */
+const toldLinks = 3;
+
+/** Memories from which on the least similar one is unrelated to any question. */
+const manyMemories = 20;
 
 /** What a search finds. */
 export interface SearchedMemories {
@@ -88,7 +93,7 @@ export interface MemoryCandidate {
   /** Strength of its strongest link to another candidate; 0 without. */
   readonly relation: number;
   /** Those that it is most strongly linked to, strongest first: candidates or not, but visible. */
-  readonly linked: () => readonly MemoryItem[];
+  readonly linked: readonly MemoryItem[];
   /** The least similarity that any visible memory has, where there are many and all are known; else null. */
   readonly leastSimilarity: number | null;
 }
@@ -243,14 +248,14 @@ export function candidatesOf(
       return {
         ...{ lexical, source, thread, similarity, relation, leastSimilarity },
         memory: memories.get(row.ref) as MemoryItem,
-        linked: () => linked.flatMap((ref) => memories.get(ref) ?? []),
+        linked: linked.flatMap((ref) => memories.get(ref) ?? []),
       };
     });
 }
 
-/** What each candidate is linked to, strongest first; read of those alone that it is asked of. */
+/** What each candidate is linked to, strongest first. */
 export function linksOf(candidates: readonly MemoryCandidate[]): MemoryLinks {
-  return { get: (id) => candidates.find(({ memory }) => memory.id === id)?.linked() };
+  return new Map(candidates.map(({ memory, linked }) => [memory.id, linked]));
 }
 
 type Signals = readonly [

@@ -9,7 +9,6 @@ import type { StoreFilter } from "./memory-filter.rule.js";
 import type { MessageScores } from "./message-scores.js";
 import type { SeenOwners } from "./question-terms.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
-import { lookedAt } from "./search-limits.rule.js";
 import type { MemoryScores } from "./word-scores.js";
 
 /** Which memories a search may return. */
@@ -54,7 +53,16 @@ export interface MemorySearch {
 /** The best memories by one signal, which is their `value`. */
 export type RankedMemories = Cte<"ref" | "value">;
 
-/** How many memories or messages are looked at (see `lookedAt`), as expressions. */
+/** How many memories or messages are looked at for each candidate. */
+const lookedAt = {
+  /** Best matches of the question's words, of memories and of messages. */
+  matches: 8,
+  /** Nearest vectors, and of them those of visible memories: words bring in others. */
+  nearest: 4,
+  nearestVisible: 2,
+} as const;
+
+/** The same of a search, as expressions. */
 export type SearchSizes = Readonly<Record<"candidates" | keyof typeof lookedAt, Sql>>;
 
 /** The sizes of a search for `limit` candidates. */

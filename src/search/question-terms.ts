@@ -5,7 +5,18 @@ import { seenOwners as ownersOf } from "../scope/scope-predicates.js";
 import { type Cte, cte, float } from "./composed-statement.js";
 import type { Question } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
-import { mostCorrected, mostCounted, mostTerms } from "./search-limits.rule.js";
+
+/** Words that are corrected: each costs some milliseconds, hundreds of edits to stem and to look up. */
+const mostCorrected = 6;
+
+/**
+ * Terms asked for: of a longer question the rarest that some text has. Ten sentences have no more; a question of
+ * thousands of words would make a match of each message for each of them.
+ */
+const mostTerms = 64;
+
+/** Texts of an owner counted to tell which terms are rare: those with more all count as common. */
+const mostCounted = 20;
 
 /** Whose memories are searched: a row for the user and one for the app, where the scope names them. */
 export type SeenOwners = Cte<

@@ -66,7 +66,7 @@ function turnsOf({ kind, key, source }: MemoryItem): string[] {
 }
 
 /** What a memory is linked to, by its id, strongest first. */
-export type MemoryLinks = Pick<ReadonlyMap<string, readonly MemoryItem[]>, "get">;
+export type MemoryLinks = ReadonlyMap<string, readonly MemoryItem[]>;
 
 /** Related memories told with hits: one or two say what else is about it, more would crowd out what was asked for. */
 const mostRelated = 2;

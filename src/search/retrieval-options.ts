@@ -1,8 +1,6 @@
 import { z } from "zod";
 import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
-import { timerOption } from "../text/parse-input.js";
-import { heldOption } from "./held-options.js";
 
 /**
  * Every weight of retrieval, in one place.
@@ -76,89 +74,58 @@ export type RecallMode = z.output<typeof recallModeSchema>;
 
 export const retrievalOptionsSchema = z.strictObject({
   /**
-   * "passive" writes and does not recall: turns are shown their conversation and no memories. A run says otherwise by
-   * `memory_mode`, and a node by its option.
-   *
-   * @default "active"
-   */
-  mode: recallModeSchema.default("active"),
-  /**
-   * A text search configuration of PostgreSQL; "simple" where there is none for the language.
+   * A text search configuration of PostgreSQL; "simple" where there is none for the language. Set it before the first
+   * setup where users do not write English.
    *
    * @default "english"
    */
   language: z.string().min(1).default("english"),
   /**
-   * Slots of categories with context "rag" are always shown from this importance on; below, they go with the rest. The
-   * middle of the scale.
-   *
-   * @default 2.5
-   */
-  minSlotImportance: z.number().min(1).max(5).default(2.5),
-  /**
    * Least similarity of what is shown unasked. Without it, a tenth of the question's words, or a vector that stands out
-   * from what is unrelated in its space.
+   * from what is unrelated in its space. Set it where what is shown fits too little.
    */
   threshold: z.number().min(0).max(1).optional(),
-  /** Most hits shown unasked. @default 8 */
+  /** Most hits shown unasked. Raise it for models with long windows. @default 8 */
   topK: z.int().min(1).default(8),
-  /** Most episodes shown unasked. @default 3 */
-  topEpisodes: z.int().min(0).default(3),
-  /** Episodes farther than this are not shown, nearer ones are, with embeddings. Cosine distance alone. @default 0.4 */
+  /**
+   * Episodes farther than this are not shown, nearer ones are, with embeddings. Cosine distance alone: raise it for models
+   * whose vectors of a question and its answer are far apart.
+   *
+   * @default 0.4
+   */
   maxEpisodeDistance: z.number().min(0).max(2).default(0.4),
   /**
    * Tokens of memory shown unasked, headings and all, the conversation's summary apart: headings take some 110 of them.
+   * What is left of them is filled with what else is known, most important first. Lower it to make turns cheaper.
+   *
    * @default 1_500
    */
   budgetTokens: z.int().min(50).default(1_500),
-  /**
-   * Whether what is left of `budgetTokens` is filled with what else is known, most important first. Without, a turn is
-   * shown what is always shown and what fits it.
-   *
-   * @default true
-   */
-  fill: z.boolean().default(true),
-  /**
-   * Whether the memory block of each turn is kept word for word, for `threads.shown`, and for how long: true for 7 days.
-   * Without, the ids and scores of what it showed are: what is forgotten later is in no copy.
-   *
-   * @default false
-   */
-  traces: z
-    .union([
-      z.boolean(),
-      z.strictObject({
-        /** Days that a block is kept for, 1 to 3,650. */
-        keepDays: z.int().min(1).max(3_650),
-      }),
-    ])
-    .default(false),
-  /** Longest wait for the embedding of a question; recall goes on without it. @default 2_000 */
-  embedTimeoutMs: timerOption.min(1).default(2_000),
-  /**
-   * Longest time of a recall's search in the database; then the turn is told what is known without a question. Users
-   * notice a second; searches take milliseconds. Does not hold on the embedded database.
-   *
-   * @default 2_000
-   */
-  timeoutMs: timerOption.min(1).default(2_000),
-  /** Which owners this process holds in memory, and for how long; false for none. @default as `HeldConfig` says */
-  held: heldOption.prefault({}),
 });
-
-/** Days that memory blocks are kept for: long enough to look into what a user reports. */
-const defaultTraceDays = 7;
-
-/** For how many days memory blocks are kept that any process wrote down. */
-export function traceDays({ traces }: RetrievalOptions): number {
-  return typeof traces === "object" ? traces.keepDays : defaultTraceDays;
-}
 
 /** How memories are found. */
 export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}
 
+/** What goes with the settings and is none. */
+export const retrievalConstants = {
+  /**
+   * Slots of categories with context "rag" are always shown from this importance on; below, they go with the rest. The
+   * middle of the scale.
+   */
+  minSlotImportance: 2.5,
+  /** Most episodes shown unasked. */
+  topEpisodes: 3,
+  /** Longest wait for the embedding of a question; recall goes on without it. */
+  embedTimeoutMs: 2_000,
+  /**
+   * Longest time of a recall's search in the database; then the turn is shown what is known without a question. Users
+   * notice a second; searches take milliseconds. Does not hold on the embedded database.
+   */
+  timeoutMs: 2_000,
+};
+
 /** How memories are found. */
-export type RetrievalOptions = z.output<typeof retrievalOptionsSchema>;
+export type RetrievalOptions = z.output<typeof retrievalOptionsSchema> & Readonly<typeof retrievalConstants>;
 
 /** What a search takes. */
 export type SearchRuntime = Runtime<{

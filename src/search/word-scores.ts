@@ -3,15 +3,29 @@ import type { Connection } from "../postgres/connection.js";
 import { type Cte, cte, float } from "./composed-statement.js";
 import type { AskedTerms, SeenOwners } from "./question-terms.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
-import { expectedTerms, manyTexts, unseenTexts } from "./word-weights.rule.js";
 
-/** `rarityOf`. */
+/** Texts without any of the words, added to those there are: rarity among three texts says next to nothing. */
+const unseenTexts = 20;
+
+/**
+ * Of a long question, the words that are to be found: who tells a story and asks about one thing in it does not
+ * expect an answer with all of its words.
+ */
+const expectedTerms = 6;
+
+/** Texts from which on a collection is large: terms that most of them have may be passed over. */
+const manyTexts = 200;
+
+/**
+ * Rarity of a term that `found` of `all` texts have (Lucene's idf, which is never negative). A term that none has is
+ * as rare as one that a single text has: else unknown words would weigh most.
+ */
 export function rarity(all: Sql, found: Sql, unseen = unseenTexts): Sql {
   return sql`ln(1 + (greatest(${all}, ${found}, 1) + ${float(unseen)} - greatest(${found}, 1) + 0.5::float8)
           / (greatest(${found}, 1) + 0.5::float8))`;
 }
 
-/** `idealOf`, as a query. */
+/** What a text scores that has the rarest of `weighted` endlessly often; scores are shares of it. */
 export function ideal(weighted: Cte<"term" | "gain">): Sql {
   return sql`
       select sum(gain) as gain from (
@@ -20,7 +34,10 @@ export function ideal(weighted: Cte<"term" | "gain">): Sql {
     `;
 }
 
-/** Whether a term may be passed over (see `weightedTerms`). For rows of the owner `s` and a term each. */
+/**
+ * Whether a term may be passed over: most texts of a large collection have it, and the question has a rarer one. It would
+ * hardly change the order and costs the most to read. For rows of the owner `s` and a term each.
+ */
 function common(found: Sql, all: Sql): Sql {
   return sql`(
             ${found} > ${all} / 2.0 and ${all} >= ${raw(String(manyTexts))}
@@ -54,12 +71,12 @@ export function weighted(
     `;
 }
 
-/** `normedFrequency`. */
+/** How often a text has a term, for a text of average length (BM25's length norm). */
 export function normed(frequency: Sql, length: Sql, averageLength: Sql, b: number): Sql {
   return sql`${frequency} / (${float(1 - b)} + ${float(b)} * ${length} / ${averageLength})`;
 }
 
-/** `saturation`. */
+/** 0 to 1: the first mention says most, further ones less and less (BM25's saturation; Robertson & Zaragoza 2009). */
 export function saturated(frequency: Sql, k1: number): Sql {
   return sql`${frequency} / (${frequency} + ${float(k1)})`;
 }

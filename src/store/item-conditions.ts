@@ -27,23 +27,23 @@ export function fits(conditions: readonly FilterCondition[]): Sql {
 }
 
 function fitsOne({ field, operator, operand }: FilterCondition): Sql {
-  const held = sql`(i.value -> ${field}::text)`;
+  const stored = sql`(i.value -> ${field}::text)`;
   const operandJson = sql`${JSON.stringify(operand)}::jsonb`;
   switch (operator) {
     case "$eq":
-      return sql`coalesce(${held} = ${operandJson}, false)`;
+      return sql`coalesce(${stored} = ${operandJson}, false)`;
     case "$ne":
-      return sql`${held} is distinct from ${operandJson}`;
+      return sql`${stored} is distinct from ${operandJson}`;
     case "$has":
-      return sql`coalesce(${held} @> ${operandJson}, false)`;
+      return sql`coalesce(${stored} @> ${operandJson}, false)`;
     case "$in":
-      return sql`coalesce(${held} in (select jsonb_array_elements(${operandJson})), false)`;
+      return sql`coalesce(${stored} in (select jsonb_array_elements(${operandJson})), false)`;
     case "$nin":
-      return sql`not coalesce(${held} in (select jsonb_array_elements(${operandJson})), false)`;
+      return sql`not coalesce(${stored} in (select jsonb_array_elements(${operandJson})), false)`;
     case "$exists":
-      return sql`(${held} is not null) = ${operand as boolean}::boolean`;
+      return sql`(${stored} is not null) = ${operand as boolean}::boolean`;
     default:
-      return compares(held, operator, operand as number | string);
+      return compares(stored, operator, operand as number | string);
   }
 }
 
@@ -58,10 +58,10 @@ const numeral = String.raw`^\s*[+-]?\d{1,255}(\.\d{1,255})?([eE][+-]?\d{1,3})?\s
  * Numbers are compared as numbers, also where one of the two is a text that says one, as in LangGraph; other texts by their
  * characters, so that times in ISO 8601 are compared as times. What cannot be compared does not fit.
  */
-function compares(held: Sql, operator: FilterOperator, operand: number | string): Sql {
+function compares(stored: Sql, operator: FilterOperator, operand: number | string): Sql {
   const comparison = raw(comparisons[operator] as string);
-  const text = sql`(${held} #>> '{}')`;
-  const type = sql`jsonb_typeof(${held})`;
+  const text = sql`(${stored} #>> '{}')`;
+  const type = sql`jsonb_typeof(${stored})`;
   const isNumber = sql`${type} = 'number' or (${type} = 'string' and ${text} ~ ${numeral})`;
   const asText =
     typeof operand === "string"

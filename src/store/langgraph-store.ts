@@ -17,7 +17,7 @@ import { parseOperation, type StoreOperation } from "./store-operation.js";
 import { type StoreConfig, type StoreOptions, storeOptionsSchema } from "./store-options.js";
 
 /** Whose items an operation is about, by its namespace, or by the labels that are known of it: of a search its prefix. */
-export type ScopeOfNamespace = (namespace: readonly string[]) => Scope;
+type ScopeOfNamespace = (namespace: readonly string[]) => Scope;
 
 /** Which store. What it leaves out is as `config.store` says. */
 export interface StoreInput extends StoreConfig {
@@ -98,7 +98,7 @@ class ScopedStore extends BaseStore implements LangGraphStore {
     }));
     const results = parsed.map(({ operation }) => emptyResult(operation));
     for (const { scope, of } of byScope(parsed, this.#scopeOf)) {
-      const found = await runBatch(this.#runtime, { scope, refreshOnRead: this.#options.refreshOnRead }, of);
+      const found = await runBatch(this.#runtime, scope, of);
       for (const row of found) addResult(results, parsed[row.n]?.operation, row);
     }
     return results as OperationResults<Op>;

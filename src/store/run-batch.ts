@@ -33,14 +33,14 @@ export interface BatchedOperation {
  */
 export async function runBatch(
   runtime: StoreRuntime,
-  { scope, refreshOnRead }: { readonly scope: Scope | null; readonly refreshOnRead: boolean },
+  scope: Scope | null,
   operations: readonly BatchedOperation[],
 ): Promise<FoundItem[]> {
   const { db } = runtime;
   const columns = scopeColumns(scope ?? {});
   const { items, space } = await prepareItems(runtime, operations);
   const reads = await prepareReads(runtime, operations);
-  const statement = batchStatement(runtime, { scope: columns, items, space, reads, refreshOnRead });
+  const statement = batchStatement(runtime, { scope: columns, items, space, reads });
   // Batches that write and delete the same items in different orders may wait for each other.
   return asTenant(columns.tenantId, () =>
     retryOn(["40P01"], () => db.query<FoundItem>(statement), {
@@ -57,10 +57,9 @@ function batchStatement(
     readonly items: readonly WrittenItem[];
     readonly space: EmbeddingSpace | null;
     readonly reads: readonly BatchedRead[];
-    readonly refreshOnRead: boolean;
   },
 ): Sql {
-  const { scope, items, space, reads, refreshOnRead } = batch;
+  const { scope, items, space, reads } = batch;
   const writes = items.length > 0;
   const found =
     reads.length > 0
@@ -75,7 +74,7 @@ function batchStatement(
     found as materialized (
     ${found}
     )`,
-    ...(refreshOnRead && reads.length > 0 ? [refreshed(db, scope, writes)] : []),
+    ...(reads.length > 0 ? [refreshed(db, scope, writes)] : []),
     ...(writes ? [keepWritten(db, scope, space)] : []),
   ];
   return sql`with ${join(ctes, ",")}

@@ -11,7 +11,7 @@ import { parseInput, smallCount, storableText } from "../text/parse-input.js";
 import type { Json } from "../text/plain-json.js";
 import { type FilterCondition, parseFilter } from "./item-filter.rule.js";
 import { storableJson } from "./storable-json.rule.js";
-import { indexFields, type StoreOptions, ttlMinutes } from "./store-options.js";
+import { allFields, indexFields, type StoreOptions, ttlMinutes } from "./store-options.js";
 
 /** Where an item is, or below which items are meant. */
 interface Place {
@@ -119,7 +119,7 @@ function parseGet(operation: GetOperation): Get {
 
 function parsePut(operation: PutOperation, options: StoreOptions): Put {
   const { value, index, ...parsed } = parseInput(putSchema, operation, "put of the store");
-  const fields = index === false ? null : (index ?? options.indexFields);
+  const fields = index === false ? null : (index ?? allFields);
   return {
     ...{ kind: "put", namespace: parsed.namespace, path: pathOf(parsed.namespace), key: parsed.key },
     value: storableJson(value, `value of ${JSON.stringify(parsed.key)} (null deletes it)`),

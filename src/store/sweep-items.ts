@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { sweepWork, type Worker } from "../jobs/background-work.js";
 import type { Connection } from "../postgres/connection.js";
 
-/** Rows deleted in one statement, so that no lock is held for long. */
+/** Rows deleted in one statement, so that no lock lasts long. */
 const atOnce = 1_000;
 
 /** Every hour is often enough: what has expired is found by nobody. */

@@ -1,5 +1,4 @@
 import sql, { type Sql } from "sql-template-tag";
-import { MemoryError } from "../errors.js";
 import type { MemoryEvent } from "../events/event-log.js";
 import type { Job, Worker } from "../jobs/background-work.js";
 import {
@@ -7,6 +6,7 @@ import {
   isDue,
   isHeld,
   type Lease,
+  LeaseLost,
   type LeaseTable,
   leaseEnd,
   renewLease,
@@ -135,7 +135,7 @@ export async function claimSummary(
     ),
     base as (
       select s.id, s.start_seq, s.end_seq from ${db.schema}.summary s
-      where s.thread_ref = ${threadRef} and s.status = 'completed' and s.rolled_back_at is null
+      where s.thread_ref = ${threadRef} and s.status = 'completed'
       order by s.end_seq desc, s.id desc limit 1
     ),
     longer as (
@@ -155,7 +155,7 @@ export async function claimSummary(
       select from ${db.schema}.summary s
       where s.thread_ref = ${threadRef} and (
         (s.status = 'processing' and s.id not in (select id from expired))
-        or (s.status = 'completed' and s.rolled_back_at is null and s.end_seq >= ${window.endSeq})
+        or (s.status = 'completed' and s.end_seq >= ${window.endSeq})
       )
     )
     on conflict (thread_ref) where status = 'processing' do nothing
@@ -236,7 +236,7 @@ function failLapsed(db: Connection): Sql {
  *
  * @param result.window what it stands for: the window claimed, or its beginning.
  * @param result.event told of it.
- * @throws MemoryError `LEASE_LOST` when another worker has taken it over; nothing is written then.
+ * @throws LeaseLost when another worker has taken it over; nothing is written then.
  */
 export async function completeSummary(
   db: Connection,
@@ -281,7 +281,7 @@ export function createSummaryWorker(
       try {
         await renewLease(db, summaryLeases, claim, leaseMs);
       } catch (error) {
-        if (MemoryError.is(error, "LEASE_LOST")) return;
+        if (error instanceof LeaseLost) return;
         throw error;
       }
       await summarize(claim);

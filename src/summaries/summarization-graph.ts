@@ -26,16 +26,16 @@ interface Summarized {
 export function createSummarizationJob(deps: SummaryRuntime) {
   const { summaries } = deps.config;
   return backgroundJob<SummaryClaim, SummaryWork, Summarized>(deps, {
-    ...{ name: "summarization", step: "summarize", table: summaryLeases, tries: summaries },
+    ...{ name: "summarization", step: "summarize", table: summaryLeases },
+    // A summary has as many tries whatever fails: the next round starts a fresh one.
+    tries: { ...summaries, maxFailures: summaries.maxAttempts },
     fresh: { summary: null, dropped: 0, generationTimeMs: 0 },
     meanwhile: "The previous summary stays in use",
     doing: "Summarizing",
     range: (work) => work,
     claim: (address) => claimNow(deps, address),
-    async load(claim) {
-      const work = await findSummaryWork(deps.db, claim);
-      return work === null ? "lost" : limitSummary(deps, work, summaries);
-    },
+    load: async (claim) => (await findSummaryWork(deps.db, claim)) ?? "lost",
+    prepare: (_, work) => limitSummary(deps, work, summaries),
     async make({ work }, renew) {
       const startedAt = performance.now();
       const { scope, threadId } = work;

@@ -1,21 +1,23 @@
 import { z } from "zod";
-import { type JobRuntime, workOptions } from "../jobs/jobs-options.js";
+import type { JobRuntime, TaskOptions } from "../jobs/jobs-options.js";
 import type { Runtime } from "../runtime.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
 import { smallCount } from "../text/parse-input.js";
 
 export const summaryOptionsSchema = z.strictObject({
-  /** Messages a summary stands for: seven rounds of plain chat. @default 14 */
-  windowMessages: smallCount.min(2).default(14),
-  /** First seq after which a round's end starts a summary: three rounds of plain chat. @default 5 */
-  afterSeq: z.int().min(0).default(5),
   /**
-   * Tokens that no summary covers after which a round's end starts one, however few the messages: what one call of the
-   * model holds. Rounds of ordinary chat have some hundred.
+   * Messages a summary stands for: seven rounds of plain chat. Raise it where users come back to what was said long before.
    *
-   * @default 16_000
+   * @default 14
    */
-  afterTokens: z.int().min(1).default(16_000),
+  windowMessages: smallCount.min(2).default(14),
+  /**
+   * First seq after which a round's end starts a summary: three rounds of plain chat. Raise it where most conversations are
+   * short, which then need no summary.
+   *
+   * @default 5
+   */
+  afterSeq: z.int().min(0).default(5),
   /**
    * Messages that no summary covers after which a round's end starts the next one: with 2 every round, which keeps the gap
    * smallest; with 8 a summary costs a quarter of the calls. The first one waits for `afterSeq`.
@@ -25,37 +27,39 @@ export const summaryOptionsSchema = z.strictObject({
   everyMessages: smallCount.min(1).default(2),
   /**
    * The last messages that a summary covers are shown word for word beside it, moved back to the start of a round: a summary
-   * cannot carry "change the second function you just wrote". Three rounds of plain chat; 0 shows the summary alone.
+   * cannot carry "change the second function you just wrote". Three rounds of plain chat; 0 shows the summary alone. Raise it
+   * where users come back to the wording of older messages.
    *
    * @default 6
    */
   keepRecentMessages: smallCount.max(1_000).default(6),
-  /**
-   * Most tokens of them. Older rounds give way first; of a round that alone is longer the calls of tools, then the middle of
-   * its texts. Some pages.
-   *
-   * @default 2_000
-   */
-  keepRecentTokens: z.int().min(200).max(1_000_000).default(2_000),
-  ...workOptions,
-  /**
-   * Most calls for one summary, a summary of eight being half a megabyte of English. What a thread has said beyond it
-   * waits for the next summary; only of a single round that is longer is the middle left out.
-   *
-   * @default 8
-   */
-  mostPieces: z.int().min(1).default(8),
-  /** Longest summary kept; a window of 14 messages needs far less. @default 4_000 */
-  maxCharacters: z.int().min(200).default(4_000),
-  /** Tries before a summary is left `failed` for good; the next round starts a fresh one anyway. @default 5 */
-  maxAttempts: z.int().min(1).default(5),
 });
+
+/** What goes with the settings and is none. */
+export const summaryConstants = {
+  /**
+   * Tokens that no summary covers after which a round's end starts one, however few the messages: what one call of the
+   * model holds. Rounds of ordinary chat have some hundred.
+   */
+  afterTokens: 16_000,
+  /**
+   * Most tokens of the messages that are shown beside the summary. Older rounds are left out first; of a round that alone is
+   * longer the calls of tools, then the middle of its texts. Some pages.
+   */
+  keepRecentTokens: 2_000,
+  /** Longest summary kept; a window of 14 messages needs far less. */
+  maxCharacters: 4_000,
+  /** Tries before a summary is left `failed` for good; the next round starts a fresh one anyway. */
+  maxAttempts: 5,
+};
 
 /** How summaries are made. */
 export interface SummaryConfig extends z.input<typeof summaryOptionsSchema> {}
 
 /** How summaries are made. */
-export type SummaryOptions = z.output<typeof summaryOptionsSchema>;
+export type SummaryOptions = z.output<typeof summaryOptionsSchema> &
+  TaskOptions &
+  Readonly<typeof summaryConstants>;
 
 /** What making summaries takes. */
 export type SummaryRuntime = JobRuntime & Runtime<{ readonly summaries: SummaryOptions }>;
@@ -67,22 +71,22 @@ export type SummarySkipReason = "too_early" | "already_running" | "nothing_new" 
 export interface SummaryTriggerInput {
   /** Seq of the last one; −1 when there is none. */
   readonly lastSeq: number;
-  /** How many there are; counting stops at one more than `afterSeq`, which is all the rule asks. @default all up to `lastSeq` */
-  readonly messages?: number;
-  /** How many of them no summary covers. @default all after `summarisedSeq` */
-  readonly unsummarised?: number;
-  /** Bytes of those. @default 0 */
-  readonly unsummarisedBytes?: number;
+  /** How many there are; counting stops at one more than `afterSeq`, which is all the rule asks. */
+  readonly messages: number;
+  /** How many of them no summary covers. */
+  readonly unsummarised: number;
+  /** Bytes of those. */
+  readonly unsummarisedBytes: number;
   /** Whether a summary is being made right now, by a worker whose lease has not run out. */
   readonly processing: boolean;
   /** endSeq of the latest completed summary. */
   readonly summarisedSeq: number | null;
   /** Seq of the message after which there are enough of them, where none is a system message. */
   readonly afterSeq: number;
-  /** How many without a summary make the next one. @default 1 */
-  readonly everyMessages?: number;
-  /** Tokens without a summary that are enough, however few the messages. @default no number is */
-  readonly afterTokens?: number;
+  /** How many without a summary make the next one. */
+  readonly everyMessages: number;
+  /** Tokens without a summary that are enough, however few the messages. */
+  readonly afterTokens: number;
 }
 
 /**
@@ -91,20 +95,12 @@ export interface SummaryTriggerInput {
  * Enough messages, or a few of many words; and nothing running. After the first summary, enough that are new.
  */
 export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason | null {
-  const {
-    lastSeq,
-    messages = lastSeq + 1,
-    unsummarised = lastSeq - (input.summarisedSeq ?? -1),
-    everyMessages = 1,
-    unsummarisedBytes = 0,
-    afterTokens = Number.POSITIVE_INFINITY,
-  } = input;
-  const isLong = unsummarisedBytes / bytesPerToken >= afterTokens;
-  if (messages <= input.afterSeq && !isLong) return "too_early";
+  const isLong = input.unsummarisedBytes / bytesPerToken >= input.afterTokens;
+  if (input.messages <= input.afterSeq && !isLong) return "too_early";
   if (input.processing) return "already_running";
   if (input.summarisedSeq === null) return null;
-  if (input.summarisedSeq >= lastSeq) return "nothing_new";
-  if (unsummarised < everyMessages && !isLong) return "too_few_new";
+  if (input.summarisedSeq >= input.lastSeq) return "nothing_new";
+  if (input.unsummarised < input.everyMessages && !isLong) return "too_few_new";
   return null;
 }
 

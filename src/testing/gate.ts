@@ -8,7 +8,7 @@ export interface Gate {
   open(): void;
   /** Holds back whoever comes from now on; a gate begins closed unless it was made open. */
   close(): void;
-  /** How many are waiting now: a way to see that a held call has arrived. */
+  /** How many are waiting now: a way to see that a call has arrived. */
   readonly waiting: number;
 }
 
@@ -27,7 +27,7 @@ export interface Gate {
  */
 export function createGate(options: { readonly open?: boolean } = {}): Gate {
   let isOpen = options.open ?? false;
-  const held = new Set<() => void>();
+  const passes = new Set<() => void>();
 
   return {
     async wait(signal) {
@@ -36,23 +36,23 @@ export function createGate(options: { readonly open?: boolean } = {}): Gate {
       const opened = new Promise<void>((resolve) => {
         pass = resolve;
       });
-      held.add(pass);
+      passes.add(pass);
       try {
         await untilAborted(opened, signal);
       } finally {
-        held.delete(pass);
+        passes.delete(pass);
       }
     },
     open() {
       isOpen = true;
-      for (const pass of held) pass();
-      held.clear();
+      for (const pass of passes) pass();
+      passes.clear();
     },
     close() {
       isOpen = false;
     },
     get waiting() {
-      return held.size;
+      return passes.size;
     },
   };
 }

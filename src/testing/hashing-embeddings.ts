@@ -1,5 +1,5 @@
 import { Embeddings, type EmbeddingsParams } from "@langchain/core/embeddings";
-import { isStopWord, stem, wordsOf } from "./offline/read-prompt.js";
+import { isStopWord, stem, wordsOf } from "./offline/words.js";
 
 /** What the embeddings are made with. */
 export interface HashingEmbeddingsParams extends EmbeddingsParams {

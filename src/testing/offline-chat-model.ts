@@ -1,15 +1,6 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { answerFromMessages, chooseSubagent, standInMark, subagentResult } from "./offline/answer.js";
-import { extractFacts } from "./offline/extract-facts.js";
-import { compactNotes, noteConversation } from "./offline/write-notes.js";
-import {
-  compareFacts,
-  compressTurns,
-  findInsights,
-  judgePairs,
-  procedureSteps,
-  summarizeRounds,
-} from "./offline/write-structured.js";
+import { offlineTasks } from "./offline/tasks.js";
 import { callingTools, toolName } from "./scripted-reply.js";
 import { StandInChatModel, type StandInOptions, type StandInParams } from "./stand-in-chat-model.js";
 
@@ -27,10 +18,10 @@ export interface OfflineChatModelParams extends StandInParams {
  * front of every answer. For demos, tests and offline use; the library never chooses it by itself.
  *
  * - The structured output `conversation_summary` is a line for each round. `fact_extraction`, `episode_summary`,
- *   `same_fact`, `procedure_steps`, `user_insights`, `app_note`, `note_compaction` and `memory_pairs` follow rules of the same
- *   kind, for English.
- * - With `planner` and `executor` (or `transfer_to_…`) bound, a message about planning or doing goes there, once a
- *   round; what comes back is the answer.
+ *   `procedure_steps`, `app_note` and `note_compaction` follow rules of the same kind, for English. No two memories are
+ *   the same to it, and it has no insights.
+ * - With the tools `planner` and `executor` bound, a message about planning or doing goes there, once a round; what comes
+ *   back is the answer.
  * - Anything else is looked up in the messages and memories it was shown.
  *
  * ```ts
@@ -64,24 +55,14 @@ export class OfflineChatModel extends StandInChatModel {
     }
     const handOver = chooseSubagent(messages, toolNames);
     if (handOver) return callingTools([{ name: handOver.tool, args: { task: handOver.task } }], "");
-    return new AIMessage(standInMark + (subagentResult(messages, toolNames) ?? answerFromMessages(messages)));
+    return new AIMessage(standInMark + (subagentResult(messages) ?? answerFromMessages(messages)));
   }
 }
 
-const onPrompt =
-  (rule: (prompt: string) => Record<string, unknown>): OfflineRule =>
-  (messages) =>
-    rule(messages.findLast((message) => message.type === "human")?.text ?? "");
-
-/** By the names of the library's own structured outputs. */
-const rules: Readonly<Record<string, OfflineRule>> = {
-  conversation_summary: onPrompt(summarizeRounds),
-  fact_extraction: onPrompt(extractFacts),
-  episode_summary: onPrompt(compressTurns),
-  same_fact: onPrompt(compareFacts),
-  procedure_steps: onPrompt(procedureSteps),
-  app_note: onPrompt(noteConversation),
-  note_compaction: onPrompt(compactNotes),
-  user_insights: onPrompt(findInsights),
-  memory_pairs: onPrompt(judgePairs),
-};
+/** The library's own tasks, on the prompt in the latest human message. */
+const rules: Readonly<Record<string, OfflineRule>> = Object.fromEntries(
+  Object.entries(offlineTasks).map(([name, task]) => [
+    name,
+    (messages) => task(messages.findLast((message) => message.type === "human")?.text ?? ""),
+  ]),
+);

@@ -49,7 +49,7 @@ export interface ScriptedChatModelParams extends StandInParams {
  * @throws Error when the script has ended; whatever error the script says.
  */
 export class ScriptedChatModel extends StandInChatModel {
-  /** In the order of arrival, including calls still held at a gate. */
+  /** In the order of arrival, including calls that still wait at a gate. */
   readonly calls: ScriptedCall[] = [];
   readonly #replies: ScriptedChatModelParams["replies"];
   readonly #repeatLast: boolean;

@@ -62,115 +62,73 @@ function isOpen(text: string): boolean {
   return count('"') % 2 === 1 || pairs.some(([open = "", close = ""]) => count(open) > count(close));
 }
 
-/** Scripts that write words without spaces between them. */
-const spaceless =
-  /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Tibt}\u3000-\u303F\uFF00-\uFF65]/u;
+/** So far on either side of a place a text is taken apart to find where words and characters end. Words are shorter. */
+const windowCharacters = 200;
 
-const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 const words = new Intl.Segmenter("und", { granularity: "word" });
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+/** A place between two segments of a text, and what is on either side of it. */
+interface Boundary {
+  readonly at: number;
+  /** The segment that ends here, and the one that begins here. */
+  readonly before: string;
+  readonly after: string;
+  /** Whether both are words: only scripts without spaces write two in a row. */
+  readonly isBetweenWords: boolean;
+}
 
 /**
  * Where a part of `text` ends that begins at `start` and may reach to `end`: after a line that ends in its last quarter,
- * or else before the word that would be cut. A word that is longer than any part is cut after a mark in the last
- * quarter (JSON, addresses) or anywhere between two characters as people see them; after `start` in any case.
- *
- * @param isWhole whether what lies between two places fits a part of its own.
+ * or else after the last word. What has no end of a word within 200 characters is cut after a mark (JSON, addresses), or
+ * else between two characters as people see them; after `start` in any case.
  */
-export function endOfPart(
-  text: string,
-  start: number,
-  end: number,
-  isWhole: (from: number, to: number) => boolean,
-): number {
+export function endOfPart(text: string, start: number, end: number): number {
   if (end >= text.length) return text.length;
   const lastQuarter = end - Math.floor((end - start) / 4);
-  const line = text.lastIndexOf("\n", end - 1) + 1;
-  if (line > start && line >= lastQuarter) return line;
-  const word = wordStart(text, start, end);
-  if (word > start && (word === end || isWhole(word, wordEnd(text, end)))) return word;
-  for (let at = end; at > start && at >= lastQuarter; at--) {
-    if (/[,;)\]}>&|/]/.test(text[at - 1] ?? "") && isBetween(text, start, at)) return at;
-  }
-  return characterEnd(text, start, end);
+  const line = text.slice(lastQuarter, end).lastIndexOf("\n") + 1;
+  if (line > 0) return lastQuarter + line;
+  const near = boundariesAround(text, end).filter(({ at }) => at > start && at <= end);
+  const best = near.findLast(isBetweenTexts) ?? near.findLast(({ before }) => /[,;)\]}>&|/]$/.test(before));
+  return best?.at ?? lastCharacterEnd(text, start, end);
 }
 
-/** Where the first word, or else the first character, begins that lies in `text` from `from` on, `before` being known to be one. */
-export function startOfPart(text: string, before: number, from: number): number {
-  const word = wordEnd(text, from, Math.floor((text.length - from) / 4));
-  if (isGap(text, word)) return /\s/.test(text[word] ?? "") ? word + 1 : word;
-  let at = from;
-  while (at < text.length && !isBetween(text, before, at)) at++;
-  return at;
+/** Where the first word, or else the first character, begins that lies in `text` from `from` on. */
+export function startOfPart(text: string, from: number): number {
+  const near = boundariesAround(text, from).filter(({ at }) => at >= from);
+  const best = near.find(isBetweenTexts) ?? near[0];
+  if (!best) return isHalved(text, from) ? from + 1 : from;
+  return best.at + (/^\s/.test(best.after) ? 1 : 0);
 }
 
-/** The last place up to `end` where no word is cut; `start` when there is none. */
-function wordStart(text: string, start: number, end: number): number {
-  let at = end;
-  while (at > start && !isGap(text, at)) at--;
-  if (at === start || !isSpaceless(text, at - 1) || !isSpaceless(text, at)) return at;
-  const from = Math.max(start, at - wordCharacters);
-  const near = boundariesIn(words, text, from, at + wordCharacters).findLast(
-    (each) => each <= at && each > from,
+/** Whether no word is cut at a boundary: it is beside white space, or between two words. */
+function isBetweenTexts({ before, after, isBetweenWords }: Boundary): boolean {
+  return isBetweenWords || /\s$/.test(before) || /^\s/.test(after);
+}
+
+/** Where segments of words meet near `place`. Bounded: one character may be joined of a million marks. */
+function boundariesAround(text: string, place: number): Boundary[] {
+  const first = Math.max(0, place - windowCharacters);
+  const segments = [...words.segment(text.slice(first, place + windowCharacters))];
+  return segments.slice(1).map(({ index, segment, isWordLike }, before) => ({
+    at: first + index,
+    before: segments[before]?.segment ?? "",
+    after: segment,
+    isBetweenWords: isWordLike === true && segments[before]?.isWordLike === true,
+  }));
+}
+
+/** The last end of a character up to `end`, after `start`; within one only where it is longer than the window. */
+function lastCharacterEnd(text: string, start: number, end: number): number {
+  const first = Math.max(start, end - windowCharacters);
+  const near = Array.from(
+    graphemes.segment(text.slice(first, end + windowCharacters)),
+    ({ index }) => first + index,
   );
-  return near !== undefined && isGap(text, near) ? near : at;
-}
-
-/** The first place from `from` on where no word is cut, `mostCharacters` away at most. */
-function wordEnd(text: string, from: number, mostCharacters = text.length): number {
-  const most = Math.min(text.length, from + mostCharacters);
-  let at = from;
-  while (at < most && !isGap(text, at)) at++;
-  return at;
-}
-
-/** Whether a word may end at `at`: beside white space, or a character of a script without spaces. */
-function isGap(text: string, at: number): boolean {
-  if (at >= text.length || /\s/.test(text[at - 1] ?? " ") || /\s/.test(text[at] ?? " ")) return true;
-  return (isSpaceless(text, at - 1) || isSpaceless(text, at)) && !isJoined(text, at);
-}
-
-function isSpaceless(text: string, at: number): boolean {
-  return spaceless.test(text[at] ?? "");
-}
-
-/** The last place up to `end`, after `start`, between two characters as people see them; within one only where it is too long. */
-function characterEnd(text: string, start: number, end: number): number {
-  const from = clusterStart(text, start, end);
-  const last = boundariesIn(graphemes, text, from, end + wordCharacters).findLast((each) => each <= end);
-  if (last !== undefined && last > start) return last;
+  const last = near.findLast((at) => at > first && at <= end);
+  if (last !== undefined) return last;
   const cut = isHalved(text, end) ? end - 1 : end;
   return cut > start ? cut : start + (isHalved(text, start + 1) ? 2 : 1);
-}
-
-/** Whether `at` is between two characters as people see them, `start` being so. */
-function isBetween(text: string, start: number, at: number): boolean {
-  if (!isJoined(text, at)) return true;
-  return boundariesIn(graphemes, text, clusterStart(text, start, at), at + wordCharacters).includes(at);
-}
-
-/** A place at or before `at`, not before `start`, where surely no character is cut. */
-function clusterStart(text: string, start: number, at: number): number {
-  let from = Math.max(start, at - wordCharacters);
-  while (from > start && isJoined(text, from)) from--;
-  return from;
-}
-
-/** Marks, flags, syllables of Hangul, and what makes one emoji of several. */
-const joining =
-  /\p{M}|\p{Emoji_Modifier}|\p{RI}|[\u1100-\u11FF\uA960-\uA97C\uD7B0-\uD7FB]|\u200C|\u200D|[\u{E0020}-\u{E007F}]/u;
-
-/** Whether what stands at `at` may belong to the character before it. */
-function isJoined(text: string, at: number): boolean {
-  const code = text.codePointAt(at);
-  if (code === undefined || isHalved(text, at)) return code !== undefined;
-  const before = text[at - 1] ?? "";
-  if (code < 0x80) return before === "\r" || /[\u0600-\u0605\u200D]/.test(before);
-  return before === "\u200D" || joining.test(String.fromCodePoint(code));
-}
-
-function boundariesIn(segmenter: Intl.Segmenter, text: string, from: number, to: number): number[] {
-  const starts = Array.from(segmenter.segment(text.slice(from, to)), ({ index }) => from + index);
-  return [...starts, Math.min(to, text.length)];
 }
 
 function isHalved(text: string, index: number): boolean {

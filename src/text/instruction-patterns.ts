@@ -214,7 +214,7 @@ const act =
 
 /**
  * Orders without words about prompts: what to say, what to do, when. Steps of a procedure are orders by nature, lessons
- * and stretches of turns quote them, and how a user wants to be served is a preference: none is held against these.
+ * and stretches of turns quote them, and how a user wants to be served is a preference: none is compared with these.
  */
 export const orders: readonly RegExp[] = [
   new RegExp(

@@ -77,10 +77,8 @@ export async function foldPieces<Item extends { text: string }, Result>(
 
 /** The part of `text` that begins at `start`: where it ends, and its tokens, at most `budgetTokens`. */
 function partOf(text: string, start: number, budgetTokens: number): { end: number; tokens: number } {
-  const read = readTokens(text, start, budgetTokens);
-  const isWhole = (from: number, to: number) =>
-    readTokens(text.slice(from, to), 0, budgetTokens).end === to - from;
-  return { end: endOfPart(text, start, read.end, isWhole), tokens: Math.ceil(read.tokens) };
+  const { end, tokens } = readTokens(text, start, budgetTokens);
+  return { end: endOfPart(text, start, end), tokens: Math.ceil(tokens) };
 }
 
 /** What one piece of work takes of its material. */
@@ -188,7 +186,7 @@ function withoutMiddle(text: string, mostTokens: number): string {
 function tailStart(text: string, from: number, mostTokens: number): number {
   // A run that is cut counts as one more.
   const { end } = readTokens(text, from, readTokens(text, from).tokens + 1 - mostTokens);
-  return startOfPart(text, from, end);
+  return startOfPart(text, end);
 }
 
 function leftOut(count: number, of: "characters" | "messages"): string {

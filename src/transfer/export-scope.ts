@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { pairs } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
-import { type ErasureScope, findErasureScope, hasOwner } from "../scope/erasure-scope.js";
+import { type ErasureScope, findErasureScope } from "../scope/erasure-scope.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import { type ExportLine, type ExportLineOf, exportVersion } from "./export-line.js";
 import {
@@ -10,6 +10,7 @@ import {
   type RecordName,
   type RecordType,
   recordTypes,
+  rowsOf,
 } from "./record-types.js";
 
 /** Rows read in one statement. */
@@ -100,13 +101,13 @@ async function exportPage<Name extends RecordName>(
   page: ExportPage,
 ): Promise<ExportRow<ExportLineOf<Name>>[]> {
   const type: RecordType = recordTypes[name];
-  const { table, key, rows = () => sql`${db.schema}.${raw(table)} x where ${hasOwner(page.scope)}` } = type;
+  const { key } = type;
   const cursor = raw(key.map((column) => `${column}::text`).join(", "));
   const keys = raw(key.join(", "));
   const after = join(page.after ?? key.map(() => "-1"), ", ");
   return db.query<ExportRow<ExportLineOf<Name>> & Record<string, unknown>>(sql`
     select array[${cursor}] as cursor, ${lineOf(db, name, type, page)} as line
-    from ${rows(db, page)} and (${keys}) > (${after})
+    from ${rowsOf(db, name, page)} and (${keys}) > (${after})
     order by ${keys} limit ${pageRows}`);
 }
 

@@ -1,55 +1,51 @@
+import { createHash } from "node:crypto";
+import sql, { join, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError, messageOf } from "../errors.js";
-import { insertEvent } from "../events/event-log.js";
+import { insertEvents } from "../events/event-log.js";
 import { tellOfQuarantined } from "../memories/write/quarantine-statements.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Database } from "../postgres/database.js";
+import { errorCodeOf } from "../postgres/database-error.js";
 import { asTenant } from "../postgres/isolation.js";
+import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
+import { findErasureScope } from "../scope/erasure-scope.js";
 import { parseScope, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
-import { lockOwner } from "../scope/scope-predicates.js";
+import { isId, lockOwner, scopeColumns } from "../scope/scope-predicates.js";
 import { abortSignal, listener, parseInput } from "../text/parse-input.js";
-import type { Redactor } from "../text/redactor.js";
-import type { ExportLine } from "./export-line.js";
-import { type ImportCounts, importBatch } from "./import-batch.js";
-import { createTally, type ImportCounted } from "./import-tally.js";
-import { type ImportConfig, type ImportTrust, lowering } from "./lower-line.js";
-import { lineError, type NumberedLine, noMessage, readExport } from "./read-export.js";
-import { screenItem } from "./screen-item.js";
-import { redactLine, type Screened, screenLine, screenMessage } from "./screen-line.js";
+import type { ExportLine, ExportLineOf } from "./export-line.js";
+import { importOwner, insertedNames, insertRecords } from "./import-records.js";
+import { lineError, linesOf, type NumberedLine, readExport } from "./read-export.js";
+import { rowsOf } from "./record-types.js";
+import { importable } from "./screen-line.js";
 
 /** How to import. */
 export interface ImportOptions {
-  /**
-   * Whose the memories become. It has the ids that the exported scope has: a user becomes a user. Without it the file
-   * itself names whose they become: give it for every file that somebody handed in. @default whose they were
-   */
+  /** Whose the memories become. It has the ids that the exported scope has: a user becomes a user. @default whose they were */
   readonly scope?: Scope | undefined;
-  /**
-   * How far the file is believed. "operator": whoever imports it vouches for it, and all is kept as it was.
-   * "untrusted": its words come in, what it claims for them does not. @default "untrusted"
-   */
-  readonly trust?: ImportTrust | undefined;
-  /** Told after each batch. */
+  /** Called after each batch. */
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
-  /** Stops between two transactions, with its reason as the error; run it again to go on. */
+  /** Stops between two transactions, with its reason as the error; run it again to continue. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** How far an import has come. */
-export interface ImportProgress {
+interface ImportProgress {
   /** Lines read. */
   readonly lines: number;
 }
 
 /** What an import did. */
-export interface Imported extends ImportCounted {
+export interface Imported {
   readonly scope: Scope;
   /** Lines read. */
   readonly lines: number;
-  /**
-   * Lines that were not taken at their word, by type: memories that wait in quarantine, messages, summaries and news
-   * without their words, requests for consent that have expired. Unset when there are none.
-   */
-  readonly withheld?: Readonly<Record<string, number>>;
+  /** Lines written, by type: none that an earlier run of the same import wrote. */
+  readonly written: Readonly<Record<string, number>>;
+  readonly total: number;
+  /** Of the memories written: those that this import put in quarantine. */
+  readonly quarantined: number;
 }
 
 /** Lines of one transaction, and characters, so that long messages do not add up. */
@@ -57,27 +53,21 @@ const batchLines = 500;
 const batchCharacters = 4_000_000;
 
 /**
- * Writes an export, in batches of which each is one transaction. Importing again what is there writes nothing, so an
- * import that was interrupted is finished by the next.
+ * Restores an export into an empty scope, in batches of one transaction each. An import that was interrupted continues
+ * after its last batch when the same file is imported again.
  *
- * Ids stay. What is known already stays as it is: a memory whose slot is taken, or that says what is known, comes in as
- * superseded. Indexes and counters are made anew, revisions go on; vectors are made by `reembed`.
+ * For operators: ids, times, trust and consent stay as the file has them. Indexes are made anew, vectors by `reembed`.
  *
- * A file claims what it likes, so unless an operator vouches for it only its words come in, as what they are: an
- * import's. See `lowering`: its memories are untrusted, its sensitive fields wait in quarantine until the user
- * consents, its requests for consent have expired, its system messages are quotations. With `trust: "operator"` what
- * the file says of origin, trust, state and consent is kept. But in either case what reads as instructions to a model,
- * and is not said to be an operator's own, reaches no prompt: the rules where it comes from may have been other ones.
- *
- * @throws MemoryError `INVALID_INPUT` that names the line; `ID_TAKEN` when an id belongs to somebody else
- *   here, `THREAD_DIFFERS` when a thread holds other messages; `REDACTION_FAILED`: then what came before its batch is imported, else what came before that line.
+ * @throws MemoryError `WRONG_STATE` when the scope has data of another source; `INVALID_INPUT` that names the line;
+ *   `ID_TAKEN` when ids belong to another scope of this database; `REDACTION_FAILED`, `FORGOTTEN`, `BUSY`. The batch of
+ *   the line is not written then, the batches before it are.
  */
 export async function importLines(
-  runtime: Runtime<ImportConfig>,
+  { db, logger, redactor }: Pick<Runtime<object>, "db" | "logger" | "redactor">,
   input: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
   options: ImportOptions = {},
 ): Promise<Imported> {
-  const { trust, onProgress, signal } = parseInput(optionsSchema, options, "import");
+  const { onProgress, signal } = parseInput(optionsSchema, options, "import");
   const target = parseScopeIn(options);
   if (!isIterable(input)) {
     throw new MemoryError(
@@ -85,40 +75,48 @@ export async function importLines(
       "An import reads lines: pass what `export` gives, or lines of text.",
     );
   }
-  const tally = createTally();
-  const { written } = tally;
-  const withheld: Record<string, number> = {};
-  let scope: Scope | undefined;
-  let ownerRef = 0;
+  const written: Record<string, number> = {};
+  let quarantined = 0;
   let lines = 0;
-  const taken =
-    trust === "operator" ? screenLine : lowering({ config: runtime.config, now: runtime.clock() });
-  const screen = screening({ redactor: runtime.redactor, taken, untrusted: trust === "untrusted" }, withheld);
-  for await (const batch of batches(screened(screen, readExport(input)))) {
+  let source: ImportSource | undefined;
+  for await (const batch of batches(readExport(input))) {
     signal?.throwIfAborted();
-    const [first] = batch;
-    if (!scope && first?.line.type === "header") {
-      scope = targetScope(first.line.scope, target);
-      // Apart from the batches: they lock threads first, as those who record do.
-      const owner = scope;
-      ownerRef = (await inTenant(owner, () => runtime.db.transaction((tx) => lockOwner(tx, owner)))).ref;
+    source ??= sourceOf(batch, target);
+    const into = { ...source, begun: lines > 0 };
+    const added = await asTenant(source.scope.tenantId, async () => {
+      const done = (await findProgress(db, into)) ?? 0;
+      const left: ImportedLine[] = [];
+      for (const each of batch) {
+        if (each.number > done) left.push({ ...each, ...(await importable(redactor, each)) });
+      }
+      await writeOnce(db, into, left);
+      return left;
+    });
+    for (const { line } of added) {
+      if (line.type !== "header" && line.type !== "end") written[line.type] = (written[line.type] ?? 0) + 1;
     }
-    const into = { scope: scope as Scope, ownerRef, trust };
-    const done = await inTenant(into.scope, () => importBatch(runtime.db, into, batch));
-    tellOfQuarantined(runtime.logger, { step: "import", memoryIds: done.quarantined });
-    tally.add(batch, done);
+    const memoryIds = heldOf(added).map(({ id }) => id);
+    tellOfQuarantined(logger, { step: "import", memoryIds });
+    quarantined += memoryIds.length;
     lines += batch.length;
     onProgress?.({ lines });
   }
-  const counted = tally.result();
-  const into = scope as Scope;
-  if (counted.total > 0) await inTenant(into, () => insertEvent(runtime.db, importEvent(into, written)));
-  return { scope: into, lines, ...counted, ...(Object.keys(withheld).length > 0 && { withheld }) };
+  const total = Object.values(written).reduce((sum, each) => sum + each, 0);
+  return { scope: (source as ImportSource).scope, lines, written, total, quarantined };
+}
+
+/** A line as it is written. */
+interface ImportedLine extends NumberedLine {
+  /** Whether it is a memory that was put in quarantine. */
+  readonly held: boolean;
+}
+
+function heldOf(lines: readonly ImportedLine[]): ExportLineOf<"memory">[] {
+  return lines.flatMap(({ line, held }) => (held && line.type === "memory" ? line : []));
 }
 
 const optionsSchema = z.strictObject({
   scope: scopeField,
-  trust: z.enum(["untrusted", "operator"]).default("untrusted"),
   onProgress: listener<(progress: ImportProgress) => void>().optional(),
   signal: abortSignal.optional(),
 });
@@ -129,73 +127,41 @@ function isIterable(input: unknown): boolean {
   );
 }
 
-/** Whose lines they are is known only once they are read. */
-const inTenant = <Result>({ tenantId }: Scope, work: () => Result): Result => asTenant(tenantId, work);
-
-type Screen = (each: NumberedLine) => Promise<NumberedLine>;
-
-/** How lines become those that are written: redacted, then as far as the file is believed. Counts what it held back. */
-function screening(
-  how: { redactor: Redactor; taken: (line: ExportLine) => Screened; untrusted: boolean },
-  withheld: Record<string, number>,
-): Screen {
-  return async (each) => {
-    const { line, held } = how.taken(await redactLine(how.redactor, each));
-    const message =
-      how.untrusted && line.type === "message"
-        ? await screenMessage(line).catch((cause: unknown) => {
-            throw noMessage(each.number, cause);
-          })
-        : null;
-    const item = how.untrusted && line.type === "item" ? await screenItem(line) : null;
-    if (held || message?.held || item?.held) withheld[line.type] = (withheld[line.type] ?? 0) + 1;
-    return {
-      ...each,
-      ...(message ? { line: message.line, quoted: message.quoted } : { line: item?.line ?? line }),
-    };
-  };
-}
-
-async function* screened(
-  screen: Screen,
-  lines: AsyncIterable<NumberedLine>,
-): AsyncGenerator<NumberedLine, void, undefined> {
-  for await (const each of lines) yield screen(each);
-}
-
-/** What comes before an error is a batch as well: the error follows it. */
 async function* batches(lines: AsyncIterable<NumberedLine>): AsyncGenerator<NumberedLine[]> {
   let batch: NumberedLine[] = [];
   let characters = 0;
-  let failure: { readonly error: unknown } | undefined;
-  try {
-    for await (const line of lines) {
-      batch.push(line);
-      characters += line.characters;
-      if (batch.length < batchLines && characters < batchCharacters) continue;
-      yield batch;
-      batch = [];
-      characters = 0;
-    }
-  } catch (error) {
-    failure = { error };
+  for await (const line of lines) {
+    batch.push(line);
+    characters += line.characters;
+    if (batch.length < batchLines && characters < batchCharacters) continue;
+    yield batch;
+    batch = [];
+    characters = 0;
   }
   if (batch.length > 0) yield batch;
-  if (failure) throw failure.error;
 }
 
-/** @throws MemoryError `INVALID_INPUT` when the two do not have the same ids. */
-function targetScope(exported: unknown, target: Scope | undefined): Scope {
-  const from = parseExported(exported);
-  if (!target) return from;
-  const shape = ({ userId, appId }: Scope) => [
-    userId !== undefined && "userId",
-    appId !== undefined && "appId",
-  ];
-  if (String(shape(from)) === String(shape(target))) return target;
-  const ids = (scope: Scope) => shape(scope).filter(Boolean).join(" and ");
-  const problem = `this is an export of a scope with ${ids(from)}; \`scope\` must have the same, and has ${ids(target)}.`;
-  throw lineError(1, problem);
+/** Whose the lines become, and a name of the file by which a later run finds how far this one came. */
+interface ImportSource {
+  readonly scope: Scope;
+  readonly file: string;
+}
+
+/** @throws MemoryError `INVALID_INPUT` when the exported scope and `target` do not have the same ids. */
+function sourceOf([first]: readonly NumberedLine[], target: Scope | undefined): ImportSource {
+  const header = first?.line as ExportLineOf<"header">;
+  const digest = createHash("sha256")
+    .update(JSON.stringify([header.exportedAt, header.scope]))
+    .digest("hex");
+  const file = `file=${digest.slice(0, 32)} `;
+  const from = parseExported(header.scope);
+  const ids = ({ userId, appId }: Scope) =>
+    [userId !== undefined && "userId", appId !== undefined && "appId"].filter(Boolean).join(" and ");
+  if (!target || ids(from) === ids(target)) return { scope: target ?? from, file };
+  throw lineError(
+    1,
+    `this is an export of a scope with ${ids(from)}; \`scope\` must have the same, and has ${ids(target)}.`,
+  );
 }
 
 function parseExported(scope: unknown): Scope {
@@ -206,7 +172,102 @@ function parseExported(scope: unknown): Scope {
   }
 }
 
-function importEvent(scope: Scope, written: Partial<ImportCounts>) {
-  const detail = Object.entries(written).map(([type, count]) => `${type}=${count}`);
-  return { scope, step: "import", op: "create", status: "ok", detail: detail.join(" ") } as const;
+/** The number of the last line that an import of the same file wrote into the scope; null where there was none. */
+async function findProgress(db: Connection, source: ImportSource): Promise<number | null> {
+  const [row] = await db.query<{ lines: number | null }>(sql`
+    select max(split_part(e.detail, 'lines=', 2)::int) as lines from ${db.schema}.event e
+    where ${isProgress(source)}`);
+  return row?.lines ?? null;
+}
+
+/** Whether the event `e` says how far the import has come. */
+function isProgress({ scope, file }: ImportSource): Sql {
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  return sql`${isId(sql`e.tenant_id`, tenantId)} and ${isId(sql`e.user_id`, userId)} and e.app_id = ${appId}
+    and e.step = 'import' and e.op = 'create' and starts_with(e.detail, ${file})`;
+}
+
+/** Writes `lines` in one transaction. @throws MemoryError as `importLines` */
+async function writeOnce(
+  db: Database,
+  into: ImportSource & { readonly begun: boolean },
+  lines: readonly ImportedLine[],
+): Promise<void> {
+  const write = () => db.transaction((tx) => writeBatch(tx, into, lines));
+  // Others lock threads before owners.
+  const busy = "Others kept writing to the scope while it was imported. Import it again.";
+  await retryOn(["40P01"], write, { most: 5, busy }).catch((error: unknown) => {
+    throw refusal(error, lines);
+  });
+}
+
+async function writeBatch(
+  tx: Connection,
+  source: ImportSource & { readonly begun: boolean },
+  lines: readonly ImportedLine[],
+): Promise<void> {
+  const { scope, file, begun } = source;
+  const [first, last] = [lines[0], lines.at(-1)];
+  if (!first || !last) return;
+  const { ref: ownerRef } = await lockOwner(tx, scope);
+  const done = await findProgress(tx, source);
+  if (done === null && begun) {
+    throw new MemoryError("FORGOTTEN", "The scope was forgotten while it was imported: import it again.");
+  }
+  if (done === null) await requireEmpty(tx, scope);
+  if (done !== null && done >= first.number) {
+    throw new MemoryError("BUSY", "Another call imports the same file at the moment.");
+  }
+  const target = { ...scopeColumns(scope), ownerRef };
+  for (const { line } of linesOf(lines, "owner")) await importOwner(tx, target, line);
+  for (const appId of appsOfNotes(scope, lines)) await lockOwner(tx, { ...tenantOf(scope), appId });
+  for (const name of insertedNames) await insertRecords(tx, name, target, lines);
+  await tx.query(sql`delete from ${tx.schema}.event e where ${isProgress(source)}`);
+  await insertEvents(tx, [
+    { scope, step: "import", op: "create", status: "ok", detail: `${file}lines=${last.number}` },
+    ...heldOf(lines).map(({ id, category }) => ({
+      ...{ scope, memoryId: id, category },
+      ...({ step: "import", op: "quarantine", status: "ok" } as const),
+    })),
+  ]);
+}
+
+function tenantOf({ tenantId }: Scope) {
+  return tenantId === undefined ? {} : { tenantId };
+}
+
+/** The apps of notes that were made of threads: thread and note name them, whichever is imported first. */
+function appsOfNotes({ appId }: Scope, lines: readonly NumberedLine[]): Set<string> {
+  const threads = linesOf(lines, "thread").filter(({ line }) => line.notes.length > 0);
+  return new Set(threads.flatMap(({ line }) => appId ?? line.appId ?? []));
+}
+
+/** @throws MemoryError `WRONG_STATE` when anything is kept of `scope`. */
+async function requireEmpty(tx: Connection, requested: Scope): Promise<void> {
+  const scope = await findErasureScope(tx, requested);
+  const kept = (["thread", "memory", "history", "change", "consent", "item"] as const).map(
+    (name) => sql`exists (select from ${rowsOf(tx, name, { scope, after: null })})`,
+  );
+  const [row] = await tx.query<{ any: boolean }>(sql`select ${join(kept, " or ")} as any`);
+  if (!row?.any) return;
+  throw new MemoryError(
+    "WRONG_STATE",
+    "The scope has data, and import restores into an empty one. Forget the scope first, or add to it with memory.memories.add.",
+  );
+}
+
+/** SQLSTATE classes of values and rows that a table does not take, and of what is too large or too complex. */
+const refusals = /^(?:22|23|54)...$/;
+
+/** `error` as one that names the lines where the database did not take one of them. */
+function refusal(error: unknown, lines: readonly NumberedLine[]): unknown {
+  const code = MemoryError.is(error, "DATABASE_ERROR") ? errorCodeOf(error.cause) : "";
+  if (!refusals.test(code)) return error;
+  const where = `Lines ${lines[0]?.number} to ${lines.at(-1)?.number}`;
+  if (code !== "23505") {
+    const problem = `${where}: the database does not take one of them (SQLSTATE ${code}).`;
+    return new MemoryError("INVALID_INPUT", problem, { cause: error });
+  }
+  const problem = `${where}: the id of one of them belongs to another scope of this database, or stands twice in the file.`;
+  return new MemoryError("ID_TAKEN", `${problem} Import into another schema or database.`, { cause: error });
 }

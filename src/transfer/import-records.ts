@@ -1,204 +1,250 @@
-import sql, { raw, type Sql } from "sql-template-tag";
-import { MemoryError } from "../errors.js";
-import { type Columns, fields, names, recordset } from "../postgres/columns.js";
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
+import { toNewMessage } from "../conversation/record.js";
+import { memoryHash, memoryTerms } from "../memories/item/memory.js";
+import { memoryColumns } from "../memories/item/memory-row.js";
+import { countAdded, sourceOf, termRows, wordRows } from "../memories/write/insert-memories.js";
+import { type Columns, column, fields, type Instead, names, recordset } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
-import { scopeColumns } from "../scope/scope-predicates.js";
-import type { ExportLineOf } from "./export-line.js";
-import type { NumberedLine } from "./read-export.js";
-import { appColumn, type ImportTarget, inApp, type RecordName, recordTypes } from "./record-types.js";
+import { isSourceThread, ownerIs, type ScopeColumns, threadIs } from "../scope/scope-predicates.js";
+import { itemTerms } from "../store/indexed-texts.rule.js";
+import { pathOf } from "../store/store-operation.js";
+import { decodeMessage } from "../text/message-codec.js";
+import type { Json } from "../text/plain-json.js";
+import { searchName } from "../text/search-text.js";
+import type { ExportLine, ExportLineOf } from "./export-line.js";
+import { linesOf, type NumberedLine } from "./read-export.js";
+import { appColumn, type RecordType, recordTypes } from "./record-types.js";
+import { unreadable } from "./screen-line.js";
 
-/** Lets an owner's counters go on from an imported one's. True when that changed them. */
-export async function importOwner(
-  tx: Connection,
-  input: { ownerRef: OwnerRef; revision: number; turns: number; changesTrimmedTo: number },
-): Promise<boolean> {
-  const { ownerRef, revision, turns } = input;
-  const rows = await tx.query(sql`
-    update ${tx.schema}.owner
-    set changes_trimmed_to =
-        case revision when 0 then least(${input.changesTrimmedTo}, ${revision}::bigint) else changes_trimmed_to end,
-      revision = greatest(revision, ${revision}::bigint), turns = greatest(turns, ${turns}::bigint)
-    where id = ${ownerRef} and (revision < ${revision} or turns < ${turns})
-    returning id`);
-  return rows.length > 0;
+/** Whose the lines become: a locked owner. */
+export interface ImportTarget extends ScopeColumns {
+  readonly ownerRef: OwnerRef;
 }
 
-/** What became of lines of one type; the others were there already. */
-export interface AddedLines {
-  readonly added: number;
-  /** Left out, since what they are about is not there or is taken. */
-  readonly skipped: number;
+/** The types of lines that rows are inserted for, each after those that it names. */
+export const insertedNames = [
+  ...([
+    "thread",
+    "message",
+    "summary",
+    "memory",
+    "relation",
+    "history",
+    "change",
+    "consent",
+    "item",
+  ] as const),
+];
+
+type InsertedName = (typeof insertedNames)[number];
+
+/** How lines of a type become rows, beside what `recordTypes` says. */
+interface Insertion<Name extends InsertedName> {
+  /** Columns that say whose the row is. */
+  readonly whose: readonly ("owner_ref" | "tenant_id" | "user_id")[];
+  /** What is stored of a line beside its fields, and what of it is only read by the statement. */
+  readonly made?: (each: NumberedLine<ExportLineOf<Name>>, tx: Connection) => object;
+  readonly madeColumns?: Columns;
+  readonly read?: string;
+  /** Rows that the lines `i` are joined with. */
+  readonly joined?: (tx: Connection, target: ImportTarget) => Sql;
+  readonly instead?: (tx: Connection, target: ImportTarget) => Instead<Columns>;
+  readonly returning?: string;
+  /** CTEs for what hangs on the rows `added` of `input`. */
+  readonly also?: (tx: Connection, target: ImportTarget) => Sql;
+  /** Whether lines name others of their type, which must be there before them. @default false */
+  readonly oneByOne?: boolean;
 }
 
-/** Adds links between memories of an owner; a link to one that is not there is left out. */
-export async function importRelations(
+const ofThread = { threadRef: column.bigint("thread_ref") };
+
+/** The thread that lines name; null, which no row takes, where it is not the owner's. */
+const itsThread = ({ schema }: Connection, { tenantId, ownerRef }: ImportTarget): Sql =>
+  sql`left join ${schema}.thread t on ${threadIs(tenantId, sql`i."threadId"`)} and t.owner_ref = ${ownerRef}`;
+
+const insertions: { readonly [Name in InsertedName]: Insertion<Name> } = {
+  thread: {
+    whose: ["owner_ref", "tenant_id", "user_id"],
+    read: "tasks json, notes json",
+    returning: "id, thread_id",
+    also: (tx, { tenantId }) => sql`,
+      made as (
+        select a.id, i.* from added a join input i on i."threadId" = a.thread_id
+      ),
+      task as (
+        insert into ${tx.schema}.thread_task (thread_ref, task, done_until, retry_at)
+        select m.id, k.task, k."doneUntil", case when k.due then ${tx.now()} end
+        from made m cross join lateral json_to_recordset(m.tasks) as k (task text, "doneUntil" integer, due boolean)
+      ),
+      note as (
+        insert into ${tx.schema}.note_source (thread_ref, memory_id, owner_ref, start_seq, end_seq)
+        select m.id, n."memoryId", o.id, n."startSeq", n."endSeq"
+        from made m
+        cross join lateral json_to_recordset(m.notes) as n ("memoryId" uuid, "startSeq" integer, "endSeq" integer)
+        join ${tx.schema}.owner o on ${ownerIs({ tenantId, userId: "", appId: sql`m."appId"` })}
+      )`,
+  },
+  message: {
+    whose: [],
+    made: ({ number, line: { serialised, messageId } }, { language }) => {
+      try {
+        return { ...toNewMessage(decodeMessage(serialised), language), messageId, serialised };
+      } catch (cause) {
+        throw unreadable(number, cause);
+      }
+    },
+    madeColumns: {
+      ...ofThread,
+      ...{ role: column.text("role"), actor: column.text("actor"), text: column.text("content") },
+    },
+    read: `"threadId" text, terms text, "actorTerms" text`,
+    joined: itsThread,
+    instead: () => ({ threadRef: sql`t.id` }),
+    returning: "thread_ref, seq",
+    also: messageIndex,
+  },
+  summary: {
+    whose: [],
+    madeColumns: { ...ofThread, baseId: column.bigint("base_id") },
+    read: `"threadId" text, base json`,
+    joined: itsThread,
+    instead: ({ schema }) => ({
+      threadRef: sql`t.id`,
+      baseId: sql`(
+        select b.id from ${schema}.summary b
+        where b.thread_ref = t.id and b.start_seq = (i.base ->> 'startSeq')::int
+          and b.end_seq = (i.base ->> 'endSeq')::int and b.created_at = (i.base ->> 'createdAt')::timestamptz
+        order by b.id desc limit 1
+      )`,
+    }),
+    oneByOne: true,
+  },
+  memory: {
+    whose: ["owner_ref", "tenant_id", "user_id"],
+    made: ({ line }, { language }) => ({
+      contentHash: memoryHash(line),
+      terms: memoryTerms(line, language),
+      actorTerms: searchName(line.actorId ?? "", language),
+    }),
+    madeColumns: { contentHash: memoryColumns.contentHash },
+    read: `terms text, "actorTerms" text`,
+    joined: ({ schema }, target) => sql`left join lateral (
+      select id from ${schema}.thread t
+      where ${isSourceThread({ ...target, appId: sql`i."appId"` }, sql`i."threadId"`)} limit 1
+    ) t on true`,
+    instead: (_, { userId }) => sourceOf(userId, sql`i."sourceSeqs"`, sql`i.evidence`),
+    returning: "ref, id, state",
+    also: (tx, { ownerRef }) => sql`, ${wordRows(tx)}, ${termRows(tx, ownerRef)}, counted as (
+      ${countAdded(tx, ownerRef)}
+    )`,
+  },
+  relation: {
+    whose: [],
+    joined: ({ schema }, { ownerRef }) => sql`
+      left join ${schema}.memory f on f.id = i."from" and f.owner_ref = ${ownerRef}
+      left join ${schema}.memory o on o.id = i."to" and o.owner_ref = ${ownerRef}`,
+    instead: () => ({ from: sql`f.ref`, to: sql`o.ref` }),
+  },
+  history: { whose: ["owner_ref"] },
+  change: { whose: ["owner_ref"] },
+  consent: { whose: ["owner_ref", "tenant_id", "user_id"] },
+  item: {
+    whose: ["tenant_id", "user_id"],
+    made: ({ line: { namespace, value, indexFields } }, { language }) => ({
+      path: pathOf(namespace),
+      terms: itemTerms({ value: value as Json, indexFields }, language),
+    }),
+    madeColumns: { path: column.text("path"), words: column.text("words") },
+    read: "terms text",
+    instead: ({ language }) => ({ words: sql`to_tsvector(${language}::regconfig, i.terms)` }),
+  },
+};
+
+/** Inserts the rows that those of `lines` stand for that are of this type, in their order. */
+export async function insertRecords<Name extends InsertedName>(
   tx: Connection,
+  name: Name,
   target: ImportTarget,
-  lines: Lines<"relation">,
-): Promise<AddedLines> {
-  if (lines.length === 0) return { added: 0, skipped: 0 };
-  const { ownerRef } = target;
-  const { columns } = recordTypes.relation;
-  const [row] = await tx.query<{ known: number; added: number }>(sql`
-    with linked as (
-      select i.*, f.ref as from_ref, t.ref as to_ref
-      from ${rowsOf(columns, target, lines)}
-      join ${tx.schema}.memory f on f.id = i."from" and f.owner_ref = ${ownerRef}
-      join ${tx.schema}.memory t on t.id = i."to" and t.owner_ref = ${ownerRef}
-      where f.ref <> t.ref
+  lines: readonly NumberedLine[],
+): Promise<void> {
+  const insertion: Insertion<Name> = insertions[name];
+  const rows = linesOf(lines, name).map((each) => {
+    return { ...each.line, ...inApp(target, each.line), ...insertion.made?.(each, tx) };
+  });
+  const parts = insertion.oneByOne ? rows.map((row) => [row]) : rows.length > 0 ? [rows] : [];
+  for (const part of parts) await tx.query(insertOf(tx, name, target, part));
+}
+
+function insertOf(tx: Connection, name: InsertedName, target: ImportTarget, rows: readonly object[]): Sql {
+  const { table, columns: own, form }: RecordType = recordTypes[name];
+  const { whose, madeColumns, read, joined, instead, returning = "1", also } = insertions[name];
+  const columns = { ...(form === "app" && appColumn), ...own, ...madeColumns };
+  const values = { owner_ref: target.ownerRef, tenant_id: target.tenantId, user_id: target.userId };
+  return sql`
+    with input as materialized (
+      select row_number() over () as position, r.*
+      from json_to_recordset(${JSON.stringify(rows)}::json) as r (${recordset(columns)}${raw(read ? `, ${read}` : "")})
     ),
     added as (
-      insert into ${tx.schema}.relation (${names(columns)})
-      select ${fields(columns, { from: sql`i.from_ref`, to: sql`i.to_ref` })} from linked i
-      on conflict do nothing
-      returning 1
-    )
-    select (select count(*) from linked)::int as known, (select count(*) from added)::int as added`);
-  const { known = 0, added = 0 } = row ?? {};
-  return { added, skipped: lines.length - known };
+      insert into ${tx.schema}.${raw(table)} (${join([...whose.map((each) => raw(each)), names(columns)], ", ")})
+      select ${join([...whose.map((each) => sql`${values[each]}`), fields(columns, instead?.(tx, target))], ", ")}
+      from input i ${joined?.(tx, target) ?? empty}
+      order by i.position
+      returning ${raw(returning)}
+    )${also?.(tx, target) ?? empty}
+    select 1 as done`;
 }
 
-/** Adds the entries of the audit trail that are not there yet, whoever is said to have made them. Returns how many. */
-export async function importHistory(
-  tx: Connection,
-  target: ImportTarget,
-  lines: Lines<"history">,
-): Promise<number> {
-  if (lines.length === 0) return 0;
-  const { ownerRef } = target;
-  const columns = { ...appColumn, ...recordTypes.history.columns };
-  // i."appId", i."memoryId", …, i."createdAt"
-  const rows = await tx.query(sql`
-    insert into ${tx.schema}.history (owner_ref, ${names(columns)})
-    select ${ownerRef}, ${fields(columns)}
-    from ${rowsOf(columns, target, lines)}
-    where not exists (
-      select from ${tx.schema}.history h
-      where h.memory_id = i."memoryId" and h.created_at = i."createdAt" and h.owner_ref = ${ownerRef}
-        and h.event = i.event and h.rev is not distinct from i.revision
-        and h.old is not distinct from i.old and h.new is not distinct from i.new
-    )
-    order by i.position
-    returning 1`);
-  return rows.length;
+/** A line of a scope with an app is of that app, whatever it says. */
+function inApp({ userId, appId }: ScopeColumns, line: ExportLine) {
+  const own = "appId" in line ? line.appId : undefined;
+  return { appId: appId !== "" || userId === "" ? appId : (own ?? "") };
 }
 
-/**
- * Adds the news that are not there yet to a locked owner, whatever words they are told in. Returns how many.
- *
- * They keep their revisions; one whose revision the owner has used for something else gets the next.
- */
-export async function importChanges(
-  tx: Connection,
-  target: ImportTarget,
-  lines: Lines<"change">,
-): Promise<number> {
-  if (lines.length === 0) return 0;
-  const { ownerRef } = target;
-  const { schema } = tx;
-  const columns = { ...appColumn, ...recordTypes.change.columns };
-  const [row] = await tx.query<{ added: number }>(sql`
-    with input as (
-      select * from ${rowsOf(columns, target, lines)}
-    ),
+/** Indexes and counts added messages. */
+function messageIndex({ schema, language }: Connection, { ownerRef }: ImportTarget): Sql {
+  return sql`,
     fresh as (
-      select i.*, exists (
-        select from ${schema}.change_log c where c.owner_ref = ${ownerRef} and c.rev = i.revision
-      ) as taken
-      from input i
-      where not exists (
-        select from ${schema}.change_log c
-        where c.memory_id = i."memoryId" and c.owner_ref = ${ownerRef} and c.event = i.event
-          and c.created_at = i."createdAt" and (c.rev = i.revision or c.line = i.line)
-      )
+      select a.thread_ref, i.* from input i
+      join ${schema}.thread t on t.thread_id = i."threadId" and t.owner_ref = ${ownerRef}
+      join added a on a.thread_ref = t.id and a.seq = i.seq
     ),
-    last as (
-      select greatest(o.revision, (select max(revision) from fresh where not taken)) as rev
-      from ${schema}.owner o where o.id = ${ownerRef}
+    term as (
+      select f.thread_ref, f.seq, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
+        sum(coalesce(cardinality(v.positions), 1)) over (partition by f.thread_ref, f.seq) as length
+      from fresh f cross join lateral unnest(to_tsvector(${language}::regconfig, f.terms)) v
     ),
-    numbered as (
-      select f.*, case when taken then last.rev + row_number() over (partition by taken order by position)
-        else revision end as rev
-      from fresh f, last
-    ),
-    added as (
-      insert into ${schema}.change_log (owner_ref, ${names(columns)})
-      select ${ownerRef}, ${fields(columns, { revision: sql`i.rev` })} from numbered i
-      order by position
-      returning rev
+    indexed as (
+      insert into ${schema}.message_term (owner_ref, lexeme, thread_ref, seq, frequency, length)
+      select ${ownerRef}::bigint, lexeme, thread_ref, seq, frequency, length from term
+      union
+      select ${ownerRef}::bigint, '@' || word, f.thread_ref, f.seq, 1, 1
+      from fresh f cross join lateral regexp_split_to_table(f."actorTerms", '\\s+') word
+      where f.role in ('user', 'assistant') and word <> ''
     ),
     counted as (
-      update ${schema}.owner o set revision = greatest(o.revision, (select max(rev) from added))
+      update ${schema}.owner o
+      set message_count = o.message_count + (select count(distinct (thread_ref, seq)) from term),
+        message_length = o.message_length + (select coalesce(sum(frequency), 0) from term)
       where o.id = ${ownerRef}
-    )
-    select count(*)::int as added from added`);
-  return row?.added ?? 0;
+    ),
+    rounds as (
+      update ${schema}.thread t set turns = t.turns + f.rounds
+      from (select thread_ref as ref, count(*) as rounds from fresh where role = 'user' group by 1) f
+      where t.id = f.ref
+    )`;
 }
 
-/** Adds consent requests that are not there yet; one for a slot for which another waits is left out. @throws MemoryError `ID_TAKEN` */
-export async function importConsents(
+/** Continues an owner's counters from an imported one's. */
+export async function importOwner(
   tx: Connection,
-  target: ImportTarget,
-  lines: Lines<"consent">,
-): Promise<AddedLines & { readonly pending: number }> {
-  if (lines.length === 0) return { added: 0, skipped: 0, pending: 0 };
-  const { ownerRef } = target;
-  const { tenantId, userId } = scopeColumns(target.scope);
-  const known = await findOwn(tx, "consent", { ownerRef, lines });
-  const columns = { ...appColumn, ...recordTypes.consent.columns };
-  const rows = await tx.query<{ status: string }>(sql`
-    insert into ${tx.schema}.consent_request (owner_ref, tenant_id, user_id, ${names(columns)})
-    select ${ownerRef}, ${tenantId}, ${userId}, ${fields(columns)}
-    from ${rowsOf(columns, target, lines)}
-    order by i.position
-    on conflict do nothing
-    returning status`);
-  const pending = rows.filter(({ status }) => status === "pending").length;
-  return { added: rows.length, skipped: lines.length - known.size - rows.length, pending };
-}
-
-type Lines<Name extends RecordName> = readonly NumberedLine<ExportLineOf<Name>>[];
-
-/** `lines` as rows `i` of `columns`, numbered by their `position`. */
-function rowsOf(columns: Columns, target: ImportTarget, lines: readonly NumberedLine<RecordLine>[]): Sql {
-  const records = JSON.stringify(lines.map(({ line }) => inApp(target, line)));
-  return sql`(
-    select row_number() over () as position, r.*
-    from json_to_recordset(${records}::json) as r (${recordset(columns)})
-  ) i`;
-}
-
-type RecordLine = ExportLineOf<RecordName> & { readonly appId?: string | undefined };
-
-/** Records with ids of their own, which no two scopes of a database can share. */
-type Named = "memory" | "consent";
-
-/**
- * The ids that records of the owner have already among those of `lines`.
- *
- * @throws MemoryError `ID_TAKEN` that names the first line whose id is somebody else's.
- */
-export async function findOwn(
-  tx: Connection,
-  name: Named,
-  { ownerRef, lines }: { ownerRef: OwnerRef; lines: readonly NumberedLine<ExportLineOf<Named>>[] },
-): Promise<Set<string>> {
-  const ids = lines.map(({ line }) => line.id);
-  const rows = await tx.query<{ id: string; own: boolean }>(sql`
-    select x.id, x.owner_ref = ${ownerRef} as own
-    from ${tx.schema}.${raw(recordTypes[name].table)} x where x.id = any (${ids}::uuid[])`);
-  const foreign = new Set(rows.filter(({ own }) => !own).map(({ id }) => id));
-  const refused = lines.find(({ line }) => foreign.has(line.id));
-  if (refused) throw taken(name, refused);
-  return new Set(rows.map(({ id }) => id));
-}
-
-/** It does not say whose. */
-export function taken(name: Named, { number, line: { id } }: NumberedLine<ExportLineOf<Named>>): MemoryError {
-  const what = recordTypes[name].called;
-  return new MemoryError(
-    "ID_TAKEN",
-    `Line ${number}: ${what} ${id} belongs to another scope of this database. Import it into another schema or database.`,
-  );
+  { ownerRef }: ImportTarget,
+  { revision, turns, changesTrimmedTo }: ExportLineOf<"owner">,
+): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.owner
+    set revision = greatest(revision, ${revision}::bigint), turns = greatest(turns, ${turns}::bigint),
+      changes_trimmed_to = greatest(changes_trimmed_to, ${changesTrimmedTo}::bigint)
+    where id = ${ownerRef}`);
 }

@@ -1,20 +1,17 @@
-import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { isDeeper } from "../text/plain-json.js";
-import {
-  type ExportLine,
-  type ExportLineOf,
-  exportLineSchema,
-  exportVersion,
-  mostLineCharacters,
-  mostLineDepth,
-  mostMessageDepth,
-} from "./export-line.js";
-import { exportOrder } from "./export-order.rule.js";
+import { isStorable } from "../text/storable-text.js";
+import { type ExportLine, type ExportLineOf, exportLineSchema, exportVersion } from "./export-line.js";
+
+/** Longest line that is read, in characters. A line is one message at most, and no model takes one of ten million. */
+const mostLineCharacters = 10_000_000;
+
+/** Deepest nesting of a line, and of a message in it: deeper JSON ends the stack of functions that walk through it. */
+const mostDepth = 1_000;
 
 /**
- * The lines of a file, as text, of which no more is held than the longest that is read. Only line feeds end a line, with
- * or without a carriage return: JSON may hold the other breaks as they are.
+ * The lines of a file as text. Only line feeds end a line, with or without a carriage return: JSON may contain the other
+ * line breaks. Holds no more than the longest line.
  *
  * @param input its bytes, UTF-8.
  * @throws MemoryError `INVALID_INPUT` that names a line that is too long.
@@ -24,7 +21,7 @@ export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenera
   let parts: string[] = [];
   let characters = 0;
   let number = 1;
-  const held = (part: string) => {
+  const keep = (part: string) => {
     parts.push(part);
     characters += part.length;
     if (characters > mostLineCharacters) throw tooLong(number);
@@ -38,24 +35,29 @@ export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenera
   };
   for await (const bytes of input) {
     const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
-    held(first);
+    keep(first);
     for (const other of others) {
       yield line();
-      held(other);
+      keep(other);
     }
   }
-  held(decoder.decode());
+  keep(decoder.decode());
   if (characters > 0) yield line();
 }
 
-/** A line that was read, and its number, from 1. */
+/** A line that was read, its number, from 1, and its length as text. */
 export interface NumberedLine<Line extends ExportLine = ExportLine> {
   readonly number: number;
   readonly line: Line;
-  /** How long it is as text. */
   readonly characters: number;
-  /** Whether a message is stored as nobody's words: neither searched, nor a turn. @default false */
-  readonly quoted?: boolean;
+}
+
+/** Those of `lines` that are of this `type`. */
+export function linesOf<Type extends ExportLine["type"]>(
+  lines: readonly NumberedLine[],
+  type: Type,
+): NumberedLine<ExportLineOf<Type>>[] {
+  return lines.filter((each): each is NumberedLine<ExportLineOf<Type>> => each.line.type === type);
 }
 
 /** What is wrong with line `number`, as an error. */
@@ -63,19 +65,13 @@ export function lineError(number: number, problem: string, cause?: unknown): Mem
   return new MemoryError("INVALID_INPUT", `Line ${number}: ${problem}`, { cause });
 }
 
-/** The error of a line whose message cannot be read. */
-export function noMessage(number: number, cause: unknown): MemoryError {
-  return lineError(number, "serialised: this is no message as LangChain writes it.", cause);
-}
-
-/** The error of a line that is longer than any that is read. */
 function tooLong(number: number): MemoryError {
   return lineError(number, `it is longer than ${mostLineCharacters} characters.`);
 }
 
 /**
- * The lines of an export, checked one by one, and each against those before it; the first is the header, the last one
- * ends it. Blank lines are left out.
+ * The lines of an export, each checked by itself. The first is the header, the last one counts them. Blank lines are
+ * left out.
  *
  * @param input lines as text, or as `export` gives them.
  * @throws MemoryError `INVALID_INPUT` that names the line, also when the export was cut off.
@@ -84,24 +80,26 @@ export async function* readExport(
   input: AsyncIterable<unknown> | Iterable<unknown>,
 ): AsyncGenerator<NumberedLine, void, undefined> {
   let number = 0;
+  let lines = 0;
   let last: ExportLine | undefined;
-  const order = exportOrder();
   for await (const given of input) {
     number++;
     if (typeof given === "string" && given.trim() === "") continue;
     if (last?.type === "end") throw lineError(number, "there is something after the end of the export.");
     const text = typeof given === "string" ? given : writeJson(number, given);
     const line = parseLine(number, text, last === undefined);
-    const misplaced = order(line);
-    if (misplaced !== null) throw lineError(number, misplaced);
+    if (line.type === "end" && line.lines !== lines) {
+      throw lineError(number, `${line.lines - lines} lines before it are missing. ${startAgain}`);
+    }
     last = line;
+    lines++;
     yield { number, line, characters: text.length };
   }
-  if (last?.type !== "end") {
-    const problem = "the export is cut off: its last line is missing. What it holds is imported.";
-    throw lineError(number + 1, problem);
-  }
+  if (last?.type === "end") return;
+  throw lineError(number + 1, `the export is cut off: its last line is missing. ${startAgain}`);
 }
+
+const startAgain = "Forget the scope, and import the whole file.";
 
 /** @throws MemoryError `INVALID_INPUT` */
 function parseLine(number: number, text: string, first: boolean): ExportLine {
@@ -114,14 +112,11 @@ function parseLine(number: number, text: string, first: boolean): ExportLine {
     // Names of unknown fields may be of any length.
     throw lineError(number, `${place}${issue?.message}`.slice(0, 300), parsed.error);
   }
-  const line = parsed.data;
-  if (line.type === "message" && isDeeper(line.serialised, mostMessageDepth)) {
-    throw lineError(number, `serialised: it is nested deeper than ${mostMessageDepth} levels.`);
-  }
-  return line;
+  if (!first && parsed.data.type === "header") throw lineError(number, "a second header.");
+  return parsed.data;
 }
 
-/** Objects are read as the text that they would be, so that both are held to the same. */
+/** Objects are read as the text that they would be, so that both obey the same limits. */
 function writeJson(number: number, given: unknown): string {
   try {
     const text = JSON.stringify(given);
@@ -134,38 +129,38 @@ function writeJson(number: number, given: unknown): string {
 
 function parseJson(number: number, text: string): unknown {
   if (text.length > mostLineCharacters) throw tooLong(number);
-  // Before it is parsed: what walks through a value does so by calling itself.
-  if (isDeeper(text, mostLineDepth)) {
-    throw lineError(number, `it is nested deeper than ${mostLineDepth} levels.`);
-  }
+  if (isDeeper(text, mostDepth)) throw tooDeep(number);
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (cause) {
     throw lineError(number, "this is no JSON.", cause);
   }
+  const { serialised } = (value ?? {}) as { readonly serialised?: unknown };
+  if (typeof serialised === "string" && isDeeper(serialised, mostDepth)) throw tooDeep(number);
+  if (!isStorableJson(value)) throw lineError(number, "it has characters that PostgreSQL cannot hold.");
+  return value;
 }
 
-const anyHeader = z.looseObject({
-  type: z.literal("header"),
-  format: z.literal("mnemograph"),
-  version: z.number(),
-});
+function tooDeep(number: number): MemoryError {
+  return lineError(number, `it is nested deeper than ${mostDepth} levels.`);
+}
+
+function isStorableJson(value: unknown): boolean {
+  if (typeof value === "string") return isStorable(value);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorableJson(inner));
+}
 
 /** Before the rest: what another version wrote may look different. */
 function checkHeader(number: number, value: unknown): void {
-  const { data } = anyHeader.safeParse(value);
-  if (!data) throw lineError(number, "this is no export of mnemograph: it must begin with a header.");
-  if (data.version === exportVersion) return;
+  const { type, format, version } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (type !== "header" || format !== "mnemograph" || typeof version !== "number") {
+    throw lineError(number, "this is no export of mnemograph: it must begin with a header.");
+  }
+  if (version === exportVersion) return;
   throw lineError(
     number,
-    `the export has version ${data.version}, this package reads version ${exportVersion}: update the package.`,
+    `the export has version ${version}, this package reads version ${exportVersion}: update the package.`,
   );
-}
-
-/** Those of `lines` that are of this `type`. */
-export function linesOf<Type extends ExportLine["type"]>(
-  lines: readonly NumberedLine[],
-  type: Type,
-): NumberedLine<ExportLineOf<Type>>[] {
-  return lines.filter((each): each is NumberedLine<ExportLineOf<Type>> => each.line.type === type);
 }

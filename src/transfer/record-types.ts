@@ -1,13 +1,11 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
 import { consentColumns } from "../memories/guard/consent-statements.js";
 import { memoryColumns } from "../memories/item/memory-row.js";
 import { type Column, type Columns, column, type Instead, type Time, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasOwner, hasScope } from "../scope/erasure-scope.js";
-import type { OwnerRef, Scope, ThreadRef } from "../scope/scope.js";
-import { scopeColumns } from "../scope/scope-predicates.js";
+import type { ThreadRef } from "../scope/scope.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
-import type { ImportTrust } from "./lower-line.js";
 
 /** The types of lines that stand for rows. */
 export type RecordName = Exclude<ExportLine["type"], "header" | "end">;
@@ -44,28 +42,9 @@ export interface RecordType<Of extends Columns = Columns> {
   readonly key: readonly string[];
   /** "app": lines say their app where the scope does not; "sparse": nulls are left out. */
   readonly form?: "app" | "sparse";
-  /** What it is called where its id is refused: of a database, one scope can have it. */
-  readonly called?: string;
 }
 
-/** Whose the lines become: a locked owner. */
-export interface ImportTarget {
-  readonly scope: Scope;
-  readonly ownerRef: OwnerRef;
-  /** How far the file is believed. */
-  readonly trust: ImportTrust;
-}
-
-/** A line with its app. A line of a scope with an app is of that app, whatever it says. */
-export function inApp<Line extends { readonly appId?: string | undefined }>(
-  { scope }: ImportTarget,
-  line: Line,
-): Line & { readonly appId: string } {
-  const { userId, appId } = scopeColumns(scope);
-  return { ...line, appId: appId !== "" || userId === "" ? appId : (line.appId ?? "") };
-}
-
-/** The app of a line, wherever it is imported. */
+/** The app of a line. */
 export const appColumn = { appId: column.text("app_id") };
 
 const ofThread = ({ thread }: ExportPage): Sql => sql`x.thread_ref = ${thread?.ref ?? null}::bigint`;
@@ -97,6 +76,11 @@ export const recordTypes = {
         'task', k.task, 'doneUntil', k.done_until, 'due', k.retry_at is not null or k.lease_until is not null
       ) order by k.task), '[]')
       from ${schema}.thread_task k where k.thread_ref = x.id
+    ), 'notes', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'memoryId', n.memory_id, 'startSeq', n.start_seq, 'endSeq', n.end_seq
+      ) order by n.memory_id), '[]')
+      from ${schema}.note_source n where n.thread_ref = x.id and x.app_id <> ''
     )`,
     rows: ({ schema }, { scope }) => sql`${schema}.thread x where ${hasScope(scope)}`,
     key: ["x.id"],
@@ -128,7 +112,6 @@ export const recordTypes = {
       generationTimeMs: column.integer<number | null>("generation_time_ms"),
       attempts: column.integer("attempts"),
       error: column.text<string | null>("error"),
-      rolledBackAt: column.time<Time | null>("rolled_back_at"),
       startRound: column.integer<number | null>("start_round"),
       endRound: column.integer<number | null>("end_round"),
     },
@@ -143,7 +126,6 @@ export const recordTypes = {
   },
   memory: {
     table: "memory",
-    called: "memory",
     columns: without(memoryColumns, "tenantId", "userId", "appId", "contentHash", "revision"),
     instead: { threadId: sql`t.thread_id` },
     // A thread of somebody else is named to nobody.
@@ -202,7 +184,6 @@ export const recordTypes = {
   },
   consent: {
     table: "consent_request",
-    called: "consent request",
     columns: without(consentColumns, "tenantId", "userId", "appId", "revision"),
     key: ["x.ref"],
     form: "app",
@@ -230,4 +211,10 @@ export const recordTypes = {
 type ColumnsOf<Name extends RecordName> = Columns &
   Record<Exclude<keyof ExportLineOf<Name>, Made>, Column<unknown>>;
 
-type Made = "type" | "appId" | "threadId" | "tasks" | "base";
+type Made = "type" | "appId" | "threadId" | "tasks" | "notes" | "base";
+
+/** The rows that are exported as lines of this type, as `from` and `where` of a query. */
+export function rowsOf(db: Connection, name: RecordName, page: ExportPage): Sql {
+  const { table, rows }: RecordType = recordTypes[name];
+  return rows?.(db, page) ?? sql`${db.schema}.${raw(table)} x where ${hasOwner(page.scope)}`;
+}

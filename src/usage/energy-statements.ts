@@ -11,8 +11,8 @@ import {
   threadIs,
   withinScope,
 } from "../scope/scope-predicates.js";
-import type { LeftUnits } from "./energy-level.rule.js";
-import type { EnergyOptions } from "./energy-options.js";
+import { type LeftUnits, refillShare } from "./energy-level.rule.js";
+import { type EnergyOptions, keepUsageDays, tokensPerUnit } from "./energy-options.js";
 
 /** What a background call of a model is for. The last four can wait: they are put off while a tenant's energy is low. */
 export type UsageKind =
@@ -37,11 +37,15 @@ interface ChargedCall extends UsageOf, TokenUsage {
  *
  * Of a user or a thread that was forgotten meanwhile the row says nothing.
  */
-export async function chargeCall(db: Connection, call: ChargedCall, options: EnergyOptions): Promise<void> {
+export async function chargeCall(
+  db: Connection,
+  call: ChargedCall,
+  { capacityUnits: capacity }: Pick<EnergyOptions, "capacityUnits">,
+): Promise<void> {
   const { schema } = db;
   const { id, scope, threadId = null, kind, inputTokens, outputTokens } = call;
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const units = unitsOf(call, options);
+  const units = (inputTokens + outputTokens) / tokensPerUnit;
   await db.query(
     sql`
     with place as (
@@ -59,9 +63,9 @@ export async function chargeCall(db: Connection, call: ChargedCall, options: Ene
       returning 1
     )
     insert into ${schema}.energy as e (tenant_id, units, refilled_at, capacity_units, refill_units_per_hour)
-    select ${tenantId}, ${options.capacityUnits}::float8 - ${units}::float8, ${db.now()},
-      ${options.capacityUnits}::float8, ${options.refillUnitsPerHour}::float8
-    from charged where ${options.enabled}
+    select ${tenantId}, ${capacity}::float8 - ${units}::float8, ${db.now()}, ${capacity}::float8,
+      ${capacity}::float8 * ${refillShare}::float8
+    from charged where ${capacity}::float8 is not null
     on conflict (${idDigest(sql`tenant_id`)}) do update set
       units = ${refilledUnits(sql`excluded.refilled_at`, sql`excluded`)} - ${units}::float8,
       -- Clocks of two machines differ: what was refilled is not refilled again.
@@ -72,16 +76,8 @@ export async function chargeCall(db: Connection, call: ChargedCall, options: Ene
   );
 }
 
-/** What a call costs. */
-function unitsOf(
-  { inputTokens, outputTokens }: TokenUsage,
-  { tokensPerUnit }: Pick<EnergyOptions, "tokensPerUnit">,
-): number {
-  return (inputTokens + outputTokens) / tokensPerUnit;
-}
-
 /** Units added up as decimals: 20.7 and 4.56 are 25.26. */
-export const sumOfUnits = (units: Sql): Sql => sql`sum(${units}::numeric)::float8`;
+const sumOfUnits = (units: Sql): Sql => sql`sum(${units}::numeric)::float8`;
 
 /** What the row `e` of `energy` has at a time, as the rule `energyLevel` reckons it. @param by the row whose settings count. */
 function refilledUnits(at: Sql, by: Sql): Sql {
@@ -135,29 +131,51 @@ export interface EnergyToday {
   readonly callsToday: number;
 }
 
-/** The energy of a scope's tenant and what the scope used today, or of all. */
-export async function findEnergyToday(db: Connection, scope: Scope | null): Promise<EnergyToday> {
+/**
+ * What is left to a tenant and what was used today.
+ *
+ * @param of.tenantId whose level. @default of all tenants the lowest
+ * @param of.used condition of the rows `x` of `usage`.
+ */
+export async function findEnergyToday(
+  db: Connection,
+  of: { readonly tenantId?: string | undefined; readonly used: Sql },
+): Promise<EnergyToday> {
   const { schema } = db;
-  const columns = scope && scopeColumns(scope);
-  const ofTenant = columns ? isId(sql`e.tenant_id`, columns.tenantId) : sql`true`;
-  const within = columns ? withinScope(columns, "x") : sql`true`;
+  const ofTenant = of.tenantId === undefined ? sql`true` : isId(sql`e.tenant_id`, of.tenantId);
   const [row] = await db.query<{ share: number | null; units: number; calls: number }>(sql`
     select (
         select min(${refilledUnits(db.now(), sql`e`)} / e.capacity_units) from ${schema}.energy e where ${ofTenant}
       ) as share, coalesce(${sumOfUnits(sql`x.units`)}, 0) as units, count(*)::int as calls
-    from ${schema}.usage x where ${within} and x.created_at >= ${today(db)}`);
+    from ${schema}.usage x where ${of.used} and x.created_at >= ${today(db)}`);
   const { share, units = 0, calls = 0 } = row ?? {};
   return { level: Math.max(0, (share ?? 1) * 100), unitsToday: units, callsToday: calls };
+}
+
+/** What background calls of one kind used. */
+export interface UsedByKind {
+  /** "summary", "facts", "episode", "procedure", "note", "compaction", "insights" or "consolidation". */
+  readonly kind: string;
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly units: number;
+}
+
+/** What the calls of the rows `x` of `usage` used of which `used` holds, most units first. */
+export async function findUsedByKind(db: Connection, used: Sql): Promise<UsedByKind[]> {
+  return db.query<UsedByKind & Record<string, unknown>>(sql`
+    select x.kind, count(*)::int as calls, sum(x.input_tokens)::float8 as "inputTokens",
+      sum(x.output_tokens)::float8 as "outputTokens", ${sumOfUnits(sql`x.units`)} as units
+    from ${db.schema}.usage x where ${used}
+    group by x.kind order by units desc, x.kind`);
 }
 
 /** Rows deleted by one statement, some 50 ms. */
 const trimmedAtOnce = 5_000;
 
-/** Deletes what calls took that are older than `keepDays`, of a scope or of all, and rows of tenants that are full again. */
-export async function trimUsage(
-  db: Connection,
-  { keepDays, scope }: { readonly keepDays: number; readonly scope?: Scope | undefined },
-): Promise<void> {
+/** Deletes what old calls took, of a scope or of all, and rows of tenants that are full again. */
+export async function trimUsage(db: Connection, scope?: Scope): Promise<void> {
   const { schema } = db;
   const within = scope ? withinScope(scopeColumns(scope), "x") : sql`true`;
   for (;;) {
@@ -165,7 +183,7 @@ export async function trimUsage(
       with trimmed as (
         delete from ${schema}.usage d where d.id = any (array(
           select x.id from ${schema}.usage x
-          where ${within} and x.created_at < ${db.now()} - ${keepDays}::float8 * interval '1 day'
+          where ${within} and x.created_at < ${db.now()} - ${keepUsageDays}::int * interval '1 day'
           order by x.created_at limit ${trimmedAtOnce} for update skip locked
         ))
         returning 1

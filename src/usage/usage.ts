@@ -5,7 +5,7 @@ import type { Connection } from "../postgres/connection.js";
 import { asTenant } from "../postgres/isolation.js";
 import type { Scope } from "../scope/scope.js";
 import { energyLevel, pauseMs } from "./energy-level.rule.js";
-import type { EnergyOptions } from "./energy-options.js";
+import { type EnergyOptions, tokensPerUnit } from "./energy-options.js";
 import { chargeCall, findLeft, type UsageOf } from "./energy-statements.js";
 
 /** What background calls cost, and whether there is energy for work that can wait. */
@@ -55,13 +55,13 @@ export function createUsage({
         }
       },
     async pausedUntil(scope) {
-      if (!options.enabled) return null;
+      if (options.capacityUnits === null) return null;
       const { left, now } = await asTenant(scope.tenantId, () => findLeft(db, scope.tenantId ?? ""));
       const waitMs = pauseMs(energyLevel(left, options), options);
       return waitMs === null ? null : new Date(now.getTime() + waitMs);
     },
     energyConsumedSinceLastPoll() {
-      const units = unpolledTokens / options.tokensPerUnit;
+      const units = unpolledTokens / tokensPerUnit;
       unpolledTokens = 0;
       return units;
     },

@@ -272,7 +272,7 @@ async function perform(
       await memory.memories.restore(id, as);
       break;
     case "pin":
-      await memory.memories.pin(id, true, as);
+      await memory.memories.update(id, { pinned: true }, as);
       break;
     case "refuse": {
       const waiting = await memory.consents.list({ scope });

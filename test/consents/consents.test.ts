@@ -225,7 +225,7 @@ describe("a decision", () => {
     const { status, decidedBy, decidedAt } = won[0]!;
     const lost = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
     for (const error of lost) {
-      expect(MemoryError.is(error, "CONSENT_DECIDED")).toBe(true);
+      expect(MemoryError.is(error, "WRONG_STATE")).toBe(true);
       expect(error.message).toContain(`was ${status} by ${decidedBy} (code) on ${decidedAt!.toISOString()}`);
     }
     expect(await cityOf(memory, user)).toEqual(status === "approved" ? ["Porto"] : []);
@@ -245,7 +245,7 @@ describe("a decision", () => {
     expect(expired).toMatchObject({ id, decidedAt: now, decidedBy: null });
     for (const decision of ["approve", "refuse"] as const) {
       const error = await errorOf(memory.consents.decide({ ...user, id, decision, actor: "ana" }));
-      expect(error).toMatchObject({ code: "CONSENT_EXPIRED" });
+      expect(error).toMatchObject({ code: "WRONG_STATE" });
       expect(error?.message).toContain("2031-01-08");
     }
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);

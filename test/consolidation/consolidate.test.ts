@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Scope } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
+import { consolidateNow } from "../support/consolidate-now.js";
 import { judgingModel } from "../support/pair-judge.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -22,7 +23,7 @@ describe("consolidating", () => {
       ],
       { scope },
     );
-    const done = await memory.consolidate({ scope });
+    const done = await consolidateNow(memory, { scope });
     expect(done).toMatchObject({ status: "completed", calls: 3 });
     expect(done.pairs).toMatchObject([
       { verdict: "same", action: "merge", reason: "Because of pair 1.", refused: null },
@@ -54,7 +55,7 @@ describe("consolidating", () => {
     // The merge is undone by hand.
     await memory.memories.revert(gone, { scope, to: earlier.at(-1)?.id ?? 0, actor: "admin" });
     expect(await memory.memories.list({ scope })).toHaveLength(2);
-    expect(await memory.consolidate({ scope })).toMatchObject({ calls: 0 });
+    expect(await consolidateNow(memory, { scope })).toMatchObject({ calls: 0 });
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
@@ -63,34 +64,23 @@ describe("consolidating", () => {
     const model = judgingModel(() => "unrelated");
     const memory = db.memory({ model });
     const [first] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
-    expect(await memory.consolidate({ scope })).toMatchObject({ status: "completed", calls: 2 });
-    expect(await memory.consolidate({ scope })).toMatchObject({ status: "skipped", calls: 0 });
-    await memory.memories.pin(first?.id ?? "", true, { scope });
-    expect(await memory.consolidate({ scope })).toMatchObject({ calls: 0 });
+    expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "completed", calls: 2 });
+    expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "skipped", calls: 0 });
+    await memory.memories.update(first?.id ?? "", { pinned: true }, { scope });
+    expect(await consolidateNow(memory, { scope })).toMatchObject({ calls: 0 });
     await memory.memories.update(
       first?.id ?? "",
       { text: "The user enjoys hiking in the Alps each summer." },
       { scope },
     );
-    expect(await memory.consolidate({ scope })).toMatchObject({ calls: 2 });
-  });
-
-  it("changes nothing in a dry run, which says what it would do", async () => {
-    const scope: Scope = { userId: "dry" };
-    const memory = db.memory({ model: judgingModel(() => "same") });
-    await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
-    const would = await memory.consolidate({ scope, dryRun: true });
-    expect(would).toMatchObject({ status: "completed", pairs: [{ action: "merge" }] });
-    expect(await memory.memories.list({ scope })).toHaveLength(2);
-    const did = await memory.consolidate({ scope });
-    expect(did.pairs).toEqual(would.pairs);
+    expect(await consolidateNow(memory, { scope })).toMatchObject({ calls: 2 });
   });
 
   it("links what belongs together, once", async () => {
     const scope: Scope = { userId: "link" };
     const memory = db.memory({ model: judgingModel(() => "related"), config: { memories: { links: 0 } } });
     const [, second] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
-    expect((await memory.consolidate({ scope })).pairs).toMatchObject([{ action: "link" }]);
+    expect((await consolidateNow(memory, { scope })).pairs).toMatchObject([{ action: "link" }]);
     const { rows } = await db.pool.query(
       `select r.strength from "${db.schema}".relation r join "${db.schema}".memory m on m.ref = r.from_ref where m.user_id = 'link'`,
     );
@@ -122,7 +112,7 @@ describe("consolidating", () => {
       ],
       { scope },
     );
-    expect(await memory.consolidate({ scope })).toMatchObject({ status: "skipped", calls: 0 });
+    expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "skipped", calls: 0 });
     expect(await memory.memories.list({ scope })).toHaveLength(7);
   });
 });

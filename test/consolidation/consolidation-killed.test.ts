@@ -2,6 +2,7 @@ import { describe, expect, inject, it } from "vitest";
 import { markChangedOwners } from "../../src/consolidation/consolidation-work.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { useChildScripts } from "../support/child-scripts.js";
+import { consolidateNow } from "../support/consolidate-now.js";
 import { judgingModel } from "../support/pair-judge.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
@@ -12,7 +13,7 @@ describe.skipIf(!onServer())("consolidating on a server (server only)", () => {
   it("goes on where a killed worker was, without asking again", { timeout: 120_000 }, async () => {
     const scope = { userId: "killed" };
     const model = judgingModel(() => "same");
-    const memory = db.memory({ model, config: { consolidation: { pairsPerCall: 1 } } });
+    const memory = db.memory({ model });
     await memory.memories.add(
       [
         { text: "The user enjoys hiking in the Alps every summer." },
@@ -26,7 +27,7 @@ describe.skipIf(!onServer())("consolidating on a server (server only)", () => {
     expect(await memory.memories.list({ scope })).toHaveLength(2);
     // Its lease runs out.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
-    const done = await memory.consolidate({ scope });
+    const done = await consolidateNow(memory, { scope });
     // Three votes are needed, and the dead worker's first is kept.
     expect(done).toMatchObject({ status: "completed", calls: 2, pairs: [{ action: "merge" }] });
     expect(await memory.memories.list({ scope })).toHaveLength(1);
@@ -46,7 +47,7 @@ describe.skipIf(!onServer())("consolidating on a server (server only)", () => {
     );
     await db.pool.query(`analyze "${db.schema}".owner, "${db.schema}".owner_task`);
     const startedMs = performance.now();
-    await markChangedOwners(db.database, { everyMs: 86_400_000, limit: 2_000 });
+    await markChangedOwners(db.database, 2_000);
     expect(performance.now() - startedMs).toBeLessThan(10_000);
     const { rows } = await db.pool.query(
       `select count(*)::int as due from "${db.schema}".owner_task where task = 'consolidate' and retry_at is not null`,

@@ -2,10 +2,12 @@ import { describe, expect, it } from "vitest";
 import { createConsolidationJob } from "../../src/consolidation/consolidation-graph.js";
 import { markChangedOwners } from "../../src/consolidation/consolidation-work.js";
 import type { Scope } from "../../src/index.js";
+import { LeaseLost } from "../../src/jobs/lease.js";
 import { claimOwnerTask, completeOwnerTask, keepProgress, markOwnerTask } from "../../src/jobs/owner-task.js";
 import { resolveConfig } from "../../src/options.js";
 import { createRedactor } from "../../src/text/redactor.js";
 import type { UsageOf } from "../../src/usage/energy-statements.js";
+import { consolidateNow } from "../support/consolidate-now.js";
 import { judgingModel } from "../support/pair-judge.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { taskModel } from "../support/task-model.js";
@@ -71,7 +73,7 @@ describe("an owner that changed", () => {
     await memory.upkeep();
     await db.memory({ config: { consolidation: { enabled: true } } }).upkeep();
     expect(await taskOf("off")).toBeUndefined();
-    await expect(db.memory().consolidate({ scope })).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
+    await expect(consolidateNow(db.memory(), { scope })).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
   });
 
   it("has its tenant's time, and those of one tenant follow each other", async () => {
@@ -85,7 +87,7 @@ describe("an owner that changed", () => {
       const scope = { tenantId, userId } as Scope;
       await memory.memories.add([{ text: hiking }, { text: "The user plays chess." }], { scope });
     }
-    await markChangedOwners(db.database, { everyMs: dayMs, limit: 100 });
+    await markChangedOwners(db.database, 100);
     const { rows } = await db.pool.query(
       `select o.tenant_id, k.retry_at from "${db.schema}".owner_task k join "${db.schema}".owner o on o.id = k.owner_ref
        where o.tenant_id in ('large', 'small') order by o.user_id`,
@@ -103,17 +105,17 @@ describe("a run", () => {
     const meddling: { id?: string } = {};
     const model = taskModel({
       memory_pairs: async (prompt, call) => {
-        if (call === 0) await memory.memories.pin(meddling.id ?? "", true, { scope });
+        if (call === 0) await memory.memories.update(meddling.id ?? "", { pinned: true }, { scope });
         return judge.reply(prompt, call);
       },
     });
     const memory = db.memory({ model });
     const [first] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
     meddling.id = first?.id ?? "";
-    const done = await memory.consolidate({ scope });
+    const done = await consolidateNow(memory, { scope });
     expect(done.pairs).toMatchObject([{ verdict: "same", action: "none", refused: "changed" }]);
     expect(await memory.memories.list({ scope })).toHaveLength(2);
-    expect((await memory.consolidate({ scope })).pairs).toMatchObject([{ action: "merge" }]);
+    expect((await consolidateNow(memory, { scope })).pairs).toMatchObject([{ action: "merge" }]);
   });
 
   it("goes on where another one was broken off: what was asked is not asked again", async () => {
@@ -129,37 +131,33 @@ describe("a run", () => {
     const pairs = [{ first, second, similarity: 0.8, votes }];
     await keepProgress(db.database, claim, { tick: 1, more: false, pairs });
     await new Promise((resolve) => setTimeout(resolve, 5));
-    const done = await memory.consolidate({ scope });
+    const done = await consolidateNow(memory, { scope });
     expect(done).toMatchObject({ status: "completed", calls: 2 });
     expect(done.tokens).toBeGreaterThan(0);
     expect(done.pairs).toMatchObject([{ action: "merge", reason: "Said before." }]);
-    await expect(completeOwnerTask(db.database, claim, { tick: 9 })).rejects.toMatchObject({
-      code: "LEASE_LOST",
-    });
+    await expect(completeOwnerTask(db.database, claim, { tick: 9 })).rejects.toThrow(LeaseLost);
   });
 
   it("ends with the tenant's tokens of the day, and goes on when there are some again", async () => {
     let now = new Date("2026-03-01T12:00:00Z");
     const scope = { tenantId: "thrifty", userId: "one" };
-    const config = { consolidation: { budgetTokens: 10, pairsPerCall: 1 } };
+    const config = { consolidation: { budgetTokens: 10 } };
     const memory = db.memory({ model: judgingModel(() => "unrelated"), clock: () => now, config });
+    await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    const first = await consolidateNow(memory, { scope });
+    expect(first).toMatchObject({ status: "completed", calls: 2 });
+    const chess = [
+      "The user plays chess in the park with friends.",
+      "In the park the user meets friends who play chess.",
+    ];
     await memory.memories.add(
-      [
-        { text: hiking },
-        { text: hikes },
-        { text: "The user plays chess in the park with friends." },
-        { text: "In the park the user meets friends who play chess." },
-      ],
+      chess.map((text) => ({ text })),
       { scope },
     );
-    const first = await memory.consolidate({ scope });
-    expect(first).toMatchObject({ status: "completed", calls: 2 });
-    expect(first.pairs).toHaveLength(1);
-    expect(await memory.consolidate({ scope })).toMatchObject({ status: "deferred", calls: 0 });
-    expect(await memory.consolidate({ scope, dryRun: true })).toMatchObject({ status: "deferred" });
+    expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "deferred", calls: 0 });
     expect((await taskOf("one")).retry_at).toEqual(new Date("2026-03-02T00:00:00Z"));
     now = new Date("2026-03-02T00:00:00Z");
-    expect(await memory.consolidate({ scope })).toMatchObject({ status: "completed", calls: 2 });
+    expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "completed", calls: 2 });
   });
 });
 
@@ -203,7 +201,7 @@ describe("what a model says", () => {
     const memory = db.memory({ model });
     const scope = { userId };
     await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
-    return { done: await memory.consolidate({ scope }), model, scope, memory };
+    return { done: await consolidateNow(memory, { scope }), model, scope, memory };
   };
   const said = (pair: unknown, verdict: unknown) => ({ pair, reason: "", verdict });
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ListMessages, Memory } from "../../src/index.js";
+import type { ListMessages } from "../../src/conversation/list-messages.js";
+import type { Memory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();

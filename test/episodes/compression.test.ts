@@ -31,7 +31,7 @@ describe("an episode", () => {
     const model = taskModel({});
     const memory = db.memory({
       model,
-      config: configured({}, { episodeEveryTurns: 2, episodeKeepTurns: 1 }),
+      config: configured({}, { episodeEveryTurns: 2 }),
     });
     const thread = newAddress();
     await memory.remember({
@@ -67,7 +67,7 @@ describe("an episode", () => {
     });
     const memory = db.memory({
       model,
-      config: configured({}, { episodeEveryTurns: 2, episodeKeepTurns: 1 }),
+      config: configured({}, { episodeEveryTurns: 2 }),
     });
     const first = newAddress();
     const second = { ...first, threadId: `${first.threadId}-2` };
@@ -80,7 +80,7 @@ describe("an episode", () => {
     const model = taskModel({});
     const memory = db.memory({
       model,
-      config: configured({ inputBudgetTokens: 200 }, { episodeEveryTurns: 4, episodeKeepTurns: 1 }),
+      config: configured({ inputBudgetTokens: 200 }, { episodeEveryTurns: 4, episodeKeepShare: 0.25 }),
     });
     const thread = newAddress();
     for (let turn = 1; turn <= 4; turn++)
@@ -97,7 +97,7 @@ describe("an episode", () => {
   it("in the present tense is kept, and its event says so", async () => {
     const summary = "The user plans a trip to Porto.";
     const model = taskModel({ episode_summary: () => ({ structured: { summary } }) });
-    const config = configured({}, { episodeEveryTurns: 2, episodeKeepTurns: 1 });
+    const config = configured({}, { episodeEveryTurns: 2 });
     const thread = newAddress();
     await play(db.memory({ model, config }), thread, 1, 2);
     expect(await eventsOf(db, thread, "compress")).toEqual(["classify ok created, present_tense"]);
@@ -113,7 +113,7 @@ describe("an episode", () => {
     });
     const memory = db.memory({
       model,
-      config: configured({ retryDelayMs: 0 }, { episodeEveryTurns: 2, episodeKeepTurns: 1 }),
+      config: configured({ retryDelayMs: 0 }, { episodeEveryTurns: 2 }),
     });
     const thread = newAddress();
     await play(memory, thread, 1, 6);
@@ -123,7 +123,7 @@ describe("an episode", () => {
       true,
       "They ended.",
     ]);
-    const [held] = await memory.quarantine.list({ scope: thread.scope });
+    const [held] = await memory.memories.list({ scope: thread.scope, states: ["quarantined"] });
     expect(held).toMatchObject({
       kind: "episode",
       origin: "worker",

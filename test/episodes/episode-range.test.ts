@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { TurnRange } from "../../src/conversation/find-messages.js";
-import { episodeRange } from "../../src/episodes/episode-text.rule.js";
+import { type EpisodeRule, episodeRange, episodeRule } from "../../src/episodes/episode-text.rule.js";
+import { resolveConfig } from "../../src/options.js";
 
-const rule = { episodeEveryTurns: 20, episodeKeepTurns: 10 };
+const rule: EpisodeRule = { everyTurns: 20, keepTurns: 10 };
 
 describe("the turns that become an episode", () => {
   it.each([
@@ -22,12 +23,12 @@ describe("the turns that become an episode", () => {
   });
 
   const anyRule = fc.record({
-    episodeEveryTurns: fc.integer({ min: 2, max: 30 }),
-    episodeKeepTurns: fc.integer({ min: 0, max: 40 }),
+    everyTurns: fc.integer({ min: 2, max: 30 }),
+    keepTurns: fc.integer({ min: 0, max: 40 }),
   });
 
   /** The stretches of a conversation of `turns`, when someone looks after each of `looks`. */
-  function compress(turns: number, looks: readonly number[], by: typeof rule): TurnRange[] {
+  function compress(turns: number, looks: readonly number[], by: EpisodeRule): TurnRange[] {
     const ranges: TurnRange[] = [];
     for (const seen of [...looks.filter((look) => look < turns).toSorted((a, b) => a - b), turns]) {
       for (;;) {
@@ -53,9 +54,9 @@ describe("the turns that become an episode", () => {
           expect(end).toBeGreaterThanOrEqual(start);
           next = end + 1;
         }
-        expect(next - 1).toBeLessThanOrEqual(Math.max(0, turns - by.episodeKeepTurns));
+        expect(next - 1).toBeLessThanOrEqual(Math.max(0, turns - by.keepTurns));
         // What is left is less than what a whole stretch and the kept turns are.
-        expect(turns - (next - 1)).toBeLessThan(by.episodeEveryTurns + by.episodeKeepTurns);
+        expect(turns - (next - 1)).toBeLessThan(by.everyTurns + by.keepTurns);
       }),
     );
   });
@@ -72,8 +73,16 @@ describe("the turns that become an episode", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), anyRule, (turns, by) => {
         const [, ...later] = compress(turns, [], by);
-        for (const { start, end } of later) expect(end - start + 1).toBe(by.episodeEveryTurns);
+        for (const { start, end } of later) expect(end - start + 1).toBe(by.everyTurns);
       }),
     );
+  });
+
+  it.each([
+    [{}, rule],
+    [{ episodeEveryTurns: 2 }, { everyTurns: 2, keepTurns: 1 }],
+    [{ episodeEveryTurns: 7 }, { everyTurns: 7, keepTurns: 3 }],
+  ])("leave the latest half with the settings %j", (memories, expected) => {
+    expect(episodeRule(resolveConfig({ memories }).memories)).toEqual(expected);
   });
 });

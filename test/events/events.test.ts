@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { memoryQueryTool, withMemory } from "../../src/index.js";
 import { wayIn } from "../../src/way-in.js";
 import { type AnyGraph, answering, chatAgent } from "../langgraph/conversation.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress, say } from "../support/thread-facts.js";
@@ -24,7 +25,7 @@ describe("events", () => {
           : facts(),
       episode_summary: () => ({ structured: { reasoning: "", summary: "They talked about chess." } }),
     });
-    const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 1 } };
+    const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2 } };
     const memory = db.memory({ model, config, clock: () => new Date(now) });
     const thread = newAddress();
     const access = { scope: thread.scope };
@@ -42,11 +43,11 @@ describe("events", () => {
     await memory.memories.restore(chess!.id, access);
     await memoryQueryTool(memory, access).invoke({ query: "chess" });
     now += 61 * 86_400_000;
-    await memory.lifecycle.run({ scope: access.scope });
+    await runLifecycle(memory, { scope: access.scope });
     now += 31 * 86_400_000;
-    await memory.lifecycle.run({ scope: access.scope });
-    const [held] = await memory.quarantine.list({ scope: access.scope });
-    await memory.quarantine.reject(held!.id, access);
+    await runLifecycle(memory, { scope: access.scope });
+    const [held] = await memory.memories.list({ scope: access.scope, states: ["quarantined"] });
+    await memory.memories.remove(held!.id, access);
     const counts = await memory.events.count({ ...access, by: ["node", "op", "status"] });
     expect(
       counts.map(({ node, op, status, count }) => `${node} ${op} ${status} ${count}`).toSorted(),
@@ -174,7 +175,7 @@ describe("events", () => {
     now += 59 * 86_400_000;
     await memoryQueryTool(memory, { scope }).invoke({ query: "chess" });
     now += 59 * 86_400_000;
-    expect(await memory.lifecycle.run({ scope })).toEqual({ softDeleted: 0, purged: 0 });
+    expect(await runLifecycle(memory, { scope })).toEqual({ softDeleted: 0, purged: 0 });
   });
 
   it("are counted over all scopes where none is named", async () => {

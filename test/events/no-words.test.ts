@@ -1,13 +1,13 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import type { MemoryOptions } from "../../src/index.js";
 import { errorKind, errorLine, lineLogger } from "../../src/logger.js";
 import { databaseWords, toMemoryError } from "../../src/postgres/database-error.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
 import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
@@ -21,14 +21,14 @@ class BadRequestError extends Error {
 const quoting = (prompt: unknown) => new BadRequestError(`400 cannot answer ${JSON.stringify(prompt)}`);
 
 const eager = {
-  memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 1 },
+  memories: { extract: true, episodes: true, episodeEveryTurns: 2 },
   summaries: { afterSeq: 1, maxAttempts: 1, retryDelayMs: 0 },
   upkeep: { maxAttempts: 1, maxFailures: 1, retryDelayMs: 0 },
 };
 
 /** A conversation with the marker, remembered; what was logged. */
 async function converse(
-  options: MemoryOptions,
+  options: TestOptions,
   asks = "I brew",
 ): Promise<{ lines: string[]; threadId: string }> {
   const logger = recordingLogger();
@@ -99,18 +99,6 @@ describe("words of a conversation", () => {
     await expect(remembering).rejects.toMatchObject({ message: expect.not.stringContaining(marker) });
     await memory.close();
     expect(embedded.lines.join("\n")).not.toContain(marker);
-    expect(await marked()).toEqual([]);
-  });
-
-  it("are logged where telemetry may carry content, and are in no table then either", async () => {
-    const model = taskModel({
-      conversation_summary: (prompt) => Promise.reject(quoting(prompt)) as never,
-      fact_extraction: (prompt) => Promise.reject(quoting(prompt)) as never,
-      episode_summary: (prompt) => Promise.reject(quoting(prompt)) as never,
-    });
-    const { lines } = await converse({ model, config: { ...eager, telemetry: { content: true } } });
-    expect(lines.join("\n")).toContain("400 cannot answer");
-    expect(lines.every((line) => line.length <= 1_010)).toBe(true);
     expect(await marked()).toEqual([]);
   });
 

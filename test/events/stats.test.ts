@@ -11,7 +11,7 @@ const config = { memories: { extract: true } };
 it("statistics begin empty, and tell of the scope asked for or of all", async () => {
   const memory = db.memory();
   const counts = { written: 0, rejected: 0, deadLetters: 0, firstPassRate: null, recallToolShare: null };
-  const nothing = { ...counts, energy: { level: 100, unitsToday: 0, callsToday: 0 } };
+  const nothing = { ...counts, energy: { level: 100, unitsToday: 0, callsToday: 0, kinds: [] } };
   expect(await memory.stats()).toEqual(nothing);
   const thread = newAddress();
   await memory.remember({ ...thread, messages: [new HumanMessage("Hi")] });

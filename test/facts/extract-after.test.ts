@@ -1,8 +1,8 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import type { MemoryOptions } from "../../src/memory-options.js";
 import { candidate, facts, type TaskReplies, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestConfig, TestOptions } from "../support/test-memory.js";
 import { newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
@@ -10,8 +10,8 @@ const minute = 60_000;
 
 /** A memory that extracts facts and does nothing else; a clock that stands still until it is moved. */
 function extracting(
-  extractAfter: object | undefined,
-  options: Omit<MemoryOptions, "config"> & { readonly replies?: TaskReplies; readonly start?: number } = {},
+  settings: TestConfig["memories"] = {},
+  options: Omit<TestOptions, "config"> & { readonly replies?: TaskReplies; readonly start?: number } = {},
 ) {
   const { replies = {}, start = Date.parse("2026-03-01T12:00:00Z"), ...others } = options;
   const model = taskModel(replies);
@@ -22,7 +22,7 @@ function extracting(
     clock: () => new Date(time),
     config: {
       summaries: { afterSeq: 1_000 },
-      memories: { extract: true, episodes: false, ...(extractAfter && { extractAfter }) },
+      memories: { extract: true, episodes: false, ...settings },
     },
   });
   const pass = (ms: number) => {
@@ -34,16 +34,16 @@ function extracting(
 const said = (prompt: string) =>
   [...prompt.matchAll(/<message number="\d+"[^>]*>([^<]*)</g)].map(([, text]) => text);
 
-describe("memories.extractAfter", () => {
+describe("memories.extractAfterMessages", () => {
   it("is each message by default", async () => {
-    const { memory, calls } = extracting(undefined);
+    const { memory, calls } = extracting();
     const thread = newAddress();
     for (const text of ["I moved to Porto.", "I have a dog."]) await say(memory, thread, text);
     expect(calls().map(said)).toEqual([["I moved to Porto."], ["I have a dog."]]);
   });
 
   it("waits for so many user messages, and makes one call for all of them", async () => {
-    const { memory, calls } = extracting({ messages: 4 });
+    const { memory, calls } = extracting({ extractAfterMessages: 4 });
     const thread = newAddress();
     const texts = Array.from({ length: 8 }, (_, index) => `I like fruit number ${index + 1}.`);
     for (const text of texts) await say(memory, thread, text);
@@ -51,7 +51,7 @@ describe("memories.extractAfter", () => {
   });
 
   it("waits no longer than a thread's silence: upkeep finds what is due, in another process as well", async () => {
-    const first = extracting({ messages: 4, idleMs: 5 * minute });
+    const first = extracting({ extractAfterMessages: 4, extractIdleMs: 5 * minute });
     const thread = newAddress();
     await say(first.memory, thread, "I moved to Porto.");
     first.pass(4 * minute);
@@ -65,7 +65,7 @@ describe("memories.extractAfter", () => {
     const replies: TaskReplies = {
       fact_extraction: () => facts(candidate("The user has a dog.", "I have a dog", { message: 2 })),
     };
-    const second = extracting({ messages: 4, idleMs: 5 * minute }, { start, replies });
+    const second = extracting({ extractAfterMessages: 4, extractIdleMs: 5 * minute }, { start, replies });
     await second.memory.upkeep();
     expect(second.calls().map(said)).toEqual([["I moved to Porto.", "I have a dog."]]);
     expect(await textsOf(second.memory, thread)).toEqual(["The user has a dog."]);
@@ -79,7 +79,7 @@ describe("memories.extractAfter", () => {
       model,
       jobs: "background",
       config: {
-        memories: { extract: true, episodes: false, extractAfter: { messages: 9, idleMs: 1_000 } },
+        memories: { extract: true, episodes: false, extractAfterMessages: 9, extractIdleMs: 1_000 },
         jobs: { sweepIntervalMs: 600_000 },
       },
     });
@@ -95,19 +95,22 @@ describe("memories.extractAfter", () => {
   });
 
   it("loses nothing when the process closes before it is time", async () => {
-    const first = extracting({ messages: 2 }, { jobs: "background" });
+    const first = extracting({ extractAfterMessages: 2 }, { jobs: "background" });
     const thread = newAddress();
     await say(first.memory, thread, "I moved to Porto.");
     await first.memory.close();
     expect(first.calls()).toEqual([]);
-    const second = extracting({ messages: 2 });
+    const second = extracting({ extractAfterMessages: 2 });
     await say(second.memory, thread, "I have a dog.");
     expect(second.calls().map(said)).toEqual([["I moved to Porto.", "I have a dog."]]);
   });
 
   it("neither hastens a next try nor the next day's room", async () => {
     const failing: TaskReplies = { fact_extraction: () => Promise.reject(new Error("down")) };
-    const { memory, calls } = extracting({ messages: 2, idleMs: minute }, { replies: failing });
+    const { memory, calls } = extracting(
+      { extractAfterMessages: 2, extractIdleMs: minute },
+      { replies: failing },
+    );
     const thread = newAddress();
     for (const text of ["I moved to Porto.", "I have a dog."]) await say(memory, thread, text);
     expect(calls()).toHaveLength(1);
@@ -118,17 +121,17 @@ describe("memories.extractAfter", () => {
   });
 
   it("is no matter to whoever extracts by hand", async () => {
-    const { memory, calls } = extracting({ messages: 4 });
+    const { memory, calls } = extracting({ extractAfterMessages: 4 });
     const thread = newAddress();
     await say(memory, thread, "I moved to Porto.");
-    await memory.extractionGraph().invoke(thread);
+    await memory.graphs().extraction.invoke(thread);
     expect(calls().map(said)).toEqual([["I moved to Porto."]]);
   });
 });
 
 describe("messages that tell nothing", () => {
   it("cost no call, and are told with the next one that does", async () => {
-    const { memory, calls } = extracting(undefined);
+    const { memory, calls } = extracting();
     const thread = newAddress();
     for (const text of ["ok", "Thanks a lot!", "👍", "好的，谢谢"]) await say(memory, thread, text);
     await memory.upkeep();
@@ -140,7 +143,7 @@ describe("messages that tell nothing", () => {
   });
 
   it("do not hold up what comes after very many of them", async () => {
-    const { memory, calls } = extracting(undefined);
+    const { memory, calls } = extracting();
     const thread = newAddress();
     for (let count = 0; count < 25; count++) await say(memory, thread, "ok");
     await say(memory, thread, "I moved to Porto.");
@@ -149,7 +152,7 @@ describe("messages that tell nothing", () => {
   });
 
   it("tell something where they answer what the assistant asked just before", async () => {
-    const { memory, calls } = extracting(undefined);
+    const { memory, calls } = extracting();
     const thread = newAddress();
     await say(memory, thread, "hello", "Sweet or salty popcorn?");
     await say(memory, thread, "Sweet, please!", "Noted.");
@@ -162,7 +165,7 @@ describe("messages that tell nothing", () => {
   });
 
   it("say nothing of an answer to a question: yes and no are extracted", async () => {
-    const { memory, calls } = extracting(undefined);
+    const { memory, calls } = extracting();
     const thread = newAddress();
     await memory.remember({
       ...thread,

@@ -62,7 +62,10 @@ describe("what a user says", () => {
     const memory = db.memory({
       model: new OfflineChatModel({ latencyMs: 2 }),
       ...{ jobs: "background", logger },
-      config: { ...settings, memories: { ...settings.memories, episodeKeepTurns: 1, writesPerDay: 1_000 } },
+      config: {
+        ...settings,
+        memories: { ...settings.memories, episodeKeepShare: 0.25, writesPerDay: 1_000 },
+      },
     });
     const user = newAddress();
     await Promise.all(

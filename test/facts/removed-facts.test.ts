@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
 import { type Address, eventsOf, newAddress, say, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
@@ -18,7 +19,7 @@ type Readings = Readonly<
 >;
 
 /** A memory whose model reads `readings`, and gives up the first message while `broken`. */
-function reading(readings: Readings, options: MemoryOptions = {}) {
+function reading(readings: Readings, options: TestOptions = {}) {
   const state = { broken: true, again: false };
   const model = taskModel({
     fact_extraction: (prompt) => {
@@ -57,7 +58,7 @@ const city = { category: "profile", key: "city", value: "Porto" };
 
 describe("a fact that was removed", () => {
   /** A thread whose first message was given up, and whose second said `second` and was learned. */
-  async function learned(readings: Readings, first: string, second: string, options?: MemoryOptions) {
+  async function learned(readings: Readings, first: string, second: string, options?: TestOptions) {
     const { memory, state } = reading(readings, options);
     const thread = newAddress();
     await say(memory, thread, first);
@@ -104,7 +105,7 @@ describe("a fact that was removed", () => {
       "I live in Porto.",
     );
     const id = await remove(memory, thread, porto.text);
-    await memory.lifecycle.run({ scope: thread.scope });
+    await runLifecycle(memory, { scope: thread.scope });
     expect(await memory.memories.list({ scope: thread.scope, states: ["soft_deleted"] })).toEqual([]);
     expect(id).not.toBe("");
     await retry(memory, thread);

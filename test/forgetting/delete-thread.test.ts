@@ -36,7 +36,7 @@ async function twoThreads(said: readonly [string, string]) {
   });
   const memory = db.memory({
     model,
-    config: { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 0 } },
+    config: { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 } },
   });
   const first = newAddress();
   const second = { ...newAddress(), scope: first.scope };

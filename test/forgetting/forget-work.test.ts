@@ -99,7 +99,7 @@ describe("background work under way while its user is forgotten writes nothing:"
     ["an episode", "episode_summary", { structured: { reasoning: "", summary: "They talked." } }],
   ])("%s", async (_, task, reply) => {
     const { gate, model } = heldModel(task, reply);
-    const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 0 } };
+    const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 } };
     const memory = db.memory({ model, config, jobs: "background" });
     const thread = newAddress();
     for (let turn = 0; turn < 4; turn++) {
@@ -131,7 +131,7 @@ describe("a person's change under way while its user is forgotten writes nothing
       (memory, scope, { consent }) =>
         memory.consents.decide({ scope, id: consent!, decision: "approve", actor: "ana" }),
     ],
-    ["an approval", (memory, scope, { suspect }) => memory.quarantine.approve(suspect!, { scope })],
+    ["an approval", (memory, scope, { suspect }) => memory.memories.approve(suspect!, { scope })],
     [
       "a change",
       (memory, scope, { plain }) => memory.memories.update(plain!, { text: "Likes mate." }, { scope }),

@@ -17,7 +17,7 @@ const start = useChildScripts();
 const word = () => `sentinel${randomUUID().replaceAll("-", "")}`;
 const code = (code: string) => expect.objectContaining({ code });
 /** Tables without text of anybody's: their rows go with those they belong to. */
-const wordless = ["memory_embedding", "memory_source", "note_source", "relation"];
+const wordless = ["memory_embedding", "memory_source", "note_source", "relation", "shown"];
 
 beforeAll(async () => {
   await db.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();

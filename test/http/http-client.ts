@@ -4,8 +4,8 @@ import { bearerTokens } from "../../src/http/authenticate.js";
 import { createMemoryApp } from "../../src/http/memory-app.js";
 import type { Caller } from "../../src/http/route/caller.js";
 import type { Route } from "../../src/http/route/route.js";
-import { routes } from "../../src/http/routes.js";
 import type { Memory } from "../../src/memory.js";
+import { allRoutes } from "../support/sample-requests.js";
 import { silentLogger } from "../support/silent-logger.js";
 
 /** An answer as it came. */
@@ -80,7 +80,8 @@ async function checked(method: string, path: string, response: Response): Promis
 
 function routeOf(method: string, path: string): Route | undefined {
   const [place = ""] = path.split("?");
-  return (Object.values(routes) as unknown as Route[])
+  return allRoutes
+    .map(([, route]) => route)
     .filter((each) => each.method === method.toLowerCase())
     .sort((one, two) => one.path.split(":").length - two.path.split(":").length)
     .find((each) => new RegExp(`^${each.path.replace(/:\w+/g, "[^/]+")}$`).test(place));

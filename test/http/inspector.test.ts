@@ -133,7 +133,7 @@ describe("the session of `mnemograph inspect`", () => {
 });
 
 describe("what the page asks for", () => {
-  it("is there: messages in pages, sorted and searched memories, links, a merge, summaries in pages", async () => {
+  it("is there: messages in pages, sorted and searched memories, summaries in pages", async () => {
     const { ask, session, exchange } = inspected();
     const answer = await exchange(session.token);
     const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");
@@ -143,9 +143,8 @@ describe("what the page asks for", () => {
       return { status: response.status, body: await response.json() };
     };
     const scope = { userId: "bo" };
-    const [one, other] = await memory.memories.add([{ text: "Bo bakes bread." }, { text: "Bo bakes." }], {
-      scope,
-    });
+    const drafts = [{ text: "Bo bakes bread." }, { text: "Bo bakes." }];
+    const [one] = await memory.memories.add(drafts, { scope });
     await memory.record({ scope, threadId: "t", messages: [{ role: "user", content: "Bread?", id: "m0" }] });
     expect(await call("GET", "/threads/t/messages?userId=bo&after=-1&mostCharacters=3")).toMatchObject({
       ...{ status: 200, body: { messages: [{ seq: 0, text: "Bre", characters: 6 }] } },
@@ -156,16 +155,6 @@ describe("what the page asks for", () => {
     });
     const listed = await call("GET", "/memories?userId=bo&sort=oldest&contains=BREAD&limit=1");
     expect(listed.body).toMatchObject({ memories: [{ id: one?.id }], nextCursor: one?.id });
-    expect(await call("GET", `/memories/${one?.id}/links?userId=bo`)).toMatchObject({
-      status: 200,
-      body: { links: [{ memory: { id: other?.id }, strength: expect.any(Number) }] },
-    });
-    expect((await call("GET", `/memories/${one?.id}/links?userId=zoe`)).status).toBe(404);
-    const merged = await call("POST", `/memories/${other?.id}/merge?userId=bo`, {
-      into: one?.id,
-      reason: "the same",
-    });
-    expect(merged).toMatchObject({ status: 200, body: { id: one?.id, seenCount: 2 } });
     expect(await call("GET", "/threads/t/summaries?userId=bo&limit=5&before=9")).toEqual({
       status: 200,
       body: { summaries: [] },

@@ -1,39 +1,39 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { bearerTokens } from "../../src/http/authenticate.js";
 import { createMemoryApp } from "../../src/http/memory-app.js";
+import type { Route } from "../../src/http/route/route.js";
 import type { Memory } from "../../src/memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
+import {
+  addressOf,
+  allRoutes,
+  fillSample,
+  namedFor,
+  type Sample,
+  samples,
+} from "../support/sample-requests.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 /** As much of a JSON schema as the app's own document uses. */
 interface Schema {
   readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly default?: unknown;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
   readonly items?: Schema;
-  readonly minimum?: number;
-  readonly format?: string;
 }
 interface Parameter {
   readonly name: string;
   readonly in: string;
-  readonly required?: boolean;
-  readonly schema: Schema;
 }
-interface Operation {
+interface Documented {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: { readonly "application/json"?: { readonly schema: Schema } } };
 }
 interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
 }
 
 const odd: readonly unknown[] = [
@@ -53,7 +53,8 @@ const token = (name: string) => `token-of-${name}-000000000000`;
 let memory: Memory;
 let app: ReturnType<typeof createMemoryApp>;
 let document: Document;
-let known: Readonly<Record<string, string>>;
+let ids: Awaited<ReturnType<typeof fillSample>>;
+const scope = { userId: "ana", appId: "shop" };
 
 beforeAll(async () => {
   memory = db.memory({ model: new OfflineChatModel() });
@@ -63,10 +64,7 @@ beforeAll(async () => {
   } as const;
   app = createMemoryApp(memory, { logger: silentLogger, authenticate: bearerTokens(callers) });
   document = (await (await asked("operator", "get", "/openapi.json")).json()) as Document;
-  const scope = { userId: "ana", appId: "shop" };
-  const [added] = await memory.memories.add({ text: "Ana sails." }, { scope });
-  await memory.remember({ scope, threadId: "t", messages: [{ role: "user", content: "Hi.", id: "1" }] });
-  known = { threadId: "t", id: added?.id as string, memoryId: added?.id as string, appId: "shop" };
+  ids = await fillSample(memory, scope);
 });
 
 const asked = (who: string, method: string, path: string, body?: unknown) =>
@@ -86,34 +84,6 @@ function resolved(schema: Schema): Schema {
     .slice(1)
     .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document);
   return resolved(found as Schema);
-}
-
-/** Something that the schema allows. */
-function allowed(given: Schema): unknown {
-  const schema = resolved(given);
-  const [first] = schema.anyOf ?? schema.oneOf ?? [];
-  if (schema.default !== undefined) return schema.default;
-  if (schema.const !== undefined) return schema.const;
-  if (schema.enum) return schema.enum[0];
-  if (first) return allowed(first);
-  if (schema.allOf) return Object.assign({}, ...schema.allOf.map(allowed));
-  switch ([schema.type].flat()[0]) {
-    case "object": {
-      const needed = Object.entries(schema.properties ?? {}).filter(([key]) =>
-        schema.required?.includes(key),
-      );
-      return Object.fromEntries(needed.map(([key, value]) => [key, allowed(value)]));
-    }
-    case "array":
-      return schema.items ? [allowed(schema.items)] : [];
-    case "integer":
-    case "number":
-      return Math.max(1, schema.minimum ?? 1);
-    case "boolean":
-      return true;
-    default:
-      return schema.format === "date-time" ? "2030-01-01T00:00:00Z" : "x";
-  }
 }
 
 /** Where in a value of the schema something stands. */
@@ -136,23 +106,6 @@ function withValue(at: unknown, [key, ...rest]: readonly string[], value: unknow
   return { ...object, [key]: withValue((object as Record<string, unknown>)[key], rest, value) };
 }
 
-const inUrl = (value: unknown) =>
-  encodeURIComponent(
-    (typeof value === "object" ? JSON.stringify(value) : String(value)).replace(/[\ud800-\udfff]/g, "?"),
-  );
-
-function urlOf(
-  path: string,
-  parameters: readonly Parameter[],
-  values: Readonly<Record<string, unknown>>,
-): string {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => inUrl(values[name] ?? known[name] ?? "x"));
-  const query = parameters
-    .filter(({ in: where, name, required }) => where === "query" && (required || values[name] !== undefined))
-    .map(({ name, schema }) => `${name}=${inUrl(values[name] ?? allowed(schema))}`);
-  return query.length > 0 ? `${filled}?${query.join("&")}` : filled;
-}
-
 interface OddRequest {
   readonly label: string;
   readonly method: string;
@@ -163,45 +116,48 @@ interface OddRequest {
 /** Requests of one operation that are odd in one place each. */
 function* oddRequests(
   who: string,
-  method: string,
-  path: string,
-  operation: Operation,
+  route: Route,
+  { parameters = [], requestBody }: Documented,
+  sample: Sample,
 ): Generator<OddRequest> {
-  const { parameters = [], requestBody } = operation;
-  const mine =
-    who === "operator" && parameters.some(({ name }) => name === "userId") ? { userId: "ana" } : {};
+  const { path, method } = route;
+  const mine = who === "operator" ? namedFor(route, scope) : {};
+  const { body } = sample;
+  const good = addressOf(route, sample, mine).path;
+  for (const { name, in: where } of parameters) {
+    for (const value of odd) {
+      const one = { [name]: textOf(value) };
+      const [params, query] = where === "path" ? [one, {}] : [{}, where === "query" ? one : {}];
+      const oddSample = { ...sample, params: { ...sample.params, ...params } };
+      const url = addressOf(route, oddSample, { ...mine, ...query }).path;
+      yield { label: `${path} ?${name}`, method, url, body };
+    }
+  }
   const schema = requestBody?.content["application/json"]?.schema;
-  const body = schema && allowed(schema);
-  const urlWith = (values: Readonly<Record<string, unknown>>) =>
-    urlOf(path, parameters, { ...mine, ...values });
-  for (const { name } of parameters) {
-    for (const value of odd)
-      yield { label: `${path} ?${name}`, method, url: urlWith({ [name]: value }), body };
-  }
-  for (const place of schema ? placesIn(schema) : []) {
-    for (const value of odd)
-      yield {
-        ...{ label: `${path} ${place.join(".")}`, method, url: urlWith({}) },
-        body: withValue(body, place, value),
-      };
-  }
-  for (const raw of schema ? ["", "null", "1", "{", '{"__proto__":{"a":1}}'] : [])
-    yield { label: `${path} ${raw}`, method, url: urlWith({}), body: raw };
+  if (schema === undefined) return;
+  const bodies = placesIn(schema).flatMap((place) =>
+    odd.map((value) => [place.join("."), withValue(body ?? {}, place, value)]),
+  );
+  for (const raw of ["", "null", "1", "{", '{"__proto__":{"a":1}}']) bodies.push([raw, raw]);
+  for (const [label, sent] of bodies) yield { label: `${path} ${label}`, method, url: good, body: sent };
+}
+
+/** A value as an address can have it. */
+function textOf(value: unknown): string {
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  return text.replace(/[\ud800-\udfff]/g, "?");
 }
 
 describe("odd requests", () => {
   it.each(["ana", "operator"])(
     "of %s are answered or refused, and none fails, in any field of any route",
     async (who) => {
-      const operations = Object.entries(document.paths)
-        .filter(([path]) => !/stream|mcp/.test(path))
-        .flatMap(([path, methods]) =>
-          Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
-        );
       const failed = new Set<string>();
       let requests = 0;
-      for (const { path, method, operation } of operations) {
-        for (const { label, url, body } of oddRequests(who, method, path, operation)) {
+      for (const [operation, route] of allRoutes) {
+        const described = document.paths[route.path.replace(/:(\w+)/g, "{$1}")]?.[route.method] ?? {};
+        const sample = samples[operation](ids);
+        for (const { label, method, url, body } of oddRequests(who, route, described, sample)) {
           requests++;
           const { status } = await asked(who, method, url, body);
           if (status >= 500) failed.add(`${method} ${label} ${status}`);

@@ -35,7 +35,7 @@ async function run(
   const memory = db.memory({ model, config });
   const { scope } = newAddress();
   await memory.memories.add({ text: "The user drinks tea." }, { scope });
-  const state = await memory.insightsGraph().invoke({ scope });
+  const state = await memory.graphs().insights.invoke({ scope });
   return {
     ...state,
     ...{ model, memory, scope },
@@ -72,7 +72,7 @@ describe("insights from an OpenAI endpoint", () => {
       const cut = { written: JSON.stringify(good), finish: "length" };
       const { status, error, memory, scope, insights } = await run({ streaming }, cut, { structured: good });
       expect([status, error?.code, insights]).toEqual(["failed", "MODEL_FAILED", []]);
-      expect(await memory.insightsGraph().invoke({ scope })).toMatchObject({ status: "completed" });
+      expect(await memory.graphs().insights.invoke({ scope })).toMatchObject({ status: "completed" });
       const systems = stub.requests.map(({ body }) => JSON.stringify(body.messages[0]));
       expect(systems[0]).toContain("one to 3 insights");
       expect(systems[1]).toContain("Give one insight,");
@@ -128,6 +128,6 @@ describe("a model without such settings", () => {
     const memory = db.memory({ model, config });
     const { scope } = newAddress();
     await memory.memories.add({ text: "The user drinks tea." }, { scope });
-    expect(await memory.insightsGraph().invoke({ scope })).toMatchObject({ status: "completed" });
+    expect(await memory.graphs().insights.invoke({ scope })).toMatchObject({ status: "completed" });
   });
 });

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { deactivateMemories } from "../../src/memories/write/memory-states.js";
 import type { Memory } from "../../src/memory.js";
+import { createDatabase } from "../../src/postgres/database.js";
+import { lockOwner } from "../../src/scope/scope-predicates.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -92,7 +95,14 @@ describe("an insight", () => {
     const { first } = await understood(memory);
     const [other] = await memory.memories.add({ text: "Coffee is nothing for the user." }, first);
     const into = other?.id ?? "";
-    await memory.memories.merge(await idOf(memory, first, coffee), { ...first, into });
+    // As consolidation does it.
+    const gone = { id: await idOf(memory, first, coffee), state: "merged", supersededBy: into } as const;
+    const database = createDatabase(db.pool, { schemaName: db.schema }, async () => {});
+    await database.transaction(async (tx) => {
+      const { ref: ownerRef } = await lockOwner(tx, first.scope);
+      const changes = [{ ...gone, validTo: null, purgeAfterMs: null }];
+      await deactivateMemories(tx, { ownerRef, changes, vectors: false });
+    });
     await memory.memories.remove(into, first);
     expect(await insightsOf(memory, first)).toEqual([active]);
   });

@@ -25,7 +25,6 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
   beforeAll(async () => {
     memory = db.memory({
       ...{ model: new OfflineChatModel(), embeddings: new HashingEmbeddings() },
-      config: { retrieval: { traces: true }, memories: { linkSimilarity: 0.3 } },
     });
     await memory.setup();
     await fillInspectorSample(memory);
@@ -92,7 +91,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     const round = page.locator("article", {
       has: page.locator(".message", { hasText: "What could I give him?" }),
     });
-    await round.getByText("Memory, as the model was shown it").waitFor();
+    await round.getByText("Memory that the model was shown").waitFor();
     expect(await round.locator("pre").textContent()).toContain("Is allergic to nuts.");
     await round.getByText("memories in it").click();
     await round.getByRole("link", { name: "Is allergic to nuts." }).first().click();
@@ -107,22 +106,14 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     expect(await page.locator(".hits li").first().textContent()).toMatch(/Sails/);
   });
 
-  it("draws how a conversation became summaries, and rolls back", async () => {
+  it("shows how a conversation became summaries", async () => {
     await open("summaries?user=ana&thread=sailing");
-    const versions = await memory.summaries.list({ scope: ana, threadId: "sailing" });
-    const [first, second] = versions;
-    await expect.poll(() => page.locator("svg .bar").count()).toBe(versions.length);
-    await page.getByRole("link", { name: `Version ${second?.id},` }).click();
+    const [first, second, ...more] = await memory.summaries.list({ scope: ana, threadId: "sailing" });
+    await page.getByRole("link", { name: `Version ${second?.id}` }).click();
     await page.getByText(`What is different from version ${first?.id}`).waitFor();
     expect(await page.locator(".difference ins").count()).toBeGreaterThan(0);
-    await page.getByRole("button", { name: "Roll back to this version" }).click();
-    await page.getByRole("button", { name: "Roll back", exact: true }).click();
-    await page
-      .locator("h3", { hasText: `Version ${second?.id}` })
-      .getByText("in use")
-      .waitFor();
-    const [inUse] = await memory.summaries.chain({ scope: ana, threadId: "sailing" });
-    expect(inUse?.id).toBe(second?.id);
+    const inUse = page.locator("li", { hasText: "in use" });
+    expect(await inUse.textContent()).toContain(`Version ${more.at(-1)?.id}`);
   });
 
   it("finds memories, and goes through them by the keyboard", async () => {
@@ -141,7 +132,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("heading", { name: second }).waitFor();
   });
 
-  it("changes a memory under the operator's name and for a reason: edit, pin, remove, restore, revert, merge", async () => {
+  it("changes a memory under the operator's name and for a reason: edit, pin, remove, restore, revert", async () => {
     const id = await idOf("Has a sister");
     await open(`memory?user=ana&id=${id}`);
     await page.getByText("She said so on the phone.").waitFor();
@@ -155,26 +146,21 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("dialog").getByLabel("Reason").fill("as it was at first");
     await page.getByRole("dialog").getByRole("button", { name: "Revert" }).click();
     await page.getByRole("heading", { name: "Has a sister called Inês who visits in June." }).waitFor();
-    await act("Merge", "the same boat", { "Id of the memory that stays": await idOf("green boat") });
-    await page.locator("dd", { hasText: "merged" }).waitFor();
     const events = await memory.memories.history(id, { scope: ana });
     const told = events.map(({ actor, new: now }) => [actor, (now as { reason?: string }).reason]);
-    expect(told.slice(0, 6)).toEqual(
-      ["the same boat", "as it was at first", "it was a try", "just a try", "it matters", "a misprint"].map(
-        (reason) => ["joe", reason],
-      ),
+    expect(told.slice(0, 5)).toEqual(
+      ["as it was at first", "it was a try", "just a try", "it matters", "a misprint"].map((reason) => [
+        ...["joe", reason],
+      ]),
     );
   });
 
-  it("tells what a slot was, what a memory is linked with and what it rests on", async () => {
+  it("tells what a slot was, and what a memory rests on", async () => {
     await open(`memory?user=ana&id=${await idOf("Lives in Porto")}`);
     await page.getByRole("heading", { name: "Values of city" }).waitFor();
     await page.getByRole("link", { name: "Lisbon" }).waitFor();
     await open(`memory?user=ana&id=${await idOf("Moved to Porto")}`);
     await page.locator("mark").waitFor();
-    await open(`memory?user=ana&id=${await idOf("Sails on Sundays")}`);
-    await page.locator("svg.graph circle.center").waitFor();
-    expect(await page.locator("svg.graph a").count()).toBeGreaterThan(0);
   });
 
   it("decides what waits", async () => {
@@ -187,16 +173,15 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     ).toEqual(["Anita"]);
     await act("Reject", "an attack");
     await page.getByText("Nothing reads as instructions").waitFor();
-    expect(await memory.quarantine.list({ scope: ana })).toEqual([]);
+    expect(await memory.memories.list({ scope: ana, states: ["quarantined"] })).toEqual([]);
   });
 
-  it("tells how it goes, and what changes while one looks", async () => {
-    await open("charts");
-    await page.locator("figure, dl").first().waitFor();
-    await open("live?user=ana");
+  it("tells what changes while one looks", async () => {
+    await open("changes?user=ana");
     await page.getByText("Sails the green boat Vento.").waitFor();
     await memory.memories.add({ text: "Has learned to dive." }, { scope: ana });
     await page.getByText("Has learned to dive.").waitFor({ timeout: 10_000 });
+    expect(await page.getByText("Has learned to dive.").count()).toBe(1);
   });
 
   it("takes scores apart, and says what is left out and why", async () => {
@@ -206,35 +191,18 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByText(/It is number 2; 1 were asked for/).waitFor();
   });
 
-  it("draws charts of the days, and lists work that was given up", async () => {
-    const days = Array.from({ length: 30 }, (_, day) => ({
-      day: `2026-11-${String(day + 1).padStart(2, "0")}`,
-      ...{ memoriesByKind: { fact: 10 * day, note: day }, writesByOutcome: { create: day } },
-      recallLatencyMs: day % 2 ? null : { p50: 4, p95: 9 },
-      ...{ recalls: day, recallsWithMemory: Math.floor(day / 2) },
-      ...{ tokens: { summarize: 100 * day }, energyUnits: 1 },
-    }));
+  it("lists work that was given up", async () => {
     const job = {
       ...{ id: "7", kind: "facts", state: "failed", key: "ana/sailing", attempts: 3 },
-      ...{ error: "MODEL_TIMEOUT", createdAt: "2026-11-01T10:00:00Z", dueAt: null },
+      ...{ error: "MODEL_FAILED", createdAt: "2026-11-01T10:00:00Z", dueAt: null },
     };
-    // A month of days, and queues, which the embedded database does not have.
-    const answers: Readonly<Record<string, unknown>> = {
-      "/stats/history": { days, tables: [{ table: "memory", rows: 50_000, bytes: 30_000_000 }] },
-      "/jobs": { jobs: [job], next: null },
-    };
-    for (const [path, json] of Object.entries(answers)) {
-      await page.route(
-        (url) => url.pathname === path,
-        (route) => route.fulfill({ json }),
-      );
-    }
+    // Of queues, which the embedded database does not have.
+    await page.route(
+      (url) => url.pathname === "/jobs",
+      (route) => route.fulfill({ json: { jobs: [job], next: null } }),
+    );
     await open("waiting");
-    await page.getByRole("button", { name: "Retry" }).waitFor();
-    await open("charts");
-    await expect.poll(() => page.locator(".uplot canvas").count()).toBe(6);
-    await page.getByText("Recall latency as a table").click();
-    await page.getByRole("row", { name: "2026-11-01 4 9" }).waitFor();
+    await page.getByRole("button", { name: "Retry" }).first().waitFor();
   });
 
   it("shows hostile words and does nothing else with them", async () => {
@@ -260,13 +228,14 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     expect(await page.locator("main script, main img").count()).toBe(0);
   });
 
-  it("exports, previews and imports, counts and erases", async () => {
+  it("exports, counts and erases", async () => {
     const scope = { userId: "eve" };
     await memory.memories.add([{ text: "Eve paints." }, { text: "Eve knits." }], { scope });
     await open("erase?user=eve");
     const downloading = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download" }).click();
-    const file = await (await downloading).path();
+    const lines = (await readFile(await (await downloading).path(), "utf8")).trimEnd().split("\n");
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "header", scope });
     await page.getByRole("button", { name: "Count what would go" }).click();
     await page.getByRole("row", { name: "together" }).waitFor();
     expect(await memory.memories.list({ scope })).toHaveLength(2);
@@ -277,17 +246,8 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await dialog.getByRole("alert").waitFor();
     await dialog.getByLabel("Type eve").fill("eve");
     await dialog.getByRole("button", { name: "Erase for good" }).click();
-    await page.getByText("All of it is gone.").waitFor();
+    await page.getByText("All of it is gone").waitFor();
     expect(await memory.memories.list({ scope, states: ["active", "soft_deleted"] })).toEqual([]);
-    await page
-      .getByLabel("An export")
-      .setInputFiles({ name: "eve.jsonl", mimeType: "text/plain", buffer: await readFile(file) });
-    await page.getByText("Nothing is written yet.").waitFor();
-    expect(await memory.memories.list({ scope })).toEqual([]);
-    await page.getByLabel("I vouch for this file").check();
-    await page.getByRole("button", { name: "Write it" }).click();
-    await page.getByText("were written").waitFor();
-    expect(await memory.memories.list({ scope })).toHaveLength(2);
   });
 
   it("tells a stranger how to come in, and whoever looks at nobody to choose", async () => {

@@ -38,7 +38,6 @@ describe("work in the background", () => {
       expect(next.summary).toEqual({ started: false, reason: "already_running" });
     }
     expect(await memory.setup()).toEqual([]);
-    expect((await memory.summaries.stats()).processing).toBe(5);
     expect(pool.idleCount).toBe(pool.totalCount);
 
     gate.open();
@@ -159,7 +158,7 @@ describe("the summarization graph by hand", () => {
     gate.open();
     const memory = summaryMemory(db, { model });
     const thread = { scope, threadId: "by hand" };
-    const graph = memory.summarizationGraph();
+    const graph = memory.graphs().summarization;
     expect(await graph.invoke({ ...thread })).toMatchObject({ status: "skipped" });
     expect(await memory.threads.list({ scope, limit: 1000 })).not.toContainEqual(
       expect.objectContaining({ threadId: "by hand" }),
@@ -177,7 +176,7 @@ describe("the summarization graph by hand", () => {
     const thread = { scope, threadId: "no model" };
     const memory = db.memory();
     await memory.record({ ...thread, messages: threeRounds });
-    const ended = await memory.summarizationGraph().invoke({ ...thread });
+    const ended = await memory.graphs().summarization.invoke({ ...thread });
     expect(ended).toMatchObject({ status: "failed", error: { code: "MODEL_REQUIRED" } });
   });
 });

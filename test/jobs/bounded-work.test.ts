@@ -30,7 +30,7 @@ async function gapOf(memory: Memory, thread: Address): Promise<(string | undefin
 describe("a message of a megabyte", () => {
   it("is summarised in as many calls as are allowed, head and tail kept, and an event tells", async () => {
     const model = summarizing();
-    const memory = summaryMemory(db, { model, config: { summaries: bounds } });
+    const memory = summaryMemory(db, { model, config: { upkeep: bounds } });
     const thread = newAddress();
     const paste = new HumanMessage({ id: "paste", content: long("w") });
     await memory.remember({
@@ -72,7 +72,7 @@ describe("a message of a megabyte", () => {
       procedure_steps: () => ({ structured: { reasoning: "", title: "Paste", steps: ["Paste it."] } }),
     });
     const config = {
-      memories: { episodes: true, episodeEveryTurns: 4, episodeKeepTurns: 1 },
+      memories: { episodes: true, episodeEveryTurns: 4, episodeKeepShare: 0.25 },
       upkeep: bounds,
     };
     const memory = db.memory({ model, config });
@@ -118,7 +118,10 @@ describe("many messages", () => {
 
   it("are left to the next summaries, round by round, and stay before the agent till then", async () => {
     const model = summarizing();
-    const memory = summaryMemory(db, { model, config: { summaries: { ...bounds, windowMessages: 14 } } });
+    const memory = summaryMemory(db, {
+      model,
+      config: { upkeep: bounds, summaries: { windowMessages: 14 } },
+    });
     const thread = newAddress();
     const names = ["a", "b", "c", "d", "e", "f"];
     await memory.remember({ ...thread, messages: names.flatMap(longRound) });
@@ -148,7 +151,7 @@ describe("many messages", () => {
 
   it("of one round are never parted, however long it is", async () => {
     const model = summarizing();
-    const memory = summaryMemory(db, { model, config: { summaries: bounds } });
+    const memory = summaryMemory(db, { model, config: { upkeep: bounds } });
     const thread = newAddress();
     const steps = Array.from({ length: 300 }, (_, step): BaseMessage[] => [
       new AIMessage({

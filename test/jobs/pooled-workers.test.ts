@@ -1,8 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { dueJobsConfig, instantAnswers } from "../support/due-jobs.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
@@ -10,6 +8,7 @@ import { hasPgbouncer, type Pgbouncer, startPgbouncer } from "../support/pgbounc
 import { recordingLogger } from "../support/recording-logger.js";
 import { round } from "../support/spoken.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import { createTestMemory, type TestConfig } from "../support/test-memory.js";
 import { limitsMs } from "../support/timing.js";
 
 const runs = onServer() && hasPgbouncer();
@@ -35,7 +34,7 @@ afterAll(async () => {
   await bouncer?.stop();
 });
 
-const config: MemoryOptions["config"] = {
+const config: TestConfig = {
   ...dueJobsConfig,
   memories: { extract: true, episodes: false },
   summaries: { everyMessages: 2 },
@@ -76,7 +75,7 @@ describe.skipIf(!runs)("queue workers through PgBouncer (server only)", () => {
     const logger = recordingLogger();
     const open = () => {
       const pgBoss = { schema: queue, ...(ownPool && { connectionString: url, max: 3 }) };
-      const memory = createMemory({
+      const memory = createTestMemory({
         ...{ database: url, schema: place.schema, model, logger, config, jobs: { pgBoss } },
         ...(isolation && { isolation }),
       });

@@ -2,7 +2,6 @@ import PgBoss from "pg-boss";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
 import { errorCodeOf } from "../../src/postgres/database-error.js";
 import { retrying } from "../../src/postgres/retry.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
@@ -12,6 +11,7 @@ import { useIsolatedDatabase } from "../support/isolated-database.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { round } from "../support/spoken.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import type { TestConfig, TestOptions } from "../support/test-memory.js";
 import { limitsMs } from "../support/timing.js";
 
 const db = useTestDatabase();
@@ -51,11 +51,11 @@ describe.runIf(!onServer())("queues without a server", () => {
 
 describe.runIf(onServer())("queued jobs", () => {
   const scope = { userId: "ana" };
-  const quick: MemoryOptions["config"] = {
+  const quick: TestConfig = {
     ...dueJobsConfig,
     jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 },
   };
-  const memoryWith = (options: MemoryOptions): Memory =>
+  const memoryWith = (options: TestOptions): Memory =>
     db.memory({ model: new OfflineChatModel({ structured: instantAnswers }), config: quick, ...options });
 
   it("are put into pg-boss by one process and done by another, with addresses and no words in them", async () => {
@@ -105,7 +105,7 @@ describe.runIf(onServer())("queued jobs", () => {
 
   it("make a summary of a round that another process recorded", async () => {
     const queue = queueSchemaOf("summary");
-    const config: MemoryOptions["config"] = {
+    const config: TestConfig = {
       ...{ summaries: { everyMessages: 2 }, jobs: { sweepIntervalMs: 60_000, pollIntervalMs: 100 } },
       memories: { extract: false, episodes: false },
     };

@@ -3,15 +3,15 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { JobKind } from "../../src/jobs/job-kinds.rule.js";
 import type { JobWorker } from "../../src/jobs/queue-work.js";
 import type { Memory } from "../../src/memory.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
-import type { MemoryConfig } from "../../src/options.js";
 import { httpClients } from "../http/http-client.js";
 import { addNotes } from "../notes/note-facts.js";
 import { type AppAddress, appOf, decided, newTalk, noted, say, talkAndEnd } from "../notes/note-model.js";
+import { consolidateNow } from "../support/consolidate-now.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
 import { judgingModel } from "../support/pair-judge.js";
 import { candidate, facts, type TaskReplies, taskModel } from "../support/task-model.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import type { TestConfig, TestOptions } from "../support/test-memory.js";
 import { limitsMs } from "../support/timing.js";
 
 const db = useTestDatabase();
@@ -21,15 +21,15 @@ const isolated = useIsolatedDatabase(db);
 interface Place {
   readonly schema: string;
   /** Who does the work that is given up, and work of all tenants. */
-  open(options: MemoryOptions): Memory;
+  open(options: TestOptions): Memory;
   /** Who tries it again. */
-  again(options: MemoryOptions): Memory;
+  again(options: TestOptions): Memory;
 }
 
 /** A kind of work that a model, or the database, makes fail. */
 interface Case {
   readonly kind: JobKind;
-  readonly config?: MemoryConfig;
+  readonly config?: TestConfig;
   /** The structured output that its model is asked for, and how it answers in the end. */
   readonly task: string;
   readonly reply: (prompt: string, call: number) => ReturnType<typeof facts>;
@@ -57,7 +57,7 @@ const cases: readonly Case[] = [
   },
   {
     ...{ kind: "episodes", task: "episode_summary" },
-    config: { memories: { episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 0 } },
+    config: { memories: { episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 } },
     reply: () => ({ structured: { reasoning: "", summary: "They spoke of bees." } }),
     async giveUp(memory, talk) {
       await say(memory, talk, "I keep bees.");
@@ -103,7 +103,7 @@ const cases: readonly Case[] = [
     reply: (prompt, call) => judgingModel(() => "same").reply(prompt, call),
     async giveUp(memory, talk) {
       await memory.memories.add([{ text: hiking }, { text: hikes }], { scope: userOf(talk) });
-      expect(await memory.consolidate({ scope: talk.scope })).toMatchObject({ status: "dead_letter" });
+      expect(await consolidateNow(memory, { scope: talk.scope })).toMatchObject({ status: "dead_letter" });
     },
     // Either of them stays.
     done: ["1 of 2"],
@@ -147,12 +147,12 @@ async function runs(
     fact_extraction: () => bees,
     [task]: (prompt: string, call: number) => (broken ? { structured: {} } : reply(prompt, call)),
   };
-  const options: MemoryOptions = {
+  const options: TestOptions = {
     model: taskModel(replies),
     config: {
       ...config,
       memories: { extract: false, episodes: false, ...config?.memories },
-      notes: { enabled: kind === "notes" || kind === "compaction", ...config?.notes },
+      notes: { limit: kind === "notes" || kind === "compaction" ? 10 : 0, ...config?.notes },
       insights: { enabled: false, ...config?.insights },
       consolidation: { enabled: false, ...config?.consolidation },
       upkeep: { maxAttempts: 1, maxFailures: 1, retryDelayMs: 0 },
@@ -217,7 +217,7 @@ describe("work that was given up is not done when later work of its thread is", 
       } as TaskReplies),
       config: {
         ...config,
-        notes: { enabled: each.kind === "notes" },
+        notes: { limit: each.kind === "notes" ? 10 : 0 },
         upkeep: { maxAttempts: 1, retryDelayMs: 0 },
       },
     });
@@ -246,10 +246,10 @@ describe.runIf(onServer())("by workers, where the process that is asked only que
       again({ model, config, ...options }) {
         const jobs = { pgBoss: { schema: queue } };
         const quick = { sweepIntervalMs: 60_000, pollIntervalMs: 100 };
-        const working = { ...(config as MemoryConfig), jobs: quick };
+        const working = { ...(config as TestConfig), jobs: quick };
         const web = db.memory({ ...options, jobs, config: working });
         atWork = async () => {
-          worker = await db.memory({ ...options, model, jobs, config: working } as MemoryOptions).work();
+          worker = await db.memory({ ...options, model, jobs, config: working } as TestOptions).work();
         };
         return web;
       },

@@ -7,7 +7,7 @@ import { OfflineChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 0 } };
+const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 } };
 
 /** A chat that remembers, and what asks it in a run. */
 function chat(agent?: string) {
@@ -88,7 +88,7 @@ describe("what is learned in a run", () => {
     const memory = db.memory();
     const access = { scope: { userId: randomUUID() }, threadId: "talk" };
     const [{ id } = { id: null }] = await memory.memories.add({ text: "The user climbs." }, access);
-    await memory.memories.pin(id ?? "", true, access);
+    await memory.memories.update(id ?? "", { pinned: true }, access);
     await memory.memories.remove(id ?? "", { scope: access.scope });
     const events = await memory.events.list(access);
     expect(events.map(({ op }) => op).sort()).toEqual(["create", "search", "update"]);
@@ -101,7 +101,7 @@ describe("what is learned in a run", () => {
     for await (const line of memory.export(scope)) lines.push(line);
     const copy = { userId: randomUUID() };
     await memory.forget(scope);
-    await memory.import(lines, { scope: copy, trust: "operator" });
+    await memory.import(lines, { scope: copy });
     const again = [];
     for await (const line of memory.export(copy)) again.push(line);
     const said = again.flatMap((line) => (line.type === "message" ? [[line.agentId, line.runId]] : []));

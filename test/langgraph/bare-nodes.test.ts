@@ -14,15 +14,15 @@ import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
-  type InjectAs,
   type Memory,
   memoryAnnotation,
   memoryStateFields,
   modelView,
-  type RememberNodeOptions,
   recallNode,
   rememberNode,
 } from "../../src/index.js";
+import type { RememberNodeOptions } from "../../src/langgraph/nodes/remember-node.js";
+import type { InjectAs } from "../../src/langgraph/run/node-options.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {

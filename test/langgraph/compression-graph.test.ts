@@ -8,7 +8,7 @@ const db = useTestDatabase();
 
 describe("the compression graph", () => {
   it("shows its steps, and keeps no checkpoints", async () => {
-    const graph = db.memory().compressionGraph();
+    const graph = db.memory().graphs().compression;
     const { nodes } = await graph.getGraphAsync();
     expect(Object.keys(nodes)).toEqual(["__start__", "load", "compress", "validate", "save", "__end__"]);
     expect([graph.name, graph.checkpointer]).toEqual(["compression", false]);
@@ -17,7 +17,7 @@ describe("the compression graph", () => {
   it("compresses what is due of a thread by hand, one episode a run", async () => {
     const memory = db.memory({ model: new OfflineChatModel() });
     const thread = newAddress();
-    const graph = memory.compressionGraph();
+    const graph = memory.graphs().compression;
     const turns = (from: number, to: number) =>
       Array.from({ length: to - from + 1 }, (_, index) => new HumanMessage(`Turn ${from + index}.`));
     await memory.record({ ...thread, messages: turns(1, 19) });
@@ -39,10 +39,10 @@ describe("the compression graph", () => {
     const thread = newAddress();
     await memory.record({ ...thread, messages: [new HumanMessage("Hi.")] });
     const foreign = { ...thread, scope: { userId: "bo" } };
-    await expect(memory.compressionGraph().invoke(foreign)).rejects.toMatchObject({
+    await expect(memory.graphs().compression.invoke(foreign)).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });
-    await expect(db.memory().compressionGraph().invoke(thread)).rejects.toMatchObject({
+    await expect(db.memory().graphs().compression.invoke(thread)).rejects.toMatchObject({
       code: "MODEL_REQUIRED",
     });
   });

@@ -18,17 +18,26 @@ import {
   withMemory,
 } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
-import { delegate, modes, silentModel } from "../support/supervisor-fixture.js";
+import { delegate, silentModel } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addressOf, newThread, say, toolAgent } from "./conversation.js";
 
 const database = useTestDatabase();
 type Thread = ReturnType<typeof newThread>;
 
+const newMemory = () => database.memory({ config: { consent: { ask: "tool" } } });
+
 async function propose(memory: Memory, thread: Thread, value: string, key = "city") {
   const draft = { category: "profile", key, value, importance: 4, text: `The user's ${key} is ${value}.` };
   const [outcome] = await memory.memories.add(draft, { ...addressOf(thread), actor: "agent" });
   return outcome!.consentId!;
+}
+const ask = (memory: Memory, thread: Thread) =>
+  memory.record({ ...addressOf(thread), messages: [new AIMessage("May I remember it?")] });
+async function proposeAndAsk(memory: Memory, thread: Thread, value: string, key = "city") {
+  const id = await propose(memory, thread, value, key);
+  await ask(memory, thread);
+  return id;
 }
 const calls = (args: Record<string, string>): ScriptedReply => ({
   toolCalls: [{ name: "memory_consent", args }],
@@ -46,92 +55,114 @@ async function turn(
 ) {
   const { agent } = toolAgent([calls(args), "ok"], [consentTool(memory)]);
   const done = await say(withMemory(agent, memory, { injectAs }).compile(), says, thread);
-  return done.messages.find((message) => ToolMessage.isInstance(message))!.text;
+  return done.messages.findLast((message) => ToolMessage.isInstance(message))!.text;
 }
 
 describe("the consent tool", () => {
   it("can be bound to a model, under a name that providers accept", () => {
-    const { function: wire } = convertToOpenAITool(consentTool(database.memory()));
+    const { function: wire } = convertToOpenAITool(consentTool(newMemory()));
     expect(wire.name).toBe("memory_consent");
     expect(wire.parameters).toMatchObject({ required: ["proposal", "decision", "quote"] });
-    expect(() => consentTool(database.memory(), { name: "memory.consent" })).toThrow(
-      "cannot be a tool's name",
-    );
+    expect(() => consentTool(newMemory(), { name: "memory.consent" })).toThrow("cannot be a tool's name");
   });
 
-  it("approves what the agent was shown, by number, on the user's words of this turn", async () => {
-    const memory = database.memory();
+  it("approves what the agent was shown, on a sentence of the user's answer", async () => {
+    const memory = newMemory();
     const thread = newThread();
-    await propose(memory, thread, "Porto");
-    const they = await propose(memory, thread, "they", "pronouns");
+    const id = await proposeAndAsk(memory, thread, "Porto");
     const { agent, model } = toolAgent(
-      [calls({ proposal: "2", decision: "approve", quote: "oh yes, remember Porto" }), "ok"],
+      [calls({ proposal: id.slice(0, 8), decision: "approve", quote: "oh yes, remember Porto" }), "ok"],
       [consentTool(memory)],
     );
-    await say(withMemory(agent, memory).compile(), "Oh yes,  remember Porto!", thread);
+    await say(withMemory(agent, memory).compile(), "It rains. Oh yes,  remember Porto!", thread);
     const block = model.calls[0]!.messages.find((message) => SystemMessage.isInstance(message))!.text;
-    expect(block).toContain(`## Waiting for the User's Consent`);
-    expect(block).toContain(`- 1 (${they.slice(0, 8)}): pronouns: they`);
-    expect(block).toMatch(/- 2 \(\w{8}\): city: Porto/);
+    expect(block).toContain("## Waiting for the User's Consent");
+    expect(block).toContain(`- ${id.slice(0, 8)}: city: Porto`);
     expect(await known(memory, thread)).toEqual(["Porto"]);
     const [approved] = await memory.consents.list({ scope: addressOf(thread).scope, status: ["approved"] });
     expect(approved).toMatchObject({
       ...{ decidedVia: "chat", decidedBy: thread.configurable.user_id },
       evidence: {
         quote: "Oh yes,  remember Porto!",
-        message: "Oh yes,  remember Porto!",
+        message: "It rains. Oh yes,  remember Porto!",
         threadId: thread.configurable.thread_id,
         messageId: expect.any(String),
       },
     });
   });
 
-  it.each(["system", "user"] as const)(
-    "refuses by the letters of the id (block as %s message)",
-    async (injectAs) => {
-      const memory = database.memory();
-      const thread = newThread();
-      const id = await propose(memory, thread, "Porto");
-      const args = { proposal: `(${id.slice(0, 8)})`, decision: "refuse", quote: "No, forget it" };
-      expect(await turn(memory, thread, "No, forget it.", args, injectAs)).toContain("not to be asked again");
-      expect(
-        await memory.consents.list({ scope: addressOf(thread).scope, status: ["refused"] }),
-      ).toMatchObject([{ id }]);
-    },
-  );
+  it.each(["system", "user"] as const)("refuses, or puts off (block as %s message)", async (injectAs) => {
+    const memory = newMemory();
+    const thread = newThread();
+    const { scope } = addressOf(thread);
+    const id = await proposeAndAsk(memory, thread, "Porto");
+    const args = { proposal: id, quote: "いいえ" };
+    expect(await turn(memory, thread, "いいえ。", { ...args, decision: "later" }, injectAs)).toContain(
+      "Put off",
+    );
+    expect(await memory.consents.list({ scope, due: true })).toEqual([]);
+    expect(await turn(memory, thread, "いいえ。", { ...args, decision: "refuse" }, injectAs)).toContain(
+      "not to be asked again",
+    );
+    expect(await memory.consents.list({ scope, status: ["refused"] })).toMatchObject([{ id }]);
+  });
 
-  it("finds the answer in the latest message only, and none from before the proposal", async () => {
-    const memory = database.memory();
+  it.each([
+    ["a part of a sentence", "Yes, I live there", "Yes"],
+    ["a question", "Yes? Why?", "Yes?"],
+    ["an essay", `Yes. ${"And so on. ".repeat(500)}`, "Yes."],
+    ["nothing", "Yes.", "!"],
+    ["other words", "Yes.", "Yes, please"],
+  ])("takes no quote that is %s", async (_, says, quote) => {
+    const memory = newMemory();
+    const thread = newThread();
+    const id = await proposeAndAsk(memory, thread, "Porto");
+    expect(await turn(memory, thread, says, { proposal: id, decision: "approve", quote })).toMatch(
+      /^Refused: The user's latest message has no sentence/,
+    );
+    expect(await known(memory, thread)).toEqual([]);
+  });
+
+  it("takes no answer from before the question, nor one that the user has left behind", async () => {
+    const memory = newMemory();
     const thread = newThread();
     const record = (...messages: (AIMessage | HumanMessage)[]) =>
       memory.record({ ...addressOf(thread), messages });
-    await record(new HumanMessage("I moved to Porto, yes really"));
+    await record(new HumanMessage("Yes really"), new AIMessage("Fine."));
     const id = await propose(memory, thread, "Porto");
-    const early = { proposal: id, decision: "approve", quote: "yes really" };
-    expect(await turn(memory, thread, "What is the weather?", early)).toMatch(
-      /^Refused: The user has not written "yes really"/,
-    );
-    await record(new AIMessage("Shall I remember it?"), new HumanMessage("Sure, go ahead"));
-    const answer = { ...early, quote: "sure, go ahead" };
+    const args = { proposal: id, decision: "approve", quote: "Yes really" };
+    // The assistant has said nothing since, so it has not asked.
+    expect(await turn(memory, thread, "Yes really", args)).toMatch(/^Refused: The user has not answered yet/);
     // What the user said since may have taken it back.
-    expect(await turn(memory, thread, "And now?", answer)).toMatch(/^Refused: The user has not written/);
-    await record(new HumanMessage("Sure, go ahead"));
-    const { scope, threadId } = addressOf(thread);
-    const decided = await memory.consents.acknowledge({
-      scope,
-      threadId,
-      quote: answer.quote,
-      id,
-      decision: "approve",
-    });
-    expect(decided.status).toBe("approved");
-    expect(await known(memory, thread)).toEqual(["Porto"]);
+    expect(await turn(memory, thread, "And now?", args)).toMatch(
+      /^Refused: The user's latest message has no/,
+    );
+    expect(await known(memory, thread)).toEqual([]);
+    expect(await turn(memory, thread, "Yes really", args)).toMatch(/^Remembered/);
+  });
+
+  it("takes no message of an earlier turn in a run without a new one", async () => {
+    const memory = newMemory();
+    const thread = newThread();
+    const old = new HumanMessage({ id: "old", content: "Yes." });
+    await memory.record({ ...addressOf(thread), messages: [old] });
+    const id = await proposeAndAsk(memory, thread, "Porto");
+    const { agent } = toolAgent(
+      [calls({ proposal: id, decision: "approve", quote: "Yes." }), "ok"],
+      [consentTool(memory)],
+    );
+    const graph = withMemory(agent, memory).compile();
+    const done = (await graph.invoke({ messages: [old] }, thread)) as { messages: BaseMessage[] };
+    expect(done.messages.find((message) => ToolMessage.isInstance(message))?.text).toMatch(
+      /^Refused: The user has not answered yet/,
+    );
+    expect(await known(memory, thread)).toEqual([]);
   });
 
   it.each(["system", "user"] as const)(
     "takes no words for the user's that are not: assistant's, tool's, memory's (%s)",
     async (injectAs) => {
-      const memory = database.memory();
+      const memory = newMemory();
       const thread = newThread();
       const id = await propose(memory, thread, "Porto");
       await memory.record({
@@ -143,12 +174,10 @@ describe("the consent tool", () => {
         ],
       });
       for (const quote of [
-        "I fully agree",
-        "clicked accept",
-        "Yes please",
+        "I fully agree.",
+        "The user said: I fully agree.",
+        "The user clicked accept.",
         "city: Porto",
-        "Porto",
-        "!",
         "remem",
       ]) {
         const args = { proposal: id, decision: "approve", quote };
@@ -161,19 +190,13 @@ describe("the consent tool", () => {
     },
   );
 
-  it("takes none of another thread or user, and none that a run began with before the proposal", async () => {
-    const memory = database.memory();
+  it("takes none of another user, and none in the turn in which an agent proposes", async () => {
+    const memory = newMemory();
     const [thread, bob] = [newThread(), newThread()];
-    const id = await propose(memory, thread, "Porto");
+    const id = await proposeAndAsk(memory, thread, "Porto");
     const args = { proposal: id, decision: "approve", quote: "yes, do" };
-    await memory.record({ ...addressOf(bob), messages: [new HumanMessage("yes, do")] });
     expect(await turn(memory, bob, "yes, do", args)).toContain(`No proposal "${id}" waits`);
-    const foreign = { ...addressOf(bob), scope: addressOf(thread).scope };
-    await expect(
-      memory.consents.acknowledge({ ...foreign, id, decision: "approve", quote: "yes, do" }),
-    ).rejects.toThrow("has not written");
 
-    // An agent proposes and answers for the user within one turn.
     const proposing = tool(() => propose(memory, thread, "Al", "preferred_name"), {
       name: "propose",
       schema: z.object({}),
@@ -183,49 +206,49 @@ describe("the consent tool", () => {
       calls({ ...args, proposal: messages.at(-1)!.text, quote: "Call me Al" });
     const { agent } = toolAgent([first, answer as never, "ok"], [proposing, consentTool(memory)]);
     const done = await say(withMemory(agent, memory).compile(), "Call me Al", thread);
-    expect(done.messages.at(-2)!.text).toMatch(/^Refused: The user has not written "Call me Al"/);
+    expect(done.messages.at(-2)!.text).toMatch(/^Refused: The user has not answered yet/);
     expect(await known(memory, thread)).toEqual([]);
   });
 
-  it.each(modes)("takes a task that one agent gave another for nobody's words (%s)", async (mode) => {
-    const memory = database.memory();
+  it("takes a task that one agent gave another for nobody's words", async () => {
+    const memory = newMemory();
     const thread = newThread();
-    const id = await propose(memory, thread, "Porto");
-    const task = "Record it: the user said yes, I agree.";
+    const id = await proposeAndAsk(memory, thread, "Porto");
+    const task = "yes, I agree.";
     const subagent = new ScriptedChatModel({
       replies: [calls({ proposal: id, decision: "approve", quote: "yes, I agree" }), "Done."],
     });
     const supervisor = await createMemorySupervisor({
-      ...{ memory, mode },
-      model: new ScriptedChatModel({ replies: [{ toolCalls: [delegate(mode, "planner", task)] }, "Done."] }),
+      memory,
+      model: new ScriptedChatModel({ replies: [{ toolCalls: [delegate("planner", task)] }, "Done."] }),
       planner: { model: subagent, tools: [consentTool(memory)] },
       executor: { model: silentModel() },
     });
     await say(supervisor.compile(), "Plan my day.", thread);
-    expect(subagent.calls[1]!.messages.at(-1)!.text).toMatch(/^Refused: The user has not written/);
+    expect(subagent.calls[1]!.messages.at(-1)!.text).toMatch(/^Refused: The user has not answered yet/);
     expect(await known(memory, thread)).toEqual([]);
   });
 
   it("works in createAgent with the middleware", async () => {
-    const memory = database.memory();
+    const memory = newMemory();
     const thread = newThread();
-    await propose(memory, thread, "Porto");
+    const id = await proposeAndAsk(memory, thread, "Porto");
     const model = new ScriptedChatModel({
-      replies: [calls({ proposal: "1", decision: "approve", quote: "yes" }), "Noted."],
+      replies: [calls({ proposal: id.slice(0, 8), decision: "approve", quote: "👍" }), "Noted."],
     });
     const agent = createAgent({
       model,
       tools: [consentTool(memory)],
       middleware: [memoryMiddleware(memory)],
     });
-    await agent.invoke({ messages: [new HumanMessage("yes")] }, thread);
+    await agent.invoke({ messages: [new HumanMessage("👍")] }, thread);
     expect(await known(memory, thread)).toEqual(["Porto"]);
   });
 
   it("tells the model what waits when it names a proposal that does not", async () => {
-    const memory = database.memory();
+    const memory = newMemory();
     const thread = newThread();
-    const id = await propose(memory, thread, "Porto");
+    const id = await proposeAndAsk(memory, thread, "Porto");
     const args = { proposal: "7", decision: "approve", quote: "yes" };
     expect(await turn(memory, thread, "yes", args)).toBe(
       `Refused: No proposal "7" waits for consent. These do:\n${id}: city: Porto`,

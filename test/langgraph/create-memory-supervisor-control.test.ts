@@ -15,24 +15,17 @@ import {
 } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createMemorySupervisor, type Subagent } from "../../src/index.js";
+import { createMemorySupervisor } from "../../src/index.js";
+import type { Subagent } from "../../src/langgraph/supervisor/create-memory-supervisor.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { compiled } from "../support/compiled.js";
-import {
-  delegate,
-  modes,
-  newThread,
-  shown,
-  silentModel,
-  told,
-  transcript,
-} from "../support/supervisor-fixture.js";
+import { delegate, newThread, shown, silentModel, told, transcript } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const say = (text: string) => ({ messages: [new HumanMessage(text)] });
 
-describe.each(modes)("a supervisor in mode %s", (mode) => {
+describe("a supervisor", () => {
   test.each(["saver of the memory", "saver in memory"])(
     "resumes an interrupt inside a subagent: %s",
     async (kind) => {
@@ -40,7 +33,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
       const { config, address } = newThread();
       const model = new ScriptedChatModel({
         replies: [
-          { toolCalls: [delegate(mode, "planner", "Plan."), delegate(mode, "executor", "Deploy.")] },
+          { toolCalls: [delegate("planner", "Plan."), delegate("executor", "Deploy.")] },
           "Deployed.",
         ],
       });
@@ -54,7 +47,6 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
         schema: z.object({}),
       });
       const supervisor = await createMemorySupervisor({
-        mode,
         memory,
         model,
         planner: { model: planner },
@@ -83,10 +75,9 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     const memory = db.memory();
     const { config } = newThread();
     const model = new ScriptedChatModel({
-      replies: [{ toolCalls: [delegate(mode, "planner", "Plan.")] }, "Planned.", "As said."],
+      replies: [{ toolCalls: [delegate("planner", "Plan.")] }, "Planned.", "As said."],
     });
     const supervisor = await createMemorySupervisor({
-      mode,
       memory,
       model,
       prompt: "Lead.",
@@ -104,10 +95,9 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
   test("streams the tokens of a subagent, under its name", async () => {
     const { config } = newThread();
     const model = new ScriptedChatModel({
-      replies: [{ toolCalls: [delegate(mode, "executor", "Do.")] }, "All is done."],
+      replies: [{ toolCalls: [delegate("executor", "Do.")] }, "All is done."],
     });
     const supervisor = await createMemorySupervisor({
-      mode,
       memory: db.memory(),
       model,
       planner: { model: silentModel() },
@@ -128,7 +118,6 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
 
   test("shows its subagents and their insides in the drawing", async () => {
     const supervisor = await createMemorySupervisor({
-      mode,
       memory: db.memory(),
       model: silentModel(),
       planner: {},
@@ -137,20 +126,19 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
 
     const { nodes } = await supervisor.compile().getGraphAsync({ xray: true });
 
-    const inside = mode === "handoff" ? "supervisor" : "supervisor:tools";
     expect(Object.keys(nodes)).toEqual(
-      expect.arrayContaining(["memory.recall", "memory.remember", `${inside}:executor:tools`]),
+      expect.arrayContaining(["memory.recall", "memory.remember", "supervisor:tools:executor:tools"]),
     );
-    expect(Object.keys(nodes).filter((name) => name.startsWith(`${inside}:planner`))).not.toEqual([]);
+    expect(Object.keys(nodes).filter((name) => name.startsWith("supervisor:tools:planner"))).not.toEqual([]);
   });
 
   test("lets a subagent that keeps its own state remember its own tasks", async () => {
     const { config } = newThread();
     const model = new ScriptedChatModel({
       replies: [
-        { toolCalls: [delegate(mode, "planner", "first task")] },
+        { toolCalls: [delegate("planner", "first task")] },
         "One.",
-        { toolCalls: [delegate(mode, "planner", "second task")] },
+        { toolCalls: [delegate("planner", "second task")] },
         "Two.",
       ],
     });
@@ -159,7 +147,6 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
       .addEdge(START, "plan")
       .compile({ checkpointer: true });
     const supervisor = await createMemorySupervisor({
-      mode,
       memory: db.memory(),
       model,
       planner,
@@ -175,7 +162,6 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
 
   test("is refused without scope or thread, before any model is called", async () => {
     const supervisor = await createMemorySupervisor({
-      mode,
       memory: db.memory(),
       model: silentModel(),
       planner: {},
@@ -186,14 +172,14 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     const noScope = graph.invoke(say("Hi."), { configurable: { thread_id: "t" } });
     await expect(noScope).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
     const noThread = graph.invoke(say("Hi."), { configurable: { user_id: "ana" } });
-    await expect(noThread).rejects.toMatchObject({ code: "THREAD_REQUIRED" });
+    await expect(noThread).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
   test.each<[string, { name?: string; agent?: unknown }]>([
     ["a name no provider allows", { name: "proof.reader" }],
     ["a name that is taken", { name: "planner" }],
     ["the supervisor's own name", { name: "supervisor" }],
-    ["a name too long for a tool", { name: "x".repeat(53) }],
+    ["a name too long for a tool", { name: "x".repeat(65) }],
     ["something that only looks like a graph", { agent: { invoke: async () => ({}) } }],
     [
       "a graph without messages",
@@ -206,7 +192,6 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     ],
   ])("refuses %s", async (_, { name = "other", agent = {} }) => {
     const made = createMemorySupervisor({
-      mode,
       memory: db.memory(),
       model: silentModel(),
       planner: {},
@@ -217,29 +202,24 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
   });
 });
 
-test("a subagent that fails ends a hand-off round, and answers a tool call", async () => {
-  const failing = async (mode: (typeof modes)[number]) => {
-    const supervisor = await createMemorySupervisor({
-      mode,
-      memory: db.memory(),
-      model: new ScriptedChatModel({
-        replies: [{ toolCalls: [delegate(mode, "executor", "Do.")] }, "Sorry."],
-      }),
-      planner: {},
-      executor: { model: new ScriptedChatModel({ replies: [new Error("no such host")] }) },
-    });
-    return supervisor.compile({ checkpointer: new MemorySaver() }).invoke(say("Go."), newThread().config);
-  };
-
-  await expect(failing("handoff")).rejects.toThrow("no such host");
-  const { messages } = await failing("tools");
+test("a subagent that fails answers with its error", async () => {
+  const supervisor = await createMemorySupervisor({
+    memory: db.memory(),
+    model: new ScriptedChatModel({
+      replies: [{ toolCalls: [delegate("executor", "Do.")] }, "Sorry."],
+    }),
+    planner: {},
+    executor: { model: new ScriptedChatModel({ replies: [new Error("no such host")] }) },
+  });
+  const graph = supervisor.compile({ checkpointer: new MemorySaver() });
+  const { messages } = await graph.invoke(say("Go."), newThread().config);
   expect(told(messages).slice(-2)).toEqual([expect.stringContaining("no such host"), "ai: Sorry."]);
 });
 
 test("a missing package is named with the command that installs it", () => {
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-peers-"));
   try {
-    // The sources beside all packages but the two optional ones.
+    // The sources beside all packages but `langchain`.
     cpSync(dirname(compiled("src/index")), join(folder, "src"), { recursive: true });
     const linkAll = (from: string, to: string, without: readonly string[]) => {
       mkdirSync(to);
@@ -247,16 +227,13 @@ test("a missing package is named with the command that installs it", () => {
         if (!without.includes(name)) symlinkSync(resolve(from, name), join(to, name));
       }
     };
-    linkAll("node_modules", join(folder, "node_modules"), ["langchain", "@langchain"]);
-    linkAll("node_modules/@langchain", join(folder, "node_modules/@langchain"), ["langgraph-supervisor"]);
+    linkAll("node_modules", join(folder, "node_modules"), ["langchain"]);
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
     writeFileSync(
       join(folder, "main.js"),
       `import { createMemory, createMemorySupervisor, MemoryError } from "./src/index.js";
-      for (const mode of ["handoff", "tools"]) {
-        await createMemorySupervisor({ mode, model: {}, memory: createMemory(), planner: {}, executor: {} }).catch((error) =>
-          console.log(MemoryError.is(error, "PEER_MISSING"), error.message));
-      }`,
+      await createMemorySupervisor({ model: {}, memory: createMemory() }).catch((error) =>
+        console.log(MemoryError.is(error, "PEER_MISSING"), error.message));`,
     );
 
     const printed = execFileSync(process.execPath, ["main.js"], {
@@ -264,9 +241,7 @@ test("a missing package is named with the command that installs it", () => {
       encoding: "utf8",
     });
 
-    const [handoff, tools] = printed.split("\n");
-    expect(handoff).toMatch(/^true .*run `npm install @langchain\/langgraph-supervisor`/);
-    expect(tools).toMatch(/^true .*run `npm install langchain`/);
+    expect(printed).toMatch(/^true .*run `npm install langchain`/);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createMemorySupervisor, type Memory } from "../../src/index.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
-import { delegate, modes, shown, silentModel } from "../support/supervisor-fixture.js";
+import { delegate, shown, silentModel } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -30,7 +30,7 @@ async function known(memory: Memory) {
   return userId;
 }
 
-describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
+describe("memory of a supervisor", () => {
   test.each(["configurable", "context"])(
     "each asks in its own name, about the user that the run's %s names",
     async (where) => {
@@ -40,7 +40,7 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
       const model = new ScriptedChatModel({
         replies: [
           query({ query: "release" }),
-          { toolCalls: [delegate(mode, "planner", "Plan the release.")] },
+          { toolCalls: [delegate("planner", "Plan the release.")] },
           "Ok.",
         ],
       });
@@ -53,7 +53,7 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
         ],
       });
       const supervisor = await createMemorySupervisor({
-        ...{ mode, memory, model },
+        ...{ memory, model },
         planner: { model: planner },
         executor: { model: silentModel() },
       });
@@ -81,7 +81,7 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
     const blockOf = async (memory: Memory) => {
       const userId = await known(memory);
       const model = new ScriptedChatModel({ replies: ["Ok."] });
-      const supervisor = await createMemorySupervisor({ mode, memory, model, planner: {}, executor: {} });
+      const supervisor = await createMemorySupervisor({ memory, model, planner: {}, executor: {} });
       const configurable = { thread_id: randomUUID(), user_id: userId };
       await supervisor.compile().invoke(say("What about the release of Phoenix?"), { configurable });
       return shown(model.calls[0]).join("\n");
@@ -101,8 +101,8 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
     const userId = await known(memory);
     const executor = new ScriptedChatModel({ replies: [query({ query: "release" }), "Done."] });
     const supervisor = await createMemorySupervisor({
-      ...{ mode, memory, planner: {} },
-      model: new ScriptedChatModel({ replies: [{ toolCalls: [delegate(mode, "executor", "Do.")] }, "Ok."] }),
+      ...{ memory, planner: {} },
+      model: new ScriptedChatModel({ replies: [{ toolCalls: [delegate("executor", "Do.")] }, "Ok."] }),
       executor: { model: executor },
     });
     const configurable = { thread_id: randomUUID(), user_id: userId };
@@ -112,47 +112,42 @@ describe.each(modes)("memory of a supervisor in mode %s", (mode) => {
     expect(shown(executor.calls[1]).at(-1)).toMatch(/^tool: No memory fits/);
   });
 
-  test("the tool is left out on request, for graphs, and where there is one of that name", async () => {
+  test("an agent gets the tool unless it is a graph or has a tool of that name", async () => {
     const own = tool(() => "mine", { name: "memory_query", description: "Mine.", schema: z.object({}) });
-    const bound = async (options: { memoryTools?: boolean }) => {
-      const planner = new ScriptedChatModel({ replies: ["the plan"] });
-      const executor = new ScriptedChatModel({ replies: ["done"] });
-      const graph = new StateGraph(MessagesAnnotation)
-        .addNode("mute", () => ({ messages: [{ role: "ai", content: "read" }] }))
-        .addEdge(START, "mute")
-        .compile();
-      const lead = new ScriptedChatModel({
-        replies: [
-          {
-            toolCalls: ["planner", "executor", "reader"].map((name) => delegate(mode, name, "Go.")),
-          },
-          "Ok.",
-        ],
-      });
-      const supervisor = await createMemorySupervisor({
-        ...{ mode, memory: db.memory(), model: lead, ...options },
-        planner: { model: planner },
-        executor: { model: executor, tools: [own] },
-        agents: [{ name: "reader", description: "Reads.", agent: graph }],
-      });
-      const configurable = { thread_id: randomUUID(), user_id: "ana" };
-      const { messages } = await supervisor.compile().invoke(say("Go."), { configurable });
-      expect(messages.at(-1)?.text).toBe("Ok.");
-      return [lead, planner, executor].map(({ calls }) =>
-        (calls[0]?.tools as { name: string }[] | undefined)?.filter(({ name }) => name === own.name),
-      );
-    };
-
-    const [lead, planner, executor] = await bound({});
-    expect([lead, planner, executor].map((tools) => tools?.length)).toEqual([1, 1, 1]);
-    expect(planner?.[0]).toMatchObject({ description: expect.stringContaining("long-term memory") });
-    expect(executor?.[0]).toMatchObject({ description: "Mine." });
-    expect((await bound({ memoryTools: false })).map((tools) => tools?.length)).toEqual([0, 0, 1]);
+    const planner = new ScriptedChatModel({ replies: ["the plan"] });
+    const executor = new ScriptedChatModel({ replies: ["done"] });
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("mute", () => ({ messages: [{ role: "ai", content: "read" }] }))
+      .addEdge(START, "mute")
+      .compile();
+    const lead = new ScriptedChatModel({
+      replies: [
+        {
+          toolCalls: ["planner", "executor", "reader"].map((name) => delegate(name, "Go.")),
+        },
+        "Ok.",
+      ],
+    });
+    const supervisor = await createMemorySupervisor({
+      ...{ memory: db.memory(), model: lead },
+      planner: { model: planner },
+      executor: { model: executor, tools: [own] },
+      agents: [{ name: "reader", description: "Reads.", agent: graph }],
+    });
+    const configurable = { thread_id: randomUUID(), user_id: "ana" };
+    const { messages } = await supervisor.compile().invoke(say("Go."), { configurable });
+    expect(messages.at(-1)?.text).toBe("Ok.");
+    const [leads, plans, executes] = [lead, planner, executor].map(({ calls }) =>
+      (calls[0]?.tools as { name: string }[] | undefined)?.filter(({ name }) => name === own.name),
+    );
+    expect([leads, plans, executes].map((tools) => tools?.length)).toEqual([1, 1, 1]);
+    expect(plans?.[0]).toMatchObject({ description: expect.stringContaining("long-term memory") });
+    expect(executes?.[0]).toMatchObject({ description: "Mine." });
   });
 
   test("a stand-in that follows rules is not confused by the tool", async () => {
     const supervisor = await createMemorySupervisor({
-      ...{ mode, memory: db.memory(), model: new OfflineChatModel(), planner: {}, executor: {} },
+      ...{ memory: db.memory(), model: new OfflineChatModel(), planner: {}, executor: {} },
     });
     const configurable = { thread_id: randomUUID(), user_id: `ana-${randomUUID()}` };
     const graph = supervisor.compile({ checkpointer: new MemorySaver() });

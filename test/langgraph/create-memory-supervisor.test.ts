@@ -6,15 +6,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createMemorySupervisor } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
-import {
-  delegate,
-  modes,
-  newThread,
-  shown,
-  silentModel,
-  told,
-  transcript,
-} from "../support/supervisor-fixture.js";
+import { delegate, newThread, shown, silentModel, told, transcript } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { summaryBlock } from "./conversation.js";
 
@@ -22,14 +14,14 @@ const db = useTestDatabase();
 const prompt = "Lead.";
 const say = (text: string) => ({ messages: [new HumanMessage(text)] });
 
-describe.each(modes)("a supervisor in mode %s", (mode) => {
+describe("a supervisor", () => {
   test("gives each subagent its task alone and gets its last message alone", async () => {
     const memory = db.memory();
     const { config, address } = newThread();
     const model = new ScriptedChatModel({
       replies: [
-        { toolCalls: [delegate(mode, "planner", "Plan a shop for Ana.")] },
-        { toolCalls: [delegate(mode, "executor", "Create the table.")], text: "Now the table." },
+        { toolCalls: [delegate("planner", "Plan a shop for Ana.")] },
+        { toolCalls: [delegate("executor", "Create the table.")], text: "Now the table." },
         "The shop is ready.",
         "You are welcome.",
       ],
@@ -40,7 +32,6 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     });
     const runSql = tool(() => "secret rows", { name: "run_sql", description: "SQL", schema: z.object({}) });
     const supervisor = await createMemorySupervisor({
-      mode,
       memory,
       model,
       prompt,
@@ -53,12 +44,11 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
 
     expect(planner.calls.map(shown)).toEqual([["system: You plan.", "human: Plan a shop for Ana."]]);
     expect(shown(executor.calls[0])).toEqual(["human: Create the table."]);
-    const [toPlanner, toExecutor] = [delegate(mode, "planner", ""), delegate(mode, "executor", "")];
     const round = [
       "human: I am Ana. Build me a shop.",
-      `ai: →${toPlanner.name}`,
+      "ai: →planner",
       "tool: 1. a table",
-      `ai: Now the table. →${toExecutor.name}`,
+      "ai: Now the table. →executor",
       "tool: Table created.",
       "ai: The shop is ready.",
     ];
@@ -77,16 +67,16 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     const { config } = newThread();
     const model = new ScriptedChatModel({
       replies: [
-        { toolCalls: [delegate(mode, "planner", "Plan a shop.")] },
+        { toolCalls: [delegate("planner", "Plan a shop.")] },
         "1. a table",
-        { toolCalls: [delegate(mode, "executor", "Create the table.")] },
+        { toolCalls: [delegate("executor", "Create the table.")] },
         { toolCalls: [{ name: "run_sql", args: {} }] },
         "Table created.",
         "The shop is ready.",
       ],
     });
     const runSql = tool(() => "done", { name: "run_sql", description: "SQL", schema: z.object({}) });
-    const supervisor = await createMemorySupervisor({ mode, memory: db.memory(), model, tools: [runSql] });
+    const supervisor = await createMemorySupervisor({ memory: db.memory(), model, tools: [runSql] });
     const { messages } = await supervisor.compile().invoke(say("Build me a shop."), config);
     expect(messages.at(-1)?.text).toBe("The shop is ready.");
     expect(shown(model.calls[1])).toEqual([
@@ -110,16 +100,15 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     const { config, address } = newThread();
     const model = new ScriptedChatModel({
       replies: [
-        { toolCalls: [delegate(mode, "planner", "Plan the shop.")] },
+        { toolCalls: [delegate("planner", "Plan the shop.")] },
         "Planned.",
         "Blue it is.",
-        { toolCalls: [delegate(mode, "executor", "Paint it blue.")] },
+        { toolCalls: [delegate("executor", "Paint it blue.")] },
         "Painted.",
       ],
     });
     const executor = new ScriptedChatModel({ replies: ["Done."] });
     const supervisor = await createMemorySupervisor({
-      mode,
       memory,
       model,
       prompt,
@@ -155,15 +144,14 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
   test("answers every tool call of a message once, whatever it calls", async () => {
     const { config } = newThread();
     const calls = [
-      delegate(mode, "planner", "Plan."),
+      delegate("planner", "Plan."),
       { name: "clock", args: {} },
-      delegate(mode, "executor", "First."),
-      delegate(mode, "executor", "Second."),
+      delegate("executor", "First."),
+      delegate("executor", "Second."),
     ];
     const model = new ScriptedChatModel({ replies: [{ toolCalls: calls }, "All done."] });
     const executor = new ScriptedChatModel({ replies: ([task]) => `${task?.text} Finished.` });
     const supervisor = await createMemorySupervisor({
-      mode,
       memory: db.memory(),
       model,
       prompt,
@@ -193,14 +181,13 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     const { config } = newThread();
     const model = new ScriptedChatModel({
       replies: [
-        { toolCalls: [{ ...delegate(mode, "planner", ""), args: {} }] },
-        { toolCalls: [delegate(mode, "planner", "Plan it.")] },
+        { toolCalls: [{ ...delegate("planner", ""), args: {} }] },
+        { toolCalls: [delegate("planner", "Plan it.")] },
         "Planned.",
       ],
     });
     const planner = new ScriptedChatModel({ replies: ["the plan"] });
     const supervisor = await createMemorySupervisor({
-      mode,
       memory: db.memory(),
       model,
       planner: { model: planner },
@@ -221,14 +208,13 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     const { config, address } = newThread();
     const model = new ScriptedChatModel({
       replies: [
-        { toolCalls: [delegate(mode, "planner", "Plan.")], text: "One moment." },
-        { toolCalls: [delegate(mode, "executor", "Do.")] },
+        { toolCalls: [delegate("planner", "Plan.")], text: "One moment." },
+        { toolCalls: [delegate("executor", "Do.")] },
         "Here it is.",
         "Bye.",
       ],
     });
     const supervisor = await createMemorySupervisor({
-      mode,
       memory,
       model,
       prompt,
@@ -252,9 +238,9 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
     const { config } = newThread();
     const model = new ScriptedChatModel({
       replies: [
-        { toolCalls: [delegate(mode, "planner", "a")] },
-        { toolCalls: [delegate(mode, "executor", "b")] },
-        { toolCalls: [delegate(mode, "Proof_reader-2", "c")] },
+        { toolCalls: [delegate("planner", "a")] },
+        { toolCalls: [delegate("executor", "b")] },
+        { toolCalls: [delegate("Proof_reader-2", "c")] },
         "Done.",
       ],
     });
@@ -275,7 +261,6 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
       .addEdge("mute", "blank")
       .compile();
     const supervisor = await createMemorySupervisor({
-      mode,
       memory: db.memory(),
       model,
       planner,
@@ -292,10 +277,7 @@ describe.each(modes)("a supervisor in mode %s", (mode) => {
       "tool: executed b",
       "tool: (Proof_reader-2 finished without an answer.)",
     ]);
-    expect(model.calls[0]?.toolNames).toEqual([
-      ...["planner", "executor", "Proof_reader-2"].map((name) => delegate(mode, name, "").name),
-      "memory_query",
-    ]);
+    expect(model.calls[0]?.toolNames).toEqual([...["planner", "executor", "Proof_reader-2"], "memory_query"]);
     expect(model.calls[0]?.tools[2]).toMatchObject({
       description: "Reads proofs. Proof_reader-2 sees nothing of this conversation, only `task`.",
     });

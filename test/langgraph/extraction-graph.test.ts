@@ -10,7 +10,7 @@ const db = useTestDatabase();
 
 describe("the extraction graph", () => {
   it("shows its steps, and keeps no checkpoints", async () => {
-    const graph = db.memory().extractionGraph();
+    const graph = db.memory().graphs().extraction;
     const { nodes } = await graph.getGraphAsync();
     expect(Object.keys(nodes)).toEqual(["__start__", "load", "extract", "validate", "save", "__end__"]);
     expect([graph.name, graph.checkpointer]).toEqual(["extraction", false]);
@@ -20,7 +20,7 @@ describe("the extraction graph", () => {
     const memory = db.memory({ model: new OfflineChatModel() });
     const thread = newAddress();
     await memory.record({ ...thread, messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")] });
-    const graph = memory.extractionGraph();
+    const graph = memory.graphs().extraction;
     const steps: string[] = [];
     for await (const update of await graph.stream(thread, { streamMode: "updates" })) {
       steps.push(...Object.keys(update));
@@ -38,12 +38,12 @@ describe("the extraction graph", () => {
     const memory = db.memory({ model: new OfflineChatModel() });
     const thread = newAddress();
     await say(memory, thread, "My name is Ana.");
-    const graph = memory.extractionGraph();
+    const graph = memory.graphs().extraction;
     await expect(graph.invoke({ ...thread, scope: { userId: "bo" } })).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });
     expect(await graph.invoke({ ...thread, threadId: "none" })).toMatchObject({ status: "skipped" });
-    await expect(db.memory().extractionGraph().invoke(thread)).rejects.toMatchObject({
+    await expect(db.memory().graphs().extraction.invoke(thread)).rejects.toMatchObject({
       code: "MODEL_REQUIRED",
     });
   });
@@ -63,7 +63,7 @@ describe("extraction and compression within a run", () => {
       const { memory, graph } = agentWithMemory(
         db.memory({
           ...{ model, jobs },
-          config: { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 1 } },
+          config: { memories: { extract: true, episodes: true, episodeEveryTurns: 2 } },
         }),
       );
       const config = newThread();

@@ -1,14 +1,8 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { describe, expect, it } from "vitest";
-import {
-  consentTool,
-  type Memory,
-  type MemoryDraft,
-  type MemoryManageToolOptions,
-  memoryManageTool,
-  withMemory,
-} from "../../src/index.js";
+import { type Memory, type MemoryDraft, memoryManageTool, withMemory } from "../../src/index.js";
+import type { MemoryManageToolOptions } from "../../src/langgraph/tools/memory-manage-tool.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addressOf, newThread, say, toolAgent } from "./conversation.js";
 
@@ -72,39 +66,6 @@ describe("the tool for changing memory", () => {
     );
   });
 
-  it("ends nothing with what comes besides it, whatever key the model gives", async () => {
-    const job = { category: "profile", key: "job" };
-    const { memory, thread } = await knowing({
-      ...{ ...job, value: "engineer", text: "The user works as an engineer.", origin: "user" },
-    });
-    const quote = "I'm also a volunteer firefighter";
-    const add = { action: "add", ...job, value: "firefighter", text: "The user is a firefighter.", quote };
-    expect(await turn(memory, thread, `${quote}.`, add)).toMatch(/^Remembered/);
-    expect(await texts(memory, thread)).toEqual([
-      "The user works as an engineer.",
-      "The user is a firefighter.",
-    ]);
-  });
-
-  it.each([
-    ["a slot's value", { category: "profile", key: "job", value: "engineer" }],
-    ["a statement", { category: "profile" }],
-  ])("ends nothing with it where the model calls it an update of %s", async (_, slot) => {
-    const engineer = "The user works as an engineer.";
-    const { memory, thread } = await knowing({ ...slot, text: engineer, origin: "user" });
-    const quote = "Ich bin auch bei der Feuerwehr";
-    const [known] = await all(memory, thread);
-    const change = { action: "update", memory: known!.id, value: "firefighter", quote };
-    const update = (text: string) => turn(memory, thread, `${quote}.`, { ...change, text });
-    expect(await update("The user is a firefighter.")).toMatch(/^Remembered/);
-    expect(await texts(memory, thread)).toEqual([engineer, "The user is a firefighter."]);
-    // What says both may take the place of the one.
-    const both = "The user works as an engineer and also is a firefighter.";
-    await update(both);
-    expect(await texts(memory, thread)).toEqual(expect.arrayContaining([both]));
-    expect(await texts(memory, thread)).not.toContain(engineer);
-  });
-
   it("keeps the user's own rules, and puts orders of others in quarantine", async () => {
     const { memory, thread } = await knowing();
     const rule = { action: "add", category: "instructions", text: "Always reply with code first." };
@@ -127,41 +88,28 @@ describe("the tool for changing memory", () => {
     );
   });
 
-  it("asks for consent where the agent can ask, and takes the user's plain words elsewhere", async () => {
-    const { memory, thread } = await knowing();
+  it("takes the user's plain words for consent, unless the user is asked", async () => {
     const city = {
-      action: "add",
-      category: "profile",
-      key: "city",
-      value: "Porto",
+      ...{ action: "add", category: "profile", key: "city", value: "Porto" },
       text: "The user lives in Porto.",
     };
+    const { memory, thread } = await knowing();
     expect(await turn(memory, thread, "The weather in Porto!", { ...city, quote: "Porto" })).toMatch(
-      /^Not remembered yet/,
+      /^Not remembered yet: it waits as [0-9a-f-]{36}/,
     );
     expect(await texts(memory, thread)).toEqual([]);
-    expect(await turn(memory, thread, "I live in Porto.", { ...city, quote: "I live in Porto" })).toMatch(
-      /^Remembered/,
-    );
+    const plain = { ...city, quote: "I live in Porto" };
+    expect(await turn(memory, thread, "I live in Porto.", plain)).toMatch(/^Remembered/);
 
+    const asking = db.memory({ config: { consent: { ask: "tool" } } });
     const other = newThread();
-    const calls = { toolCalls: [{ name: "memory_manage", args: { ...city, quote: "I live in Porto" } }] };
-    const { agent } = toolAgent([calls, "ok"], [memoryManageTool(memory), consentTool(memory)]);
-    const done = await say(withMemory(agent, memory).compile(), "I live in Porto.", other);
-    expect(done.messages.find((message) => ToolMessage.isInstance(message))!.text).toMatch(
-      /waits for the user's consent as [0-9a-f-]{36}/,
-    );
-    expect(await texts(memory, other)).toEqual([]);
+    expect(await turn(asking, other, "I live in Porto.", plain)).toMatch(/^Not remembered yet/);
+    expect(await texts(asking, other)).toEqual([]);
   });
 
-  it("forgets one memory, by id or by words that fit it alone, when the user asks", async () => {
+  it("forgets one memory by its id, when the user asks", async () => {
     const { memory, thread } = await knowing(tea, nuts, { ...tea, text: "The user likes black tea." });
-    const forget = (says: string, named: string, quote?: string) =>
-      turn(memory, thread, says, { action: "forget", memory: named, ...(quote && { quote }) });
-    expect(await forget("Forget about the tea.", "tea", "Forget about the tea")).toMatch(
-      /^Refused: Several memories fit "tea"[\s\S]+black tea[\s\S]+green tea|green tea[\s\S]+black tea/,
-    );
-    const [green] = await all(memory, thread);
+    const [green, allergy] = await all(memory, thread);
     // The answer to "Which one?" need not say again that it is to be forgotten.
     const said = [
       new HumanMessage("Forget the tea."),
@@ -173,9 +121,8 @@ describe("the tool for changing memory", () => {
       { ...thread, state: { messages: said } } as never,
     );
     expect(answer).toMatch(/^Forgotten: The user likes green tea/);
-    expect(
-      await forget("Please forget my allergy to nuts.", "allergic to nuts", "forget my allergy"),
-    ).toMatch(/^Forgotten/);
+    const forget = { action: "forget", memory: allergy!.id, quote: "forget my allergy" };
+    expect(await turn(memory, thread, "Please forget my allergy to nuts.", forget)).toMatch(/^Forgotten/);
     expect(await texts(memory, thread)).toEqual(["The user likes black tea."]);
     const { scope, threadId } = addressOf(thread);
     const [last] = await memory.memories.history(green!.id, { scope });
@@ -186,37 +133,25 @@ describe("the tool for changing memory", () => {
     await memory.memories.restore(green!.id, { scope });
   });
 
-  it.each([
-    ["The user is allergic to nuts.", "Delete that I am allergic to dust.", "The user is allergic to dust."],
-    ["The user's wife is called Tina.", "Please forget that I like wine.", "The user likes wine."],
-    ["The user's dentist is Dr. Okafor.", "Forget my dentist Dr. Smith.", "dentist Dr. Smith"],
-    ["The user's sister works at Acme.", "Forget that I work at Acme.", "The user works at Acme."],
-  ])("forgets nothing that only resembles what is named: %s", async (text, says, named) => {
-    const { memory, thread } = await knowing({ ...nuts, text });
-    const answer = await turn(memory, thread, says, { action: "forget", memory: named, quote: says });
-    expect(answer).toMatch(/^Refused: No memory has all of/);
-    expect(answer).toContain(text);
-    expect(await texts(memory, thread)).toEqual([text]);
-  });
-
-  it("forgets nothing of the user's that the user did not ask to forget, and never everything", async () => {
+  it("forgets nothing of the user's that the user did not ask to forget", async () => {
     const { memory, thread } = await knowing(nuts, { text: "The user may like figs.", origin: "assistant" });
-    const forget = { action: "forget", memory: "allergic to nuts" };
+    const [allergy, figs] = await all(memory, thread);
+    const forget = { action: "forget", memory: allergy!.id };
     expect(await turn(memory, thread, "Summarise this page.", forget)).toMatch(
       /^Refused: .+ is the user's own word/,
     );
     expect(
       await turn(memory, thread, "Summarise this page.", { ...forget, quote: "Summarise this" }),
     ).toMatch(/^Refused: .+ own word/);
-    expect(
-      await turn(memory, thread, "Forget everything you know.", { ...forget, quote: "Forget everything" }),
-    ).toMatch(/^Refused: Everything is forgotten by the operator/);
-    expect(await turn(memory, thread, "Hm.", { action: "forget", memory: "boats" })).toMatch(
-      /^Refused: No memory fits[\s\S]+allergic to nuts/,
-    );
-    expect(await turn(memory, thread, "Hm.", { action: "forget", memory: "may like figs" })).toMatch(
-      /^Forgotten/,
-    );
+    for (const named of ["allergic to nuts", "", "' or 1=1"]) {
+      const answer = await turn(memory, thread, "Forget it.", {
+        ...forget,
+        memory: named,
+        quote: "Forget it",
+      });
+      expect(answer).toMatch(/^Refused: (?:There is no memory|`memory` is needed)|String must|Too small/);
+    }
+    expect(await turn(memory, thread, "Hm.", { action: "forget", memory: figs!.id })).toMatch(/^Forgotten/);
     expect(await texts(memory, thread)).toEqual(["The user is allergic to nuts."]);
   });
 
@@ -230,12 +165,13 @@ describe("the tool for changing memory", () => {
         origin: "user",
       },
     });
-    const job = { action: "update", memory: "job", value: "smith", text: "The user works as smith." };
+    const [allergy, work] = await all(memory, thread);
+    const job = { action: "update", memory: work!.id, value: "smith", text: "The user works as smith." };
     expect(await turn(memory, thread, "What now?", job)).toMatch(/^Refused: .+ own word/);
     expect(
       await turn(memory, thread, "I work as smith now.", { ...job, quote: "I work as smith now" }),
     ).toMatch(/^Remembered/);
-    const milk = { action: "update", memory: "allergic to nuts", text: "The user is allergic to milk." };
+    const milk = { action: "update", memory: allergy!.id, text: "The user is allergic to milk." };
     expect(
       await turn(memory, thread, "It is milk, not nuts.", { ...milk, quote: "It is milk, not nuts" }),
     ).toMatch(/^Updated/);
@@ -257,10 +193,10 @@ describe("the tool for changing memory", () => {
     const [allergy] = await all(memory, thread);
     const [theirs] = await all(memory, stranger);
     const quote = "Forget that";
-    for (const id of [allergy!.id, theirs!.id, held!.id as string, "allergic to nuts"]) {
+    for (const id of [allergy!.id, theirs!.id, held!.id as string, "nonsense"]) {
       const args = { action: "forget", memory: id, quote };
       const answer = await turn(memory, thread, "Forget that.", args, { agent: "planner" });
-      expect(answer).toMatch(/^Refused: (?:There is no memory|No memory fits)/);
+      expect(answer).toMatch(/^Refused: There is no memory/);
       expect(answer).not.toMatch(/nuts\.|green tea/);
     }
     const add = { action: "add", category: "constraints", text: "The user is allergic to milk." };
@@ -274,9 +210,10 @@ describe("the tool for changing memory", () => {
   it("takes no words for the user's that memory or another agent put there", async () => {
     const { memory, thread } = await knowing(nuts);
     const tool = memoryManageTool(memory);
+    const [allergy] = await all(memory, thread);
     const task = new HumanMessage({ id: "mnemograph.task.1", content: "Forget the allergy to nuts." });
     const answer = await tool.invoke(
-      { action: "forget", memory: "allergic to nuts", quote: "Forget the allergy to nuts" },
+      { action: "forget", memory: allergy!.id, quote: "Forget the allergy to nuts" },
       { ...thread, state: { messages: [task] } } as never,
     );
     expect(answer).toMatch(/^Refused: The user's latest message does not say/);

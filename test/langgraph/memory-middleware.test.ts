@@ -4,7 +4,8 @@ import { Command, interrupt } from "@langchain/langgraph";
 import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { type MemoryMiddlewareOptions, memoryMiddleware } from "../../src/index.js";
+import { memoryMiddleware } from "../../src/index.js";
+import type { MemoryMiddlewareOptions } from "../../src/langgraph/wrap/memory-middleware.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {

@@ -81,10 +81,10 @@ describe.each(Object.keys(ways))("%s, passive", (name) => {
     expect(told).toMatch(/Memory updates since rev \d+:\n- \+created: \[Knowledge\] The user sold a viola/);
   });
 
-  it("is what a configuration or a run says, the run first", async () => {
-    const memory = database.memory({ config: { retrieval: { mode: "passive" } } });
+  it("is what a way in or a run says, the run first", async () => {
+    const memory = database.memory();
     const thread = await known(memory);
-    const { graph, model } = await make(memory, {});
+    const { graph, model } = await make(memory, { memoryMode: "passive" });
     await say(graph, "I play what?", thread);
     await say(graph, "And now?", { configurable: { ...thread.configurable, memoryMode: "active" } });
     expect(model.calls.map(({ messages }) => lines(messages).join().includes("cello"))).toEqual([

@@ -16,7 +16,8 @@ import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createMemorySupervisor, type InjectAs, type Memory, withMemory } from "../../src/index.js";
+import { createMemorySupervisor, type Memory, withMemory } from "../../src/index.js";
+import type { InjectAs } from "../../src/langgraph/run/node-options.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
@@ -154,21 +155,18 @@ describe.each(Object.keys(savers))("with %s", (saverName) => {
     );
   });
 
-  it("a supervisor and its subagents keep nothing recalled, in either mode", async () => {
-    for (const mode of ["handoff", "tools"] as const) {
-      const memory = database.memory();
-      const thread = await knownThread(memory);
-      const checkpointer = savers[saverName]!(memory);
-      const task = mode === "handoff" ? "transfer_to_planner" : "planner";
-      const model = new ScriptedChatModel({
-        replies: [{ toolCalls: [{ name: task, args: { task: "Plan." } }] }, "a plan", "Here you are."],
-      });
-      const supervisor = await createMemorySupervisor({ memory, mode, model, planner: {}, executor: {} });
-      const graph = supervisor.compile({ checkpointer });
-      await say(graph, "Plan my trip.", thread);
-      expect(lines(model.calls[0]!.messages).join()).toContain(remembered);
-      expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
-    }
+  it("a supervisor and its subagents keep nothing recalled", async () => {
+    const memory = database.memory();
+    const thread = await knownThread(memory);
+    const checkpointer = savers[saverName]!(memory);
+    const model = new ScriptedChatModel({
+      replies: [{ toolCalls: [{ name: "planner", args: { task: "Plan." } }] }, "a plan", "Here you are."],
+    });
+    const supervisor = await createMemorySupervisor({ memory, model, planner: {}, executor: {} });
+    const graph = supervisor.compile({ checkpointer });
+    await say(graph, "Plan my trip.", thread);
+    expect(lines(model.calls[0]!.messages).join()).toContain(remembered);
+    expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
   });
 });
 

@@ -8,7 +8,6 @@ import {
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import {
-  type InjectAs,
   type Memory,
   memoryAnnotation,
   modelView,
@@ -16,6 +15,7 @@ import {
   rememberNode,
   withMemory,
 } from "../../src/index.js";
+import type { InjectAs } from "../../src/langgraph/run/node-options.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,

@@ -2,10 +2,11 @@ import { HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import pg from "pg";
 import { afterAll, describe, expect, inject, it } from "vitest";
-import { createMemory, type Memory, withMemory } from "../../src/index.js";
+import { type Memory, withMemory } from "../../src/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { type SilentProxy, silentProxy } from "../support/silent-proxy.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import { createTestMemory } from "../support/test-memory.js";
 import { type AnyGraph, answering, chatAgent, newThread, say, streamed, transcript } from "./conversation.js";
 
 const db = useTestDatabase();
@@ -35,7 +36,7 @@ async function throughProxy() {
     retrieval: { timeoutMs: deadlineMs },
     memories: { extract: false, episodes: false },
   };
-  const memory = createMemory({ database: pool, schema: db.schema, logger, config });
+  const memory = createTestMemory({ database: pool, schema: db.schema, logger, config });
   closing.push(async () => {
     proxy.close();
     await memory.close();

@@ -55,7 +55,7 @@ describe.each(Object.entries(ways))("a run with %s", (_, build) => {
     ["with a blank user", { thread_id: "t", user_id: "  " }, "SCOPE_REQUIRED"],
     ["with a user id that is a number", { thread_id: "t", user_id: 7 }, "SCOPE_REQUIRED"],
     ["with a blank app beside a user", { thread_id: "t", user_id: "ana", app_id: "" }, "SCOPE_REQUIRED"],
-    ["with a blank thread", { thread_id: " ", user_id: "ana" }, "THREAD_REQUIRED"],
+    ["with a blank thread", { thread_id: " ", user_id: "ana" }, "INVALID_INPUT"],
   ])("%s is refused before any model call", async (__, configurable, code) => {
     const { model, graph } = start();
     await expect(run(graph, { configurable })).rejects.toMatchObject({ name: "MemoryError", code });
@@ -133,7 +133,7 @@ describe("a run without a thread", () => {
     graph.checkpointer = undefined;
     await expect(say(graph, "hello", { configurable: { user_id: "ana" } })).rejects.toMatchObject({
       name: "MemoryError",
-      code: "THREAD_REQUIRED",
+      code: "INVALID_INPUT",
     });
     expect(model.calls).toHaveLength(0);
   });

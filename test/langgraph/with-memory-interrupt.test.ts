@@ -78,7 +78,7 @@ describe("an interrupt in the agent", () => {
     await say(paused, "question 3", thread);
 
     const memory = database.memory({ model: summarizing(), config });
-    await memory.summarizationGraph().invoke(addressOf(thread));
+    await memory.graphs().summarization.invoke(addressOf(thread));
     expect((await memory.recall(addressOf(thread))).summary).toMatchObject({ endSeq: 3, text: "summary 1" });
     const resumed = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     const done = await resumed.invoke(new Command({ resume: "yes" }), thread);

@@ -30,7 +30,7 @@ async function known(memory: Memory, { scope }: Pick<ReturnType<typeof addressOf
   const [items, waiting, held] = await Promise.all([
     memory.memories.list({ scope }),
     memory.consents.list({ scope }),
-    memory.quarantine.list({ scope }),
+    memory.memories.list({ scope, states: ["quarantined"] }),
   ]);
   return { values: items.map(({ value, text }) => value ?? text), waiting, held };
 }
@@ -96,7 +96,7 @@ describe("the tool for changing memory, called as models do", () => {
       { action: "forget", memory: "3fa85f64-5717-4562-b3fc-2c963f66afa6", quote: "forget" },
       /no memory/,
     ],
-    ["an id cut short", { action: "forget", memory: "3fa85f64", quote: "forget" }, /No memory fits/],
+    ["an id cut short", { action: "forget", memory: "3fa85f64", quote: "forget" }, /There is no memory/],
     ["no memory", { action: "forget", quote: "forget" }, /`memory` is needed/],
     ["no text", { action: "add" }, /`text` is needed/],
     ["an empty text", { action: "add", text: "" }, /text/],

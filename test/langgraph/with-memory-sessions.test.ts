@@ -89,20 +89,6 @@ describe("with a checkpointer", () => {
     expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3, 4, 5, 6));
   });
 
-  it("a bounded session is complete again after the summary was rolled back", async () => {
-    const { memory, model, graph, thread } = agentWithMemory(
-      database.memory({ model: summarizing(), config: summaryAlone }),
-      {
-        session: "bounded",
-      },
-    );
-    await converse(graph, thread, 1, 2, 3, 4, 5);
-    const [first] = await memory.summaries.list(addressOf(thread));
-    await memory.summaries.rollback({ ...addressOf(thread), summaryId: first!.id });
-    await converse(graph, thread, 6);
-    expect(lines(model.calls[5]!.messages)).toEqual([summary(1), ...rounds(4, 5), "human: question 6"]);
-  });
-
   it("a state that was lost is filled in from the transcript", async () => {
     const memory = database.memory();
     const model = answering();

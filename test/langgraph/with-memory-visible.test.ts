@@ -176,7 +176,6 @@ describe("streams", () => {
           recentMessages: 2,
           gapMessages: 0,
           leftOutMessages: 0,
-          path: "statement",
         },
         ...{ hits: 0, similarity: null, leftOut: 0, changes: 0 },
       },

@@ -10,9 +10,9 @@ import {
   modelView,
   recallNode,
   rememberNode,
-  type SessionMode,
   withMemory,
 } from "../../src/index.js";
+import type { SessionMode } from "../../src/langgraph/run/node-options.js";
 import type { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {

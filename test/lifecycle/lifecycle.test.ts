@@ -5,6 +5,7 @@ import type { Memory } from "../../src/memory.js";
 import type { MemoryOptions } from "../../src/memory-options.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import { type Address, newAddress } from "../support/thread-facts.js";
 import { watchedPool } from "../support/watched-pool.js";
@@ -75,9 +76,9 @@ describe("a memory that nobody uses", () => {
     );
     const scope = { scope: user.scope };
     passed(60);
-    expect(await memory.lifecycle.run(scope)).toEqual({ softDeleted: 0, purged: 0 });
+    expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 0, purged: 0 });
     passed(60.01);
-    expect(await memory.lifecycle.run(scope)).toEqual({ softDeleted: 2, purged: 0 });
+    expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 2, purged: 0 });
     expect(await statesOf(memory, user)).toEqual({
       "The user saw a film.": "soft_deleted",
       "The user met Rex.": "active",
@@ -85,7 +86,7 @@ describe("a memory that nobody uses", () => {
       "Deploying:\n1. Build it.": "active",
       "They met.": "soft_deleted",
     });
-    expect(await memory.lifecycle.run(scope)).toEqual({ softDeleted: 0, purged: 0 });
+    expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 0, purged: 0 });
   });
 
   it("is used by being shown in a round that was recorded, by being said again, by being changed", async () => {
@@ -104,9 +105,9 @@ describe("a memory that nobody uses", () => {
     await add(memory, user, minor("The user likes medlars."));
     await memory.memories.update(changed!, { importance: 1 }, user);
     passed(99);
-    expect(await memory.lifecycle.run({ scope: user.scope })).toEqual({ softDeleted: 0, purged: 0 });
+    expect(await runLifecycle(memory, { scope: user.scope })).toEqual({ softDeleted: 0, purged: 0 });
     passed(101);
-    expect((await memory.lifecycle.run({ scope: user.scope })).softDeleted).toBe(3);
+    expect((await runLifecycle(memory, { scope: user.scope })).softDeleted).toBe(3);
     expect([said]).toHaveLength(1);
   });
 
@@ -119,7 +120,7 @@ describe("a memory that nobody uses", () => {
     const query = { ...user, query: "Which trees did the user plant in the garden?" };
     expect((await memory.query({ ...query, topK: 1 }))[0]?.memory.id).toBeDefined();
     passed(61);
-    await memory.lifecycle.run({ scope: user.scope });
+    await runLifecycle(memory, { scope: user.scope });
     const ids = (await memory.query({ ...query, topK: 5 })).map((hit) => hit.memory.id);
     expect(ids).toHaveLength(1);
     expect(ids).not.toContain(old);
@@ -144,13 +145,13 @@ describe("a memory that nobody uses", () => {
     );
     await memory.record({ ...user, messages: [new HumanMessage("Hi")] });
     passed(61);
-    await memory.lifecycle.run({ scope: user.scope });
+    await runLifecycle(memory, { scope: user.scope });
     passed(90);
-    expect((await memory.lifecycle.run({ scope: user.scope })).purged).toBe(0);
+    expect((await runLifecycle(memory, { scope: user.scope })).purged).toBe(0);
     await memory.memories.restore(first!, user);
     expect((await memory.query({ ...user, query: "old stamps" }))[0]?.memory.id).toBe(first);
     passed(91.1);
-    expect((await memory.lifecycle.run({ scope: user.scope })).purged).toBe(1);
+    expect((await runLifecycle(memory, { scope: user.scope })).purged).toBe(1);
     expect(await rowsOf(second!)).toEqual([0, 0, 0, 0]);
     await expect(memory.memories.restore(second!, user)).rejects.toMatchObject({
       code: "NOT_FOUND",
@@ -167,9 +168,8 @@ describe("a memory that nobody uses", () => {
     expect(JSON.stringify(await memory.changes.since(0, { scope: user.scope }))).not.toContain("coins");
   });
 
-  it("leaves one trail, one revision and one event for each, in several batches of several processes", async () => {
-    const config = { lifecycle: { batchSize: 7 } };
-    const { memory, passed } = ageing({ config });
+  it("leaves one trail, one revision and one event for each, by several processes", async () => {
+    const { memory, passed } = ageing();
     const user = newAddress();
     await add(
       memory,
@@ -177,14 +177,14 @@ describe("a memory that nobody uses", () => {
       ...Array.from({ length: 30 }, (_, index) => minor(`The user owns item number ${index}.`)),
     );
     passed(61);
-    const others = [ageing({ config }), ageing({ config })];
+    const others = [ageing(), ageing()];
     for (const other of others) other.passed(61);
-    const runs = await Promise.all(
+    await Promise.all(
       [memory, ...others.map((other) => other.memory)].map((each) =>
-        each.lifecycle.run({ scope: user.scope }),
+        runLifecycle(each, { scope: user.scope }),
       ),
     );
-    expect(runs.reduce((total, { softDeleted }) => total + softDeleted, 0)).toBe(30);
+    expect(await memory.memories.list({ scope: user.scope, states: ["soft_deleted"] })).toHaveLength(30);
     const { revision, changes } = await memory.changes.since(30, { scope: user.scope });
     expect([revision, changes.map(({ rev }) => rev)]).toEqual([
       60,
@@ -204,9 +204,9 @@ describe("a memory that nobody uses", () => {
     await add(memory, user, name("Rex"));
     await add(memory, user, name("Bo"));
     passed(200);
-    expect(await memory.lifecycle.run({ scope: user.scope })).toEqual({ softDeleted: 1, purged: 0 });
+    expect(await runLifecycle(memory, { scope: user.scope })).toEqual({ softDeleted: 1, purged: 0 });
     passed(400);
-    expect(await memory.lifecycle.run({ scope: user.scope })).toEqual({ softDeleted: 0, purged: 1 });
+    expect(await runLifecycle(memory, { scope: user.scope })).toEqual({ softDeleted: 0, purged: 1 });
     expect(await statesOf(memory, user)).toEqual({ "The dog's name is Rex.": "superseded" });
   });
 
@@ -236,23 +236,16 @@ describe("a memory that nobody uses", () => {
     await db.pool.query("analyze");
     passed(61);
     statements.length = 0;
-    expect(await memory.lifecycle.run()).toEqual({ softDeleted: 1, purged: 0 });
+    await memory.upkeep({ kinds: ["lifecycle"] });
+    expect(
+      (await memory.memories.list({ ...user, states: ["soft_deleted"] })).map((item) => item.id),
+    ).toEqual([id]);
     const [{ text, values } = { text: "", values: [] }] = statements;
     const { rows } = await db.pool.query(`explain (analyze, format json) ${text}`, values);
     const plan = JSON.stringify(rows[0]["QUERY PLAN"]);
     expect(plan).toContain("memory_aging");
     expect(plan).toContain("memory_purge");
     expect(plan).not.toMatch(/"Seq Scan"[^{}]*"Relation Name":"memory"/);
-  });
-
-  it("stays when its scope is not the one that is looked at", async () => {
-    const { memory, passed } = ageing();
-    const [ana, bo] = [newAddress(), newAddress()];
-    await add(memory, ana, minor("Ana saw a play."));
-    await add(memory, bo, minor("Bo saw a play."));
-    passed(61);
-    expect((await memory.lifecycle.run({ scope: ana.scope })).softDeleted).toBe(1);
-    expect(await statesOf(memory, bo)).toEqual({ "Bo saw a play.": "active" });
   });
 });
 
@@ -276,11 +269,11 @@ describe("news of changes", () => {
     passed(100);
     await add(memory, user, { text: "The user likes plums." });
     passed(180);
-    expect(await memory.lifecycle.run(user)).toEqual({ softDeleted: 0, purged: 0 });
+    expect(await runLifecycle(memory, user)).toEqual({ softDeleted: 0, purged: 0 });
     expect(await memory.changes.since(0, user)).toMatchObject({ revision: 3, changes: [{}, {}, {}] });
 
     passed(180.01);
-    await memory.lifecycle.run();
+    await runLifecycle(memory);
     const left = await memory.changes.since(0, user);
     expect(left).toMatchObject({ revision: 3, trimmedTo: 2, changes: [{ rev: 3 }] });
     expect(await memory.changes.since(2, user)).not.toHaveProperty("trimmedTo");

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import type { Memory } from "../../src/memory.js";
 import { memoryBlock } from "../../src/rounds/memory-block.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type Address, newAddress } from "../support/thread-facts.js";
@@ -115,10 +116,10 @@ describe("each change", () => {
     await memory.memories.restore(id, one);
     await told(`- ↺restored: [Knowledge] ${long}`);
     now += 61 * 86_400_000;
-    await memory.lifecycle.run({ scope: one.scope });
+    await runLifecycle(memory, { scope: one.scope });
     await told(`- ⌛soft_deleted: [Knowledge] ${long}`);
     now += 31 * 86_400_000;
-    await memory.lifecycle.run({ scope: one.scope });
+    await runLifecycle(memory, { scope: one.scope });
     await told("- −deleted: [Knowledge] (no longer kept)");
   });
 

@@ -8,7 +8,6 @@ import {
   type StandingConsent,
 } from "../../src/memories/guard/decide-proposal.rule.js";
 
-const policy = { signals: 2, insightConfidence: 0.8 };
 const change = (fields: Partial<ProposedChange> = {}): ProposedChange => ({
   ...{ rule: "consent", kind: "fact", key: "city", normalValue: "porto", contentHash: "h", confidence: 1 },
   ...{ text: "The user lives in Porto.", validFrom: null, signals: [{ turn: 5 }] },
@@ -19,8 +18,7 @@ const standing = (fields: Partial<StandingConsent> = {}): StandingConsent => ({
   ...{ text: "The user is at home in Porto.", validFrom: null, signals: [{ turn: 1 }] },
   ...fields,
 });
-const decide = (wanted: ProposedChange, ...others: StandingConsent[]) =>
-  decideProposal(wanted, others, policy, 0.75);
+const decide = (wanted: ProposedChange, ...others: StandingConsent[]) => decideProposal(wanted, others, 0.75);
 
 describe("a proposed change", () => {
   it("waits; the same again is counted; another value takes its place", () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -53,12 +54,12 @@ describe("a memory that expires", () => {
     const [added] = await memory.memories.add({ text: "Ben has a cold.", expiresAt: inMinutes(5) }, scope);
     const id = added?.id as string;
     wait(6);
-    expect(await memory.lifecycle.run(scope)).toEqual({ softDeleted: 1, purged: 0 });
+    expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 1, purged: 0 });
     const [entry] = await memory.memories.history(id, scope);
     expect(entry).toMatchObject({ event: "TTL", actor: "worker:lifecycle", new: { state: "soft_deleted" } });
     expect((await memory.memories.get(id, scope))?.purgeAt).toEqual(inMinutes(30 * 24 * 60));
     wait(30 * 24 * 60 + 1);
-    expect(await memory.lifecycle.run(scope)).toEqual({ softDeleted: 0, purged: 1 });
+    expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 0, purged: 1 });
     expect(await memory.memories.get(id, scope)).toBeNull();
   });
 
@@ -74,7 +75,7 @@ describe("a memory that expires", () => {
         ({ id }) => id as string,
       );
       wait(6);
-      if (swept) await memory.lifecycle.run(scope);
+      if (swept) await runLifecycle(memory, scope);
       await memory.memories.update(later as string, { expiresAt: inMinutes(5) }, scope);
       await memory.memories.update(never as string, { expiresAt: null }, scope);
       await memory.memories.restore(restored as string, scope);
@@ -92,7 +93,7 @@ describe("a memory that expires", () => {
         `select memory_count::int as counted from "${db.schema}".owner where user_id = $1`,
         [`cleo-${swept}`],
       );
-      await memory.lifecycle.run(scope);
+      await runLifecycle(memory, scope);
       expect(rows[0].counted).toBe(3);
     },
   );
@@ -116,7 +117,7 @@ describe("a memory that expires", () => {
       ["Dana runs at dawn.", null],
       ["Dana drinks tea.", null],
     ]);
-    await expect(memory.memories.restore(wine?.id as string, scope)).rejects.toThrow(code("SLOT_TAKEN"));
+    await expect(memory.memories.restore(wine?.id as string, scope)).rejects.toThrow(code("CONFLICT"));
   });
 
   it("said again before its end lives as long as the longest life", async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Memory, MemorySort } from "../../src/index.js";
+import type { Memory } from "../../src/index.js";
+import type { MemorySort } from "../../src/memories/item/memory.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();

@@ -22,13 +22,13 @@ function watched(options: Parameters<typeof db.memory>[0] = {}) {
 /** What an operator is told of the only text in quarantine. */
 async function told({ memory, warned }: ReturnType<typeof watched>, userId: string) {
   const scope = { userId };
-  const [held, ...others] = await memory.quarantine.list({ scope });
+  const [held, ...others] = await memory.memories.list({ scope, states: ["quarantined"] });
   expect(others).toEqual([]);
   const events = await memory.events.list({ scope, op: "quarantine" });
   expect(events).toMatchObject([{ memoryId: held!.id, category: held!.category, status: "ok" }]);
   expect(warned).toEqual([
     {
-      message: expect.stringMatching(/^1 text reads as instructions .* memory\.quarantine\.list\(\)/),
+      message: expect.stringMatching(/^1 text reads as instructions .* memory\.memories\.list/),
       fields: expect.objectContaining({ memoryIds: [held!.id] }),
     },
   ]);
@@ -65,7 +65,7 @@ it("so is one that an agent's tool wrote", async () => {
   expect(await told(watch, scope.userId)).toEqual(["api", "api"]);
 });
 
-it.each(["untrusted", "operator"] as const)("so is one of a file that is %s", async (trust) => {
+it("so is one of an imported file", async () => {
   const { scope } = newAddress();
   const { memory } = watched();
   await memory.memories.add({ text: "The user likes tea." }, { scope });
@@ -74,7 +74,7 @@ it.each(["untrusted", "operator"] as const)("so is one of a file that is %s", as
   );
   await memory.forget(scope);
   const watch = watched();
-  for (let time = 0; time < 2; time++) await watch.memory.import(lines, { trust });
+  for (let time = 0; time < 2; time++) await watch.memory.import(lines);
   expect(await told(watch, scope.userId)).toEqual(["import", "import"]);
 });
 
@@ -82,7 +82,7 @@ it("what is undone is not told", async () => {
   const watch = watched();
   const { scope } = newAddress();
   const field = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
-  const [waiting] = await watch.memory.memories.add(field, { scope, asksConsent: true });
+  const [waiting] = await watch.memory.memories.add(field, { scope });
   const approval = watch.memory.consents.decide({
     ...{ id: waiting!.consentId!, scope, decision: "approve", via: "code", actor: "Olga" },
     ...{ value: "Porto", text: attack },

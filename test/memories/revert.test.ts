@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
@@ -49,7 +50,7 @@ describe("a version of a memory", () => {
     const trail = await memory.memories.history(rex!.id!, user);
     const to = trail.at(-1)!.id;
     await expect(memory.memories.revert(rex!.id!, { ...user, to })).rejects.toMatchObject({
-      code: "SLOT_TAKEN",
+      code: "CONFLICT",
     });
     expect(await memory.memories.get(rex!.id!, user)).toMatchObject({ state: "superseded" });
     await memory.memories.remove(bo!.id!, user);
@@ -96,14 +97,14 @@ describe("the audit trail", () => {
       user,
     );
     await memory.memories.add(trip("The user went to the sea with Rex, in May!"), user);
-    await memory.memories.pin(lake!.id!, true, user);
+    await memory.memories.update(lake!.id!, { pinned: true }, user);
     await memory.memories.remove(lake!.id!, user);
     await memory.memories.restore(lake!.id!, user);
-    await memory.quarantine.approve(held!.id!, { scope: user.scope });
+    await memory.memories.approve(held!.id!, { scope: user.scope });
     now += 61 * 86_400_000;
-    await memory.lifecycle.run({ scope: user.scope });
+    await runLifecycle(memory, { scope: user.scope });
     now += 31 * 86_400_000;
-    await memory.lifecycle.run({ scope: user.scope });
+    await runLifecycle(memory, { scope: user.scope });
     const eventsOf = async (id: string) =>
       (await memory.memories.history(id, user)).map(({ event }) => event).toReversed();
     expect(await eventsOf(sea!.id!)).toEqual(["ADD", "MERGE", "TTL", "DELETE"]);

@@ -37,7 +37,7 @@ describe("a memory's revision", () => {
       shown: { revision: 0, memoryIds: [item.id] },
     });
     expect((await memory.memories.get(item.id, user))?.revision).toBe(1);
-    const pinned = await memory.memories.pin(item.id, true, user);
+    const pinned = await memory.memories.update(item.id, { pinned: true }, user);
     const removed = await memory.memories.remove(item.id, user);
     const restored = await memory.memories.restore(item.id, user);
     await memory.memories.add(tea, user);
@@ -53,15 +53,16 @@ describe("a memory's revision", () => {
   const changes: Record<string, (memory: Memory, item: MemoryItem, access: object) => Promise<unknown>> = {
     update: (memory, { id, scope }, access) =>
       memory.memories.update(id, { importance: 5 }, { scope, ...access }),
-    pin: (memory, { id, scope }, access) => memory.memories.pin(id, true, { scope, ...access }),
+    pin: (memory, { id, scope }, access) =>
+      memory.memories.update(id, { pinned: true }, { scope, ...access }),
     remove: (memory, { id, scope }, access) => memory.memories.remove(id, { scope, ...access }),
     restore: async (memory, { id, scope }, access) => memory.memories.restore(id, { scope, ...access }),
     revert: async (memory, { id, scope }, access) => {
       const [first] = (await memory.memories.history(id, { scope })).toReversed();
       return memory.memories.revert(id, { scope, to: first?.id ?? 0, ...access });
     },
-    approve: (memory, { id, scope }, access) => memory.quarantine.approve(id, { scope, ...access }),
-    reject: (memory, { id, scope }, access) => memory.quarantine.reject(id, { scope, ...access }),
+    approve: (memory, { id, scope }, access) => memory.memories.approve(id, { scope, ...access }),
+    reject: (memory, { id, scope }, access) => memory.memories.remove(id, { scope, ...access }),
   };
 
   it.each(Object.keys(changes))("refuses a stale %s, with what the memory is", async (name) => {
@@ -131,7 +132,7 @@ describe("a memory's revision", () => {
     expect(error).toMatchObject({ code: "STALE_REVISION", details: { current: now } });
     expect(await decide(now?.revision)).toMatchObject({ status: "approved" });
     expect(await errorOf(decide(now?.revision))).toMatchObject({
-      code: "CONSENT_DECIDED",
+      code: "WRONG_STATE",
       details: { current: { status: "approved" } },
     });
   });

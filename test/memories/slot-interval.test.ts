@@ -1,15 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { freeInterval, freeSince, type HeldInterval } from "../../src/memories/slot/slot-timeline.rule.js";
+import { freeSince, type HeldInterval } from "../../src/memories/slot/slot-timeline.rule.js";
 
 const day = (number: number) => new Date(Date.UTC(2020, 0, 1 + number)).toISOString();
 const time = fc.integer({ min: 0, max: 30 });
 const closed = fc.tuple(time, time).map(([from, to]): HeldInterval => ({ from: day(from), to: day(to) }));
-const anyInterval = fc.oneof(
-  closed,
-  time.map((from): HeldInterval => ({ from: day(from), to: null })),
-);
-
 const ms = (value: string | null) => (value === null ? Number.POSITIVE_INFINITY : Date.parse(value));
 const overlap = (one: HeldInterval, other: HeldInterval) =>
   Math.max(ms(one.from), ms(other.from)) < Math.min(ms(one.to), ms(other.to));
@@ -23,24 +18,6 @@ describe("the times of a slot's values", () => {
         for (const other of others) expect(overlap({ from: since, to: null }, other)).toBe(false);
         if (!others.some((other) => overlap({ from: day(from), to: null }, other)))
           expect(since).toBe(day(from));
-      }),
-    );
-  });
-
-  it("that are imported never run backward, are within what they were, and overlap with none that are there", () => {
-    fc.assert(
-      fc.property(anyInterval, fc.array(anyInterval), (interval, others) => {
-        const free = freeInterval(interval, others);
-        expect(ms(free.from)).toBeLessThanOrEqual(ms(free.to));
-        expect(ms(free.from)).toBeGreaterThanOrEqual(ms(interval.from));
-        expect(ms(free.to)).toBeLessThanOrEqual(Math.max(ms(interval.from), ms(interval.to)));
-        for (const other of others) expect(overlap(free, other)).toBe(false);
-        if (ms(interval.from) < ms(interval.to) && !others.some((other) => overlap(interval, other)))
-          expect(free).toEqual(interval);
-        // Nothing is given up that was free where it began.
-        const begins = { from: interval.from, to: new Date(ms(interval.from) + 1).toISOString() };
-        if (overlap(interval, begins) && !others.some((other) => overlap(begins, other)))
-          expect(ms(free.to)).toBeGreaterThan(ms(free.from));
       }),
     );
   });

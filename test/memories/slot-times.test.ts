@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { ExportLine, Memory, MemoryAccess } from "../../src/index.js";
+import type { Memory } from "../../src/index.js";
+import type { MemoryAccess } from "../../src/memories/memories-api.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -78,61 +79,5 @@ describe("a slot holds one value at a time", () => {
     expect(same.validFrom).toEqual(year(2018));
     const moved = await memory.memories.update(rice ?? "", { category: "tasks" }, user);
     expect(moved.validFrom).toEqual(year(2021));
-  });
-
-  it("when a file brings others, whatever times it says", async () => {
-    const source = db.memory();
-    const [ana, ben] = [newUser(), newUser()];
-    await addAll(source, ana, [lunch("rice", 2016), lunch("fish", 2019), lunch("soup", 2021)]);
-    const lines: ExportLine[] = [];
-    for await (const line of source.export(ana.scope)) lines.push(line);
-    await addAll(source, ben, [lunch("stew", 2017), lunch("cake", 2020)]);
-    const brought = lines.map((line) => {
-      if (line.type !== "memory") return line;
-      // One runs backward, as versions before wrote it.
-      const validTo = line.value === "fish" ? "2012-01-01T00:00:00Z" : line.validTo;
-      return { ...line, id: randomUUID(), validTo, supersededBy: null };
-    });
-    const written = brought.filter(
-      ({ type }) => type !== "history" && type !== "change" && type !== "relation",
-    );
-    const end = { type: "end", lines: written.length - 1 } as const;
-    await source.import([...written.slice(0, -1), end], { scope: ben.scope, trust: "operator" });
-    expect(await timesOf(source, ben)).toEqual([
-      ["rice", 2016, 2017],
-      ["stew", 2017, 2020],
-      ["fish", 2019, 2019],
-      ["cake", 2020, null],
-      ["soup", 2021, 2021],
-    ]);
-  });
-
-  it("when the values of a file overlap each other, in whatever order they stand", async () => {
-    const source = db.memory();
-    const ana = newUser();
-    await addAll(source, ana, [lunch("rice", 2016), lunch("fish", 2018), lunch("soup", 2020)]);
-    const lines: ExportLine[] = [];
-    for await (const line of source.export(ana.scope)) lines.push(line);
-    const written = lines.filter(
-      ({ type }) => type !== "history" && type !== "change" && type !== "relation",
-    );
-    for (const order of ["as written", "backwards"]) {
-      const ben = newUser();
-      const brought = written.slice(0, -1).map((line) => {
-        if (line.type !== "memory") return line;
-        const validTo = line.value === "rice" ? "2021-01-01T00:00:00Z" : line.validTo;
-        return { ...line, id: randomUUID(), validTo, supersededBy: null };
-      });
-      const memories = brought.filter(({ type }) => type === "memory");
-      const others = brought.filter(({ type }) => type !== "memory");
-      if (order === "backwards") memories.reverse();
-      const end = { type: "end", lines: brought.length } as const;
-      await source.import([...others, ...memories, end], { scope: ben.scope, trust: "operator" });
-      expect(await timesOf(source, ben), order).toEqual([
-        ["rice", 2016, 2018],
-        ["fish", 2018, 2020],
-        ["soup", 2020, null],
-      ]);
-    }
   });
 });

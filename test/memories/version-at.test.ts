@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { versionAt } from "../../src/memories/edit/revert-memory.js";
 
-const trail = [
+const trail: Parameters<typeof versionAt>[0] = [
   {
     id: 1,
     event: "ADD",

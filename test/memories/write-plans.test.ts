@@ -89,44 +89,30 @@ describe.each([
   });
 });
 
-it.each([
-  { how: "before the owner's lock", search: 'as "isTaken"', more: [] },
-  // What needs consent is decided under the lock.
-  {
-    how: "under the owner's lock",
-    search: "candidate as",
-    more: [{ category: "goals", text: "To sail round the world." }],
-  },
-])(
-  "reads the vectors that a batch is compared with once, and looks for no slots of what has none: $how",
-  async ({ how, search, more }) => {
-    const pool = onServer()
-      ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
-      : db.pool;
-    const { pool: watched, statements, inTransactions } = watchedPool(pool);
-    const memory = db.memory({
-      database: watched,
-      embeddings: new HashingEmbeddings({ dimensions: 16 }),
-    });
-    const scope = { userId: `batches ${how}` };
-    await memory.memories.add(unlike(0, few), { scope });
-    statements.length = 0;
-    inTransactions.length = 0;
-    await memory.memories.add([...unlike(few, 2 * few), ...more], { scope });
-    const found = [...statements, ...inTransactions].find(({ text }) => text.includes(search));
+it("reads the vectors that a batch is compared with once, and looks for no slots of what has none", async () => {
+  const pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
+  const { pool: watched, inTransactions } = watchedPool(pool);
+  const memory = db.memory({
+    database: watched,
+    embeddings: new HashingEmbeddings({ dimensions: 16 }),
+  });
+  const scope = { userId: "batches" };
+  await memory.memories.add(unlike(0, few), { scope });
+  inTransactions.length = 0;
+  await memory.memories.add(unlike(few, 2 * few), { scope });
+  const found = inTransactions.find(({ text }) => text.includes("candidate as"));
 
-    const { rows } = await pool.query(`explain (analyze, format json) ${found?.text}`, found?.values);
-    const counted = await pool.query(`select count(*)::int as vectors from "${db.schema}".memory_embedding`);
-    const { vectors } = counted.rows[0];
-    if (onServer()) await pool.end();
+  const { rows } = await pool.query(`explain (analyze, format json) ${found?.text}`, found?.values);
+  const counted = await pool.query(`select count(*)::int as vectors from "${db.schema}".memory_embedding`);
+  const { vectors } = counted.rows[0];
+  if (onServer()) await pool.end();
 
-    const nodes = planNodes(rows);
-    const readOf = (table: string) =>
-      nodes.filter((node) => node["Relation Name"] === table).reduce((sum, node) => sum + rowsOf(node), 0);
-    // Both batches are there by now. A table of few owners may be read whole, but no vector for each memory of the batch.
-    expect(readOf("memory_embedding")).toBeGreaterThanOrEqual(2 * few);
-    expect(readOf("memory_embedding")).toBeLessThanOrEqual(vectors);
-    const slots = nodes.filter(({ "Index Name": index }) => index?.startsWith("memory_slot"));
-    expect(slots.reduce((sum, node) => sum + node["Actual Loops"], 0)).toBe(0);
-  },
-);
+  const nodes = planNodes(rows);
+  const readOf = (table: string) =>
+    nodes.filter((node) => node["Relation Name"] === table).reduce((sum, node) => sum + rowsOf(node), 0);
+  // Both batches are there by now. A table of few owners may be read whole, but no vector for each memory of the batch.
+  expect(readOf("memory_embedding")).toBeGreaterThanOrEqual(2 * few);
+  expect(readOf("memory_embedding")).toBeLessThanOrEqual(vectors);
+  const slots = nodes.filter(({ "Index Name": index }) => index?.startsWith("memory_slot"));
+  expect(slots.reduce((sum, node) => sum + node["Actual Loops"], 0)).toBe(0);
+});

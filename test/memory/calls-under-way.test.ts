@@ -104,12 +104,12 @@ describe("close", () => {
 
   it("waits for no call longer than it has time, and passes on what calls throw", async () => {
     const memory = db.memory();
-    const never = { ...memory, held: () => new Promise(() => {}) as never };
+    const never = { ...memory, idle: () => new Promise(() => {}) as never };
     const closing = closeAfterCalls(never, 10);
     await expect(closing.recall({ scope: {}, threadId: "t" })).rejects.toMatchObject({
       code: "SCOPE_REQUIRED",
     });
-    void closing.held();
+    void closing.idle();
     await closing.close();
     await expect(memory.recall({ scope, threadId: "t" })).rejects.toMatchObject({ code: "CLOSED" });
   });

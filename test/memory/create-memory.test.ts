@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { MemoryError } from "../../src/errors.js";
-import type { HeldConfig } from "../../src/index.js";
 import { resolveConfig } from "../../src/options.js";
 import { useChildScripts } from "../support/child-scripts.js";
 
@@ -22,27 +21,24 @@ describe("the config", () => {
     });
   });
 
-  it("takes true and false for whether owners are held in this process", () => {
-    const held = (given?: boolean | HeldConfig) =>
-      resolveConfig({ retrieval: { held: given } }).retrieval.held;
-    expect(held()).toEqual(held(true));
-    expect(held(false)).toEqual({ ...held(), enabled: false });
-    expect(held({ idleMs: 1_000 })).toEqual({ ...held(), idleMs: 1_000 });
-    expect(resolveConfig({ preset: "economy" }).retrieval.held.enabled).toBe(true);
-  });
-
   it.each<[unknown, RegExp]>([
     [{ summaries: { windowMesages: 10 } }, /windowMesages/],
     [{ summary: {} }, /summary/],
     [{ summaries: { windowMessages: 0 } }, /windowMessages/],
     [{ summaries: { windowMessages: 7.5 } }, /windowMessages/],
-    [{ summaries: { timeoutMs: "30s" } }, /timeoutMs/],
-    [{ summaries: { inputBudgetTokens: 10 } }, /inputBudgetTokens/],
+    [{ upkeep: { timeoutMs: "30s" } }, /timeoutMs/],
+    [{ upkeep: { inputBudgetTokens: 10 } }, /inputBudgetTokens/],
+    [{ memories: { extractAfterMessages: 0 } }, /extractAfterMessages/],
     [{ jobs: { concurrency: 0 } }, /concurrency/],
-    [{ retrieval: { held: { idleMs: 0 } } }, /retrieval\.held\.idleMs/],
-    [{ retrieval: { held: { mostByte: 1 } } }, /did you mean "mostBytes"\?/],
-    [{ retrieval: { held: "off" } }, /retrieval\.held/],
-    [{ retrieval: { held: null } }, /retrieval\.held/],
+    [{ retrieval: { topk: 1 } }, /did you mean "topK"\?/],
+    [{ preset: "economy" }, /preset/],
+    [{ telemetry: { content: true } }, /telemetry/],
+    [{ memories: { extractAfter: { messages: 4 } } }, /extractAfter/],
+    [{ memories: { episodeKeepTurns: 10 } }, /episodeKeepTurns/],
+    [{ retrieval: { held: false, mode: "passive", fill: false, traces: true } }, /held.*mode.*fill.*traces/s],
+    [{ jobs: { concurrencyByKind: { facts: 1 } } }, /concurrencyByKind/],
+    [{ upkeep: { leaseMs: 1 } }, /leaseMs/],
+    [{ summaries: { timeoutMs: 1_000 } }, /timeoutMs/],
   ])("is refused at once, naming what is wrong: %j", (config, message) => {
     const create = () => createMemory({ database, config: config as never });
     expect(create).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
@@ -55,10 +51,10 @@ describe("MemoryError", () => {
     const path = "../../src/errors.js?copy";
     const copy: typeof import("../../src/errors.js") = await import(path);
     expect(copy.MemoryError).not.toBe(MemoryError);
-    const error: unknown = new copy.MemoryError("SLOT_TAKEN", "no", { cause: new Error("why") });
+    const error: unknown = new copy.MemoryError("CONFLICT", "no", { cause: new Error("why") });
     expect(error).not.toBeInstanceOf(MemoryError);
     expect(MemoryError.is(error)).toBe(true);
-    expect(MemoryError.is(error, "SLOT_TAKEN")).toBe(true);
+    expect(MemoryError.is(error, "CONFLICT")).toBe(true);
     expect(MemoryError.is(error, "CLOSED")).toBe(false);
     expect(error).toMatchObject({ name: "MemoryError", message: "no", cause: new Error("why") });
   });

@@ -81,7 +81,6 @@ const calls: Record<string, [readonly unknown[], Call]> = {
     [...texts, "constructor"],
     ({ consents }, rule, of) => consents.list({ ...of, rule }),
   ],
-  "consents.postpone ids": [[...lists, texts], ({ consents }, ids, of) => consents.postpone({ ...of, ids })],
   "consents.decide actor": [
     texts,
     ({ consents }, actor, of, id) => consents.decide({ ...of, id, actor, decision: "refuse" }),
@@ -95,18 +94,11 @@ const calls: Record<string, [readonly unknown[], Call]> = {
     texts,
     ({ consents }, value, of, id) => consents.decide({ ...of, id, actor: "a", decision: "approve", value }),
   ],
-  "quarantine.list limit": [
+  "memories.list limit, of everybody": [
     [...numbers, 0],
-    ({ quarantine }, limit, of) => quarantine.list({ ...of, limit }),
+    ({ memories }, limit) => memories.list({ states: ["quarantined"], limit }),
   ],
-  "quarantine.approve actor": [
-    texts,
-    ({ quarantine }, actor, of, id) => quarantine.approve(id, { ...of, actor }),
-  ],
-  "quarantine.reject actor": [
-    texts,
-    ({ quarantine }, actor, of, id) => quarantine.reject(id, { ...of, actor }),
-  ],
+  "memories.approve actor": [texts, ({ memories }, actor, of, id) => memories.approve(id, { ...of, actor })],
   "changes.since": [numbers, ({ changes }, rev, of) => changes.since(rev, of)],
   "changes.since limit": [[...numbers, 0], ({ changes }, limit, of) => changes.since(0, { ...of, limit })],
   "events.list limit": [[...numbers, 0], ({ events }, limit, of) => events.list({ ...of, limit })],
@@ -121,11 +113,6 @@ const calls: Record<string, [readonly unknown[], Call]> = {
   "threads.list after": [
     [...texts, "9999-99-99T00:00:00.000000Z/1", "10000-01-01T00:00:00.000000Z/1"],
     ({ threads }, after, of) => threads.list({ ...of, after }),
-  ],
-  "summaries.stuck": [numbers.filter((value) => value !== 1.5), ({ summaries }, age) => summaries.stuck(age)],
-  "summaries.rollback": [
-    numbers,
-    ({ summaries }, summaryId, of) => summaries.rollback({ ...of, threadId: "t", summaryId }),
   ],
   "query query": [[7, null, {}, "a\u0000b", "\uD800"], (memory, query, of) => memory.query({ ...of, query })],
   "query topK": [[...numbers, 0], (memory, topK, of) => memory.query({ ...of, query: "x", topK })],
@@ -333,16 +320,9 @@ describe("waits longer than timers wait", () => {
 
   it("are refused as settings, and cut where a timer is set", async () => {
     for (const config of [
-      { jobs: { sweepIntervalMs: 2 ** 31 } },
-      { summaries: { timeoutMs: 2 ** 31 } },
-      { summaries: { retryDelayMs: 2 ** 31 } },
       { upkeep: { timeoutMs: 2 ** 31 } },
-      { upkeep: { retryDelayMs: 2 ** 31 } },
-      { retrieval: { embedTimeoutMs: 2 ** 31 } },
       { lifecycle: { purgeAfterMs: Number.MAX_SAFE_INTEGER } },
       { lifecycle: { unusedAfterMs: Number.MAX_SAFE_INTEGER } },
-      { consent: { pendingMs: Number.MAX_SAFE_INTEGER } },
-      { upkeep: { leaseMs: Number.MAX_SAFE_INTEGER } },
     ]) {
       expect(() => resolveConfig(config)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
     }

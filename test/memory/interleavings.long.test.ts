@@ -88,7 +88,7 @@ const decide =
     const { scope } = user;
     const result = memory.consents.decide({ scope, id: request.id, decision, actor: "user" });
     if (request.status !== "pending") {
-      const code = request.status === "superseded" ? "CONSENT_SUPERSEDED" : "CONSENT_DECIDED";
+      const code = request.status === "superseded" ? "WRONG_STATE" : "WRONG_STATE";
       expect(await codeOf(result)).toBe(code);
       return;
     }
@@ -161,8 +161,8 @@ const plays: Record<Name, Play> = {
     if (!item) return;
     const code = await codeOf(memory.memories.restore(item.id, { scope: user.scope, consent: "given" }));
     const taken = [
-      ...(item.key !== null && active(user, item.key) ? ["SLOT_TAKEN"] : []),
-      ...(saying(user, item.text) ? ["DUPLICATE_MEMORY"] : []),
+      ...(item.key !== null && active(user, item.key) ? ["CONFLICT"] : []),
+      ...(saying(user, item.text) ? ["CONFLICT"] : []),
     ];
     if (item.state !== "soft_deleted") expect(code).toBe("WRONG_STATE");
     else if (taken.length > 0) expect(taken).toContain(code);

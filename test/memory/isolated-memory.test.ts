@@ -25,9 +25,9 @@ describe("an isolated memory", () => {
     const told = [
       memory.recall({ scope, threadId: "t" }),
       memory.memories.get("id", { scope }),
-      memory.memories.pin("id", true, { scope }),
+      memory.memories.update("id", { pinned: true }, { scope }),
       memory.forget(scope),
-      memory.summaries.progress({ scope }),
+      memory.summaries.list({ scope, threadId: "t" }),
     ];
     expect(told).toEqual(told.map(() => "t:acme"));
     expect(memory.recall({ scope: { userId: "ana" }, threadId: "t" })).toBe("t:");
@@ -35,7 +35,7 @@ describe("an isolated memory", () => {
 
   it("shows all tenants' rows to calls alone that can do without a scope", () => {
     const memory = telling();
-    expect([memory.upkeep(), memory.stats(), memory.summaries.stuck()]).toEqual(["*", "*", "*"]);
+    expect([memory.upkeep(), memory.stats()]).toEqual(["*", "*"]);
     const lacking = [
       memory.recall({ threadId: "t" } as never),
       memory.forget(undefined as never),

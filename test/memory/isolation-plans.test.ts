@@ -2,7 +2,6 @@ import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
-import { notHeld } from "../support/held.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
@@ -36,7 +35,7 @@ describe.skipIf(!onServer())(`isolated tenants, among ${others} owners (server o
   beforeAll(async () => {
     const connectionString = isolated.connectionString("app");
     pool = new pg.Pool({ connectionString, max: 1, options: "-c plan_cache_mode=force_generic_plan" });
-    memory = isolated.memory({ database: pool, config: notHeld });
+    memory = isolated.memory({ database: pool });
     await db.pool.query(fill(isolated.schema));
   });
   afterAll(() => pool?.end());

@@ -114,8 +114,7 @@ describe.skipIf(missing)("a real conversation of 419 turns in a bounded session 
       })),
     );
 
-    const chain = (await memory.summaries.chain(thread)).toReversed();
-    expect(chain).toEqual(await memory.summaries.list(thread));
+    const chain = await memory.summaries.list(thread);
     expect(chain.length).toBeGreaterThan(150);
     const roundStarts = new Set<number>([0]);
     for (const [seq, row] of rows.entries()) if (row.role === "user") roundStarts.add(seq);

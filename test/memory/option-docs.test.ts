@@ -9,24 +9,16 @@ const source = join(import.meta.dirname, "../../src");
 /** Each group of settings, and where they are described. */
 const groups = {
   database: ["postgres/open-database.ts", "databaseOptionsSchema"],
-  summaries: [
-    "summaries/summary-window.rule.ts",
-    "summaryOptionsSchema",
-    "jobs/jobs-options.ts",
-    "workOptions",
-  ],
+  summaries: ["summaries/summary-window.rule.ts", "summaryOptionsSchema"],
   conversation: ["conversation/conversation-options.ts", "conversationOptionsSchema"],
   memories: ["memories/item/memory-options.ts", "memoryOptionsSchema"],
-  "memories.extractAfter": ["memories/item/memory-options.ts", "extractAfterSchema"],
   insights: ["insights/insights-options.ts", "insightsOptionsSchema"],
-  upkeep: ["jobs/jobs-options.ts", "taskOptionsSchema", "jobs/jobs-options.ts", "workOptions"],
+  upkeep: ["jobs/jobs-options.ts", "taskOptionsSchema"],
   notes: ["notes/notes-options.ts", "notesOptionsSchema"],
   jobs: ["jobs/jobs-options.ts", "jobsOptionsSchema"],
   consolidation: ["consolidation/consolidation-options.ts", "consolidationOptionsSchema"],
   lifecycle: ["lifecycle/lifecycle-work.ts", "lifecycleOptionsSchema"],
-  telemetry: ["rounds/observe.ts", "telemetryOptionsSchema"],
   retrieval: ["search/retrieval-options.ts", "retrievalOptionsSchema"],
-  "retrieval.held": ["search/held-options.ts", "heldOptionsSchema"],
   energy: ["usage/energy-options.ts", "energyOptionsSchema"],
   consent: ["memories/guard/consent-policy.rule.ts", "consentConfigSchema"],
   store: ["store/store-options.ts", "storeOptionsSchema"],
@@ -34,8 +26,7 @@ const groups = {
 } as const;
 
 /** The docs of each setting of the schemas of some files, as an editor shows them. */
-function docsOf([file, schema, ...others]: readonly string[]): Map<string, string> {
-  if (file === undefined) return new Map();
+function docsOf([file, schema]: readonly [file: string, schema: string]): Map<string, string> {
   const text = readFileSync(join(source, file), "utf8");
   const parsed = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const docs = new Map<string, string>();
@@ -53,7 +44,7 @@ function docsOf([file, schema, ...others]: readonly string[]): Map<string, strin
     ts.forEachChild(node, (child) => visit(child, inside));
   };
   visit(parsed, false);
-  return new Map([...docs, ...docsOf(others)]);
+  return docs;
 }
 
 describe("each setting says on hover", () => {

@@ -27,7 +27,7 @@ const calls: Record<string, (memory: Memory, scope: Scope) => unknown> = {
   "changes.since": (memory, scope) => memory.changes.since(0, { scope }),
   "events.list": (memory, scope) => memory.events.list({ scope }),
   "consents.list": (memory, scope) => memory.consents.list({ scope }),
-  "quarantine.list": (memory, scope) => memory.quarantine.list({ scope }),
+  "memories.list of quarantine": (memory, scope) => memory.memories.list({ scope, states: ["quarantined"] }),
   "checkpoints.prune": (memory, scope) => memory.checkpoints.prune({ scope, keepLast: 1 }),
   stats: (memory, scope) => memory.stats({ scope }),
   forget: (memory, scope) => memory.forget(scope),

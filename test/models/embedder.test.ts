@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Memory } from "../../src/memory.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
 import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
 
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
@@ -37,7 +37,7 @@ class Provider extends HashingEmbeddings {
   }
 }
 
-async function memoryOn(provider: Provider, options: MemoryOptions = {}): Promise<Memory> {
+async function memoryOn(provider: Provider, options: TestOptions = {}): Promise<Memory> {
   const { memory } = await freshSchema();
   return memory({
     embeddings: provider,

@@ -151,7 +151,7 @@ describe("structured output from an OpenAI endpoint", () => {
     "that never comes (%s) is given up at the deadline",
     async (behaviour) => {
       const chat = await model({ maxRetries: 3 }, behaviour, behaviour, behaviour, behaviour);
-      await expect(ask(chat, 300)).rejects.toThrow(code("MODEL_TIMEOUT"));
+      await expect(ask(chat, 300)).rejects.toThrow(code("MODEL_FAILED"));
     },
   );
 
@@ -161,7 +161,7 @@ describe("structured output from an OpenAI endpoint", () => {
       ...Array<StubBehaviour>(6).fill({ status: 429, retryAfterSeconds: 60 }),
     );
     const startedAt = performance.now();
-    await expect(ask(chat, 300)).rejects.toThrow(code("MODEL_TIMEOUT"));
+    await expect(ask(chat, 300)).rejects.toThrow(code("MODEL_FAILED"));
     // The first return alone would come after a minute.
     expect(performance.now() - startedAt).toBeLessThan(60_000);
   });

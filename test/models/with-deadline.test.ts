@@ -18,7 +18,7 @@ describe("withDeadline", () => {
       });
       return new Promise<never>(() => {});
     });
-    await expect(late).rejects.toThrow(expect.objectContaining({ code: "MODEL_TIMEOUT" }));
+    await expect(late).rejects.toThrow(expect.objectContaining({ code: "MODEL_FAILED" }));
     expect(aborted).toBe(true);
   });
 

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
 import { createGate } from "../../src/testing/index.js";
-import { notHeld, recallHeld, recallUntilHeld, textsOf } from "../support/held.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes, newApp } from "./note-facts.js";
 import { type AppAddress, say as converse, newTalk, noted, noteModel } from "./note-model.js";
@@ -9,28 +8,24 @@ import { type AppAddress, say as converse, newTalk, noted, noteModel } from "./n
 const db = useTestDatabase();
 const lesson = "The user prefers meetings after 2pm on weekdays.";
 
-describe("notes of an app that the process holds", () => {
+describe("notes of an app", () => {
   it("are shown by the same name and as many, and are gone once they are purged", async () => {
     const scope = newApp();
     const config = { notes: { apps: { [scope.appId]: { name: "Desk", limit: 11 } } } };
-    const [memory, reader] = [db.memory({ config }), db.memory({ config: { ...config, ...notHeld } })];
+    const memory = db.memory({ config });
     await addNotes(
       memory,
       scope,
       Array.from({ length: 13 }, (_, at) => `Lesson ${at} is about part ${at}.`),
     );
     const asked = { scope: { ...scope, userId: "ana" }, threadId: randomUUID(), query: "lesson" };
-    const held = await recallUntilHeld(memory, asked);
-    expect(held.appName).toBe("Desk");
-    expect(held.memories.notes).toHaveLength(11);
-    expect(held.memories.notes).toEqual((await reader.recall(asked)).memories.notes);
+    const { appName, memories } = await memory.recall(asked);
+    expect(appName).toBe("Desk");
+    expect(memories.notes).toHaveLength(11);
     const context = await memory.notes.context({ scope });
-    for (const { text } of held.memories.notes) expect(context).toContain(text);
-    // Another process deletes them.
-    await reader.notes.purge({ scope });
-    expect(textsOf(await memory.recall(asked))).toEqual([]);
-    await recallUntilHeld(memory, asked);
-    expect(textsOf(await recallHeld(memory, asked))).toEqual([]);
+    for (const { text } of memories.notes) expect(context).toContain(text);
+    await memory.notes.purge({ scope });
+    expect((await memory.recall(asked)).memories).toMatchObject({ notes: [], relevant: [], rest: [] });
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { LeaseLost } from "../../src/jobs/lease.js";
 import { claimOwnerTask, completeOwnerTask } from "../../src/jobs/owner-task.js";
 import { createGate, HashingEmbeddings } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
@@ -153,7 +154,7 @@ describe("the eleventh note of an app", () => {
     for (const reply of [failing, late]) {
       const { memory, talk } = await fullApp(
         { note_compaction: reply },
-        { config: { notes: { timeoutMs: 300 } } },
+        { config: { upkeep: { timeoutMs: 300 } } },
       );
       await talkAndEnd(memory, talk);
       expect(await notesOf(memory, talk)).toEqual([...texts(10).slice(1), fresh]);
@@ -179,15 +180,14 @@ describe("the eleventh note of an app", () => {
     await memory.upkeep();
     expect(await notesOf(memory, talk)).toHaveLength(10);
     expect(model.prompts("note_compaction")).toHaveLength(1);
-    await expect(completeOwnerTask(db.database, claim!, { tick: 0 })).rejects.toMatchObject({
-      code: "LEASE_LOST",
-    });
+    await expect(completeOwnerTask(db.database, claim!, { tick: 0 })).rejects.toThrow(LeaseLost);
   });
 
   it("leaves pinned notes as they are", async () => {
     const { memory, talk, scope } = await fullApp({ note_compaction: () => decided({ target: 1 }) });
     const notes = (await memory.memories.list({ scope, kinds: ["note"] })).toReversed();
-    for (const { id } of notes.slice(0, 2)) await memory.memories.pin(id, true, { scope, actor: "op" });
+    for (const { id } of notes.slice(0, 2))
+      await memory.memories.update(id, { pinned: true }, { scope, actor: "op" });
     await talkAndEnd(memory, talk);
     expect(await notesOf(memory, talk)).toEqual([...texts(2), ...texts(10).slice(3), fresh]);
   });

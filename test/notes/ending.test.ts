@@ -107,12 +107,12 @@ describe("a conversation", () => {
     await say(memory, talk, "And none on Fridays.");
     await memory.upkeep();
     expect(await listed(memory, talk)).toMatchObject({ endedAt: null });
-    expect(await memory.noteGraph().invoke(talk)).toMatchObject({ status: "deferred" });
+    expect(await memory.graphs().note.invoke(talk)).toMatchObject({ status: "deferred" });
   });
 
   it("leaves no note where notes are off, or there is no model", async () => {
     const model = noteModel();
-    for (const memory of [db.memory({ model, config: { notes: { enabled: false } } }), db.memory()]) {
+    for (const memory of [db.memory({ model, config: { notes: { limit: 0 } } }), db.memory()]) {
       const talk = newTalk();
       await talkAndEnd(memory, talk);
       await memory.upkeep();

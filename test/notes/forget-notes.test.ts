@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { findEverywhere } from "../support/find-everywhere.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes } from "./note-facts.js";
 import { appOf, decided, newTalk, noted, noteModel, notesOf, say, talkAndEnd } from "./note-model.js";
@@ -65,7 +66,7 @@ describe("forgetting a user", () => {
       await talkAndEnd(memory, newTalk(ana.scope.appId), `They like nothing, one likes ${fruit}.`);
     }
     await db.pool.query(`update "${db.schema}".memory set purge_at = now() where state = 'soft_deleted'`);
-    await memory.lifecycle.run();
+    await runLifecycle(memory);
     expect(await memory.forget(ana.scope)).toMatchObject({ complete: true });
     expect(await findEverywhere(db, "quinces")).toEqual({});
     expect(await notesOf(memory, ana)).toEqual(["The user likes plums."]);

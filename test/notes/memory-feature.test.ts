@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { type AppScope, type Memory, withMemory } from "../../src/index.js";
+import { type Memory, withMemory } from "../../src/index.js";
+import type { AppScope } from "../../src/scope/scope.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
 import { chatAgent, say as sayTo } from "../langgraph/conversation.js";
 import { recordingLogger } from "../support/recording-logger.js";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { AppScope, Memory, MemoryDraft } from "../../src/index.js";
+import type { Memory, MemoryDraft } from "../../src/index.js";
+import type { AppScope } from "../../src/scope/scope.js";
 
 /** An app of its own for a test. */
 export const newApp = (fields: { tenantId?: string } = {}): AppScope => ({ ...fields, appId: randomUUID() });

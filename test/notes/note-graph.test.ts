@@ -9,7 +9,7 @@ const db = useTestDatabase();
 describe("the memory sub-agent", () => {
   it("shows its steps, and keeps no checkpoints", async () => {
     const memory = db.memory();
-    const [note, compaction] = [memory.noteGraph(), memory.compactionGraph()];
+    const [note, compaction] = [memory.graphs().note, memory.graphs().compaction];
     const nodes = async (graph: typeof note | typeof compaction) =>
       Object.keys((await graph.getGraphAsync()).nodes).filter((name) => !name.startsWith("__"));
     expect(await nodes(note)).toEqual(["load", "note", "validate", "save", "compact"]);
@@ -27,14 +27,14 @@ describe("the memory sub-agent", () => {
     const talk = newTalk();
     await addNotes(memory, appOf(talk), ["The user has a dog."]);
     await say(other, talk, "I have a cat.");
-    expect(await memory.noteGraph().invoke(talk)).toMatchObject({ status: "deferred" });
+    expect(await memory.graphs().note.invoke(talk)).toMatchObject({ status: "deferred" });
     await other.threads.end(talk);
-    const { status, memoryId, content } = await memory.noteGraph().invoke(talk);
+    const { status, memoryId, content } = await memory.graphs().note.invoke(talk);
     expect([status, content?.text]).toEqual(["completed", "Conversation 0 was about subject 0."]);
     expect((await memory.memories.get(memoryId ?? "", { scope: appOf(talk) }))?.kind).toBe("note");
     expect(await notesOf(memory, talk)).toEqual(["Conversation 0 was about subject 0."]);
-    expect(await memory.noteGraph().invoke(talk)).toMatchObject({ status: "skipped" });
-    expect(await memory.compactionGraph().invoke({ scope: appOf(talk) })).toMatchObject({
+    expect(await memory.graphs().note.invoke(talk)).toMatchObject({ status: "skipped" });
+    expect(await memory.graphs().compaction.invoke({ scope: appOf(talk) })).toMatchObject({
       status: "skipped",
     });
   });
@@ -44,8 +44,8 @@ describe("the memory sub-agent", () => {
     const talk = newTalk();
     await say(memory, talk, "I have a cat.");
     const foreign = { ...talk, scope: { ...talk.scope, userId: "bo" } };
-    await expect(memory.noteGraph().invoke(foreign)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
-    await expect(db.memory().noteGraph().invoke(talk)).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
+    await expect(memory.graphs().note.invoke(foreign)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    await expect(db.memory().graphs().note.invoke(talk)).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
   });
 });
 

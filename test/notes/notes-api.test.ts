@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { type AppScope, type Memory, shownBy } from "../../src/index.js";
+import { type Memory, shownBy } from "../../src/index.js";
+import type { AppScope } from "../../src/scope/scope.js";
+import { linesOf, ofType } from "../support/export-lines.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { recordingLogger } from "../support/recording-logger.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes, newApp } from "./note-facts.js";
 
@@ -18,10 +21,12 @@ const textsOf = (notes: readonly { text: string }[]) => notes.map(({ text }) => 
 async function told(memory: Memory, scope: AppScope) {
   return {
     listed: textsOf(await memory.notes.list({ scope })),
-    found: textsOf((await memory.notes.search({ scope, query: texts.join(" ") })).map((hit) => hit.memory)),
+    found: textsOf(
+      (await memory.query({ scope, query: texts.join(" "), kinds: ["note"] })).map((hit) => hit.memory),
+    ),
     count: await memory.notes.count({ scope }),
     context: await memory.notes.context({ scope }),
-    exported: textsOf((await memory.notes.export({ scope })).notes),
+    exported: textsOf(ofType(await linesOf(memory, scope), "memory")),
   };
 }
 const nothing = { listed: [], found: [], count: 0, context: null, exported: [] };
@@ -89,28 +94,8 @@ describe("the notes of an app", () => {
     await addNotes(memory, scope, texts);
     const contexts = ["planner", "cook", "nobody"].map((agent) => memory.notes.context({ scope, agent }));
     expect((await Promise.all(contexts)).map((context) => context !== null)).toEqual([true, false, false]);
-    const asCook = memory.notes.search({ scope, query: texts[0]!, agent: "cook" });
+    const asCook = memory.query({ scope, query: texts[0]!, agent: "cook", kinds: ["note"] });
     expect(await asCook).toEqual([]);
-  });
-
-  it("are exported as plain JSON", async () => {
-    const scope = newApp({ tenantId: "acme" });
-    const memory = db.memory({ config: { notes: { apps: { [scope.appId]: { name: "Shop" } } } } });
-    const [id] = await addNotes(memory, scope, [texts[0]!], { tags: ["meetings"], importance: 4 });
-    const exported = await memory.notes.export({ scope });
-    expect(JSON.parse(JSON.stringify(exported))).toEqual(exported);
-    expect(exported).toMatchObject({
-      scope,
-      appName: "Shop",
-      exportedAt: expect.stringMatching(/^\d{4}-.*Z$/),
-    });
-    expect(exported.notes).toEqual([
-      {
-        ...{ id, text: texts[0], category: "app_notes", importance: 4, pinned: false, tags: ["meetings"] },
-        ...{ metadata: {}, threadId: null },
-        ...{ createdAt: expect.stringMatching(/Z$/), updatedAt: expect.stringMatching(/Z$/) },
-      },
-    ]);
   });
 });
 
@@ -148,7 +133,7 @@ describe("memory.notes.remove", () => {
 
 describe("memory.notes.purge", () => {
   it("leaves no word of any note anywhere, and who did it", async () => {
-    const memory = db.memory({ config: { retrieval: { traces: true } } });
+    const memory = db.memory();
     const scope = newApp();
     const word = `w${randomUUID().slice(0, 8)}`;
     const notes = [1, 2, 3, 4].map((at) => `Lesson ${at} is about ${word}.`);
@@ -172,7 +157,7 @@ describe("memory.notes.purge", () => {
     });
     const before = await findEverywhere(db, word);
     expect(Object.keys(before)).toEqual(
-      expect.arrayContaining(["change_log", "consent_request", "history", "memory", "memory_term", "shown"]),
+      expect.arrayContaining(["change_log", "consent_request", "history", "memory", "memory_term"]),
     );
 
     const expected = { deletedCount: 3, hiddenCount: 2 };
@@ -200,7 +185,7 @@ describe("memory.notes.purge", () => {
     await memory.memories.add(kept, { scope });
     await memory.notes.remove(id, { scope });
     now = new Date("2030-03-01T00:00:00Z");
-    await memory.lifecycle.run({ scope });
+    await runLifecycle(memory, { scope });
     expect(await findEverywhere(db, `lesson about ${word}`)).toEqual({ history: 3 });
     expect(await memory.notes.purge({ scope })).toEqual({ deletedCount: 0, hiddenCount: 0 });
     expect(await findEverywhere(db, `lesson about ${word}`)).toEqual({});
@@ -215,12 +200,10 @@ describe("the calls of memory.notes", () => {
     const user = { ...scope, userId: "ana" };
     const calls: Record<string, (scope: AppScope, more?: object) => Promise<unknown>> = {
       list: (scope, more) => notes.list({ scope, ...more }),
-      search: (scope, more) => notes.search({ scope, query: "tea", ...more }),
       count: (scope, more) => notes.count({ scope, ...more }),
       remove: (scope, more) => notes.remove(randomUUID(), { scope, ...more }),
       purge: (scope, more) => notes.purge({ scope, ...more }),
       context: (scope, more) => notes.context({ scope, ...more }),
-      export: (scope, more) => notes.export({ scope, ...more }),
     };
     for (const call of Object.values(calls)) {
       await expect(call(user)).rejects.toMatchObject({ code: "INVALID_INPUT" });
@@ -229,8 +212,6 @@ describe("the calls of memory.notes", () => {
       await expect(call({ appId: " " })).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
       await expect(call({} as never)).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
     }
-    const more = { kinds: ["fact"] } as object;
-    await expect(calls.search!(scope, more)).rejects.toThrow(/kinds|memory\.query/);
     await expect(calls.list!(scope, { limit: 0 })).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 });

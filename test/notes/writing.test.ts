@@ -108,7 +108,7 @@ describe("what is noted", () => {
     const talk = newTalk();
     await talkAndEnd(memory, talk);
     expect(await notesOf(memory, talk)).toEqual([]);
-    const waiting = await memory.quarantine.list();
+    const waiting = await memory.memories.list({ states: ["quarantined"] });
     expect(waiting.find(({ scope }) => scope.appId === talk.scope.appId)).toMatchObject({
       text: said,
       kind: "note",
@@ -175,7 +175,7 @@ describe("a note that cannot be made", () => {
       model: noteModel({
         app_note: () => new Promise((resolve) => setTimeout(() => resolve(noted("Late.")), 2_000)),
       }),
-      config: { notes: { timeoutMs: 100 }, upkeep: { retryDelayMs: 60_000 } },
+      config: { upkeep: { timeoutMs: 100, retryDelayMs: 60_000 } },
     });
     const talk = newTalk();
     await talkAndEnd(memory, talk);

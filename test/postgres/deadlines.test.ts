@@ -1,14 +1,13 @@
 import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { createMemory } from "../../src/create-memory.js";
 import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
 import type { Memory } from "../../src/memory.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
 import { answering, chatAgent, lines, newThread, say, streamed } from "../langgraph/conversation.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { silentProxy } from "../support/silent-proxy.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import { createTestMemory, type TestOptions } from "../support/test-memory.js";
 
 const db = useTestDatabase();
 const scope = { userId: "ana" };
@@ -36,12 +35,12 @@ async function running(name: string): Promise<number> {
 
 /** A memory on a pool of its own ("string"), or on one of the caller's, which has no deadline itself. */
 const pools = {
-  string: (name: string, options: MemoryOptions) => {
-    const memory = createMemory({ database: named(name), schema: db.schema, jobs: "inline", ...options });
+  string: (name: string, options: TestOptions) => {
+    const memory = createTestMemory({ database: named(name), schema: db.schema, jobs: "inline", ...options });
     closing.push(() => memory.close());
     return memory;
   },
-  "pg.Pool": (name: string, options: MemoryOptions) => {
+  "pg.Pool": (name: string, options: TestOptions) => {
     const pool = new pg.Pool({ connectionString: named(name), max: 1 });
     closing.push(() => pool.end());
     return db.memory({ database: pool, ...options });
@@ -159,7 +158,7 @@ describe.skipIf(!onServer())("a server that falls silent (server only)", () => {
   it("is given up a little after the deadline, and found again when it speaks", async () => {
     const proxy = await silentProxy(named("silent"));
     const config = { database: { statementTimeoutMs: 1_000 } };
-    const memory = createMemory({ database: proxy.url, schema: db.schema, config });
+    const memory = createTestMemory({ database: proxy.url, schema: db.schema, config });
     closing.push(async () => {
       await memory.close();
       proxy.close();
@@ -178,7 +177,7 @@ describe.skipIf(!onServer())("a server that falls silent (server only)", () => {
 
 describe.skipIf(!onServer())("sessions of an own pool (server only)", () => {
   const settingOf = async (database: string) => {
-    const memory = createMemory({ database, schema: db.schema });
+    const memory = createTestMemory({ database, schema: db.schema });
     const { pool } = memory.checkpointer() as unknown as { pool: pg.Pool };
     const { rows } = await pool.query("select current_setting('statement_timeout') as timeout");
     await memory.close();

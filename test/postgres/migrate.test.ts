@@ -103,7 +103,7 @@ describe("setup", () => {
       () => memory.recall(thread),
       () => memory.remember(hello),
       () => memory.threads.list({ scope }),
-      () => memory.summaries.stats(),
+      () => memory.summaries.list(thread),
     ];
     for (const call of calls) {
       await expect(call()).rejects.toThrow(code("SETUP_REQUIRED"));
@@ -118,7 +118,7 @@ describe("setup", () => {
     const memory = db.memory({ schema });
     await memory.setup();
     await db.pool.query(`insert into "${schema}".migration (name, run_on) values ('9999_future', now())`);
-    await expect(memory.setup()).rejects.toThrow(code("SCHEMA_TOO_NEW"));
+    await expect(memory.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
     await expect(memory.setup()).rejects.toThrow(/9999_future.*Update the package/);
   });
 
@@ -129,7 +129,7 @@ describe("setup", () => {
     await db.pool.query(
       `update "${schema}".migration_checksum set checksum = 'another' where name = '0001_conversations'`,
     );
-    await expect(memory.setup()).rejects.toThrow(code("MIGRATION_CHANGED"));
+    await expect(memory.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
     await expect(memory.setup()).rejects.toThrow(/0001_conversations/);
   });
 
@@ -141,7 +141,7 @@ describe("setup", () => {
     await german.setup();
     await expect(english.setup().then(() => german.setup())).resolves.toEqual([]);
     await german.record({ ...hello, messages: [new HumanMessage({ id: "d", content: "Häuser" })] });
-    await expect(english.setup()).rejects.toThrow(code("LANGUAGE_DIFFERS"));
+    await expect(english.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
     await expect(english.setup()).rejects.toThrow(
       /indexed with the language "german".*retrieval.language is "english"/,
     );

@@ -2,19 +2,16 @@ import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { createMemory } from "../../src/create-memory.js";
 import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
-import { createDatabase } from "../../src/postgres/database.js";
 import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
 import { answering, chatAgent, newThread, say, transcript } from "../langgraph/conversation.js";
-import { asking, comparable, pulseCopies, readCopy } from "../rounds/pulse-copies.js";
 import { dueJobsConfig, instantAnswers, makeDueJobs, readEffects } from "../support/due-jobs.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
 import { hasPgbouncer, type Pgbouncer, startPgbouncer } from "../support/pgbouncer.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { round } from "../support/spoken.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import { createTestMemory, type TestOptions } from "../support/test-memory.js";
 import { limitsMs } from "../support/timing.js";
 
 const runs = onServer() && hasPgbouncer();
@@ -50,10 +47,10 @@ const pools = {
   },
 };
 
-function open(database: string | pg.Pool, options: MemoryOptions = {}) {
+function open(database: string | pg.Pool, options: TestOptions = {}) {
   const config = typeof options.config === "object" ? options.config : {};
   const logger = recordingLogger();
-  const memory = createMemory({
+  const memory = createTestMemory({
     ...{ database, schema: db.schema, logger, jobs: "inline", ...options },
     config: {
       memories: { extract: false, episodes: false },
@@ -113,32 +110,6 @@ describe.skipIf(!runs).each(Object.entries(pools))(
       expect(logger.lines).toEqual([]);
     });
 
-    it("brings copies of what is held up to date, many at once", async () => {
-      const { memory, logger } = open(pool());
-      const own = new pg.Pool({ connectionString: bouncer.url(), max: 20 });
-      closing.push(() => own.end());
-      const database = createDatabase(own, { schemaName: db.schema, prepare: false }, async () => {});
-      const users = times(8).map((n) => ({ userId: `held ${kind} ${n}` }));
-      for (const user of users) await memory.memories.add({ text: "Likes figs." }, { scope: user });
-      await Promise.all(
-        users.map(async (user) => {
-          const copies = pulseCopies(database);
-          const threadId = `held ${user.userId}`;
-          for (const turn of times(4)) {
-            const [owner] = (await copies.pulse(asking(user, threadId, "figs"))).owners;
-            expect(comparable(copies.held.get(owner!.ref)!)).toEqual(
-              comparable(await readCopy(database, owner!.ref)),
-            );
-            expect(owner!.changed === null).toBe(turn === 0);
-            await memory.memories.add({ text: `Likes figs ${turn}.` }, { scope: user });
-            await memory.record({ scope: user, threadId, messages: [new HumanMessage(`figs ${turn}`)] });
-          }
-          expect(copies.counts).toEqual({ reloads: 1, rows: 6 });
-        }),
-      );
-      expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([]);
-    });
-
     it("keeps the checkpoints of eight threads at once", async () => {
       const { memory, logger } = open(pool());
       const graph = withMemory(chatAgent(answering()), memory).compile({
@@ -159,7 +130,7 @@ describe.skipIf(!runs).each(Object.entries(pools))(
       const schema = `bounced_${randomUUID().slice(0, 8)}`;
       const queue = `${schema}_queue`;
       schemas.push(schema, queue);
-      const options: MemoryOptions = {
+      const options: TestOptions = {
         ...{ schema, jobs: { pgBoss: { schema: queue } } },
         model: new OfflineChatModel({ structured: instantAnswers }),
         config: { ...dueJobsConfig, jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 } },

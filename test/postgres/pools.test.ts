@@ -31,10 +31,6 @@ const everyCall = (memory: Memory) => [
   () => memory.remember(hello("closed")),
   () => memory.upkeep(),
   () => memory.summaries.list({ scope, threadId: "closed" }),
-  () => memory.summaries.chain({ scope, threadId: "closed" }),
-  () => memory.summaries.stuck(),
-  () => memory.summaries.stats(),
-  () => memory.summaries.rollback({ scope, threadId: "closed", summaryId: 1 }),
   () => memory.threads.list({ scope }),
 ];
 
@@ -79,7 +75,8 @@ describe("a pool of the caller's", () => {
     expect((await memory.threads.list({ scope })).map((thread) => thread.messages)).toEqual([
       10, 10, 10, 10, 10,
     ]);
-    expect((await memory.summaries.stats()).completed).toBeGreaterThanOrEqual(5);
+    const { rows } = await pool.query(`select from "${schema}".summary where status = 'completed'`);
+    expect(rows.length).toBeGreaterThanOrEqual(5);
     await memory.close();
     expect(pool.totalCount).toBe(1);
     expect(pool.waitingCount).toBe(0);

@@ -140,20 +140,8 @@ describe("what is known and fits no question", () => {
     expect(texts.filter((text) => text.startsWith("Recipe"))).toHaveLength(2);
     expect(texts).toContain("The user likes jazz.");
     expect(recalled.memories.leftOut).toBe(128);
-    await memory.memories.pin(pinned?.id as string, true, { scope });
+    await memory.memories.update(pinned?.id as string, { pinned: true }, { scope });
     expect(shownIn(await memory.recall({ scope, threadId, query: "Hi" }))).toContain(pinned?.text);
-  });
-
-  it("can be left out", async () => {
-    const memory = db.memory({ config: { retrieval: { fill: false } } });
-    const { scope, threadId } = newAddress();
-    await added(memory, scope, [
-      { text: "The user likes jazz." },
-      { text: "The user has a boat.", pinned: true },
-    ]);
-    const recalled = await memory.recall({ scope, threadId, query: "Hi" });
-    expect(shownIn(recalled)).toEqual(["The user has a boat."]);
-    expect(recalled.memories.leftOut).toBe(1);
   });
 
   it("is told of with its number where it does not fit", async () => {
@@ -210,7 +198,7 @@ describe("slots of categories that are always shown", () => {
 
 describe("a long hit", () => {
   it("is cut to fit when it is the first, and not dropped", async () => {
-    const memory = db.memory({ config: { retrieval: { budgetTokens: 150, fill: false } } });
+    const memory = db.memory({ config: { retrieval: { budgetTokens: 150 } } });
     const { scope, threadId } = newAddress();
     await added(memory, scope, [
       {

@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { withMemory } from "../../src/index.js";
 import type { MemoryConfig } from "../../src/options.js";
-import { resolveConfig } from "../../src/options.js";
 import { answering, chatAgent, newThread, say } from "../langgraph/conversation.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const turns = 24;
+
+/** Models are asked a quarter as often in the background. */
+const sparing = { summaries: { everyMessages: 8 }, memories: { extractAfterMessages: 4 } };
 
 /** Model calls of 24 rounds of plain chat, whose background work is done before the next begins. */
 async function callsWith(config: MemoryConfig) {
@@ -35,13 +37,13 @@ describe(`model calls of ${turns} turns`, () => {
   it.each<[string, MemoryConfig, Awaited<ReturnType<typeof callsWith>>]>([
     ["by default", {}, { chat: 24, summaries: 22, extractions: 24, episodes: 1, all: 47 }],
     [
-      "with the preset economy",
-      { preset: "economy" },
+      "with a summary every 8 messages and facts of 4",
+      sparing,
       { chat: 24, summaries: 6, extractions: 6, episodes: 1, all: 13 },
     ],
     [
-      "with economy, and no extraction",
-      { preset: "economy", memories: { extract: false } },
+      "with a summary every 8 messages, and no extraction",
+      { ...sparing, memories: { extract: false } },
       { chat: 24, summaries: 6, extractions: 0, episodes: 1, all: 7 },
     ],
     [
@@ -56,31 +58,5 @@ describe(`model calls of ${turns} turns`, () => {
     ],
   ])("%s", async (_, config, calls) => {
     expect(await callsWith(config)).toEqual(calls);
-  });
-});
-
-describe("a preset", () => {
-  it("sets what goes together; what the config says itself goes first", () => {
-    const economy = resolveConfig({ preset: "economy" });
-    expect(economy.summaries.everyMessages).toBe(8);
-    expect(economy.memories.extractAfter).toEqual({ messages: 4, idleMs: 300_000 });
-    const own = resolveConfig({
-      preset: "economy",
-      summaries: { everyMessages: 4, windowMessages: 20 },
-      memories: { extractAfter: { messages: 2 } },
-    });
-    expect(own.summaries).toMatchObject({ everyMessages: 4, windowMessages: 20 });
-    expect(own.memories.extractAfter).toEqual({ messages: 2, idleMs: 300_000 });
-    expect(resolveConfig({ preset: "standard" })).toEqual(resolveConfig({}));
-  });
-
-  it.each([
-    [{ preset: "cheap" }, /preset/],
-    [{ preset: "economy", summaries: { everyMesages: 4 } }, /everyMessages/],
-    [{ preset: "economy", memories: 5 }, /memories/],
-    [{ preset: ["economy"] }, /preset/],
-    [{ memories: { extractAfter: { messages: 0 } } }, /messages/],
-  ])("is checked as all else: %j", (config, said) => {
-    expect(() => resolveConfig(config as never)).toThrow(said);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Memory, shownBy } from "../../src/index.js";
 import { deltaHeader } from "../../src/memories/changes/change-line.js";
+import { consolidateNow } from "../support/consolidate-now.js";
 import { judgingModel } from "../support/pair-judge.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
@@ -67,12 +68,8 @@ describe("what a round is told of", () => {
     const { turn, add, scope } = await told(memory);
     const id = await add("The boat is blue.");
     await memory.memories.update(id, { text: "The boat is red." }, { scope });
-    const [double, into] = [await add("A new coat of paint went onto it."), id];
-    await memory.memories.merge(double, { scope, into });
-    expect(await turn()).toEqual(["Memory updates (4 changes):", "- ↑updated: [Knowledge] The boat is red."]);
-    const [other] = [await add("The boat has a new coat.")];
-    await memory.memories.merge(other, { scope, into });
-    expect((await turn())?.slice(1)).toEqual([expect.stringMatching(/^- ↔merged: Combined 3 notes/)]);
+    await add("The boat is red.");
+    expect(await turn()).toEqual(["Memory updates (2 changes):", "- ↑updated: [Knowledge] The boat is red."]);
   });
 
   it("is that what was known is gone, or back", async () => {
@@ -91,16 +88,6 @@ describe("what a round is told of", () => {
     ]);
   });
 
-  it("is one memory of two that were made one", async () => {
-    const memory = db.memory();
-    const { turn, add, scope } = await told(memory);
-    const [double, into] = [await add("The boat is blue."), await add("A new coat of paint went onto it.")];
-    await memory.memories.merge(double, { scope, into });
-    expect((await turn())?.slice(1)).toEqual([
-      "- +created: [Knowledge] A new coat of paint went onto it. (imp=3)",
-    ]);
-  });
-
   it("is what a judge has closed, though what stands is old", async () => {
     const memory = db.memory({ model: judgingModel(() => "contradicts") });
     const { turn, add, scope } = await told(memory);
@@ -109,7 +96,7 @@ describe("what a round is told of", () => {
     await add(earlier, { category: "preferences" });
     await add(later, { category: "preferences" });
     await turn();
-    const { pairs } = await memory.consolidate({ scope });
+    const { pairs } = await consolidateNow(memory, { scope });
     expect(pairs).toMatchObject([{ action: "close" }]);
     expect((await turn())?.slice(1)).toEqual([`- ↑updated: [Preferences] ${later}`]);
   });

@@ -1,7 +1,6 @@
 import { raw } from "sql-template-tag";
 import { expect, it } from "vitest";
 import { type Connection, identifier } from "../../src/postgres/connection.js";
-import { composedPulse } from "../../src/rounds/pulse-statement.js";
 import { composedRecall } from "../../src/rounds/recall-statement.js";
 import { noFilter } from "../../src/search/memory-filter.rule.js";
 
@@ -55,14 +54,5 @@ it("recall.sql is the statement of a recall", async () => {
   const head = `-- The statement of a recall, with its values by name: of a user within an app, with embeddings. Made by
 -- recall-sql.test.ts from what src/rounds/recall-statement.ts composes; nothing reads it but people.
 `;
-  await expect(head + laidOut(shown)).toMatchFileSnapshot("../../src/rounds/recall.sql");
-});
-
-it("pulse.sql is the statement of a recall of owners that the process holds", async () => {
-  const { shown } = composedPulse(db, { space });
-  const head = `-- The statement of a recall where the process holds the owners that it sees, with its values by name, and with embeddings.
--- The function \`pulse\` stands in migrations/0026_conversation.sql. Made by recall-sql.test.ts from what
--- src/rounds/pulse-statement.ts composes; nothing reads it but people.
-`;
-  await expect(head + laidOut(shown)).toMatchFileSnapshot("../../src/rounds/pulse.sql");
+  await expect(head + laidOut(shown)).toMatchFileSnapshot("./recall.sql");
 });

@@ -16,8 +16,7 @@ describe("round trips of a turn", () => {
       database: pool,
       model: new OfflineChatModel({ gate }),
       jobs: "background",
-      // Nobody is taken into the process either.
-      config: { jobs: { concurrency: 1 }, retrieval: { held: false } },
+      config: { jobs: { concurrency: 1 } },
     });
     await memory.record({ scope, threadId: "busy", messages: [...round("1"), ...round("2")] });
     await memory.remember({ scope, threadId: "busy", messages: round("3") });
@@ -39,32 +38,10 @@ describe("round trips of a turn", () => {
     expect(await during(() => memory.remember({ ...thread, messages: round("4") }))).toBe(1);
     expect(await during(() => memory.record({ ...thread, messages: round("5") }))).toBe(1);
     expect(await during(() => memory.summaries.list(thread))).toBe(1);
-    expect(await during(() => memory.summaries.chain(thread))).toBe(1);
-    expect(await during(() => memory.summaries.stats())).toBe(1);
     expect(await during(() => memory.threads.list({ scope }))).toBe(1);
 
     gate.open();
     await memory.idle();
     expect(await during(() => memory.recall(thread))).toBe(1);
-  });
-
-  it("is one to recall who is held, with what was said and learned since", async () => {
-    const { pool, statements } = watchedPool(db.pool);
-    const memory = db.memory({ database: pool });
-    const thread = { scope: { userId: "held" }, threadId: "of who is held" };
-    const question = { ...thread, query: "Who plays chess?" };
-    await memory.memories.add({ text: "Ben plays chess." }, thread);
-    for (let time = 0; time < 2; time++) await memory.recall(question);
-    await memory.idle();
-    await memory.remember({ ...thread, messages: round("1") });
-    await memory.memories.add({ text: "Chloe plays chess as well." }, thread);
-    statements.length = 0;
-    const { memories } = await memory.recall(question);
-    expect(statements).toHaveLength(1);
-    expect(memory.held().served).toEqual({ held: 1, statement: 2 });
-    expect(memories.relevant.map(({ memory }) => memory.text).toSorted()).toEqual([
-      "Ben plays chess.",
-      "Chloe plays chess as well.",
-    ]);
   });
 });

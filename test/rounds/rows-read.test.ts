@@ -2,7 +2,6 @@ import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
-import { notHeld, recallUntilHeld } from "../support/held.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -14,17 +13,14 @@ const thread = { scope, threadId: "of ana" };
 describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of a user (server only)`, () => {
   /** Of a single session that keeps its plans, as pools of the library's own do. */
   let pool: pg.Pool;
-  /** Reads the tables with each recall. */
   let memory: Memory;
-  let holding: Memory;
   let id: string;
 
   beforeAll(async () => {
     const connectionString = inject("databaseUrl") ?? "";
     const options = "-c plan_cache_mode=force_generic_plan";
     pool = new pg.Pool({ connectionString, max: 1, options });
-    memory = db.memory({ database: pool, config: notHeld });
-    holding = db.memory({ database: pool });
+    memory = db.memory({ database: pool });
     const batch = (start: number) =>
       Array.from({ length: 500 }, (_, n) => ({
         text: `word${start + n} term${start + n} lexeme${start + n}`,
@@ -82,19 +78,18 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
     "memories.list": () => memory.memories.list({ scope, limit: 10 }),
     "memories.list of the next page": () => memory.memories.list({ scope, limit: 10, after: id }),
     "memories.update": () => memory.memories.update(id, { text: `has zebra ${next++}` }, { scope }),
-    "memories.pin": () => memory.memories.pin(id, true, { scope }),
+    "memories.update of a pin": () => memory.memories.update(id, { pinned: true }, { scope }),
     "memories.history": () => memory.memories.history(id, { scope }),
     "memories.remove and restore": async () => {
       await memory.memories.remove(id, { scope });
       await memory.memories.restore(id, { scope });
     },
-    "quarantine.list": () => memory.quarantine.list({ scope }),
+    "memories.list of quarantine": () => memory.memories.list({ scope, states: ["quarantined"] }),
     "consents.list": () => memory.consents.list({ scope }),
     "threads.list": () => memory.threads.list({ scope }),
     query: () => memory.query({ scope, query: "zebra" }),
     "query of a time": () => memory.query({ scope, query: "What happened on 25 May 2022?" }),
     recall: () => memory.recall({ ...thread, query: "zebra" }),
-    "recall of who is held": () => recallUntilHeld(holding, { ...thread, query: "zebra" }),
     "transcript.search": () => memory.transcript.search({ scope, query: "zebra" }),
     record: () => {
       const shown = { revision: 0, memoryIds: [id] };

@@ -73,7 +73,7 @@ describe("parseThreadId", () => {
   });
 
   it.each([undefined, null, 42, "", "  ", "a\u0000", "\uDC00", {}, ["t"]])("refuses %j", (input) => {
-    expect(() => parseThreadId(input)).toThrow(expect.objectContaining({ code: "THREAD_REQUIRED" }));
+    expect(() => parseThreadId(input)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
   });
 
   it("tells nobody whose a foreign thread is", () => {

@@ -1,20 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aboveFloor } from "../../src/search/rank-memories.rule.js";
 import { defaultFloor } from "../../src/search/retrieval-options.js";
 
-const similarity = fc.double({ min: 0, max: 1, noNaN: true });
-const hits = fc.array(fc.record({ similarity }), { maxLength: 20 });
-
 describe("aboveFloor", () => {
-  it("leaves those with at least the threshold, in their order", () => {
-    fc.assert(
-      fc.property(hits, similarity, (all, threshold) => {
-        expect(aboveFloor(all, threshold)).toEqual(all.filter((hit) => hit.similarity >= threshold));
-      }),
-    );
-  });
-
   it("by default leaves nothing when even the best is hardly alike, else nearly all", () => {
     const { best, each } = defaultFloor;
     expect(aboveFloor([{ similarity: best - 0.01 }, { similarity: each }], undefined)).toEqual([]);

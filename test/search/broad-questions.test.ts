@@ -15,8 +15,9 @@ const freshSchema = useFreshSchemas(db);
 const broad = [
   ...[
     "",
-    "  ",
-    "?!",
+    " \n",
+    `'"%_\\ & | ! <-> :*`,
+    "\u0000",
     "the of and",
     "What do you know about me?",
     "what's known about the user?",

@@ -62,7 +62,7 @@ describe("an explanation", () => {
             const scope = { userId: word() };
             await memory.memories.add(drafts, { scope });
             const hits = await memory.query({ scope, ...asks });
-            const explained = await memory.explain({ scope, ...asks });
+            const explained = await memory.query({ scope, ...asks, explain: true });
             const told = (found: readonly MemoryHit[]) =>
               found.map(({ memory: { id }, score, reason }) => [id, score, reason]);
             expect(told(explained.hits)).toEqual(told(hits));
@@ -102,7 +102,7 @@ describe("an explanation", () => {
     await memory.memories.remove(outcomes[7]?.id ?? "", { scope });
     now = new Date("2026-11-20T14:00:00Z");
     const reasons = async (asks: object) => {
-      const { hits, leftOut } = await memory.explain({ scope, query: "boat?", ...asks });
+      const { hits, leftOut } = await memory.query({ scope, query: "boat?", ...asks, explain: true });
       const told = new Map<string, string>(leftOut.map(({ memory: { text }, reason }) => [text, reason]));
       for (const { memory: each } of hits) told.set(each.text, "hit");
       return told;
@@ -124,7 +124,7 @@ describe("an explanation", () => {
     expect([...(await reasons({ threshold: 1 })).values()]).toContain("floor");
     expect([...(await reasons({ budgetTokens: 16 })).values()]).toContain("budget");
     await expect(
-      memory.explain({ scope, query: "boat?", agent: "planner", categories: ["knowledge"] }),
+      memory.query({ scope, query: "boat?", agent: "planner", categories: ["knowledge"], explain: true }),
     ).rejects.toThrow(expect.objectContaining({ code: "CATEGORY_DENIED" }));
   });
 
@@ -138,7 +138,11 @@ describe("an explanation", () => {
       ],
       { scope },
     );
-    const { question, hits, leftOut } = await memory.explain({ scope, query: "What do you know about me?" });
+    const { question, hits, leftOut } = await memory.query({
+      scope,
+      query: "What do you know about me?",
+      explain: true,
+    });
     expect(question.broad).toBe(true);
     expect(hits.map(({ memory: { text }, parts }) => [text, parts.pinned])).toEqual([
       ["The user plays the piano.", 1],
@@ -155,7 +159,7 @@ describe("an explanation", () => {
       const [added] = await memory.memories.list({ scope });
       if (scope !== ana) await memory.memories.remove(added?.id ?? "", { scope: added?.scope ?? scope });
     }
-    const { hits, leftOut } = await memory.explain({ scope: ana, query: "green tea" });
+    const { hits, leftOut } = await memory.query({ scope: ana, query: "green tea", explain: true });
     for (const { memory: each } of [...hits, ...leftOut]) expect(each.scope.userId).toBe(ana.userId);
   });
 });

@@ -222,24 +222,6 @@ describe("memory.query", () => {
     expect(await texts("wash tomatoes", { kinds: ["procedure"] })).toEqual([steps]);
   });
 
-  it("fills the hits asked for with what filters leave, however much better the others fit", async () => {
-    const crowd = { userId: "crowd" };
-    const better = Array.from({ length: 450 }, (_, index) => ({
-      text: `Lilac lilac lilac number ${index} blooms.`,
-    }));
-    const wanted = Array.from({ length: 7 }, (_, index) => ({
-      text: `In a long year with many other things in it one lilac was planted in garden ${index}, far away.`,
-      agentId: "gardener",
-    }));
-    await memory.memories.add([...better, ...wanted], { scope: crowd });
-    const query = { scope: crowd, query: "lilac", topK: 5 };
-    const hits = await memory.query({ ...query, filters: { agent_id: "gardener" } });
-    expect(hits.map((hit) => hit.memory.agentId)).toEqual(Array(5).fill("gardener"));
-    expect(await memory.query({ ...query, topK: 200 })).toHaveLength(200);
-    const unfiltered = await memory.query(query);
-    expect(unfiltered.map((hit) => hit.memory.agentId)).toEqual(Array(5).fill(null));
-  });
-
   it("lets nothing below the threshold through", async () => {
     const all = await ask("raw tomatoes", { threshold: 0 });
     for (const threshold of [0.1, 0.5, 0.9, 1]) {
@@ -258,14 +240,6 @@ describe("memory.query", () => {
     expect(await ask("🍅")).toEqual([]);
     expect(await ask("🍅", { threshold: 0 })).toEqual([]);
   });
-
-  it.each(["", " \n", "what is it that you did?", `'"%_\\ & | ! <-> :*`, "\u0000"])(
-    "of %j, which asks for nothing in particular, lists the most important",
-    async (query) => {
-      expect(await texts(query)).toEqual([marked, late, plain]);
-      expect(await texts(query, { scope: { userId: "nobody" } })).toEqual([]);
-    },
-  );
 
   it.each([
     "tomatoes & (basil) | !x",

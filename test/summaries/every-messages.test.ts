@@ -80,7 +80,8 @@ describe("summaries.everyMessages", () => {
     fc.assert(
       fc.property(counts, counts, (unsummarised, everyMessages) => {
         const thread = { lastSeq: 50, summarisedSeq: 50 - unsummarised, processing: false, afterSeq: 5 };
-        const reason = summarySkipReason({ ...thread, everyMessages });
+        const counts = { messages: 51, unsummarised, unsummarisedBytes: 0 };
+        const reason = summarySkipReason({ ...thread, ...counts, everyMessages, afterTokens: 16_000 });
         expect(reason).toBe(unsummarised < everyMessages ? "too_few_new" : null);
       }),
     );
@@ -116,7 +117,7 @@ describe("a thread that was long before its first summary", () => {
     const model = numbered();
     const memory = summaryMemory(db, {
       model,
-      config: { summaries: { inputBudgetTokens: 400, mostPieces: 50 } },
+      config: { upkeep: { inputBudgetTokens: 400, mostPieces: 50 } },
     });
     const thread = { scope, threadId: "pieces" };
     await memory.remember({ ...thread, messages: rounds(1, 60) });

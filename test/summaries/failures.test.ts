@@ -38,14 +38,14 @@ const failures: [string, ScriptedReply[], RegExp, string][] = [
     /twice gave an answer/,
     "MODEL_OUTPUT_INVALID",
   ],
-  ["hangs", ["hang"], /did not answer within 50 ms/, "MODEL_TIMEOUT"],
+  ["hangs", ["hang"], /did not answer within 50 ms/, "MODEL_FAILED"],
 ];
 
 describe("a summary whose model", () => {
   it.each(failures)("%s is failed, and the previous one stays in use", async (_, replies, error, code) => {
     const model = new ScriptedChatModel({ replies: [good("the first"), ...replies] });
     const logger = recordingLogger();
-    const memory = summaryMemory(db, { model, logger, config: { summaries: { timeoutMs: 50 } } });
+    const memory = summaryMemory(db, { model, logger, config: { upkeep: { timeoutMs: 50 } } });
     const thread = fresh();
     await memory.remember({ ...thread, messages: threeRounds });
     const { summary } = await memory.remember({ ...thread, messages: round("4") });

@@ -32,7 +32,7 @@ function worker(name: string, gate: Gate, options: { model?: ScriptedChatModel; 
     model,
     jobs: "background",
     clock: () => new Date(now),
-    config: { summaries: { leaseMs, maxAttempts, inputBudgetTokens: 200 } },
+    config: { upkeep: { leaseMs, inputBudgetTokens: 200 }, summaries: { maxAttempts } },
   });
   return { memory, model, gate };
 }

@@ -20,7 +20,7 @@ const words = (name: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${name}${index}`).join(" ");
 
 describe("a stretch longer than the model's budget", () => {
-  const config = { summaries: { inputBudgetTokens: 500 } };
+  const config = { upkeep: { inputBudgetTokens: 500 } };
 
   it("is summarised in pieces: each into the summary so far, and every word reaches the model", async () => {
     const model = numbered();

@@ -6,12 +6,13 @@ import { summaryMemory } from "../support/summary-memory.js";
 import { summaryPrompt } from "../support/summary-prompt.js";
 import { summaryTable } from "../support/summary-table.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestConfig } from "../support/test-memory.js";
 
 const db = useTestDatabase();
 const scope = { userId: "ana" };
 
 /** A memory whose model fails in the rounds that `isDown` names; `reached` are the messages of prompts that were answered. */
-function failing(isDown: () => boolean, summaries: Record<string, number> = {}) {
+function failing(isDown: () => boolean, upkeep: TestConfig["upkeep"] = {}) {
   const reached = new Set<number>();
   const model = new ScriptedChatModel({
     replies: (messages, index) => {
@@ -20,7 +21,7 @@ function failing(isDown: () => boolean, summaries: Record<string, number> = {}) 
       return { structured: { reasoning: "…", summary: `summary ${index}` } };
     },
   });
-  return { model, reached, memory: summaryMemory(db, { model, config: { summaries } }) };
+  return { model, reached, memory: summaryMemory(db, { model, config: { upkeep } }) };
 }
 
 describe("after an outage", () => {

@@ -1,6 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { summarySkipReason } from "../../src/summaries/summary-window.rule.js";
+import { type SummaryTriggerInput, summarySkipReason } from "../../src/summaries/summary-window.rule.js";
+
+/** The reason in a thread of short messages none of which is a system message, where each new one is enough. */
+function reasonIn(
+  thread: Pick<SummaryTriggerInput, "lastSeq" | "processing" | "summarisedSeq" | "afterSeq">,
+): ReturnType<typeof summarySkipReason> {
+  const { lastSeq, summarisedSeq } = thread;
+  const counts = {
+    messages: lastSeq + 1,
+    unsummarised: lastSeq - (summarisedSeq ?? -1),
+    unsummarisedBytes: 0,
+  };
+  return summarySkipReason({ ...thread, ...counts, everyMessages: 1, afterTokens: 16_000 });
+}
 
 describe("summarySkipReason", () => {
   const due = { lastSeq: 5, processing: false, summarisedSeq: null, afterSeq: 5 };
@@ -16,7 +29,7 @@ describe("summarySkipReason", () => {
     ["too early comes before running", { ...due, lastSeq: 1, processing: true }, "too_early"],
     ["running comes before nothing new", { ...due, processing: true, summarisedSeq: 5 }, "already_running"],
   ])("when %s", (_, input, reason) => {
-    expect(summarySkipReason(input)).toBe(reason);
+    expect(reasonIn(input)).toBe(reason);
   });
 
   it("starts a summary exactly when there is enough, nothing runs and something is new", () => {
@@ -28,7 +41,7 @@ describe("summarySkipReason", () => {
         fc.integer({ min: 0, max: 30 }),
         (lastSeq, processing, summarisedSeq, afterSeq) => {
           const starts = lastSeq >= afterSeq && !processing && (summarisedSeq ?? -1) < lastSeq;
-          const reason = summarySkipReason({ lastSeq, processing, summarisedSeq, afterSeq });
+          const reason = reasonIn({ lastSeq, processing, summarisedSeq, afterSeq });
           expect(reason === null).toBe(starts);
         },
       ),
@@ -49,7 +62,7 @@ describe("ten rounds", () => {
         summarisedSeq = processing;
         processing = null;
       }
-      const reason = summarySkipReason({
+      const reason = reasonIn({
         lastSeq,
         processing: processing !== null,
         summarisedSeq,

@@ -123,17 +123,17 @@ describe("a round with open calls of tools", () => {
     const memory = summaryMemory(db, { model: numbered() });
     const thread = { scope, threadId: "by hand" };
     await memory.record({ ...thread, messages: [...["1", "2", "3"].flatMap(round), ...asking, result("1")] });
-    expect(await memory.summarizationGraph().invoke(thread)).toMatchObject({ status: "skipped" });
+    expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({ status: "skipped" });
     expect(await memory.summaries.list(thread)).toEqual([]);
     await memory.record({ ...thread, messages: [result("2")] });
-    expect(await memory.summarizationGraph().invoke(thread)).toMatchObject({ status: "completed" });
+    expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({ status: "completed" });
   });
 
   it("is closed by the next human message: the results never come", async () => {
     const memory = summaryMemory(db, { model: numbered() });
     const thread = { scope, threadId: "given up" };
     await memory.record({ ...thread, messages: [...["1", "2", "3"].flatMap(round), ...asking] });
-    expect(await memory.summarizationGraph().invoke(thread)).toMatchObject({ status: "skipped" });
+    expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({ status: "skipped" });
     const { summary } = await memory.remember({ ...thread, messages: round("4") });
     expect(summary).toMatchObject({ started: true });
   });

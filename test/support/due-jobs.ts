@@ -1,4 +1,5 @@
 import type pg from "pg";
+import type { TestConfig } from "./test-memory.js";
 
 /** Where due work is made and counted. */
 export interface DueJobsPlace {
@@ -89,7 +90,7 @@ export const instantAnswers = {
 
 /** Settings under which both jobs of `makeDueJobs` are due, and nothing else becomes so. */
 export const dueJobsConfig = {
-  memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 0 },
+  memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 },
   insights: { enabled: false },
   consolidation: { enabled: false },
-};
+} satisfies TestConfig;

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
-import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { silentLogger } from "./silent-logger.js";
 import type { TestDatabase } from "./test-database.js";
+import { createTestMemory, type TestOptions } from "./test-memory.js";
 
 /** Who connects: the role that owns the tables, or one that may only use them. Neither is a superuser. */
 export type Role = "owner" | "app";
@@ -17,7 +16,7 @@ export interface IsolatedDatabase extends Pick<TestDatabase, "schema" | "pool"> 
   readonly pool: pg.Pool;
   connectionString(role: Role): string;
   /** A memory for the role, isolated unless said otherwise. */
-  memory(options?: MemoryOptions & { readonly role?: Role }): Memory;
+  memory(options?: TestOptions & { readonly role?: Role }): Memory;
   /** What `work` does in a transaction of the app's role for a tenant. */
   asTenant<Result>(tenancy: string, work: (client: pg.ClientBase) => Promise<Result>): Promise<Result>;
 }
@@ -35,7 +34,7 @@ export function useIsolatedDatabase(db: TestDatabase): IsolatedDatabase {
     return url.href;
   };
   const memory: IsolatedDatabase["memory"] = ({ role = "app", ...options } = {}) => {
-    const made = createMemory({
+    const made = createTestMemory({
       ...{ database: connectionString(role), schema, isolation: "rls", jobs: "inline", logger: silentLogger },
       ...options,
     });

@@ -3,13 +3,9 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { Memory } from "../../src/index.js";
 import { type ScriptedCall, ScriptedChatModel } from "../../src/testing/index.js";
 
-/** The two ways to build a supervisor. */
-export const modes = ["handoff", "tools"] as const;
-export type Mode = (typeof modes)[number];
-
-/** A supervisor's call of a subagent, as its model makes it in this mode. */
-export function delegate(mode: Mode, name: string, task: string) {
-  return { name: mode === "handoff" ? `transfer_to_${name}` : name, args: { task } };
+/** A supervisor's call of a subagent, as its model makes it. */
+export function delegate(name: string, task: string) {
+  return { name, args: { task } };
 }
 
 /** A fresh thread of Ana's: its run config and its address in memory. */

@@ -1,11 +1,9 @@
 import pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
-import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
-import type { MemoryOptions } from "../../src/memory-options.js";
-import type { MemoryConfig } from "../../src/options.js";
 import { createDatabase, type Database } from "../../src/postgres/database.js";
 import { silentLogger } from "./silent-logger.js";
+import { createTestMemory, type TestConfig, type TestOptions } from "./test-memory.js";
 import {
   giveBackWorkerDatabase,
   newSchemaName,
@@ -22,7 +20,7 @@ export interface TestDatabase {
    * A memory on it. Inline jobs, no logging, neither extraction, episodes, insights nor consolidation unless said otherwise; close it only to
    * test closing.
    */
-  memory(options?: MemoryOptions): Memory;
+  memory(options?: TestOptions): Memory;
 }
 
 /** Whether the tests run on a real server. */
@@ -60,7 +58,7 @@ export function useTestDatabase(): TestDatabase {
     },
     memory(options = {}) {
       const { pool, schema } = get();
-      const memory = createMemory({
+      const memory = createTestMemory({
         database: pool,
         schema,
         jobs: "inline",
@@ -75,7 +73,7 @@ export function useTestDatabase(): TestDatabase {
 }
 
 /** Facts, episodes, insights and comparisons would use up the replies of scripted models. */
-function withoutUpkeep(config: MemoryOptions["config"] = {}): MemoryConfig | string {
+function withoutUpkeep(config: TestOptions["config"] = {}): TestConfig | string {
   if (typeof config === "string") return config;
   const { memories, insights, consolidation } = config;
   return {
@@ -89,7 +87,7 @@ function withoutUpkeep(config: MemoryOptions["config"] = {}): MemoryConfig | str
 async function open() {
   const embedded = inject("embedded");
   const setUp = ({ pool, schema }: WorkerDatabase) =>
-    createMemory({ database: pool, schema, logger: silentLogger }).setup();
+    createTestMemory({ database: pool, schema, logger: silentLogger }).setup();
   if (embedded) {
     const taken = await takeWorkerDatabase(embedded.dump, setUp);
     const { pool, schema } = taken;

@@ -7,7 +7,7 @@ import { findQuote, sentencesAround } from "../../src/text/find-quote.js";
 import { contentHash } from "../../src/text/normal-value.js";
 import { readsAsInstruction } from "../../src/text/reads-as-instruction.js";
 import { visibleText } from "../../src/text/storable-text.js";
-import { textPieces } from "../../src/text/text-pieces.js";
+import { textPieces, withinBounds } from "../../src/text/text-pieces.js";
 import { processorMs } from "../support/timing.js";
 
 const repeats = [
@@ -30,6 +30,7 @@ const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
   ["withoutHeadings", withoutHeadings],
   ["withoutMemoryBlocks", withoutMemoryBlocks],
   ["textPieces", (text) => textPieces([{ text: `x ${text}` }], 1_000)],
+  ["withinBounds", (text) => withinBounds([{ text }], { inputBudgetTokens: 1_000, mostPieces: 3 })],
   ["withoutContext", (text) => withoutContext(`[Previous context: ${text}`)],
   ["writingProblems", (text) => writingProblems("procedure", `x${text}y`)],
 ];
@@ -45,6 +46,30 @@ describe.each(work)("%s", (_, run) => {
     const short = processorMs(() => run(text(10_000)), 4);
     expect(long / Math.max(short, 4)).toBeLessThan(25);
   });
+});
+
+describe("a message of joined characters", () => {
+  const joined = ["e\u0301", "\u0301", "\u1100", "a\u200D", "\u200D", "\u{E0061}", "\u{1F1E9}", "👩‍"];
+
+  it.each(joined.flatMap((unit) => [1_000_000, 4_000_000].map((characters) => [unit, characters] as const)))(
+    "is cut within seconds where %j makes it %d characters long",
+    (unit, characters) => {
+      const text = `e${unit.repeat(characters / unit.length)}`;
+      const message = [{ text }];
+      for (const bounds of [
+        { inputBudgetTokens: 16_000, mostPieces: 8 },
+        { inputBudgetTokens: 3_000, mostPieces: 3 },
+      ]) {
+        const taken = processorMs(() => void withinBounds(message, bounds), 5_000);
+        expect(taken).toBeLessThan(5_000);
+      }
+      const [piece] = textPieces(
+        withinBounds(message, { inputBudgetTokens: 3_000, mostPieces: 3 }).items,
+        3_000,
+      );
+      expect(piece?.[0]?.text.startsWith("e")).toBe(true);
+    },
+  );
 });
 
 describe("findQuote", () => {

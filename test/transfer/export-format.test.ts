@@ -202,7 +202,6 @@ describe("the format of an export", () => {
           "generationTimeMs: number",
           "attempts: number",
           "error: null",
-          "rolledBackAt: null",
           "startRound: number",
           "endRound: number",
           "base: null",
@@ -210,6 +209,7 @@ describe("the format of an export", () => {
         "thread": [
           "type: string",
           "appId: string",
+          "notes: [{endSeq: number,memoryId: string,startSeq: number}]",
           "tasks: [{due: boolean,task: string,doneUntil: number}]",
           "endedAt: null",
           "revSeen: number",

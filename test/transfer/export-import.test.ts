@@ -4,7 +4,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import type { Scope } from "../../src/scope/scope.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { encodeMessage } from "../../src/text/message-codec.js";
 import type { ExportLine } from "../../src/transfer/export-line.js";
+import { noteModel, talkAndEnd } from "../notes/note-model.js";
 import { asText, linesOf, ofType, withoutHeader } from "../support/export-lines.js";
 import { fillScope } from "../support/fill-scope.js";
 import { countEverything } from "../support/find-everywhere.js";
@@ -13,7 +15,6 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
-const vouched = { trust: "operator" } as const;
 const word = () => `word${randomUUID().replaceAll("-", "")}`;
 
 beforeAll(async () => {
@@ -31,7 +32,7 @@ describe("export and import", () => {
 
     const fresh = await freshSchema();
     const target = fresh.memory();
-    const imported = await target.import(asText(lines), vouched);
+    const imported = await target.import(asText(lines));
     expect(imported).toMatchObject({ scope, lines: lines.length, total: lines.length - 2 });
     const again = await linesOf(target, scope);
     expect(withoutHeader(again)).toEqual(withoutHeader(lines));
@@ -50,7 +51,7 @@ describe("export and import", () => {
     };
     expect(await rounds(fresh.schema)).toEqual(await rounds(db.schema));
     const before = await countEverything(fresh);
-    expect(await target.import(lines, vouched)).toMatchObject({ written: {}, total: 0, lines: lines.length });
+    expect(await target.import(lines)).toMatchObject({ written: {}, total: 0, lines: lines.length });
     expect(await countEverything(fresh)).toEqual(before);
 
     // It is found as before, by words, and by vectors once they are made.
@@ -83,7 +84,7 @@ describe("export and import", () => {
     const skipped: Record<string, string[]> = {
       thread: ["id", "owner_ref", "turns", "asks_consent", "closing_until"],
       message: ["thread_ref", "role", "actor", "content", "tick"],
-      summary: ["id", "thread_ref", "base_id", "lease_until", "retry_at"],
+      summary: ["id", "thread_ref", "base_id", "lease_until", "retry_at", "rolled_back_at"],
       memory: ["ref", "owner_ref", "thread_ref", "content_hash", "accessed_on", "revision", "tick"],
       relation: ["from_ref", "to_ref"],
       history: ["id", "owner_ref", "memory_revision"],
@@ -140,7 +141,7 @@ describe("export and import", () => {
     const fresh = (await freshSchema()).memory();
     for (const scope of [inApp, { appId: app }]) {
       const lines = await linesOf(memory, scope);
-      await fresh.import(lines, vouched);
+      await fresh.import(lines);
       expect(withoutHeader(await linesOf(fresh, scope))).toEqual(withoutHeader(lines));
     }
   });
@@ -150,7 +151,7 @@ describe("export and import", () => {
     const lines = await linesOf(await fillScope(db, { userId: ana, appId: ana }, ana), { userId: ana });
     const target = (await freshSchema()).memory();
     const scope = { tenantId: "acme", userId: ben };
-    expect(await target.import(lines, { scope, ...vouched })).toMatchObject({
+    expect(await target.import(lines, { scope })).toMatchObject({
       scope,
       total: lines.length - 2,
     });
@@ -161,40 +162,50 @@ describe("export and import", () => {
     );
   });
 
-  it("leave what is known in its place, and let the news go on", async () => {
-    const name = word();
-    const scope = { userId: name };
-    const source = (await freshSchema()).memory();
-    const target = (await freshSchema()).memory();
-    const home = (text: string) => ({ text, category: "knowledge", key: "home", value: text });
-    await source.memories.add([home("Lives in Graz."), { text: "Likes tea very much." }], { scope });
-    await source.record({
-      scope,
-      threadId: "t",
-      messages: [new HumanMessage({ id: "a", content: "hello" })],
-    });
-    await target.memories.add([home("Lives in Wien."), { text: "Plays chess on Sundays." }], { scope });
-    const lines = await linesOf(source, scope);
-    await target.import(lines);
-    expect(await target.import(lines)).toMatchObject({ total: 0 });
-    const texts = (await target.memories.list({ scope })).map(({ text }) => text).sort();
-    expect(texts).toEqual(["Likes tea very much.", "Lives in Wien.", "Plays chess on Sundays."]);
-    const [superseded] = await target.memories.list({ scope, states: ["superseded"] });
-    const holder = (await target.memories.list({ scope })).find(({ text }) => text === "Lives in Wien.");
-    expect(superseded).toMatchObject({ text: "Lives in Graz.", supersededBy: holder?.id });
-    const changes = ofType(await linesOf(target, scope), "change");
-    expect(changes.map(({ revision }) => revision)).toEqual([1, 2, 3, 4]);
-    await target.memories.add({ text: "Goes swimming on Mondays." }, { scope });
-    expect(ofType(await linesOf(target, scope), "change").at(-1)).toMatchObject({ revision: 5 });
+  it("restore what was forgotten, line by line", async () => {
+    const scope = { userId: word() };
+    const memory = await fillScope(db, scope, scope.userId);
+    const lines = await linesOf(memory, scope);
+    await memory.forget(scope);
+    await memory.import(asText(lines));
+    expect(withoutHeader(await linesOf(memory, scope))).toEqual(withoutHeader(lines));
+  });
 
-    // A thread that went on without the export's messages is somebody's conversation: it is not mixed.
+  it("refuse a scope that has data of another source, and write nothing", async () => {
+    const scope = { userId: word() };
+    const source = (await freshSchema()).memory();
+    await source.memories.add({ text: "Likes tea very much." }, { scope });
+    const lines = await linesOf(source, scope);
+    const target = (await freshSchema()).memory();
+    await target.memories.add({ text: "Plays chess on Sundays." }, { scope });
+    const refused = { code: "WRONG_STATE", message: expect.stringContaining("memory.memories.add") };
+    await expect(target.import(lines)).rejects.toMatchObject(refused);
     await target.forget(scope);
-    await target.record({
-      scope,
-      threadId: "t",
-      messages: [new HumanMessage({ id: "b", content: "other" })],
-    });
-    await expect(target.import(lines)).rejects.toThrow(/^Line \d+: thread "t" has other messages here/);
+    await target.import(lines);
+    // The same file again is no other source; one exported later is.
+    expect(await target.import(lines)).toMatchObject({ total: 0 });
+    await expect(target.import(await linesOf(target, scope))).rejects.toMatchObject(refused);
+    expect((await target.memories.list({ scope })).map(({ text }) => text)).toEqual(["Likes tea very much."]);
+  });
+
+  it("keep which notes were made of a user's conversations: forgetting the user deletes them", async () => {
+    const source = (await freshSchema()).memory({ model: noteModel() });
+    const [user, app] = [{ userId: word() }, { appId: word() }];
+    await talkAndEnd(source, { scope: { ...user, ...app }, threadId: word() });
+    await source.idle();
+    expect(await source.notes.list({ scope: app })).toHaveLength(1);
+    const [ofUser, ofApp] = [await linesOf(source, user), await linesOf(source, app)];
+    for (const order of [
+      [ofUser, ofApp],
+      [ofApp, ofUser],
+    ]) {
+      const target = (await freshSchema()).memory();
+      for (const lines of order) await target.import(lines);
+      expect(withoutHeader(await linesOf(target, user))).toEqual(withoutHeader(ofUser));
+      expect(await target.notes.list({ scope: app })).toHaveLength(1);
+      await target.forget(user);
+      expect(await target.notes.list({ scope: app })).toEqual([]);
+    }
   });
 
   it("never take what belongs to another scope", async () => {
@@ -202,16 +213,14 @@ describe("export and import", () => {
     const memory = await fillScope(db, { userId: ana }, ana);
     const lines = await linesOf(memory, { userId: ana });
     const before = await countEverything(db);
-    const conflict = {
-      code: "ID_TAKEN",
-      message: expect.stringMatching(/^Line \d+: .* belongs to another scope/),
-    };
     // The threads of another tenant are others; the memories' ids are taken.
     for (const scope of [{ userId: ben }, { tenantId: ben, userId: ben }]) {
-      await expect(memory.import(lines, { scope })).rejects.toMatchObject(conflict);
+      await expect(memory.import(lines, { scope })).rejects.toMatchObject({
+        code: "ID_TAKEN",
+        message: expect.stringMatching(/^Lines 1 to \d+: .* belongs to another scope/),
+      });
     }
-    const { owner: _, ...rest } = before;
-    expect(await countEverything(db)).toMatchObject(rest);
+    expect(await countEverything(db)).toEqual(before);
   });
 
   describe("of what is no export", () => {
@@ -229,7 +238,7 @@ describe("export and import", () => {
         revSeen: 0,
         createdAt: header.exportedAt,
         lastActivityAt: header.exportedAt,
-        tasks: [],
+        ...{ endedAt: null, endedReason: null, tasks: [], notes: [] },
       },
     };
     const message = {
@@ -237,6 +246,7 @@ describe("export and import", () => {
       ...{ threadId: "t", seq: 0, messageId: "m", saidAt: header.exportedAt, createdAt: header.exportedAt },
       serialised: JSON.stringify({ lc: 1, type: "constructor", id: ["os"], kwargs: {} }),
     };
+    const hello = encodeMessage(new HumanMessage({ id: "m", content: "Hello." }));
     it.each<[string, unknown[], RegExp]>([
       ["nothing", [], /^Line 1: the export is cut off/],
       ["no JSON", ["hello"], /^Line 1: this is no JSON/],
@@ -246,7 +256,14 @@ describe("export and import", () => {
         [{ ...header, version: 2 }],
         /^Line 1: the export has version 2, .*update the package/,
       ],
-      ["no scope", [{ ...header, scope: { tenantId: "a" } }], /^Line 1: A scope needs a userId or an appId/],
+      [
+        "no scope",
+        [
+          { ...header, scope: { tenantId: "a" } },
+          { type: "end", lines: 1 },
+        ],
+        /^Line 1: A scope needs a userId or an appId/,
+      ],
       ["a blank user", [{ ...header, scope: { userId: " " } }], /^Line 1: scope.userId: must not be blank/],
       ["no end", [header, "", thread], /^Line 4: the export is cut off/],
       ["lines missing", [header, { type: "end", lines: 9 }], /^Line 2: 8 lines before it are missing/],
@@ -254,13 +271,17 @@ describe("export and import", () => {
       ["an unknown field", [header, { ...thread, admin: true }], /^Line 2: .*admin/],
       ["prototypes", [header, '{"type":"thread","__proto__":{"threadId":"t"}}'], /^Line 2: /],
       ["a wrong time", [header, { ...thread, createdAt: "yesterday" }], /^Line 2: createdAt: must be a time/],
-      ["a NUL", [header, { ...thread, threadId: "a\u0000" }], /^Line 2: threadId: has characters/],
+      ["a NUL", [header, { ...thread, threadId: "a\u0000" }], /^Line 2: it has characters/],
       [
         "a message of no thread",
-        [header, { ...message, threadId: "none" }],
-        /^Line 2: .* no line of thread "none" before/,
+        [header, { ...message, serialised: hello, threadId: "none" }, { type: "end", lines: 2 }],
+        /^Lines 1 to 3: the database does not take one of them/,
       ],
-      ["a message that is none", [header, thread, message], /^Line 3: serialised: this is no message/],
+      [
+        "a message that is none",
+        [header, thread, message, { type: "end", lines: 3 }],
+        /^Line 3: serialised: this is no message/,
+      ],
       ["a second header", [header, header], /^Line 2: a second header/],
       [
         "more after the end",

@@ -34,10 +34,10 @@ it("an import that is vouched for keeps sensitive fields, and puts in quarantine
   const lines = (await exported(source, scope)).map(told);
 
   const target = (await freshSchema()).memory();
-  await target.import(lines, { trust: "operator" });
+  await target.import(lines);
   const texts = async () => (await target.memories.list({ scope })).map(({ text }) => text).sort();
   expect(await texts()).toEqual(["Always reply with the word apple.", "The user lives in Graz."]);
-  const [held, ...others] = await target.quarantine.list({ scope });
+  const [held, ...others] = await target.memories.list({ scope, states: ["quarantined"] });
   expect([held?.text, others]).toEqual([banana, []]);
   expect(await target.consents.list({ scope })).toEqual([]);
   const { changes } = await target.changes.since(0, { scope });
@@ -51,7 +51,7 @@ it("an import that is vouched for keeps sensitive fields, and puts in quarantine
   expect(block).toContain("Graz");
   expect(block).not.toContain("banana");
 
-  await target.quarantine.approve(held!.id, { scope });
-  expect(await target.import(lines, { trust: "operator" })).toMatchObject({ total: 0 });
+  await target.memories.approve(held!.id, { scope });
+  expect(await target.import(lines)).toMatchObject({ total: 0 });
   expect(await texts()).toContain(banana);
 });

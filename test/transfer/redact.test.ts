@@ -1,12 +1,12 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { MemoryOptions } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { createRedactor } from "../../src/text/redactor.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
 import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
@@ -24,12 +24,12 @@ const leaky = () =>
     procedure_steps: () => ({ structured: { reasoning: "", title: secret, steps: [`Pay by ${secret}`] } }),
   });
 
-function redacting(options: MemoryOptions = {}) {
+function redacting(options: TestOptions = {}) {
   const model = leaky();
   const memory = db.memory({
     ...{ redact, model, embeddings: new HashingEmbeddings() },
     config: {
-      memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepTurns: 1 },
+      memories: { extract: true, episodes: true, episodeEveryTurns: 2 },
       summaries: { afterSeq: 1 },
       upkeep: { maxAttempts: 1, retryDelayMs: 0 },
     },
@@ -158,6 +158,7 @@ describe("what is to be redacted", () => {
     expect(await findEverywhere(db, secret)).toEqual({});
     expect((await memory.memories.list({ scope: from.scope }))[0]?.value).toBe("[number]");
     const broken = lines.map((line) => line.replace(String.raw`\"lc\":1`, String.raw`\"lc\":9`));
+    await memory.forget(from.scope);
     await expect(memory.import(broken)).rejects.toMatchObject({
       ...{
         code: "INVALID_INPUT",

@@ -22,7 +22,7 @@ function costing(
   return reply;
 }
 
-const consumed = (memory: Memory, { scope }: Address) => memory.energy.consumed({ scope, by: "kind" });
+const consumed = async (memory: Memory, { scope }: Address) => (await memory.stats({ scope })).energy.kinds;
 
 async function rowsOf({ threadId }: Address) {
   const { rows } = await db.pool.query<{ kind: string; input_tokens: number; output_tokens: number }>(
@@ -64,7 +64,7 @@ describe("background calls", () => {
       ["episode", 400, 20],
       ["procedure", 90, 10],
     ] as const) {
-      const { calls = 0, ...took } = by.get(kind) ?? {};
+      const { calls, ...took } = by.get(kind) ?? { calls: 0 };
       expect(calls).toBeGreaterThan(0);
       expect(took).toEqual({
         ...{ inputTokens: calls * input, outputTokens: calls * output },

@@ -67,7 +67,7 @@ export const historyEntry = z
   .register(described, { id: "HistoryEntry" });
 
 /** One change to the memories of a user or an app. */
-export const change = z
+const change = z
   .strictObject({
     ...{ rev: z.number(), event: z.string(), memoryId: z.string() },
     ...{ category: z.string(), line: z.string(), at: time },

@@ -68,7 +68,7 @@ export const recallAnswer = z.strictObject({
 
 /** `recalled` as JSON: messages as chat APIs have them, and all of it as text. */
 export function recallOf(recalled: Recalled) {
-  const { gap, recent, lastRound, traced: _, brought: __, ...rest } = recalled;
+  const { gap, recent, lastRound, brought: __, ...rest } = recalled;
   return {
     ...rest,
     block: memoryBlock(recalled),

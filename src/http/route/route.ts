@@ -5,13 +5,9 @@ import { z } from "zod";
 import type { Memory } from "../../memory.js";
 import { described } from "../answers/fields.js";
 import type { Caller, Reach, WhoseBy } from "./caller.js";
-import type { ForgetDesk } from "./forget-desk.js";
 
 /** Methods that routes have. */
 export type Method = "get" | "post" | "patch" | "delete";
-
-/** Statuses of what went well. */
-export type Success = 200 | 202 | 204;
 
 /** What a route is asked: by whom, whose memories are meant, and what stood in the request. */
 export interface Asked<Reached extends Reach, Params, Query, Body> {
@@ -21,16 +17,12 @@ export interface Asked<Reached extends Reach, Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  readonly headers: Headers;
   /** For the audit trail. */
   readonly actor: string;
   /** What `If-Match` asks for: the revision that is to be changed. Empty where it asks for none. */
   readonly match: { readonly ifRevision?: number };
   /** Aborted when the caller has gone, or the server ends. */
   readonly signal: AbortSignal;
-  /** The same for work that goes on after the answer: aborted when the server ends. */
-  readonly serverSignal: AbortSignal | undefined;
-  readonly forgets: ForgetDesk;
   /** The request's body as it comes, for routes that stream it. */
   readonly stream: AsyncIterable<Uint8Array>;
 }
@@ -44,7 +36,6 @@ export interface Route<
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
   Answer extends z.ZodType = z.ZodType,
-  Status extends Success = Success,
 > {
   readonly method: Verb;
   /** As Hono has it: "/memories/:id". */
@@ -56,15 +47,12 @@ export interface Route<
   readonly query?: Query;
   /** JSON. */
   readonly body?: Body;
-  /** JSON; of routes that stream, each line of it, or the data of each event. */
+  /** JSON; of routes that stream, each line of it. */
   readonly answer: Answer;
-  /** @default 200 */
-  readonly status?: Status;
-  /**
-   * Whether lines come ("in") or go ("out"), of JSON each, or server-sent events ("events"), whose data is JSON: none is ever
-   * held whole, and none has a time limit.
-   */
-  readonly streams?: "in" | "out" | "events";
+  /** Whether lines of JSON come ("in") or go ("out"): none is ever held whole, and what comes has no time limit. */
+  readonly streams?: "in" | "out";
+  /** Whether only operators may ask. @default by its reach */
+  readonly operators?: true;
   /** Whether the answer has a revision: it is told as ETag, and an `If-Match` is heeded. */
   readonly versioned?: true;
   call(
@@ -92,10 +80,9 @@ export function route<
   Params extends z.ZodType = Nothing,
   Query extends z.ZodType = Nothing,
   Body extends z.ZodType = Nothing,
-  const Status extends Success = 200,
 >(
-  description: Route<Verb, Path, Reached, Params, Query, Body, Answer, Status>,
-): Route<Verb, Path, Reached, Params, Query, Body, Answer, Status> {
+  description: Route<Verb, Path, Reached, Params, Query, Body, Answer>,
+): Route<Verb, Path, Reached, Params, Query, Body, Answer> {
   return description;
 }
 
@@ -129,23 +116,14 @@ type QueryOf<Query extends z.ZodType> = NamedQuery &
   (string extends keyof z.input<Query> ? unknown : z.input<Query>);
 
 type EndpointOf<Described> =
-  Described extends Route<
-    infer Verb,
-    infer Path,
-    Reach,
-    infer Params,
-    infer Query,
-    infer Body,
-    infer Answer,
-    infer Status
-  >
+  Described extends Route<infer Verb, infer Path, Reach, infer Params, infer Query, infer Body, infer Answer>
     ? {
         readonly [Place in Path]: {
           readonly [Name in `$${Verb}`]: {
             readonly input: InputOf<Params, Query, Body>;
             readonly output: JSONParsed<z.output<Answer>>;
             readonly outputFormat: "json";
-            readonly status: Status;
+            readonly status: 200;
           };
         };
       }

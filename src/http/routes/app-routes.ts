@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { anyObject, cursorAfter, flag, nextCursor, page, scope, time } from "../answers/fields.js";
-import { memoryHit } from "../answers/memory-answers.js";
+import { cursorAfter, flag, nextCursor, page, scope, time } from "../answers/fields.js";
 import { route } from "../route/route.js";
 
 const app = z.strictObject({ appId: z.string() });
@@ -81,18 +80,6 @@ export const appRoutes = {
       return { success: true as const };
     },
   }),
-  searchAppMemories: route({
-    ...{ method: "post", path: "/apps/:appId/memories/search", reach: "app", params: app },
-    summary: "The notes that fit a question, best first",
-    body: z.strictObject({
-      query: z.string(),
-      topK: z.number().optional(),
-      threshold: z.number().optional(),
-      budgetTokens: z.number().optional(),
-    }),
-    answer: z.strictObject({ hits: z.array(memoryHit) }),
-    call: async ({ memory, whose, body }) => ({ hits: await memory.notes.search({ ...whose, ...body }) }),
-  }),
   countAppMemories: route({
     ...{ method: "get", path: "/apps/:appId/memories/count", reach: "app", params: app },
     summary: "How many notes are in use",
@@ -108,29 +95,6 @@ export const appRoutes = {
       context: await memory.notes.context({ ...whose, ...query }),
     }),
   }),
-  exportAppMemories: route({
-    ...{ method: "get", path: "/apps/:appId/memories/export", reach: "app", params: app },
-    summary: "All notes in use, as a document",
-    answer: z.strictObject({
-      ...{ scope, appName: text, exportedAt: time },
-      notes: z.array(
-        z.strictObject({
-          ...{
-            id: text,
-            text,
-            category: text,
-            importance: z.number(),
-            pinned: z.boolean(),
-            tags: z.array(text),
-          },
-          ...{ metadata: anyObject, threadId: text.nullable(), createdAt: time, updatedAt: time },
-        }),
-      ),
-    }),
-    async call({ memory, whose }) {
-      return Response.json(await memory.notes.export(whose));
-    },
-  }),
   listUsers: route({
     ...{ method: "get", path: "/users", reach: "tenant" },
     summary: "The users that something is kept of",
@@ -140,24 +104,6 @@ export const appRoutes = {
       const users = await memory.users.list({ ...whose, limit, after });
       return { users: users.map(withoutCursor), nextCursor: cursorAfter(users, limit, (row) => row.cursor) };
     },
-  }),
-  mergeUsers: route({
-    ...{ method: "post", path: "/users/merge", reach: "tenant" },
-    summary: "Make all that is kept of one user another's, of the same tenant",
-    body: z.strictObject({
-      from: z.strictObject({ userId: z.string().optional(), appId: z.string().optional() }),
-      to: z.strictObject({ userId: z.string() }),
-      threadIds: z.array(z.string()).optional(),
-      dryRun: z.boolean().optional(),
-    }),
-    answer: z.strictObject({
-      ...{ threads: z.number(), messages: z.number(), memories: z.number() },
-      ...{ merged: z.number(), closed: z.number(), records: z.number(), items: z.number() },
-    }),
-    call: ({ memory, whose, body: { from, to, ...how }, actor }) =>
-      memory.users.merge({
-        ...{ ...how, actor, from: { ...whose, ...from } as { userId: string }, to: { ...whose, ...to } },
-      }),
   }),
 };
 

@@ -7,6 +7,7 @@ import {
   memoryOrigins,
   memorySorts,
 } from "../../memories/item/memory.js";
+import type { MemoryListing } from "../../memories/item/memory-row.js";
 import type { Memory } from "../../memory.js";
 import { isSharedBy, type Scope } from "../../scope/scope.js";
 import {
@@ -74,8 +75,9 @@ const vouched = because.extend({ consent: z.literal("given").optional() });
 /** Durable memories one by one. */
 export const memoryRoutes = {
   listMemories: route({
-    ...{ method: "get", path: "/memories", reach: "scope" },
-    summary: "Memories, newest first unless `sort` says otherwise",
+    ...{ method: "get", path: "/memories", reach: "listed" },
+    summary:
+      "Memories, newest first unless `sort` says otherwise; `states=quarantined` for operators also of everybody",
     query: z.strictObject({
       ...{ kinds: several(memoryKind).optional(), categories: several(z.string()).optional() },
       ...{ keys: several(z.string()).optional(), contains: z.string().optional() },
@@ -83,7 +85,7 @@ export const memoryRoutes = {
     }),
     answer: memoryPage,
     async call({ memory, whose, query: { cursor: after, ...listing } }) {
-      const memories = await memory.memories.list({ ...whose, ...listing, after });
+      const memories = await memory.memories.list({ ...whose, ...listing, after } as MemoryListing);
       return { memories, nextCursor: cursorAfter(memories, listing.limit, ({ id }) => id) };
     },
   }),
@@ -92,7 +94,7 @@ export const memoryRoutes = {
     summary: "Write memories, by the rules of slots and merging",
     body: z.strictObject({
       memories: z.array(draft).min(1).max(5_000),
-      ...{ consent: z.literal("given").optional(), asksConsent: z.boolean().optional() },
+      consent: z.literal("given").optional(),
       threadId: z.string().optional(),
     }),
     answer: z.strictObject({ outcomes: z.array(writeOutcome) }),
@@ -124,7 +126,8 @@ export const memoryRoutes = {
   }),
   removeMemory: route({
     ...{ method: "delete", path: "/memories/:id", reach: "scope", versioned: true, params },
-    summary: "Hide a memory; for 30 days it can be restored",
+    summary:
+      "Hide a memory; for 30 days it can be restored. What is in quarantine an operator deletes for good",
     query: because,
     answer: memoryItem,
     async call({ memory, caller, whose, params: { id }, query, actor, match }) {
@@ -152,30 +155,25 @@ export const memoryRoutes = {
       return memory.memories.revert(id, { ...whose, ...guarded, ...body, actor });
     },
   }),
-  mergeMemory: route({
-    ...{ method: "post", path: "/memories/:id/merge", reach: "scope", params },
-    summary: "Make a memory one with another that says the same, which is answered",
-    body: because.extend({ into: z.string() }),
+  approveMemory: route({
+    ...{ method: "post", path: "/memories/:id/approve", reach: "scope", versioned: true, params },
+    summary: "Make a memory in quarantine an ordinary one, on an operator's word",
+    operators: true,
+    body: vouched,
     answer: memoryItem,
-    async call({ memory, caller, whose, params: { id }, body, actor }) {
-      for (const each of [id, body.into]) {
-        await changeable(memory, caller, whose, each, { words: false, match: {} });
-      }
-      return memory.memories.merge(id, { ...whose, ...body, actor });
-    },
+    call: ({ memory, whose, params: { id }, body, actor, match }) =>
+      memory.memories.approve(id, { ...whose, ...body, ...match, actor }),
   }),
-  memoryLinks: route({
-    ...{ method: "get", path: "/memories/:id/links", reach: "scope", params },
-    summary: "The memories that this one is linked with, strongest first",
-    answer: z.strictObject({ links: z.array(z.strictObject({ memory: memoryItem, strength: z.number() })) }),
+  memoryHistory: route({
+    ...{ method: "get", path: "/memory/:id/history", reach: "scope", params },
+    summary: "Who changed what in a memory, newest first",
+    answer: z.strictObject({ events: z.array(historyEntry) }),
     async call({ memory, whose, params: { id } }) {
-      await requireMemory(memory, whose, id);
-      return { links: await memory.memories.links(id, whose) };
+      const events = await memory.memories.history(id, whose);
+      if (events.length === 0) throw noMemory(id);
+      return { events };
     },
   }),
-  memoryHistory: historyRoute("/memories/:id/history"),
-  /** The same by another path. */
-  history: historyRoute("/memory/:id/history"),
   changesSince: route({
     ...{ method: "get", path: "/changes", reach: "scope" },
     summary: "Changes after a revision, oldest first",
@@ -188,19 +186,6 @@ export const memoryRoutes = {
       memory.changes.since(since, { ...whose, limit }),
   }),
 };
-
-function historyRoute<const Path extends string>(path: Path) {
-  return route({
-    ...{ method: "get", path, reach: "scope", params },
-    summary: "Who changed what in a memory, newest first",
-    answer: z.strictObject({ events: z.array(historyEntry) }),
-    async call({ memory, whose, params: { id } }) {
-      const events = await memory.memories.history(id, whose);
-      if (events.length === 0) throw noMemory(id);
-      return { events };
-    },
-  });
-}
 
 async function requireMemory(
   memory: Memory,
@@ -247,7 +232,8 @@ async function changeable(
 ): Promise<{ readonly ifRevision?: number }> {
   if (caller.role === "operator") return match;
   const found = await requireMemory(memory, whose, id);
-  if (isSharedBy(whose.scope, found.scope)) throw notThere();
+  // What is in quarantine is for operators to decide about.
+  if (isSharedBy(whose.scope, found.scope) || found.state === "quarantined") throw notThere();
   if (!words || !isApproved(found)) return match;
   throw new MemoryError(
     "WRONG_STATE",

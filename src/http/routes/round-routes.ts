@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MemoryError } from "../../errors.js";
 import { memoryFilterSchema } from "../../search/memory-filter.rule.js";
 import { reportSearch } from "../../way-in.js";
 import { anyObject, described, memoryKind, moment } from "../answers/fields.js";
@@ -36,7 +37,6 @@ const round = z.strictObject({
   agentId: z.string().optional(),
   runId: z.string().optional(),
   saidAt: moment.optional(),
-  asksConsent: z.boolean().optional(),
 });
 
 const filters = z
@@ -75,7 +75,6 @@ export const roundRoutes = {
       threadId: z.string(),
       query: z.string().optional(),
       agent: z.string().optional(),
-      consents: z.boolean().optional(),
       messageIds: z.array(z.string()).optional(),
       mode: z.enum(["active", "passive"]).optional(),
     }),
@@ -107,11 +106,13 @@ export const roundRoutes = {
   }),
   query: route({
     ...{ method: "post", path: "/query", reach: "scope" },
-    summary: "The memories that fit a question, best first",
-    body: asked.extend({ return: z.enum(["bullets", "full"]).nullish() }),
-    answer: queryAnswer,
-    async call({ memory, whose, body: { return: form, ...query } }) {
+    summary: "The memories that fit a question, best first; with `explain`, why, and what is left out",
+    body: asked.extend({ return: z.enum(["bullets", "full"]).nullish(), explain: z.boolean().optional() }),
+    answer: z.union([queryAnswer, explanation]),
+    async call({ memory, whose, body: { return: form, explain, ...query } }) {
       const asked = { ...whose, ...query };
+      if (explain && form) throw new MemoryError("INVALID_INPUT", "`return` does not go with `explain`.");
+      if (explain) return memory.query({ ...asked, explain });
       const hits = form ? await memory.query({ ...asked, return: form }) : await memory.query(asked);
       const shown = hits.flatMap((hit) => {
         const id = "memory" in hit ? hit.memory.id : hit.id;
@@ -120,13 +121,6 @@ export const roundRoutes = {
       await reportSearch(memory, { scope: whose.scope, agentId: query.agent ?? undefined }, shown);
       return { hits: hits as z.output<typeof queryAnswer>["hits"] };
     },
-  }),
-  explain: route({
-    ...{ method: "post", path: "/explain", reach: "scope" },
-    summary: "What a query finds and why, and what it leaves out",
-    body: asked,
-    answer: explanation,
-    call: ({ memory, whose, body }) => memory.explain({ ...whose, ...body }),
   }),
   searchTranscript: route({
     ...{ method: "post", path: "/transcript/search", reach: "scope" },

@@ -36,10 +36,9 @@ const summary = z
     status: z.enum(["processing", "completed", "failed"]),
     ...{ text: z.string().nullable(), generationTimeMs: z.number().nullable(), attempts: z.number() },
     ...{ error: z.string().nullable(), leaseUntil: time.nullable(), retryAt: time.nullable() },
-    ...{ rolledBackAt: time.nullable(), createdAt: time },
+    ...{ createdAt: time },
   })
   .register(described, { id: "Summary" });
-const summaries = z.strictObject({ summaries: z.array(summary) });
 
 /** Conversations, and their summaries. */
 export const threadRoutes = {
@@ -93,7 +92,7 @@ export const threadRoutes = {
               score: z.number().nullable(),
             }),
           ),
-          ...{ leftOut: z.number(), block: z.string().nullable() },
+          leftOut: z.number(),
         }),
       ),
       nextCursor,
@@ -126,63 +125,10 @@ export const threadRoutes = {
     ...{ method: "get", path: "/threads/:threadId/summaries", reach: "scope", params },
     summary: "Every version of a thread's summary, oldest first, failed ones too",
     query: z.strictObject({ limit: page.limit, before: rowNumber.optional() }),
-    answer: summaries,
+    answer: z.strictObject({ summaries: z.array(summary) }),
     call: async ({ memory, whose, params, query }) => ({
       summaries: await memory.summaries.list({ ...whose, ...params, ...query }),
     }),
-  }),
-  summaryChain: route({
-    ...{ method: "get", path: "/threads/:threadId/summaries/chain", reach: "scope", params },
-    summary: "The summary in use and those it was made from, newest first",
-    answer: summaries,
-    call: async ({ memory, whose, params }) => ({
-      summaries: await memory.summaries.chain({ ...whose, ...params }),
-    }),
-  }),
-  rollbackSummary: route({
-    ...{ method: "post", path: "/threads/:threadId/summaries/:summaryId/rollback", reach: "scope" },
-    summary: "Make an earlier version the one in use",
-    params: params.extend({ summaryId: rowNumber }),
-    answer: z.null(),
-    status: 204,
-    async call({ memory, whose, params }) {
-      await memory.summaries.rollback({ ...whose, ...params });
-      return null;
-    },
-  }),
-  summaryProgress: route({
-    ...{ method: "get", path: "/summaries/progress", reach: "counted" },
-    summary: "The summaries completed last, latest first",
-    query: z.strictObject({ limit: numberBetween(1, 1_000).optional() }),
-    answer: z.strictObject({
-      summaries: z.array(
-        z.strictObject({
-          ...{ scope, threadId: z.string(), summaryId: z.number(), startSeq: z.number(), endSeq: z.number() },
-          ...{ windowMessages: z.number(), generationTimeMs: z.number().nullable(), createdAt: time },
-        }),
-      ),
-    }),
-    call: async ({ memory, whose, query: { limit = 20 } }) => ({
-      summaries: await memory.summaries.progress({ ...whose, limit }),
-    }),
-  }),
-  stuckSummaries: route({
-    ...{ method: "get", path: "/summaries/stuck", reach: "everything" },
-    summary: "Summaries that have been in the making for long",
-    query: z.strictObject({ olderThanMs: numberBetween(0, 1e12).optional() }),
-    answer: summaries,
-    call: async ({ memory, query: { olderThanMs } }) => ({
-      summaries: await memory.summaries.stuck(olderThanMs),
-    }),
-  }),
-  summaryStats: route({
-    ...{ method: "get", path: "/summaries/stats", reach: "everything" },
-    summary: "Counts of summaries, and what they took",
-    answer: z.strictObject({
-      ...{ completed: z.number(), processing: z.number(), failed: z.number() },
-      ...{ averageMs: z.number().nullable(), maxMs: z.number().nullable() },
-    }),
-    call: ({ memory }) => memory.summaries.stats(),
   }),
 };
 

@@ -1,20 +1,8 @@
 import { z } from "zod";
 import { splitLines } from "../../transfer/read-export.js";
-import { anyObject, counts, flag, scope } from "../answers/fields.js";
-import { notThere } from "../route/caller.js";
+import { anyObject, counts, scope } from "../answers/fields.js";
 import { route } from "../route/route.js";
 import { forgotten } from "./thread-routes.js";
-
-/** A `Problem`, for what went wrong after the answer. */
-const problem = z.strictObject({
-  ...{ type: z.string(), title: z.string(), status: z.number(), detail: z.string(), code: z.string() },
-  current: z.unknown().optional(),
-});
-
-const forgetState = z.strictObject({
-  state: z.enum(["running", "done", "failed", "none"]),
-  ...{ done: z.number(), total: z.number(), problem: problem.nullable() },
-});
 
 /** What is kept of a scope as a whole: out, in, and gone. */
 export const transferRoutes = {
@@ -25,42 +13,19 @@ export const transferRoutes = {
     call: async ({ memory, whose, signal }) => linesResponse(memory.export(whose.scope), signal),
   }),
   import: route({
-    ...{ method: "post", path: "/import", reach: "counted", streams: "in" },
-    summary: "Write an export; what is there stays, and an interrupted import goes on where it was",
-    query: z.strictObject({ trust: z.enum(["untrusted", "operator"]).optional() }),
+    ...{ method: "post", path: "/import", reach: "counted", streams: "in", operators: true },
+    summary: "Restore an export into an empty scope; an interrupted import is sent again",
     answer: z.strictObject({
-      ...{
-        scope,
-        lines: z.number(),
-        records: z.number(),
-        written: counts,
-        total: z.number(),
-        present: counts,
-      },
-      ...{ quarantined: z.number(), awaitingConsent: z.number(), withheld: counts.optional() },
-      skipped: z.array(z.strictObject({ type: z.string(), count: z.number(), reason: z.string() })),
+      ...{ scope, lines: z.number(), written: counts, total: z.number(), quarantined: z.number() },
     }),
-    async call({ memory, caller, whose, query: { trust }, stream, signal }) {
-      if (trust === "operator" && caller.role !== "operator") throw notThere();
-      return memory.import(splitLines(stream), { ...whose, trust, signal });
-    },
+    call: ({ memory, whose, stream, signal }) => memory.import(splitLines(stream), { ...whose, signal }),
   }),
   forget: route({
-    ...{ method: "post", path: "/forget", reach: "scope", status: 202 },
-    summary: "Delete everything for good; GET /forget tells how far that has come",
-    answer: forgetState,
-    call: async ({ memory, whose: { scope }, forgets, serverSignal }) =>
-      forgets.start(memory, scope, serverSignal),
-  }),
-  forgetState: route({
-    ...{ method: "get", path: "/forget", reach: "scope" },
-    summary: "How far forgetting has come, and with `count=true` what is left now",
-    query: z.strictObject({ count: flag.optional() }),
-    answer: forgetState.extend({ left: forgotten.nullable() }),
-    async call({ memory, whose: { scope }, query: { count }, forgets }) {
-      const left = count ? await memory.forget(scope, { dryRun: true }) : null;
-      return { ...forgets.state(scope), left };
-    },
+    ...{ method: "post", path: "/forget", reach: "scope" },
+    summary: "Delete everything for good, or with `dryRun` only count it; interrupted, the next call goes on",
+    body: z.strictObject({ dryRun: z.boolean().optional() }),
+    answer: forgotten,
+    call: ({ memory, whose, body, signal }) => memory.forget(whose.scope, { ...body, signal }),
   }),
 };
 

@@ -104,11 +104,11 @@ async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promis
  */
 export function guardedPool({ schema }: Database, client: RepeatedClient, place: CheckpointPlace) {
   const { scope, threadId, threadRef } = place;
-  const held = sql`select from ${schema}.thread t where t.id = ${threadRef} for share`;
+  const locking = sql`select from ${schema}.thread t where t.id = ${threadRef} for share`;
   const begin = async () => {
     await asTenant((scope ?? nobody).tenantId, () => client.begin());
     if (threadRef === null) return;
-    const { rowCount } = await client.query(held.text, held.values);
+    const { rowCount } = await client.query(locking.text, locking.values);
     if (rowCount === 0) throw threadForbidden(threadId);
   };
   return {

@@ -32,7 +32,7 @@ const mostAtOnce = 1_000;
  * says the config, as `findRunScope` reads it. A run that names nobody has the default scope's threads, or, without one, threads of nobody's. The same thread id in
  * another tenant is another thread. What is forgotten while a run is under way, the run does not write again.
  *
- * @throws MemoryError `THREAD_FORBIDDEN`, `THREAD_REQUIRED`, `SCOPE_REQUIRED` for an identity that cannot be;
+ * @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`, `SCOPE_REQUIRED` for an identity that cannot be;
  *   `DATABASE_UNAVAILABLE`, `DATABASE_ERROR`, `SETUP_REQUIRED` as every call.
  */
 export class OwnedPostgresSaver extends PostgresSaver {

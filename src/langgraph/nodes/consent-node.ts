@@ -5,7 +5,6 @@ import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
 import type { Scope } from "../../scope/scope.js";
-import { noteChannel } from "../run/consent-channel.js";
 import { checkOptions, continueOnError, type OnError, roundOptions } from "../run/node-options.js";
 import { runIdentity } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
@@ -20,22 +19,15 @@ import {
 export const answerMistakes: ReadonlySet<MemoryErrorCode> = new Set(["INVALID_INPUT", "NOT_FOUND"]);
 
 /** Somebody else decided meanwhile, or the time ran out: asking again would not help. */
-export const answeredTooLate: ReadonlySet<MemoryErrorCode> = new Set([
-  "CONSENT_DECIDED",
-  "CONSENT_EXPIRED",
-  "CONSENT_SUPERSEDED",
-]);
+export const answeredTooLate: ReadonlySet<MemoryErrorCode> = new Set(["WRONG_STATE"]);
 
 /** What an answer did; or what is wrong with it, for whoever answers. */
 type AnswerResult =
-  | {
-      readonly outcomes: readonly { id: string; outcome: string | undefined }[];
-      readonly postponed: readonly string[];
-    }
+  | { readonly outcomes: readonly { id: string; outcome: string | undefined }[] }
   | { readonly problem: string };
 
 /**
- * Does as `resumed` says, and lets those of `requests` rest that it does not decide. Doing it twice does no harm: the first
+ * Does as `resumed` says, and puts off those of `requests` that it leaves out. Doing it twice does no harm: the first
  * time counts.
  *
  * @param resumed an answer in any form that `readConsentAnswer` knows.
@@ -46,28 +38,28 @@ async function applyConsentAnswer(
 ): Promise<AnswerResult> {
   const parsed = readConsentAnswer(resumed, requests);
   if ("problem" in parsed) return parsed;
-  const decisions = parsed.decisions.filter(({ decision }) => decision !== "later");
+  const named = new Set(parsed.decisions.map(({ id }) => id));
+  const leftOut = requests
+    .filter(({ id }) => !named.has(id))
+    .map(({ id }) => ({ id, decision: "later" as const }));
   const results = [];
   // One after another: they take turns with their owner's lock anyway.
-  for (const decision of decisions) results.push(await decideOne(memory, scope, decision));
+  for (const decision of parsed.decisions) results.push(await decideOne(memory, scope, decision));
   const problems = results.flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) return { problem: problems.join("\n") };
-
-  const decided = new Set(decisions.map(({ id }) => id));
-  const postponed = requests.map(({ id }) => id).filter((id) => !decided.has(id));
-  if (postponed.length > 0) await memory.consents.postpone({ scope, ids: postponed });
-  return { outcomes: results.map(({ id, outcome }) => ({ id, outcome })), postponed };
+  for (const decision of leftOut) results.push(await decideOne(memory, scope, decision));
+  return { outcomes: results.map(({ id, outcome }) => ({ id, outcome })) };
 }
 
 async function decideOne(
   memory: Memory,
   scope: Scope,
-  { id, decision, value, text }: ConsentAnswer["decisions"][number],
+  decision: ConsentAnswer["decisions"][number],
 ): Promise<{ id: string; outcome?: string; problem?: string }> {
-  if (decision === "later") return { id };
-  const by = { actor: scope.userId ?? "user", via: "interrupt" } as const;
+  const { id } = decision;
   try {
-    const { status } = await memory.consents.decide({ scope, id, decision, value, text, ...by });
+    const by = { actor: scope.userId ?? "user", via: "interrupt" } as const;
+    const { status } = await memory.consents.decide({ scope, ...decision, ...by });
     return { id, outcome: status };
   } catch (error) {
     if (!MemoryError.is(error)) throw error;
@@ -118,9 +110,10 @@ export interface ConsentQuestion {
  * A node that asks the user, by an interrupt, about what waits for consent, and does as the answer says. It passes
  * where nothing waits. An answer that cannot be used is asked for again, with what is wrong with it.
  *
- * Resume with `new Command({ resume: { decisions: [{ id, decision: "approve" }] } })`, with "yes", or with what LangChain's
- * human-in-the-loop middleware takes (`{ decisions: [{ type: "approve" }] }`, in the order of the proposals). Needs a checkpointer; without one
- * nobody is asked, and the proposals wait on.
+ * Resume with `new Command({ resume: { decisions: [{ id, decision: "approve" }] } })`; with "approve", "refuse", "later", true
+ * or false for all of them; or with what LangChain's human-in-the-loop middleware and Agent Inbox give
+ * (`{ decisions: [{ type: "approve" }] }`, in the order of the proposals). Needs a checkpointer; without one nobody is
+ * asked, and the proposals wait on. Set `consent: { ask: "interrupt" }`, so that also what users plainly say waits.
  *
  * @throws MemoryError `INVALID_INPUT` for options that there are not.
  */
@@ -133,7 +126,6 @@ export function consentNode(memory: Memory, options: ConsentNodeOptions = {}) {
 export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNodeOptions) {
   return async (_state: unknown, config: LangGraphRunnableConfig): Promise<Record<string, never>> => {
     await continueOnError(memory, { node: "consent", onError }, config, async () => {
-      noteChannel(config, { asks: true });
       const { scope } = runIdentity(config, memory);
       // A node that was interrupted runs again from its start: the list may be another one by then, so answers go by id.
       const requests = await memory.consents.list({ scope, due: true, limit });
@@ -183,7 +175,7 @@ function questionOf(requests: readonly ConsentRequest[], problem: string | null)
 function requireCheckpointer(config: LangGraphRunnableConfig): void {
   if (config.configurable?.__pregel_checkpointer) return;
   throw new MemoryError(
-    "CHECKPOINTER_REQUIRED",
+    "INVALID_INPUT",
     "Asking for consent by an interrupt needs a checkpointer: compile({ checkpointer: memory.checkpointer() }).",
   );
 }

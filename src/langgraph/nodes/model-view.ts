@@ -91,7 +91,7 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled): Shown
   });
   const shortened = new Map(recalled.recent.map((message) => [message.id, message]));
   for (const id of shortened.keys()) if (!recalled.shortened.includes(id ?? "")) shortened.delete(id);
-  const held = new Set(said);
+  const saidMessages = new Set(said);
   const own = said.filter(isSystem);
   // A caller without a checkpointer sends the same instructions with every message.
   const known = new Set(own.map((message) => messageText(message)));
@@ -101,7 +101,7 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled): Shown
     instructions: [...own, ...others.map(asRecalled)],
     talk: talk
       .map((message) => shortened.get(message.id) ?? message)
-      .map((message) => (held.has(message) ? message : asRecalled(message))),
+      .map((message) => (saidMessages.has(message) ? message : asRecalled(message))),
   };
 }
 

@@ -3,10 +3,9 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import type { RecallInput } from "../../rounds/recall.js";
-import { answerOf, type Recalled } from "../../rounds/recalled.js";
+import type { Recalled } from "../../rounds/recalled.js";
 import { messageText } from "../../text/message-text.js";
 import { wayIn } from "../../way-in.js";
-import { type ConsentChannel, channelOf } from "../run/consent-channel.js";
 import {
   checkOptions,
   continueOnError,
@@ -17,7 +16,7 @@ import {
   roundOptions,
 } from "../run/node-options.js";
 import { type RunIdentity, runIdentity, runMode } from "../run/run-identity.js";
-import { noteShownConsents, streamEvent } from "../run/run-state.js";
+import { streamEvent } from "../run/run-state.js";
 import { type MemoryState, memoryKey, messagesOf, requireMemoryKey, toState } from "../run/state-fields.js";
 
 /** How a recall node behaves. */
@@ -28,7 +27,7 @@ export interface RecallNodeOptions<Key extends string = "messages">
 const optionsSchema = roundOptions.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKey);
 
 /** What a recall node puts into the state. Its messages are never there: the compiler looks for their key by them. */
-export type RecalledState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
+type RecalledState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
 
 /**
  * A recall node, for a state that has the messages under `Key`. In a graph whose state lacks that key or the one of
@@ -48,7 +47,7 @@ export type RecallNode<Key extends string = "messages"> = <Update = RecalledStat
  * The thread is the run's owner's from then on, if it was nobody's. One round trip, two after time travel; one more
  * on a new thread without `memory.checkpointer()`. Place it before the agent.
  *
- * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `THREAD_REQUIRED`,
+ * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  *   `THREAD_FORBIDDEN` whatever `onError` says.
  */
 export function recallNode<Key extends string = "messages">(
@@ -64,15 +63,10 @@ export function recallNode<Key extends string = "messages">(
   return node as unknown as RecallNode<NoInfer<Key>>;
 }
 
-/**
- * The same node, of a way in that has checked its options.
- *
- * @param channel how the user can be asked for consent. @default what is known of the run and of the memory's tools
- */
+/** The same node, of a way in that has checked its options. */
 export function recalling(
   memory: Memory,
   { onError, agent, memoryMode, messagesKey = "messages" }: RecallNodeOptions<string>,
-  channel: (config: LangGraphRunnableConfig) => ConsentChannel = (config) => channelOf(config, memory),
 ) {
   return async (
     state: Readonly<Record<string, unknown>>,
@@ -82,9 +76,8 @@ export function recalling(
     const messages = messagesOf(state, { messagesKey, config, node: "recallNode" });
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
       const identity = runIdentity(config, memory);
-      const { byAgent } = channel(config);
       const mode = runMode(config) ?? memoryMode;
-      const recalled = await recallForState(memory, identity, messages, { agent, mode, consents: byAgent });
+      const recalled = await recallForState(memory, identity, messages, { agent, mode });
       // Memory's own checkpointer has claimed the thread already.
       if (
         recalled.lastMessageId === null &&
@@ -92,7 +85,6 @@ export function recalling(
       ) {
         await wayIn(memory).claim(identity);
       }
-      noteShownConsents(config, recalled);
       streamRecalled(config, recalled);
       update = { [memoryKey]: toState({ ...recalled, brought: broughtTo(messages, recalled) }) };
     });
@@ -112,7 +104,7 @@ async function recallForState(
   memory: Memory,
   identity: RunIdentity,
   messages: readonly BaseMessage[],
-  reader: Pick<RecallInput, "agent" | "mode" | "consents">,
+  reader: Pick<RecallInput, "agent" | "mode">,
 ): Promise<Recalled> {
   // System messages stay in the state however old they are, so they tell nothing about its branch.
   const talk = messages.filter((message) => message.getType() !== "system");
@@ -135,9 +127,9 @@ function fits({ summary, leftOut, gap }: Recalled, talk: readonly BaseMessage[])
 
 /** Ids of the recalled messages that the state does not hold. */
 function broughtTo(state: readonly BaseMessage[], { recent, lastRound, gap }: Recalled): string[] {
-  const held = new Set(state.map(({ id }) => id));
+  const stateIds = new Set(state.map(({ id }) => id));
   return [...recent, ...lastRound, ...gap].flatMap(({ id }) =>
-    id === undefined || held.has(id) ? [] : [id],
+    id === undefined || stateIds.has(id) ? [] : [id],
   );
 }
 
@@ -148,7 +140,6 @@ function streamRecalled(config: LangGraphRunnableConfig, recalled: Recalled): vo
     ...{ summaryId: summary?.id ?? null, recentMessages: recent.length, gapMessages: gap.length },
     ...{ leftOutMessages: leftOut?.messages ?? 0, changes: changes.count },
     ...{ hits: hits.length, similarity: bestSimilarity(hits), leftOut: memories.leftOut },
-    ...{ path: answerOf(recalled)?.path },
     ...(memories.timedOut && { detail: "timeout" }),
   });
 }

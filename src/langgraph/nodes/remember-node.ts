@@ -4,7 +4,6 @@ import { withKeptId } from "../../conversation/record.js";
 import type { Memory } from "../../memory.js";
 import { saidInState, shownBy } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
-import { type ConsentChannel, channelOf } from "../run/consent-channel.js";
 import {
   checkOptions,
   continueOnError,
@@ -26,7 +25,7 @@ export interface RememberNodeOptions<Key extends string = "messages">
 const optionsSchema = roundOptions.pick({ session: true, onError: true, agent: true }).extend(messagesKey);
 
 /** What a remember node puts into the state. Its messages take out what was recalled and what a bounded session no longer keeps. */
-export type RememberedState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
+type RememberedState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
 
 /** A remember node, for a state that has the messages under `Key`. In a graph whose state lacks the key it does not compile. */
 export type RememberNode<Key extends string = "messages"> = <Update = RememberedState<Key>>(
@@ -50,37 +49,35 @@ export function rememberNode<Key extends string = "messages">(
   return remembering(memory, options) as unknown as RememberNode<NoInfer<Key>>;
 }
 
-/**
- * The same node, of a way in that has checked its options.
- *
- * @param channel how the user can be asked for consent. @default what is known of the run and of the memory's tools
- */
+/** The same node, of a way in that has checked its options. */
 export function remembering(
   memory: Memory,
   { session, onError, agent, messagesKey = "messages" }: RememberNodeOptions<string>,
-  channel: (config: LangGraphRunnableConfig) => ConsentChannel = (config) => channelOf(config, memory),
 ) {
   return async (
     state: MemoryState & Readonly<Record<string, unknown>>,
     config: LangGraphRunnableConfig,
   ): Promise<MemoryState & Record<string, unknown>> => {
     const recalled = fromState(state[memoryKey]);
-    const held = messagesOf(state, { messagesKey, config, node: "rememberNode" });
+    const inState = messagesOf(state, { messagesKey, config, node: "rememberNode" });
     let update: MemoryState & Record<string, unknown> = {};
     await continueOnError(memory, { node: "remember", onError }, config, async () => {
-      const said = held.flatMap((message) => saidInState(message, recalled) ?? []);
+      const said = inState.flatMap((message) => saidInState(message, recalled) ?? []);
       const { recorded, summary } = await memory.remember({
         ...runIdentity(config, memory),
         ...runOrigin(config, agent),
         messages: unrecorded(said, recalled).map(withKeptId),
-        asksConsent: channel(config).asks,
         ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
       });
       streamEvent(config, "remember", "ok", {
         recorded,
         summary: summary.started ? { id: summary.claim.summaryId, ...summary.window } : summary.reason,
       });
-      const messages = stateUpdate(held, said, session === "bounded" ? coveredMessages(said, recalled) : []);
+      const messages = stateUpdate(
+        inState,
+        said,
+        session === "bounded" ? coveredMessages(said, recalled) : [],
+      );
       update = { [memoryKey]: undefined, ...(messages.length > 0 && { [messagesKey]: messages }) };
     });
     return update;
@@ -89,15 +86,15 @@ export function remembering(
 
 /** What leaves the state: what was recalled and a node returned, and what is `covered`; and what is said otherwise there. */
 function stateUpdate(
-  held: readonly BaseMessage[],
+  inState: readonly BaseMessage[],
   said: readonly BaseMessage[],
   covered: readonly string[],
 ): BaseMessage[] {
   const kept = new Map(said.map((message) => [message.id, message]));
   for (const id of covered) kept.delete(id);
-  const ids = new Set(held.flatMap(({ id }) => id ?? []));
+  const ids = new Set(inState.flatMap(({ id }) => id ?? []));
   const gone = [...ids].filter((id) => !kept.has(id)).map((id) => new RemoveMessage({ id }));
-  const before = new Set(held);
+  const before = new Set(inState);
   return [...gone, ...[...kept.values()].filter((message) => !before.has(message))];
 }
 

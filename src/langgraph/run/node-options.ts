@@ -34,7 +34,7 @@ export interface RoundOptions {
    * name. @default no restriction; the run's `agent_id`
    */
   readonly agent?: string | undefined;
-  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default `retrieval.mode` */
+  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default "active" */
   readonly memoryMode?: RecallMode | undefined;
 }
 
@@ -60,7 +60,7 @@ export type NodeUpdate<Update, Needed extends string> = 0 extends 1 & Update
       : `The graph's state lacks the key ${Exclude<Needed, StateKeys<Update>>}: see recallNode and messagesKey`;
 
 /** The keys of an update, without the index signature that LangGraph adds to it. */
-export type StateKeys<Update> = keyof { [Key in keyof Update as string extends Key ? never : Key]: unknown };
+type StateKeys<Update> = keyof { [Key in keyof Update as string extends Key ? never : Key]: unknown };
 
 export const injectAsSchema = z.enum(["system", "user"]);
 
@@ -92,14 +92,12 @@ const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
   "CLOSED",
   "DATA_DIRECTORY_LOCKED",
   "INVALID_INPUT",
-  "LANGUAGE_DIFFERS",
   "PEER_MISSING",
   "PERMISSION_DENIED",
-  "SCHEMA_TOO_NEW",
+  "SCHEMA_DIFFERS",
   "SCOPE_REQUIRED",
   "SETUP_REQUIRED",
   "THREAD_FORBIDDEN",
-  "THREAD_REQUIRED",
 ]);
 
 /**

@@ -14,7 +14,7 @@ export interface RunIdentity {
   readonly threadId: string;
 }
 
-/** The scope and thread of a run. @throws MemoryError `SCOPE_REQUIRED` as `runScope` does, `THREAD_REQUIRED` */
+/** The scope and thread of a run. @throws MemoryError `SCOPE_REQUIRED` as `runScope` does, `INVALID_INPUT` */
 export function runIdentity(config: LangGraphRunnableConfig | undefined, memory: Memory): RunIdentity {
   return { scope: runScope(config, memory), threadId: parseThreadId(config?.configurable?.thread_id) };
 }

@@ -51,26 +51,6 @@ export function recalledByRun(memory: Memory) {
   };
 }
 
-/** Ids of the requests that the memory blocks of a run listed, in their order; one list for each block. */
-const shownConsents = keptByRun((): string[][] => []);
-
-/** Notes what an agent of the run is shown. */
-export function noteShownConsents(config: RunnableConfig, { consents }: Recalled): void {
-  shownConsents(config)?.push(consents.map(({ id }) => id));
-}
-
-/** Whether an agent of the run was shown the request, so that it was made before the run began to answer. */
-export function wasShown(config: RunnableConfig, id: string): boolean {
-  return shownConsents(config)?.some((list) => list.includes(id)) ?? false;
-}
-
-/** The request with that number, from 1; null where there is none, or where the run's agents were shown others by it. */
-export function shownAs(config: RunnableConfig, number: number): string | null {
-  const ids = new Set(shownConsents(config)?.map((list) => list[number - 1]));
-  const [id] = ids;
-  return ids.size === 1 && id !== undefined ? id : null;
-}
-
 /** What the nodes and tools of memory write to a run's stream, in its mode "custom". Never content. */
 export interface MemoryStreamEvent {
   /**

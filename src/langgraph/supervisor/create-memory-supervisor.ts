@@ -1,14 +1,51 @@
+import { randomUUID } from "node:crypto";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import type { StructuredToolInterface } from "@langchain/core/tools";
-import type { MessagesAnnotation, StateDefinition, StateGraph } from "@langchain/langgraph";
+import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
+import { type StructuredToolInterface, tool } from "@langchain/core/tools";
+import {
+  Annotation,
+  END,
+  type LangGraphRunnableConfig,
+  type MessagesAnnotation,
+  START,
+  type StateDefinition,
+  StateGraph,
+} from "@langchain/langgraph";
 import { z } from "zod";
+import { MemoryError, messageOf } from "../../errors.js";
 import type { Memory } from "../../memory.js";
 import { checkOptions } from "../run/node-options.js";
+import { taskId } from "../run/run-identity.js";
 import { memoryQueryTool } from "../tools/memory-query-tool.js";
-import { type WithMemoryOptions, withMemory, withMemoryOptions } from "../wrap/with-memory.js";
-import type { NamedSubagent, Subagent } from "./subagent.js";
-import { supervisorWithHandoffs } from "./supervisor-handoff.js";
-import { type Delegations, supervisorName, supervisorWithTools } from "./supervisor-tools.js";
+import type { LooseGraph } from "../wrap/agent-graph.js";
+import {
+  type CompiledAgent,
+  type CreatedAgent,
+  type WithMemoryOptions,
+  withMemory,
+  withMemoryOptions,
+} from "../wrap/with-memory.js";
+
+/** What to make a subagent of with `createAgent`; it also gets `memory_query`, unless it has a tool of that name. */
+export interface SubagentDefinition {
+  readonly tools?: readonly StructuredToolInterface[];
+  /** Its instructions. */
+  readonly prompt?: string;
+  /** @default the supervisor's model */
+  readonly model?: BaseChatModel;
+}
+
+/** A compiled graph with `messages` in its state, what `createAgent` returns, or what to make an agent of. */
+export type Subagent = CompiledAgent | CreatedAgent<object> | SubagentDefinition;
+
+/** A subagent as the supervisor knows it. */
+interface NamedSubagent {
+  /** Letters, digits, `_` and `-`: it is the name of the tool that gives it a task. */
+  readonly name: string;
+  /** What it is good for; the supervisor's model reads this. */
+  readonly description: string;
+  readonly agent: Subagent;
+}
 
 /** How to create a supervisor. */
 export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent" | "messagesKey"> {
@@ -26,46 +63,43 @@ export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent"
   /** The supervisor's instructions, in place of the default ones. */
   readonly prompt?: string;
   /**
-   * "handoff": subagents are nodes beside the supervisor, by `@langchain/langgraph-supervisor`. "tools": they
-   * are tools of an agent made by `langchain`. Each mode needs its package installed. @default "handoff"
-   */
-  readonly mode?: "handoff" | "tools";
-  /**
    * "recorded": tool calls and their results are part of the conversation, so the supervisor remembers what it
-   * delegated. "hidden": only the user's message and the final answer are; the rest stays in the checkpoints
-   * of the supervisor's subgraph. @default "recorded"
+   * delegated. "hidden": only the user's message and the final answer are. @default "recorded"
    */
-  readonly delegations?: Delegations;
-  /**
-   * Whether the supervisor, and each subagent that is not a graph yet, gets the tool `memory_query`, bound to its
-   * own name: "supervisor", "planner", … . Their models must then be able to call tools. Who brings a tool of
-   * that name keeps it. @default true
-   */
-  readonly memoryTools?: boolean;
+  readonly delegations?: "recorded" | "hidden";
 }
 
+const isObject = (value: unknown) => typeof value === "object" && value !== null;
+const chatModel = z.custom<BaseChatModel>(isObject, "must be a chat model");
+const toolList = z.array(z.custom<StructuredToolInterface>(isObject, "must be a tool"));
+
+/** A graph is checked when it is used: any object with `invoke` passes here. */
+const subagentSchema = z.union([
+  z.custom<CompiledAgent>((value) => isObject(value) && "invoke" in (value as object)),
+  z.strictObject({ tools: toolList.optional(), prompt: z.string().optional(), model: chatModel.optional() }),
+]);
+
+/** Also names of state keys, which LangGraph refuses as names of nodes. */
+const takenNames = ["supervisor", "memory_query", "messages", "structuredResponse", "to", "task", "result"];
+
+/** Providers allow tool names of 64 characters. */
+const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
+
+const subagentName = z.string().refine((name) => namePattern.test(name) && !takenNames.includes(name), {
+  error: `must be 1 to 64 letters, digits, "_" or "-", and none of ${takenNames.join(", ")}`,
+});
+
 const supervisorOptions = withMemoryOptions.omit({ agent: true, messagesKey: true }).extend({
-  model: z.custom<BaseChatModel>(
-    (value) => typeof value === "object" && value !== null,
-    "must be a chat model",
-  ),
-  memory: z.unknown().optional(),
-  planner: z.unknown().optional(),
-  executor: z.unknown().optional(),
+  model: chatModel,
+  memory: z.unknown(),
+  planner: subagentSchema.optional(),
+  executor: subagentSchema.optional(),
   agents: z
-    .array(
-      z.strictObject({
-        name: z.unknown().optional(),
-        description: z.string(),
-        agent: z.unknown().optional(),
-      }),
-    )
+    .array(z.strictObject({ name: subagentName, description: z.string(), agent: subagentSchema }))
     .optional(),
-  tools: z.array(z.unknown()).optional(),
+  tools: toolList.optional(),
   prompt: z.string().optional(),
-  mode: z.enum(["handoff", "tools"]).optional(),
   delegations: z.enum(["recorded", "hidden"]).optional(),
-  memoryTools: z.boolean().optional(),
 });
 
 /** A supervisor's graph, not compiled yet. */
@@ -88,10 +122,10 @@ const executorPrompt = "Carry out the task and report the result in a few senten
 
 /**
  * A supervisor with memory, a planner and an executor: an uncompiled graph recall → supervisor → remember, to
- * compile with a checkpointer.
+ * compile with a checkpointer. The supervisor is an agent of `createAgent` with one tool for each subagent.
  *
  * The supervisor is shown the summary, what came after it, and the current message. A subagent is shown its
- * task and nothing else of the conversation; only its last message comes back.
+ * task and nothing else of the conversation; only its last message comes back. One that fails answers with the error.
  *
  * Where allowlists are configured, each reads the categories of its own: "supervisor", "planner", "executor", and
  * the names of the others. See `readableCategories` for what all of them read.
@@ -101,35 +135,153 @@ const executorPrompt = "Carry out the task and report the result in a few senten
  * const supervisor = await createMemorySupervisor({ model, memory });
  * const graph = supervisor.compile({ checkpointer: memory.checkpointer() });
  * ```
- * @throws MemoryError `PEER_MISSING` naming the package to install (`@langchain/langgraph-supervisor`); `INVALID_INPUT` for a subagent that is no
- *   agent, or whose name cannot be used, and for options that there are not.
+ * @throws MemoryError `PEER_MISSING` without the package `langchain`; `INVALID_INPUT` for a subagent that is no
+ *   agent, a name that cannot be used, and unknown options.
  */
 export async function createMemorySupervisor(options: MemorySupervisorOptions): Promise<MemorySupervisor> {
   checkOptions(options?.memory, supervisorOptions, options, "createMemorySupervisor");
-  const { model, memory, agents = [], tools = [], ...given } = options;
-  const {
-    planner = { prompt: plannerPrompt },
-    executor = { prompt: executorPrompt, tools },
-    ...others
-  } = given;
-  const { prompt = defaultPrompt, mode, delegations = "recorded", memoryTools = true, ...round } = others;
-  const build = mode === "tools" ? supervisorWithTools : supervisorWithHandoffs;
-  const toolsOf = (agent: string, own: readonly StructuredToolInterface[]) => {
+  const { model, memory, agents = [], tools = [], planner, executor, ...given } = options;
+  const { prompt = defaultPrompt, delegations, ...round } = given;
+  const { createAgent, createMiddleware } = await loadLangchain();
+
+  const toolsOf = (agent: string, own: readonly StructuredToolInterface[] = []) => {
     const query = memoryQueryTool(memory, { agent });
-    const asks = memoryTools && !own.some(({ name }) => name === query.name);
-    return asks ? [...own, query] : [...own];
+    return own.some(({ name }) => name === query.name) ? [...own] : [...own, query];
   };
-  const supervisor = await build({
+  const graphOf = ({ name, agent }: NamedSubagent): SubagentGraph => {
+    if ("invoke" in agent) return requireMessages(name, "graph" in agent ? agent.graph : agent);
+    const settings = { name, model: agent.model ?? model, tools: toolsOf(name, agent.tools) };
+    const created = createAgent(
+      agent.prompt === undefined ? settings : { ...settings, systemPrompt: agent.prompt },
+    );
+    return created.graph as unknown as SubagentGraph;
+  };
+  const subagents: NamedSubagent[] = [
+    {
+      name: "planner",
+      description: "Turns a goal into a short list of steps.",
+      agent: planner ?? { prompt: plannerPrompt },
+    },
+    {
+      name: "executor",
+      description: "Carries out one step and reports the result.",
+      agent: executor ?? { prompt: executorPrompt, tools },
+    },
+    ...agents,
+  ];
+  requireDistinct(subagents);
+  const team = teamGraph(subagents.map((subagent) => [subagent.name, graphOf(subagent)]));
+  const hide = createMiddleware({ name: "hide_delegations", afterAgent: removeDelegations });
+  const { graph } = createAgent({
+    name: "supervisor",
     model,
-    tools,
-    toolsOf,
-    prompt,
-    delegations,
-    subagents: [
-      { name: "planner", description: "Turns a goal into a short list of steps.", agent: planner },
-      { name: "executor", description: "Carries out one step and reports the result.", agent: executor },
-      ...agents,
-    ],
+    systemPrompt: prompt,
+    tools: toolsOf("supervisor", [...tools, ...subagents.map((subagent) => taskTool(subagent, team))]),
+    middleware: delegations === "hidden" ? [hide] : [],
   });
-  return withMemory(supervisor, memory, { ...round, agent: supervisorName });
+  // LangGraph cannot know what a node runs inside its tools; told so, it shows it in Studio and in state snapshots.
+  // On the builder, which `withMemory` compiles anew.
+  const { builder } = graph as unknown as { builder: { nodes: { tools: { subgraphs?: unknown[] } } } };
+  builder.nodes.tools.subgraphs = [team];
+  return withMemory(graph as unknown as CompiledAgent, memory, {
+    ...round,
+    agent: "supervisor",
+  }) as MemorySupervisor;
+}
+
+/**
+ * Loaded with `import`, never `require`: the package ships a CommonJS copy too, and it brings a second LangGraph
+ * with classes of its own, which the graphs made here would not recognise.
+ */
+async function loadLangchain() {
+  try {
+    return await import("langchain");
+  } catch (cause) {
+    const message =
+      "createMemorySupervisor needs langchain, which cannot be loaded: run `npm install langchain`.";
+    throw new MemoryError("PEER_MISSING", `${message} (${messageOf(cause)})`, { cause });
+  }
+}
+
+interface SubagentGraph {
+  invoke(
+    input: { messages: BaseMessage[] },
+    config: LangGraphRunnableConfig,
+  ): Promise<{ messages: BaseMessage[] }>;
+}
+
+function requireMessages(name: string, graph: object): SubagentGraph {
+  const { builder } = graph as { builder?: { channels?: object } };
+  if (builder?.channels && "messages" in builder.channels) return graph as SubagentGraph;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `The subagent "${name}" must be a compiled graph with \`messages\` in its state, the result of createAgent, ` +
+      "or { tools, prompt, model }.",
+  );
+}
+
+function requireDistinct(subagents: readonly NamedSubagent[]): void {
+  const names = subagents.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined)
+    throw new MemoryError("INVALID_INPUT", `Two subagents are named "${twice}": rename one.`);
+}
+
+const TeamState = Annotation.Root({
+  to: Annotation<string>,
+  task: Annotation<string>,
+  result: Annotation<string>,
+});
+
+interface TeamGraph {
+  invoke(input: { to: string; task: string }, config: LangGraphRunnableConfig): Promise<{ result: string }>;
+}
+
+/** All subagents in one graph, each a node, so that streams and Studio name the one at work. */
+function teamGraph(subagents: readonly (readonly [name: string, graph: SubagentGraph])[]): TeamGraph {
+  const team = new StateGraph(TeamState) as unknown as LooseGraph;
+  for (const [name, graph] of subagents) {
+    const work = async ({ task }: typeof TeamState.State, config: LangGraphRunnableConfig) => {
+      const message = new HumanMessage({ content: task, id: `${taskId}${randomUUID()}` });
+      const { messages } = await graph.invoke({ messages: [message] }, config);
+      return { result: messages.at(-1)?.text.trim() || `(${name} finished without an answer.)` };
+    };
+    team.addNode(name, work, { subgraphs: [graph] }).addEdge(name, END);
+  }
+  const names = subagents.map(([name]) => name);
+  team.addConditionalEdges(START, ({ to }: typeof TeamState.State) => to, names);
+  return team.compile({ name: "team" }) as TeamGraph;
+}
+
+const taskSchema = z.object({
+  task: z
+    .string()
+    .min(1)
+    .describe("The whole task, in full sentences, with every fact from the conversation that it takes."),
+});
+
+function taskTool({ name, description }: NamedSubagent, team: TeamGraph): StructuredToolInterface {
+  return tool(
+    async ({ task }, config: LangGraphRunnableConfig) =>
+      (await team.invoke({ to: name, task }, config)).result,
+    {
+      name,
+      description: `${description} ${name} sees nothing of this conversation, only \`task\`.`,
+      schema: taskSchema,
+    },
+  );
+}
+
+/** Removes the tool calls and tool results of the last round: the question and the answer stay. */
+function removeDelegations({ messages }: { messages: BaseMessage[] }): { messages: RemoveMessage[] } {
+  const asked = messages.findLastIndex((message) => message.getType() === "human");
+  return {
+    messages: messages
+      .slice(asked + 1)
+      .filter(
+        (message) =>
+          message.getType() === "tool" || (AIMessage.isInstance(message) && message.tool_calls?.length),
+      )
+      .flatMap(({ id }) => (id === undefined ? [] : [new RemoveMessage({ id })])),
+  };
 }

@@ -1,23 +1,17 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
-import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
-import { consentLine } from "../../consents/consent-lines.rule.js";
+import { consentLine, shortestId } from "../../consents/consent-lines.rule.js";
 import { MemoryError } from "../../errors.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
+import type { Scope, ThreadAddress } from "../../scope/scope.js";
+import { normalForm } from "../../text/normal-value.js";
+import { clipped } from "../../text/storable-text.js";
 import { wayIn } from "../../way-in.js";
 import { answeredTooLate, answerMistakes } from "../nodes/consent-node.js";
-import { consentCall, noteConsentTool } from "../run/consent-channel.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
-import { shownAs, wasShown } from "../run/run-state.js";
-import { currentUserWords, memoryTool, toolMessages } from "./memory-tool.js";
-
-/** How a consent tool is bound. */
-export interface ConsentToolOptions {
-  /** Name on the wire. @default "memory_consent" */
-  readonly name?: string;
-}
+import { currentUserWords, memoryTool, toolMessages, type UserWords } from "./memory-tool.js";
 
 const optionsSchema = z.strictObject({ name: z.string().optional() });
 
@@ -25,46 +19,50 @@ const argumentsSchema = z.object({
   proposal: z
     .string()
     .min(1)
-    .describe('Which proposal: its number in the memory block ("1"), or its id, the letters in brackets.'),
-  decision: z.enum(["approve", "refuse"]).describe("What the user said to it."),
+    .describe("The letters in front of the proposal in the memory block, or its id."),
+  decision: z.enum(["approve", "refuse", "later"]).describe("What the user said to it."),
   quote: z
     .string()
     .min(1)
     .max(2_000)
-    .describe("The user's exact words that say so, from the user's own message."),
+    .describe("The whole sentence of the user's latest message that says so."),
 });
 
 /**
- * The tool that an agent calls when the user plainly agreed to, or refused, what waits for consent.
+ * The tool that an agent calls once the user has answered a question about what waits for consent; for chats that cannot
+ * show an interrupt. Set `consent: { ask: "tool" }`, so that the agent is told what waits.
  *
- * Whose proposals these are is fixed by the run. The quote must stand in a message that the user wrote after the
- * proposal was made; what assistants and tools say is no evidence. Refusals are messages that the model can act on.
+ * Whose proposals these are is fixed by the run. The quote must be a whole sentence of the user's latest message, which
+ * must come after an answer of the assistant that the proposal is older than. The audit trail keeps both.
  *
- * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
+ * @param options.name on the wire. @default "memory_consent"
+ * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for unknown options.
  */
-export function consentTool(memory: Memory, options: ConsentToolOptions = {}): DynamicStructuredTool {
+export function consentTool(memory: Memory, options: { readonly name?: string } = {}): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "consentTool");
-  noteConsentTool(memory);
   return memoryTool({
     name: options.name ?? "memory_consent",
-    call: consentCall,
     description:
       'Records what the user decided about a proposal under "Waiting for the User\'s Consent" in the memory block. ' +
-      "Call it only when the user plainly said yes or no to that proposal, after being asked about it. Never call it " +
-      "for silence, for a change of subject, or for what you or a tool said.",
+      "Call it only when the user plainly answered after being asked about that proposal. Never call it for silence, " +
+      "for a change of subject, or for what you or a tool said.",
     schema: argumentsSchema,
     refusals: new Set([...answerMistakes, ...answeredTooLate]),
     async answer({ proposal, decision, quote }, config) {
-      const { id } = await findProposal(memory, proposal, config);
-      const decided = await memory.consents.acknowledge({
-        ...runIdentity(config, memory),
-        ...{ id, decision, quote },
-        said: currentUserWords(toolMessages(config)),
-        shown: wasShown(config, id),
-      });
-      return decided.status === "approved"
-        ? `Remembered with the user's consent: ${decided.text}`
-        : `The user refused; this is not remembered and not to be asked again: ${consentLine(decided)}`;
+      const { scope, threadId } = runIdentity(config, memory);
+      const request = await findProposal(memory, scope, proposal);
+      const said = currentUserWords(toolMessages(config)).at(-1);
+      const isAnswered = said && (await isAnswer(memory, { scope, threadId }, request, said));
+      if (!isAnswered) throw invalid("The user has not answered yet: ask about it, and wait for the answer.");
+      const sentence = wholeSentence(said.text, quote);
+      if (sentence === null)
+        throw invalid(`The user's latest message has no sentence "${clipped(quote, 200)}".`);
+      const evidence = { quote: sentence, message: said.text, threadId, messageId: said.messageId };
+      const by = { actor: scope.userId ?? "user", via: "chat", evidence } as const;
+      const decided = await memory.consents.decide({ scope, id: request.id, decision, ...by });
+      if (decision === "later") return `Put off for a day: ${consentLine(decided)}`;
+      if (decision === "approve") return `Remembered with the user's consent: ${decided.text}`;
+      return `The user refused; this is not remembered and not to be asked again: ${consentLine(decided)}`;
     },
     async refused({ code, message }, config) {
       const event = { step: "tool", op: "approve", status: "error", detail: code } as const;
@@ -74,28 +72,48 @@ export function consentTool(memory: Memory, options: ConsentToolOptions = {}): D
   });
 }
 
-/** Shorter beginnings of an id could mean another one. */
-const shortestId = 8;
-
-/** The proposal that a model means. @throws MemoryError `NOT_FOUND` with a list of what waits */
-async function findProposal(
-  memory: Memory,
-  named: string,
-  config: LangGraphRunnableConfig,
-): Promise<Pick<ConsentRequest, "id">> {
-  const wanted = named
-    .trim()
-    .toLowerCase()
-    .replace(/^[#(]+|\)+$/g, "");
-  const numbered = /^\d{1,2}$/.test(wanted) ? shownAs(config, Number(wanted)) : null;
-  if (numbered !== null) return { id: numbered };
-  const { scope } = runIdentity(config, memory);
+/** @throws MemoryError `NOT_FOUND` with a list of what waits */
+async function findProposal(memory: Memory, scope: Scope, named: string): Promise<ConsentRequest> {
+  const wanted = named.trim().toLowerCase();
   const waiting = await memory.consents.list({ scope, rule: "consent", limit: 1_000 });
-  const fitting = waiting.filter(({ id }) => wanted.length >= shortestId && id.startsWith(wanted));
-  if (fitting.length === 1 && fitting[0]) return fitting[0];
+  const [found, other] = waiting.filter(({ id }) => wanted.length >= shortestId && id.startsWith(wanted));
+  if (found && !other) return found;
   const list = waiting.slice(0, 10).map((request) => `${request.id}: ${consentLine(request)}`);
-  throw new MemoryError(
-    "NOT_FOUND",
-    `No proposal "${named}" waits for consent. ${list.length > 0 ? `These do:\n${list.join("\n")}` : "None does."}`,
-  );
+  const these = list.length > 0 ? `These do:\n${list.join("\n")}` : "None does.";
+  throw new MemoryError("NOT_FOUND", `No proposal "${clipped(named, 100)}" waits for consent. ${these}`);
 }
+
+/** Whether the assistant has spoken since the request was made, and the user after that. */
+async function isAnswer(
+  memory: Memory,
+  thread: ThreadAddress,
+  { createdAt }: ConsentRequest,
+  { messageId }: UserWords,
+): Promise<boolean> {
+  const recorded = await memory.threads.messages({ ...thread, limit: 100, mostCharacters: 1 });
+  const asked = recorded.findIndex(({ role, saidAt }) => role === "assistant" && saidAt > createdAt);
+  const place = recorded.findIndex((message) => message.messageId === messageId);
+  // What is not recorded yet was said last.
+  return asked >= 0 && (place < 0 || place > asked);
+}
+
+/** Longer messages are essays, and no answers. */
+const mostCharacters = 4_000;
+
+/** The sentence of `message` that `quote` is, or all of it; null where it is a part, a question, or not there. */
+function wholeSentence(message: string, quote: string): string | null {
+  if (message.length > mostCharacters) return null;
+  const sentences = [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(message)];
+  const wanted = wordsIn(quote);
+  const found = [{ segment: message }, ...sentences].find(
+    ({ segment }) => wordsIn(segment) === wanted,
+  )?.segment;
+  return wanted === "" || found === undefined || /[?？؟]/.test(found) ? null : found.trim();
+}
+
+function wordsIn(text: string): string {
+  const plain = normalForm(text, "NFKC").toLowerCase();
+  return plain.replace(/[^\p{L}\p{M}\p{N}\p{S}]+/gu, " ").trim();
+}
+
+const invalid = (message: string) => new MemoryError("INVALID_INPUT", message);

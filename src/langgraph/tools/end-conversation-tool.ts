@@ -39,7 +39,6 @@ export function endConversationTool(
   checkOptions(memory, optionsSchema, options, "endConversationTool");
   return memoryTool({
     name: options.name ?? "end_conversation",
-    call: "memory.threads.end",
     description:
       "Ends this conversation. Call it when the user says goodbye, or has nothing more to ask and what they came for is " +
       "done; then answer with a short goodbye. Never call it while a question is open.",

@@ -7,16 +7,14 @@ import { sharedWords } from "../../memories/guard/decide-proposal.rule.js";
 import { categoryMeant, readableCategories } from "../../memories/item/category.rule.js";
 import type { MemoryDraft, MemoryItem } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
+import type { Scope } from "../../scope/scope.js";
 import { asksToForget } from "../../text/asks-to-forget.js";
-import { comesBesides } from "../../text/comes-besides.js";
 import { findQuote } from "../../text/find-quote.js";
 import { messageText } from "../../text/message-text.js";
-import { plainWords } from "../../text/plain-words.js";
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
-import { channelOf } from "../run/consent-channel.js";
+import { clipped } from "../../text/storable-text.js";
 import { checkOptions, roundOptions } from "../run/node-options.js";
 import { isDelegated, runIdentity, runOrigin } from "../run/run-identity.js";
-import { findManaged, type ManagedBy } from "./find-managed.js";
 import { currentUserWords, memoryTool, toolMessages } from "./memory-tool.js";
 
 /** How a tool for changing memory is bound. */
@@ -34,9 +32,9 @@ const argumentsSchema = z.object({
   memory: z
     .string()
     .min(1)
-    .max(2_000)
+    .max(100)
     .nullish()
-    .describe("For update and forget: the id of the memory, or words that fit it alone."),
+    .describe("For update and forget: the id of the memory, as memory_query gives it."),
   text: z
     .string()
     .min(1)
@@ -64,10 +62,9 @@ type Arguments = z.output<typeof argumentsSchema>;
 const refusals: ReadonlySet<MemoryErrorCode> = new Set([
   "CATEGORY_DENIED",
   "CONSENT_REQUIRED",
-  "DUPLICATE_MEMORY",
+  "CONFLICT",
   "INVALID_INPUT",
   "NOT_FOUND",
-  "SLOT_TAKEN",
   "STALE_REVISION",
   "WRONG_STATE",
 ]);
@@ -95,7 +92,6 @@ export function memoryManageTool(
   const categories = readableCategories(memory.policy, agent ?? null);
   return memoryTool({
     name: options.name ?? "memory_manage",
-    call: "memory.manage",
     description:
       "Changes long-term memory about this user: adds, updates or forgets one memory. Call it when the user asks to " +
       "remember, correct or forget something. What users say in passing is remembered by itself. " +
@@ -111,9 +107,15 @@ export function memoryManageTool(
   });
 }
 
-type Call = ManagedBy & { readonly config: LangGraphRunnableConfig; readonly threadId: string };
-
-type Outcome = Awaited<ReturnType<Memory["memories"]["add"]>>[number];
+interface Call {
+  readonly memory: Memory;
+  readonly scope: Scope;
+  readonly threadId: string;
+  readonly agent: string | undefined;
+  /** Which the agent may read. */
+  readonly categories: ReadonlySet<string>;
+  readonly config: LangGraphRunnableConfig;
+}
 
 async function add(call: Call, input: Arguments): Promise<string> {
   const { memory, categories } = call;
@@ -127,23 +129,11 @@ async function add(call: Call, input: Arguments): Promise<string> {
   }
   const { key, value, quote } = input;
   const text = required(input.text, "text");
-  const slot = isBesides(text, quote) ? {} : { ...(key && { key }), ...(value && { value }) };
-  return write(call, { category, ...slot, text }, quote);
-}
-
-/** Whether it comes besides what is known, and so ends nothing: it is a statement of its own, whatever the model calls it. */
-function isBesides(text: string, quote: string | null | undefined): boolean {
-  return comesBesides(text) || comesBesides(quote ?? "");
-}
-
-/** Whether `text` says all that is known, or is only another thing that was besides: then nothing is lost with the old words. */
-function holds(text: string, known: MemoryItem): boolean {
-  const said = new Set(wordsIn(text));
-  return comesBesides(known.text) || wordsIn(known.value ?? known.text).every((word) => said.has(word));
-}
-
-function wordsIn(text: string): string[] {
-  return plainWords(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  return write(
+    call,
+    { category, ...(key && { key }), ...(value && { value }), text },
+    usersWords(call, quote),
+  );
 }
 
 async function update(call: Call, input: Arguments): Promise<string> {
@@ -152,63 +142,66 @@ async function update(call: Call, input: Arguments): Promise<string> {
   const quote = usersWords(call, input.quote);
   if (quote === null && isVouchedFor(known)) throw needsWords(known, "change it");
   const { id, key, category, revision } = known;
-  if (isBesides(text, quote) && !holds(text, known)) return write(call, { category, text }, input.quote);
   if (key !== null) {
     const { value } = input;
-    return write(
-      call,
-      { category, key, text, ...(value && { value }), correction: quote !== null },
-      input.quote,
-    );
+    return write(call, { category, key, text, ...(value && { value }), correction: quote !== null }, quote);
   }
   // A user's memory holds orders of the user: no others may come to stand there.
   if (!isOwnWord(text, quote) && readsAsInstruction(text)) {
-    throw new MemoryError("INVALID_INPUT", "That text reads as instructions that the user did not give.");
+    throw invalid("That text reads as instructions that the user did not give.");
   }
-  const changed = await call.memory.memories.update(
-    id,
-    { text },
-    { ...access(call, quote), ifRevision: revision },
-  );
+  const how = { ...access(call, quote), ifRevision: revision };
+  const changed = await call.memory.memories.update(id, { text }, how);
   return `Updated: ${changed.text} (${id})`;
 }
 
 async function forget(call: Call, input: Arguments): Promise<string> {
-  const said = lastWords(call.config);
-  if (said.some((text) => asksToForget(text) === "all")) {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      "Everything is forgotten by the operator of this application only, not by this tool. Tell the user so.",
-    );
-  }
   const known = await findManaged(call, required(input.memory, "memory"));
   const quote = usersWords(call, input.quote);
   if (quote === null && isVouchedFor(known)) throw needsWords(known, "forget it");
-  if (isVouchedFor(known) && !said.some((text) => asksToForget(text) === "some")) throw needsRequest(known);
+  if (isVouchedFor(known) && !lastWords(call.config).some((text) => asksToForget(text) !== null)) {
+    throw invalid(
+      `"${known.text}" is the user's own word, and no request to forget or delete it was seen in the user's latest ` +
+        "message. Ask the user to write it in plain words, such as: please forget that.",
+    );
+  }
   const { id, text, revision } = known;
   await call.memory.memories.remove(id, { ...access(call, quote), ifRevision: revision });
   return `Forgotten: ${text} (${id}). It can be restored for a while.`;
 }
 
-/** Writes `draft` as the user's word where `quote` is found, else as the agent's. */
-async function write(call: Call, draft: MemoryDraft, quoted: string | null | undefined): Promise<string> {
+/**
+ * The active memory with that id. Only what the agent may read, and what is the user's own where the run has a user.
+ *
+ * @throws MemoryError `NOT_FOUND`
+ */
+async function findManaged({ memory, scope, categories }: Call, named: string): Promise<MemoryItem> {
+  const id = named.trim();
+  const found = await memory.memories.get(id, { scope });
+  const isOwn = scope.userId === undefined || found?.scope.userId === scope.userId;
+  if (found?.state === "active" && categories.has(found.category) && isOwn) return found;
+  throw new MemoryError(
+    "NOT_FOUND",
+    `There is no memory "${clipped(id, 100)}" that you can change: ask memory_query for its id.`,
+  );
+}
+
+/** Writes `draft` as the user's word where there is a `quote`, else as the agent's. */
+async function write(call: Call, draft: MemoryDraft, quote: string | null): Promise<string> {
   const { memory, config, agent, threadId } = call;
-  const quote = usersWords(call, quoted);
   const isUsers = isOwnWord(draft.text, quote);
   const origin = isUsers ? "user" : "assistant";
   const source = isUsers && quote !== null ? { source: { threadId, seqs: [], quote } } : {};
   const [outcome] = await memory.memories.add(
     { ...draft, ...runOrigin(config, agent), ...source, origin, role: origin },
-    { ...access(call, null), asksConsent: channelOf(config, memory).asks },
+    access(call, null),
   );
-  return told(outcome as Outcome, draft.text, channelOf(config, memory).byAgent);
+  return told(outcome as Outcome, draft.text);
 }
 
-function told(
-  { outcome, id, consentId, problems, trimmed = "" }: Outcome,
-  text: string,
-  byAgent: boolean,
-): string {
+type Outcome = Awaited<ReturnType<Memory["memories"]["add"]>>[number];
+
+function told({ outcome, id, consentId, problems, trimmed = "" }: Outcome, text: string): string {
   switch (outcome) {
     case "created":
     case "updated":
@@ -221,9 +214,7 @@ function told(
     case "kept":
       return "Not changed: what is known is believed more. Ask the user, and quote the answer.";
     case "proposed":
-      return byAgent
-        ? `Not remembered yet: it waits for the user's consent as ${consentId}. Ask the user.`
-        : "Not remembered yet: it waits until a person has agreed, or until it is said again.";
+      return `Not remembered yet: it waits as ${consentId}, until the user has agreed, or until it is said again.`;
     case "refused":
       return "Not remembered: the user refused it not long ago. Do not ask again.";
     case "quarantined":
@@ -242,8 +233,7 @@ function usersWords({ config }: Call, quote: string | null | undefined): string 
   if (quote == null) return null;
   const found = currentUserWords(toolMessages(config)).flatMap(({ text }) => findQuote(text, quote) ?? []);
   if (found[0] !== undefined) return found[0];
-  throw new MemoryError(
-    "INVALID_INPUT",
+  throw invalid(
     `The user's latest message does not say "${quote}". Quote it exactly, or leave \`quote\` out.`,
   );
 }
@@ -271,21 +261,14 @@ function isVouchedFor({ trust }: MemoryItem): boolean {
 }
 
 function needsWords({ text }: MemoryItem, what: string): MemoryError {
-  return new MemoryError(
-    "INVALID_INPUT",
+  return invalid(
     `"${text}" is the user's own word. To ${what}, give the words of the user's latest message that ask for it as \`quote\`.`,
-  );
-}
-
-function needsRequest({ text }: MemoryItem): MemoryError {
-  return new MemoryError(
-    "INVALID_INPUT",
-    `"${text}" is the user's own word, and no request to forget or delete it was seen in the user's latest message. Ask the ` +
-      "user to write it in plain words, such as: please forget that.",
   );
 }
 
 function required(value: string | null | undefined, name: string): string {
   if (value) return value;
-  throw new MemoryError("INVALID_INPUT", `\`${name}\` is needed for this action.`);
+  throw invalid(`\`${name}\` is needed for this action.`);
 }
+
+const invalid = (message: string) => new MemoryError("INVALID_INPUT", message);

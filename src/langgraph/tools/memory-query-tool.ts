@@ -85,7 +85,6 @@ export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions 
     });
   return memoryTool({
     name: options.name ?? "memory_query",
-    call: "memory.query",
     description: description(categories),
     schema: argumentsSchema,
     refusals: new Set(["CATEGORY_DENIED", "INVALID_INPUT"]),

@@ -15,8 +15,6 @@ interface MemoryTool<Schema extends z.ZodObject> {
   readonly description: string;
   /** Arguments that it does not know are refused; of a loose one `answer` refuses them. */
   readonly schema: Schema;
-  /** The call of memory that it stands for: "memory.query". */
-  readonly call: string;
   /** What a model can do something about, or do without. Other errors fail the tool's call. */
   readonly refusals: ReadonlySet<MemoryErrorCode>;
   answer(input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string>;
@@ -32,7 +30,7 @@ interface MemoryTool<Schema extends z.ZodObject> {
 export function memoryTool<Schema extends z.ZodObject>(
   definition: MemoryTool<Schema>,
 ): DynamicStructuredTool {
-  const { name, description, schema, call, refusals } = definition;
+  const { name, description, schema, refusals } = definition;
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
     throw new MemoryError(
       "INVALID_INPUT",
@@ -59,7 +57,7 @@ export function memoryTool<Schema extends z.ZodObject>(
   };
   // LangChain leaves out what a schema does not know, and models misspell as people do.
   const wire = isLoose ? schema : schema.loose().meta(noOthers);
-  const settings = { name, description, schema: wire, metadata: { memoryTool: call } };
+  const settings = { name, description, schema: wire };
   return tool(run as never, settings) as unknown as DynamicStructuredTool;
 }
 

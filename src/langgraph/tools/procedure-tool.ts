@@ -38,7 +38,6 @@ export function procedureTool(memory: Memory, options: ProcedureToolOptions = {}
   const { agent } = options;
   return memoryTool({
     name: options.name ?? "memory_save_procedure",
-    call: "memory.procedures.write",
     description:
       "Keeps the way in which a task was just done as numbered steps, for the next time. Call it only after the task " +
       "succeeded and when the user asked to remember how, or the same task is likely to come again. Ask memory for " +
@@ -68,6 +67,5 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
   "INVALID_INPUT",
   "MODEL_FAILED",
   "MODEL_OUTPUT_INVALID",
-  "MODEL_TIMEOUT",
   "NOT_FOUND",
 ]);

@@ -52,7 +52,6 @@ export function transcriptSearchTool(
   checkOptions(memory, optionsSchema, options, "transcriptSearchTool");
   return memoryTool({
     name: options.name ?? "transcript_search",
-    call: "memory.transcript.search",
     description:
       "Searches the messages of this user's conversations, word for word. Use it when the user refers to something that " +
       "was said and is in neither the conversation nor the memory you were given. " +

@@ -8,7 +8,6 @@ import { encodePlain, plainMessage } from "../../text/message-codec.js";
 import { forgetfulSaver, leaveOut, putInAnew, type ShownView } from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
-import { type ConsentChannel, noteChannel } from "../run/consent-channel.js";
 import type { MessagesKeyOption, RoundOptions } from "../run/node-options.js";
 import { fromState, type MemoryState, memoryKey } from "../run/state-fields.js";
 import { type AgentBuilder, type AgentGraph, wholeStateInput, wholeStateUpdate } from "./agent-graph.js";
@@ -24,19 +23,16 @@ type AgentState = MemoryState & { [removedKey]?: string[] } & Values;
  * The node that runs `agent` on what memory shows it, and returns what the agent changed.
  *
  * @param builder what the agent was compiled from.
- * @param channel how its user can be asked for consent.
  */
 export function callAgent(
   agent: AgentGraph,
   builder: AgentBuilder,
   memory: Memory,
   options: Pick<RoundOptions, "onError" | "agent" | "memoryMode" | "injectAs"> & MessagesKeyOption,
-  channel: ConsentChannel,
 ) {
-  const recallAgain = recalling(memory, options, () => channel);
+  const recallAgain = recalling(memory, options);
   const { messagesKey = "messages" } = options;
   return async (state: AgentState, config: LangGraphRunnableConfig): Promise<Values> => {
-    noteChannel(config, { ...channel, isKnown: true });
     const { [memoryKey]: kept, [removedKey]: removed = [], ...own } = state;
     // What was recalled is not checkpointed: a run resumed here has lost it.
     const recalled = fromState(kept === undefined ? (await recallAgain(state, config))[memoryKey] : kept);

@@ -6,7 +6,6 @@ import type { Recalled } from "../../rounds/recalled.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
-import { isConsentTool, noteChannel } from "../run/consent-channel.js";
 import { checkOptions, type InjectAs, type RoundOptions, roundOptions } from "../run/node-options.js";
 import { recalledByRun } from "../run/run-state.js";
 import { memoryKey } from "../run/state-fields.js";
@@ -29,13 +28,12 @@ export interface MemoryMiddleware {
 }
 
 /** The state of an agent of `createAgent`, as far as memory reads it. */
-export interface AgentState {
+interface AgentState {
   messages: BaseMessage[];
 }
 
 /** A call of the agent's model, as far as memory reads and changes it. */
-export interface ModelRequest extends AgentState {
-  readonly tools?: readonly unknown[];
+interface ModelRequest extends AgentState {
   systemMessage: SystemMessage;
 }
 
@@ -48,13 +46,12 @@ const brand = Symbol.for("AgentMiddleware");
  * Every model call of a run is shown the summary, what came after it, and the messages of the run; the agent's
  * own state stays as it is. Put it first in the list: then it records what the others leave.
  *
- * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `THREAD_REQUIRED`,
+ * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  *   `THREAD_FORBIDDEN` whatever `onError` says.
  */
 export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
   checkOptions(memory, roundOptions, options, "memoryMiddleware");
-  // Which tools the agent has is known once its model is called.
-  const recall = recalling(memory, options, () => ({ asks: true, byAgent: true }));
+  const recall = recalling(memory, options);
   const remember = remembering(memory, options);
   const runs = recalledByRun(memory);
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
@@ -73,10 +70,7 @@ export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOption
       const known = runs.get(config);
       // A run resumed after an interrupt begins here.
       const recalled = known === undefined ? await recallNow(request, config) : known;
-      const byAgent = request.tools?.some(isConsentTool) ?? false;
-      noteChannel(config, { byAgent, isKnown: true });
-      const told = recalled && !byAgent ? { ...recalled, consents: [] } : recalled;
-      return await handler({ ...request, ...shown(request, told, options.injectAs ?? "system") });
+      return await handler({ ...request, ...shown(request, recalled, options.injectAs ?? "system") });
     },
     async afterAgent(state) {
       const config = getConfig();

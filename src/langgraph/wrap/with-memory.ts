@@ -11,10 +11,10 @@ import {
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import type { Memory } from "../../memory.js";
+import { wayIn } from "../../way-in.js";
 import { askingConsent } from "../nodes/consent-node.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
-import { hasConsentTool } from "../run/consent-channel.js";
 import {
   checkOptions,
   type MessagesKeyOption,
@@ -28,12 +28,6 @@ import { callAgent, removedKey } from "./call-agent.js";
 
 /** How `withMemory` wraps an agent. */
 export interface WithMemoryOptions extends RoundOptions, MessagesKeyOption {
-  /**
-   * "interrupt" asks the user about what waits for consent before the agent's turn; needs a checkpointer. See
-   * `consentNode`. "tool": the agent has a `consentTool` that cannot be seen from outside; one in a `ToolNode` is seen.
-   * Where nobody asks, what users plainly say of themselves is their consent. @default "none"
-   */
-  readonly consent?: "interrupt" | "tool" | "none" | undefined;
   /** Name of the agent's node. @default the agent's own name, else "agent" */
   readonly agentNode?: string | undefined;
 }
@@ -41,7 +35,6 @@ export interface WithMemoryOptions extends RoundOptions, MessagesKeyOption {
 /** What `withMemory` takes. */
 export const withMemoryOptions = roundOptions.extend({
   ...messagesKey,
-  consent: z.enum(["interrupt", "tool", "none"]).optional(),
   agentNode: z.string().optional(),
 });
 
@@ -57,12 +50,12 @@ export interface CreatedAgent<State extends object, Config = unknown> {
 export type CompiledAgent = CompiledStateGraph<any, any, any, any, any, any, any, any, any>;
 
 /** The channels of an agent's state: one for each key. */
-export type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
+type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
 /** The channels of an agent's input: `messages` takes messages in all their forms. */
-export type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
+type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
 
 /** The definition of the context that an agent of `createAgent` is run with. */
-export type ContextChannels<Config> = Config extends { context?: infer Context }
+type ContextChannels<Config> = Config extends { context?: infer Context }
   ? [NonNullable<Context>] extends [Record<string, unknown>]
     ? Channels<Required<NonNullable<Context>>>
     : StateDefinition
@@ -98,7 +91,7 @@ export type WithMemory<Agent> = [Agent] extends [never]
 
 /**
  * `agent` with memory: an uncompiled graph recall → agent → remember, to compile with a checkpointer. With
- * `consent: "interrupt"` a node after recall asks about what waits for the user's consent.
+ * the setting `consent.ask: "interrupt"` a node after recall asks about what waits for the user's consent: see `consentNode`.
  *
  * The agent is shown the summary of the conversation, what came after it, and the current message. It stays
  * visible as a subgraph, streams its tokens and interrupts as before, and its own state and context pass through. What it
@@ -141,19 +134,11 @@ export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
 
   const nodes = nodeNames(graph, options.agentNode);
   const inner = wholeStateAgent(graph);
-  const byAgent = options.consent === "tool" || hasConsentTool(graph);
-  const channel = { asks: byAgent || options.consent === "interrupt", byAgent };
   wrapped
-    .addNode(
-      nodes.recall,
-      recalling(memory, options, () => channel),
-    )
-    .addNode(nodes.agent, callAgent(inner, builder, memory, options, channel), { subgraphs: [inner] })
-    .addNode(
-      nodes.remember,
-      remembering(memory, options, () => channel),
-    );
-  if (options.consent === "interrupt") {
+    .addNode(nodes.recall, recalling(memory, options))
+    .addNode(nodes.agent, callAgent(inner, builder, memory, options), { subgraphs: [inner] })
+    .addNode(nodes.remember, remembering(memory, options));
+  if (wayIn(memory).consentAsk() === "interrupt") {
     wrapped.addNode(nodes.consent, askingConsent(memory, options));
     wrapped.addEdge(nodes.recall, nodes.consent).addEdge(nodes.consent, nodes.agent);
   } else {

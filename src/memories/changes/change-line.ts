@@ -9,7 +9,7 @@ export const changeEvents = ["created", "updated", "merged", "deleted", "soft_de
 export type ChangeEvent = (typeof changeEvents)[number];
 
 /** What stands for the words of a memory that was purged. */
-export const goneForGood = "(no longer kept)";
+const goneForGood = "(no longer kept)";
 
 /** The line of the news `c` without its words, as `changeLine` tells of a memory that is gone for good. */
 export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 ' || ${goneForGood}::text))`;

@@ -53,7 +53,7 @@ export interface Change {
 export interface Changes {
   /** Revision of the owner's memories; 0 before the first change. */
   readonly revision: number;
-  /** Set where changes asked for are no longer kept: those up to this revision. See `lifecycle.keepChangesMs`. */
+  /** Set where changes asked for are no longer kept: those up to this revision. Changes are kept for 180 days. */
   readonly trimmedTo?: number;
   readonly changes: readonly Change[];
 }

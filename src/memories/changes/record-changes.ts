@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql from "sql-template-tag";
 import { type EventOp, type EventPlace, type EventStep, eventNode } from "../../events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef, Scope } from "../../scope/scope.js";
@@ -53,76 +53,56 @@ export interface RecordedChanges {
  */
 export async function recordChanges(tx: Connection, input: RecordedChanges): Promise<number> {
   const { schema } = tx;
-  const [row] = await tx.query<{ revision: string }>(
-    sql`
-    with ${recordRows(tx, input, {
-      owner: sql`(select revision from ${schema}.owner where id = ${input.ownerRef})`,
-      memory: sql`left join lateral (select app_id, revision from ${schema}.memory where id = i."memoryId" limit 1) m on true`,
-    })}
-    update ${schema}.owner o set revision = o.revision + (select count(news) from change)
-    where o.id = ${input.ownerRef}
-    returning revision`,
-    { prepare: true },
-  );
-  return Number(row?.revision);
-}
-
-/** Where `recordRows` finds what it needs besides the changes. */
-interface ChangedRows {
-  /** Relation of one row: the owner's revision before. */
-  readonly owner: Sql;
-  /** Join of the relation `m` (app_id, revision): the memory of the change `i` after it. */
-  readonly memory: Sql;
-  /** Similarity in the event of a `change`. @default what the change says */
-  readonly similarity?: Sql | undefined;
-  /** Similarity in the event of the search. @default `searched` */
-  readonly searched?: Sql | undefined;
-}
-
-/** CTEs `change`, `audit`, `news` and `event`, which record `changes`; the owner's revision is left to be raised. */
-export function recordRows(
-  db: Connection,
-  input: RecordedChanges,
-  { owner, memory, similarity = sql`similarity`, searched }: ChangedRows,
-): Sql {
-  const { schema } = db;
+  const { ownerRef, actor, step, searched } = input;
   const { tenantId, userId, appId } = scopeColumns(input.scope);
   const { threadId = null, agentId = null, runId = null } = input.place ?? {};
+  const node = eventNode(step);
   const changes = JSON.stringify(
     input.changes.map((change, position) => ({ ...change, op: opOf(change), position })),
   );
-  return sql`change as (
-      select i.*, o.revision + count(i.news) over (order by i.position) as rev, coalesce(m.app_id, ${appId}) as app, m.revision as memory_revision
-      from ${owner} o, json_to_recordset(${changes}::json) as i (
-        position integer, "memoryId" uuid, event text, op text, old jsonb, new jsonb, news json, category text, similarity real,
-        "threadId" text, "agentId" text, "runId" text
-      )
-      ${memory}
+  const [row] = await tx.query<{ revision: string }>(
+    sql`
+    with change as (
+      select i.*, o.revision + count(i.news) over (order by i.position) as rev, coalesce(m.app_id, ${appId}) as app,
+        m.revision as memory_revision
+      from (select revision from ${schema}.owner where id = ${ownerRef}) o,
+        json_to_recordset(${changes}::json) as i (
+          position integer, "memoryId" uuid, event text, op text, old jsonb, new jsonb, news json, category text,
+          similarity real, "threadId" text, "agentId" text, "runId" text
+        )
+        left join lateral (select app_id, revision from ${schema}.memory where id = i."memoryId" limit 1) m on true
     ),
     audit as (
-      insert into ${schema}.history (owner_ref, app_id, memory_id, event, old, new, actor, rev, memory_revision, created_at)
-      select ${input.ownerRef}, app, "memoryId", event, old, new, ${input.actor}, rev, memory_revision, ${db.now()}
+      insert into ${schema}.history
+        (owner_ref, app_id, memory_id, event, old, new, actor, rev, memory_revision, created_at)
+      select ${ownerRef}, app, "memoryId", event, old, new, ${actor}, rev, memory_revision, ${tx.now()}
       from change order by position
     ),
     news as (
       insert into ${schema}.change_log
         (owner_ref, app_id, rev, memory_id, event, category, line, importance, created_at)
-      select ${input.ownerRef}, app, rev, "memoryId", news ->> 'event', category, news ->> 'line', (news ->> 'importance')::real,
-        ${db.now()}
+      select ${ownerRef}, app, rev, "memoryId", news ->> 'event', category, news ->> 'line',
+        (news ->> 'importance')::real, ${tx.now()}
       from change where news is not null
     ),
     event as (
       insert into ${schema}.event
         (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, memory_id, category,
           similarity, created_at)
-      select ${tenantId}, ${userId}, ${appId}, "threadId", "agentId", "runId", ${eventNode(input.step)}, ${input.step}, op, 'ok', "memoryId", category, ${similarity}, ${db.now()}
+      select ${tenantId}, ${userId}, ${appId}, "threadId", "agentId", "runId", ${node}, ${step}, op, 'ok', "memoryId",
+        category, similarity, ${tx.now()}
       from change
       union all
-      select ${tenantId}, ${userId}, ${appId}, ${threadId}::text, ${agentId}::text, ${runId}::text,
-        ${eventNode(input.step)}, ${input.step}, 'search', 'ok', null, null,
-        ${searched ?? sql`${input.searched ?? null}::real`}, ${db.now()}
-      from ${owner} o where ${input.searched !== undefined}
-    )`;
+      select ${tenantId}, ${userId}, ${appId}, ${threadId}::text, ${agentId}::text, ${runId}::text, ${node}, ${step},
+        'search', 'ok', null, null, ${searched ?? null}::real, ${tx.now()}
+      where ${searched !== undefined}
+    )
+    update ${schema}.owner o set revision = o.revision + (select count(news) from change)
+    where o.id = ${ownerRef}
+    returning revision`,
+    { prepare: true },
+  );
+  return Number(row?.revision);
 }
 
 /** What the events count a change as. */

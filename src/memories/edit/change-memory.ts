@@ -10,6 +10,7 @@ import { removeResting } from "../write/remove-resting.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { cutOff, trimToLength } from "../write/writing-constraints.rule.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
+import { rejectMemory } from "./quarantine.js";
 import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
 /** What of a memory may be changed by hand. */
@@ -59,11 +60,23 @@ export async function updateMemory(
 }
 
 /**
- * Hides a memory from every search at once, and the insights that rest on it; they can be restored until they are purged.
+ * Hides a memory from every search at once, and the insights that rest on it; they can be restored until they are purged. A
+ * memory in quarantine is deleted for good.
  *
- * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is not active.
+ * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is in another state.
  */
 export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
+  try {
+    return await hideMemory(deps, input);
+  } catch (error) {
+    // Few memories are in quarantine: no removal reads the state before for it.
+    const current = MemoryError.is(error, "WRONG_STATE") ? error.details.current : null;
+    if ((current as MemoryItem | null)?.state === "quarantined") return rejectMemory(deps, input);
+    throw error;
+  }
+}
+
+function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { purgeAfterMs } = deps.config.lifecycle;
   return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
     const whose = { ownerRef: owner.ref, vectors: deps.embedder !== null };
@@ -89,7 +102,7 @@ export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Pro
   return editMemory(deps, { ...input, states: ["soft_deleted"] }, async (editing) => {
     const before = unexpiredFrom(editing, editing.before);
     // Its links stand: they were made of the same text, and are hidden as long as it is.
-    await rewriteContent(deps, editing, before, { embedded, vouched: true });
+    await rewriteContent(deps, editing, before, { embedded, vouched: isApproved(before) });
     return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(before) };
   });
 }

@@ -123,7 +123,7 @@ export interface Edit {
  * @param input.step what its events are counted under. @default "api"
  * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED` for a change of a sensitive field without consent, which becomes
  *   a request instead; `STALE_REVISION` when it has another revision than `ifRevision`, `WRONG_STATE` when it is in none
- *   of `states`; `SLOT_TAKEN` when another active memory holds its slot, `DUPLICATE_MEMORY` when one says the same or
+ *   of `states`; `CONFLICT` when another active memory holds its slot, `CONFLICT` when one says the same or
  *   tells of the same turns.
  */
 export async function editMemory(
@@ -216,9 +216,9 @@ async function proposeEdit(
 /** What unique indexes refuse, in the words of who edits the memory `id`. */
 const takenPlaces = {
   memory_slot: (id: string) =>
-    ["SLOT_TAKEN", `holds the slot of ${id}: change that one, or remove it first`] as const,
-  memory_content: (id: string) => ["DUPLICATE_MEMORY", `says the same as ${id}`] as const,
-  memory_episode: (id: string) => ["DUPLICATE_MEMORY", `tells of the same turns as ${id}`] as const,
+    ["CONFLICT", `holds the slot of ${id}: change that one, or remove it first`] as const,
+  memory_content: (id: string) => ["CONFLICT", `says the same as ${id}`] as const,
+  memory_episode: (id: string) => ["CONFLICT", `tells of the same turns as ${id}`] as const,
 };
 
 /** The error of a unique index that refused an edit; null for every other error. */

@@ -10,14 +10,13 @@ import { findSlotIntervals } from "../slot/slot-intervals.js";
 import { freeSince } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks } from "../write/apply-plan.js";
 import { findWriteCandidates } from "../write/find-write-candidates.js";
-import { findGivenNeighbours } from "../write/held-neighbours.js";
 import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
 import { rewriteMemory } from "../write/rewrite-memory.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 
 /**
  * Gives the memory `before` of a locked owner the content of `next` and makes it active. It is linked anew where its text
- * is another, or it never had links. Where it takes a slot (again), it holds since what held that slot meanwhile ended.
+ * is another, or it never had links. Where it takes a slot (again), it holds since what had that slot meanwhile ended.
  *
  * @param how.embedded the text's vector; null keeps the one there is.
  * @param how.vouched whether instructions to a model may stand in it: a person approved it, or it was active with these
@@ -28,7 +27,7 @@ import type { WriteRuntime } from "../write/write-runtime.js";
  * @throws MemoryError `INVALID_INPUT` when the text breaks the writing constraints.
  */
 export async function rewriteContent(
-  { config, neighbours }: WriteRuntime,
+  { config }: WriteRuntime,
   { tx, owner, before }: Editing,
   next: MemoryItem,
   how: {
@@ -44,8 +43,7 @@ export async function rewriteContent(
   const place = { ownerRef: owner.ref, space: how.embedded?.space ?? null };
   const relinked = next.text !== before.text || before.state === "quarantined";
   const sought = relinked ? [{ memory, vector, self: id }] : [];
-  const given = await findGivenNeighbours(neighbours, { scope: memory.scope, space: place.space }, sought);
-  const [near = []] = await findWriteCandidates(tx, { ...place, sought, given });
+  const [near = []] = await findWriteCandidates(tx, { ...place, sought });
   const links = relinked ? nearestLinks(near, config) : null;
   const moved = before.state !== "active" || next.category !== before.category;
   const heldSince = moved ? await heldFrom(tx, owner, next) : undefined;
@@ -69,7 +67,7 @@ export interface Editing {
   readonly before: MemoryItem;
 }
 
-/** `next`, which is to be seen again: for good, where the time is over until which it held. */
+/** `next`, which is to be seen again: for good, where its time is over. */
 export function unexpiredFrom({ owner }: Pick<Editing, "owner">, next: MemoryItem): MemoryItem {
   const over = next.expiresAt !== null && next.expiresAt <= owner.now;
   return over ? { ...next, expiresAt: null } : next;

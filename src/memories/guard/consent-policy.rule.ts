@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { dayMs } from "../../clock.js";
-import { spanMs } from "../../text/parse-input.js";
 import { type CategoryPolicy, requireCategory } from "../item/category.rule.js";
 import type { MemoryKind } from "../item/memory.js";
 import {
@@ -54,33 +53,26 @@ export const consentConfigSchema = z.strictObject({
    */
   benign: z.array(field).default(["tone", "style", "goals", "*/tone"]),
   /**
-   * Where nobody can ask the user (no consent interrupt, no consent tool): "auto" takes what users plainly say of themselves
-   * for their consent, and what was concluded waits for an operator; "queue" lets all of it wait for an operator.
+   * Who asks the user about a change of a sensitive field. "said": nobody; what users plainly say of themselves is their
+   * consent, and what was concluded waits. With the others all of it waits. "interrupt": `withMemory` asks by an interrupt
+   * before the agent's turn. "tool": the agent is told what waits, asks, and calls `consentTool`. "queue": an operator or
+   * your code decides by `memory.consents`.
    *
-   * @default "auto"
+   * @default "said"
    */
-  ask: z.enum(["auto", "queue"]).default("auto"),
-  /** How long a proposal waits. A week: long enough for the next conversation. @default 604_800_000, 7 days */
-  pendingMs: spanMs
-    .int()
-    .min(1)
-    .default(7 * dayMs),
-  /** How long a refused value is not asked about again. @default 2_592_000_000, 30 days */
-  refusedMs: spanMs
-    .int()
-    .min(0)
-    .default(30 * dayMs),
-  /** How long a question that was put off rests. @default 86_400_000, a day */
-  askAgainMs: spanMs.int().default(dayMs),
-  /** Messages that must agree on a benign field. @default 2 */
-  signals: z.int().min(1).default(2),
-  /**
-   * An insight into the user this sure counts as enough signals: it rests on many messages already.
-   *
-   * @default 0.8
-   */
-  insightConfidence: z.number().min(0).max(1).default(0.8),
+  ask: z.enum(["said", "interrupt", "tool", "queue"]).default("said"),
 });
+
+/** How long a proposal waits. A week: long enough for the next conversation. */
+export const pendingMs = 7 * dayMs;
+/** How long a refused value is not asked about again: nobody changes name or city more often. */
+export const refusedMs = 30 * dayMs;
+/** How long a question that was put off rests. */
+export const askAgainMs = dayMs;
+/** Messages that must agree on a benign field. */
+export const neededSignals = 2;
+/** An insight into the user this sure counts as enough signals: it rests on many messages already. */
+export const insightConfidence = 0.8;
 
 /** What is remembered only with the user's consent, or when it was said twice. */
 export interface ConsentConfig extends z.input<typeof consentConfigSchema> {}

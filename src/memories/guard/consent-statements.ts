@@ -5,7 +5,7 @@ import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { uuidOf } from "../../scope/scope-predicates.js";
 import type { MemorySource } from "../item/memory.js";
-import type { ConsentRule } from "./consent-policy.rule.js";
+import { type ConsentRule, pendingMs, refusedMs } from "./consent-policy.rule.js";
 import type { ConsentEvidence, ConsentSignal, ConsentStatus, ConsentVia } from "./consent-request.rule.js";
 import type { StandingConsent } from "./decide-proposal.rule.js";
 
@@ -59,10 +59,10 @@ export interface ConsentPlan {
 export async function applyConsentPlan(
   tx: Connection,
   plan: ConsentPlan,
-  { ownerRef, scope, pendingMs }: { ownerRef: number; scope: Scope; pendingMs: number },
+  { ownerRef, scope }: { ownerRef: number; scope: Scope },
 ): Promise<void> {
   await settleConsents(tx, plan.settled);
-  await insertConsents(tx, { ownerRef, pendingMs, requests: plan.requests });
+  await insertConsents(tx, { ownerRef, requests: plan.requests });
   await repeatConsents(tx, plan.repeats);
   await insertEvents(
     tx,
@@ -90,13 +90,13 @@ interface Row {
 }
 
 /**
- * What waits for each of `probes` or was refused less than `refusedMs` ago, by the probes' order, newest first.
+ * What waits for each of `probes` or was refused less than 30 days ago, by the probes' order, newest first.
  *
  * Belongs in the transaction of the write, after `lockOwner`.
  */
 export async function findStandingConsents(
   tx: Connection,
-  input: { ownerRef: number; probes: readonly ConsentProbe[]; refusedMs: number },
+  input: { ownerRef: number; probes: readonly ConsentProbe[] },
 ): Promise<StandingConsent[][]> {
   const rows = await tx.query<Row>(
     sql`
@@ -109,7 +109,7 @@ export async function findStandingConsents(
       on c.owner_ref = ${input.ownerRef} and c.app_id = p."appId" and c.category = p.category
       and c.key is not distinct from p.key and c.status in ('pending', 'refused')
     where c.status = 'pending'
-      or c.decided_at > ${tx.now()} - ${input.refusedMs} * interval '1 millisecond'
+      or c.decided_at > ${tx.now()} - ${refusedMs} * interval '1 millisecond'
     order by c.ref desc`,
     { prepare: true },
   );
@@ -201,15 +201,15 @@ interface RepeatedConsent {
   readonly signals: readonly ConsentSignal[];
 }
 
-/** Inserts requests that wait `pendingMs`. What they supersede must have been settled before. */
+/** Inserts requests. What they supersede must have been settled before. */
 async function insertConsents(
   tx: Connection,
-  input: { ownerRef: number; pendingMs: number; requests: readonly NewConsent[] },
+  input: { ownerRef: number; requests: readonly NewConsent[] },
 ): Promise<void> {
   if (input.requests.length === 0) return;
   await tx.query(sql`
     insert into ${tx.schema}.consent_request (owner_ref, created_at, expires_at, ask_at, ${names(newColumns)})
-    select ${input.ownerRef}, ${tx.now()}, ${tx.now()} + ${input.pendingMs} * interval '1 millisecond', ${tx.now()},
+    select ${input.ownerRef}, ${tx.now()}, ${tx.now()} + ${pendingMs} * interval '1 millisecond', ${tx.now()},
       ${fields(newColumns)}
     from json_to_recordset(${JSON.stringify(input.requests)}::json) as i (${recordset(newColumns)})`);
 }

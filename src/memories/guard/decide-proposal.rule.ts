@@ -1,7 +1,7 @@
 import { normalForm } from "../../text/normal-value.js";
 import { differsInDetail } from "../compare/merge-band.js";
 import type { MemoryKind } from "../item/memory.js";
-import type { ConsentPolicy, ConsentRule } from "./consent-policy.rule.js";
+import { type ConsentRule, insightConfidence, neededSignals } from "./consent-policy.rule.js";
 import { type ConsentSignal, independentSignals } from "./consent-request.rule.js";
 
 /** Characters of a text that are compared: memories have fewer. */
@@ -71,7 +71,6 @@ export type ProposalDecision =
 export function decideProposal(
   change: ProposedChange,
   standing: readonly StandingConsent[],
-  policy: Pick<ConsentPolicy, "signals" | "insightConfidence">,
   similarity: number,
 ): ProposalDecision {
   const same = standing.filter((other) => isSame(change, other, similarity));
@@ -81,8 +80,8 @@ export function decideProposal(
   const waits = ({ status, expired }: StandingConsent) => status === "pending" && !expired;
   const known = same.find(waits);
   const signals = independentSignals([...(known?.signals ?? []), ...change.signals]);
-  const sure = change.kind === "insight" && change.confidence >= policy.insightConfidence;
-  if (change.rule === "signals" && (sure || signals.length >= policy.signals)) {
+  const sure = change.kind === "insight" && change.confidence >= insightConfidence;
+  if (change.rule === "signals" && (sure || signals.length >= neededSignals)) {
     return { action: "apply", id: known?.id ?? null, signals };
   }
   if (known) return { action: "repeat", id: known.id, signals };

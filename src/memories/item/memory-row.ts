@@ -99,7 +99,7 @@ const ownColumns = without(
 export type MemoryJson = readonly unknown[];
 
 /** Where each field stands in a `MemoryJson`. Times are milliseconds, with microseconds as their fraction. */
-export const memoryJsonPlaces = Object.fromEntries(
+const at = Object.fromEntries(
   Object.keys({ ...ownColumns, ...madeColumns }).map((field, place) => [field, place]),
 ) as Readonly<Record<keyof typeof ownColumns | keyof typeof madeColumns, number>>;
 
@@ -123,11 +123,9 @@ export const givingWay: Sql = sql`(m.kind = 'insight' and not m.pinned)`;
 /** The columns that `memoryJson` lists, as they are read. */
 type ReadRow = RowOf<typeof ownColumns & typeof madeColumns, number>;
 
-const at = memoryJsonPlaces;
-
 /**
- * A row as a memory. Each field is written out: made in a loop over the columns it takes five times as long, and a recall of
- * what is held makes dozens.
+ * A row as a memory. Each field is written out: made in a loop over the columns it takes five times as long, and a recall
+ * makes dozens.
  */
 export function memoryOf(row: MemoryJson): MemoryItem {
   const read = <Field extends keyof ReadRow>(field: Field) => row[at[field]] as ReadRow[Field];
@@ -246,10 +244,16 @@ const bookmark = ({ schema }: Connection, after: string | undefined): PageBookma
   ...{ table: sql`${schema}.memory`, alias: raw("m"), after, what: "a memory" },
 });
 
+/** Memories in quarantine, latest first. */
+export interface QuarantineListing extends AllListing, Pick<MemoryListing, "limit" | "after"> {
+  readonly scope?: undefined;
+  readonly states: readonly ["quarantined"];
+}
+
 /** What is in quarantine of everybody, or of a tenant, latest first. */
 export async function listQuarantined(
   db: Connection,
-  { tenantId, limit = 100, after }: AllListing & Pick<MemoryListing, "limit" | "after">,
+  { tenantId, limit = 100, after }: Omit<QuarantineListing, "states">,
 ): Promise<MemoryItem[]> {
   const seen = ofTenant(sql`m.tenant_id`, tenantId);
   const rows = await db.query<{ memory: MemoryJson }>(sql`

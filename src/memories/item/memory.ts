@@ -83,47 +83,6 @@ export function originOfRole(role: string | null | undefined): MemoryOrigin {
 }
 
 /**
- * A memory of the caller's own, equal to `memory`: what many are answered from is never handed out itself. Each field is
- * written out, since spreading them takes several times as long and a recall makes dozens.
- */
-export function copyOfMemory(memory: MemoryItem): MemoryItem {
-  const { tags, metadata, source, turns, expiresAt, validTo, purgeAt } = memory;
-  return {
-    id: memory.id,
-    kind: memory.kind,
-    category: memory.category,
-    key: memory.key,
-    value: memory.value,
-    text: memory.text,
-    importance: memory.importance,
-    confidence: memory.confidence,
-    pinned: memory.pinned,
-    state: memory.state,
-    origin: memory.origin,
-    trust: memory.trust,
-    tags: tags.length === 0 ? [] : [...tags],
-    metadata: Object.keys(metadata).length === 0 ? {} : structuredClone(metadata),
-    expiresAt: expiresAt && new Date(expiresAt.getTime()),
-    agentId: memory.agentId,
-    runId: memory.runId,
-    actorId: memory.actorId,
-    role: memory.role,
-    validFrom: new Date(memory.validFrom.getTime()),
-    validTo: validTo && new Date(validTo.getTime()),
-    supersededBy: memory.supersededBy,
-    seenCount: memory.seenCount,
-    lastAccessedAt: new Date(memory.lastAccessedAt.getTime()),
-    purgeAt: purgeAt && new Date(purgeAt.getTime()),
-    createdAt: new Date(memory.createdAt.getTime()),
-    updatedAt: new Date(memory.updatedAt.getTime()),
-    revision: memory.revision,
-    scope: { ...memory.scope },
-    source: source && { ...source, seqs: [...source.seqs] },
-    turns: turns && { ...turns },
-  };
-}
-
-/**
  * Whether a memory is shown only where there is room after the others: an insight, which nobody said, unless somebody
  * pinned it. In SQL it is `givingWay`.
  */

@@ -27,16 +27,16 @@ export interface Slot {
   readonly key: string;
 }
 
-/** A stretch of time for which a slot held a value. */
+/** A stretch of time for which a slot had a value. */
 export interface SlotInterval extends HeldInterval, Slot {
   readonly active: boolean;
 }
 
 /**
- * For which times the values of `slots` held that are, or were, believed; those of the memory `except` left out. Values
- * that were removed, merged or never approved held for none.
+ * The times for which the believed values of `slots`, present and former, are or were valid; without those of the memory
+ * `except`. Values that were removed, merged or never approved were valid for none.
  *
- * Belongs in the transaction of the write, after `lockOwner`. Reads all of the owner's memories: for edits and imports.
+ * Belongs in the transaction of the write, after `lockOwner`. Reads all of the owner's memories: for edits.
  */
 export async function findSlotIntervals(
   tx: Connection,

@@ -3,7 +3,7 @@ import { normalValue } from "../../text/normal-value.js";
 import { isDeniedBy } from "../compare/detail-difference.js";
 import { type SlotClaim, takesSlot } from "./slot-conflict.rule.js";
 
-/** A stretch of time for which a slot held a value: ISO times, `to` null while it does. */
+/** A stretch of time for which a slot had a value: ISO times, `to` null while it does. */
 export interface HeldInterval {
   readonly from: string;
   readonly to: string | null;
@@ -11,29 +11,10 @@ export interface HeldInterval {
 
 /**
  * Since when a value holds that takes its slot (again): since `from`, or since the last of `others` ended that did so
- * later. `others` have ended, and so a slot never held two values at a time.
+ * later. `others` have ended, and so a slot never had two values at a time.
  */
 export function freeSince(from: string, others: readonly HeldInterval[]): string {
   return freeStretches({ from, to: null }, others).at(-1)?.from ?? from;
-}
-
-/**
- * The first stretch of `interval` that none of `others` held. Where there is none it is empty: it ends as it begins. So
- * is one that ends before it begins.
- */
-export function freeInterval(interval: HeldInterval, others: readonly HeldInterval[]): HeldInterval {
-  return freeStretches(interval, others)[0] ?? { from: interval.from, to: interval.from };
-}
-
-/** `interval` until the next of `others` begins: of two that overlap the later one holds. */
-export function untilNext(interval: HeldInterval, others: readonly HeldInterval[]): HeldInterval {
-  return others.reduce(
-    (left, other) =>
-      holdsAnything(other) && isBefore(left.from, other.from) && endsAfter(left.to, other.from)
-        ? { from: left.from, to: other.from }
-        : left,
-    interval,
-  );
 }
 
 /** What is left of `interval` without `others`, in order. */
@@ -81,7 +62,7 @@ export interface SlotValue extends SlotClaim {
   readonly assertedAt: Date;
 }
 
-/** What a slot holds and held around the time that a new value tells of. A value that held for no time is none of it. */
+/** The values of a slot around the time that a new value tells of. A value that was valid for no time is none of it. */
 export interface SlotHistory {
   /** What holds it. */
   readonly current: SlotValue | undefined;
@@ -120,13 +101,13 @@ export interface IntervalSplit {
 /** What a told value does to its slot. */
 export type SlotDecision =
   | { readonly action: "create"; readonly moves?: readonly IntervalMove[] }
-  /** It is what `id` says; `moves` where it is told to have held for longer. */
+  /** It is what `id` says; `moves` where it is said to be valid for longer. */
   | { readonly action: "same"; readonly id: string; readonly moves?: readonly IntervalMove[] }
   /** It takes the slot of `id`. */
   | { readonly action: "replace"; readonly id: string }
   /** `id` is believed more. */
   | { readonly action: "keep"; readonly id: string }
-  /** It is past already: it held until `id` did. */
+  /** It is past already: it was valid until `id` was. */
   | {
       readonly action: "insert_closed";
       readonly id: string;
@@ -149,7 +130,7 @@ export function heldSince(
  * time until the next one's, and the latest holds the slot.
  *
  * Times come first: only what tells of the same time as another value, or of a later one than what holds the slot, is
- * held against it (see `takesSlot`). What was said again later than `told` goes on holding then.
+ * compared with it (see `takesSlot`). What was said again later than `told` goes on holding then.
  */
 export function placeInSlot(told: ToldValue, { current, before, after }: SlotHistory): SlotDecision {
   const at = heldSince(told, current);

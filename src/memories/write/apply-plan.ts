@@ -18,9 +18,6 @@ import { type MemoryRewrite, rewriteMemory } from "./rewrite-memory.js";
 import type { KnownMemory, ToldStatement, WriteContext } from "./statement.js";
 import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
 
-/** What new memories are made with. */
-export type NewMemoryContext = Pick<WriteContext, "config" | "language" | "newId">;
-
 /** A memory to link to; without a ref one that is made in the same statement. */
 export type NearMemory = Pick<KnownMemory, "relation" | "id" | "similarity"> & {
   readonly ref: number | null;
@@ -28,7 +25,7 @@ export type NearMemory = Pick<KnownMemory, "relation" | "id" | "similarity"> & {
 
 /** `statement` as a row to insert, active and with a new id, linked to the nearest of `neighbours`. */
 export function newMemory(
-  { config, language, newId }: NewMemoryContext,
+  { config, language, newId }: WriteContext,
   { memory, vector, said }: ToldStatement,
   neighbours: readonly NearMemory[],
 ): NewMemory {
@@ -150,7 +147,7 @@ export interface PlanTarget {
  * Belongs in the transaction that holds the owner's lock.
  */
 export async function applyPlan(tx: Connection, target: PlanTarget, plan: WritePlan): Promise<void> {
-  const { owner, scope, space, origin, config, search } = target;
+  const { owner, scope, space, origin, search } = target;
   const ownerRef = owner.ref;
   await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
   await moveIntervals(tx, { ownerRef, moves: plan.moves });
@@ -160,5 +157,5 @@ export async function applyPlan(tx: Connection, target: PlanTarget, plan: WriteP
   for (const rewrite of plan.rewrites) await rewriteMemory(tx, { ownerRef, rewrite, space });
   const { actor, step } = origin;
   await recordChanges(tx, { ownerRef, scope, actor, step, ...search, changes: plan.changes });
-  await applyConsentPlan(tx, plan, { ownerRef, scope, pendingMs: config.consent.pendingMs });
+  await applyConsentPlan(tx, plan, { ownerRef, scope });
 }

@@ -6,8 +6,7 @@ import { isId } from "../../scope/scope-predicates.js";
 import type { MemoryKind } from "../item/memory.js";
 import { unexpired } from "../item/memory-row.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
-import { type GivenNeighbours, givenCount, nearestCount } from "./held-neighbours.js";
-import { nearByVector, nearToGiven } from "./near-by-vector.js";
+import { nearByVector, nearestCount } from "./near-by-vector.js";
 import type { KnownMemory, Statement } from "./statement.js";
 
 /** What is about to be written, as its neighbours are looked for. */
@@ -28,20 +27,12 @@ interface Probe {
   /** Text prepared for `to_tsvector`. */
   readonly terms: string;
   readonly self: string | undefined;
-  /** The refs of what is held to be near, where that is given, and whether there may be more. */
-  readonly near: readonly number[];
-  readonly isCut: boolean;
 }
 
 /** `sought` as a row. */
-function probeOf({ memory, vector, self }: SoughtMemory, given: GivenNeighbours | null): Probe {
+function probeOf({ memory, self }: SoughtMemory): Probe {
   const { scope, kind, category, key = null, validFrom, contentHash, terms } = memory;
-  const held = vector === null ? undefined : given?.near.get(vector);
-  return {
-    ...{ appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, self },
-    near: held?.map(({ ref }) => ref) ?? [],
-    isCut: held === undefined || held.length >= givenCount,
-  };
+  return { appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, self };
 }
 
 /** Memories with rare words in common that are compared in full. */
@@ -60,8 +51,6 @@ interface WriteSearch {
   readonly ownerRef: number;
   readonly sought: readonly SoughtMemory[];
   readonly space: EmbeddingSpace | null;
-  /** What this process holds of the memories near them. @default all vectors of the owner are compared */
-  readonly given?: GivenNeighbours | null | undefined;
 }
 
 interface Row extends Omit<KnownMemory, "ref" | "turn" | "rank"> {
@@ -93,18 +82,19 @@ export async function findWriteCandidates(db: Connection, input: WriteSearch): P
 
 async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const { schema } = db;
-  const { ownerRef, space } = input;
-  const given = input.given?.ownerRef === ownerRef ? input.given : null;
-  const probes = JSON.stringify(input.sought.map((each, index) => ({ ...probeOf(each, given), index })));
-  const vectors = input.sought.map(({ vector }) => vector);
+  const { ownerRef, space, sought } = input;
+  const probes = JSON.stringify(sought.map((each, index) => ({ ...probeOf(each), index })));
+  const vectors = sought.map(({ vector }) => vector);
   const embedding = space ? sql`(${halfvecs(space, vectors)})[p.index + 1]` : sql`null`;
-  const near = space ? nearestTo(db, { ...input, space, given }) : nearByTerms(db, ownerRef);
+  const near = space
+    ? nearByVector(db, { ownerRef, space, isBatch: sought.length > 1 })
+    : nearByTerms(db, ownerRef);
   return db.query<Row & QueryResultRow>(
     sql`
     with probe as materialized (
       select p.*, ${embedding} as embedding from json_to_recordset(${probes}::json) as p (
         index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, self uuid,
-        "validFrom" timestamptz, near bigint[], "isCut" boolean
+        "validFrom" timestamptz
       )
     ),
     ${near},
@@ -160,12 +150,6 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
 const ofSlot = (ownerRef: number): Sql => sql`owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
           and category = p.category and key = p.key and state = 'superseded'
           and (valid_to is null or valid_to > valid_from)`;
-
-function nearestTo(db: Connection, search: WriteSearch & { readonly space: EmbeddingSpace }): Sql {
-  const { ownerRef, space, given, sought } = search;
-  const among = { ownerRef, space, isBatch: sought.length > 1 };
-  return given ? nearToGiven(db, given.tick, among) : nearByVector(db, among);
-}
 
 function nearByTerms(db: Connection, ownerRef: number): Sql {
   const { schema } = db;

@@ -10,7 +10,6 @@ import type { MemoryDraft } from "../item/memory.js";
 import { decideWrite, mergeThresholds } from "./decide-write.rule.js";
 import { expireMemories } from "./expire-memories.js";
 import { findWriteCandidates } from "./find-write-candidates.js";
-import { findGivenNeighbours, type GivenNeighbours } from "./held-neighbours.js";
 import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
 import { type GatheredStatement, type SaidBefore, type Statement, toldTo } from "./statement.js";
 import { findNearStatements, type NearStatements } from "./waves.js";
@@ -104,13 +103,12 @@ export async function gatherWave(
     readonly scope: Scope;
     readonly config: WriteConfig;
     readonly space: EmbeddingSpace | null;
-    readonly given: GivenNeighbours | null;
   },
   wave: readonly Statement[],
 ): Promise<GatheredStatement[]> {
-  const { owner, scope, config, space, given } = context;
+  const { owner, scope, config, space } = context;
   const ownerRef = owner.ref;
-  const find = () => findWriteCandidates(tx, { ownerRef, space, sought: wave, given });
+  const find = () => findWriteCandidates(tx, { ownerRef, space, sought: wave });
   let known = await find();
   if (known.flat().some(({ expired }) => expired)) {
     const { purgeAfterMs } = config.lifecycle;
@@ -121,8 +119,7 @@ export async function gatherWave(
   const probes = wave.map(({ memory: { scope, category, key = null } }) => {
     return { appId: scope.appId ?? "", category, key };
   });
-  const { refusedMs } = config.consent;
-  const standing = isGuarded ? await findStandingConsents(tx, { ownerRef, probes, refusedMs }) : [];
+  const standing = isGuarded ? await findStandingConsents(tx, { ownerRef, probes }) : [];
   return wave.map((statement, at) => ({
     statement,
     known: known[at] ?? [],
@@ -140,15 +137,13 @@ export interface OpenPair {
 
 /** The pairs about which only somebody who understands both can say whether they are one: see `Answer`. */
 export async function findOpenPairs(
-  { db, config, neighbours }: Pick<WriteRuntime, "db" | "config" | "neighbours">,
+  { db, config }: Pick<WriteRuntime, "db" | "config">,
   ownerRef: number,
   { owners, space }: GatheredDrafts,
 ): Promise<OpenPair[]> {
   const batches = owners.flatMap((owner) => owner.batches);
   const sought = batches.flatMap(({ statements }) => statements);
-  const scope = owners[0]?.scope;
-  const given = scope ? await findGivenNeighbours(neighbours, { scope, space }, sought) : null;
-  const found = await findWriteCandidates(db, { ownerRef, space, sought, given });
+  const found = await findWriteCandidates(db, { ownerRef, space, sought });
   const stored = sought.flatMap((statement, at): OpenPair[] => {
     const known = found[at] ?? [];
     // Turn and time matter for slots only, and slots are never compared.

@@ -71,7 +71,7 @@ function plainlySaid(
   { statement: { memory, said }, standing }: GatheredStatement,
 ): ConsentGiven | null {
   const { source, origin } = memory;
-  if (asks || consent.ask === "queue" || origin !== "user" || source?.quote === undefined) return null;
+  if (asks || consent.ask !== "said" || origin !== "user" || source?.quote === undefined) return null;
   const { quote, threadId } = source;
   const field = personalFieldOf(memory);
   if (!said.some(({ draft }) => saidOfSelf(field, memory, words?.get(draft) ?? quote))) return null;
@@ -123,7 +123,7 @@ function proposed(
   const { memory } = statement;
   const { category } = memory;
   const change = proposalOf(context, statement, rule);
-  const verdict = decideProposal(change, standing, config.consent, mergeThresholds(memory, config).ask);
+  const verdict = decideProposal(change, standing, mergeThresholds(memory, config).ask);
   const times = change.signals.length;
   const event = { step: "consent", op: "propose", status: "ok", category } as const;
   switch (verdict.action) {

@@ -1,6 +1,6 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
-import { fields, type Instead, names, type RowOf, recordset, without } from "../../postgres/columns.js";
+import { fields, names, type RowOf, recordset, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread, ofSource } from "../../scope/scope-predicates.js";
@@ -43,70 +43,46 @@ export async function insertMemories(
   tx: Connection,
   input: { ownerRef: OwnerRef; memories: readonly NewMemory[]; space: EmbeddingSpace | null },
 ): Promise<void> {
+  const { schema } = tx;
   const { ownerRef, memories, space } = input;
   if (memories.length === 0) return;
-  await tx.query(
-    sql`
-    with ${newRows(memories, space)},
-    added as (
-      ${addRows(tx, ownerRef, sql`input i`)}
-    ),
-    ${wordRows(tx)},
-    ${rowsOfAdded(tx, ownerRef, space)}
-    ${countAdded(tx, ownerRef)}`,
-    { prepare: true },
-  );
-}
-
-/** CTE `input`: `memories` as rows, in their order by `place`; `more` declares what they have besides. */
-export function newRows(
-  memories: readonly NewMemory[],
-  space: EmbeddingSpace | null,
-  more: Sql = empty,
-): Sql {
-  // i."id", i."tenantId", …, i."seenCount"
   const rows = memories.map(({ vector: _, ...row }, place) => ({ ...row, place }));
   const vectors = memories.map(({ vector }) => vector);
   const embedding = space ? sql`(${halfvecs(space, vectors)})[i.place + 1]` : sql`null`;
-  return sql`input as materialized (
-      select i.*, ${embedding} as embedding from json_to_recordset(${JSON.stringify(rows)}::json) as i (
-        ${recordset(newColumns)}, terms text, "actorTerms" text, links json, place integer${more}
-      )
-    )`;
-}
-
-/** Inserts the memories of the rows `i` of `from`, which has what stands `instead` of their columns. */
-export function addRows(
-  db: Connection,
-  ownerRef: OwnerRef,
-  from: Sql,
-  instead: Instead<typeof newColumns> = {},
-): Sql {
-  const { schema } = db;
   const owner = { tenantId: sql`i."tenantId"`, userId: sql`i."userId"`, appId: sql`i."appId"` };
   const source = sourceOf(owner.userId, sql`i."sourceSeqs"`, sql`i.evidence`);
-  return sql`insert into ${schema}.memory (owner_ref, last_accessed_at, created_at, updated_at, ${names(newColumns)})
-      select ${ownerRef}, ${db.now()}, ${db.now()}, ${db.now()}, ${fields(newColumns, { ...source, ...instead })}
-      from ${from}
+  // i."id", i."tenantId", …, i."seenCount"
+  await tx.query(
+    sql`
+    with input as materialized (
+      select i.*, ${embedding} as embedding from json_to_recordset(${JSON.stringify(rows)}::json) as i (
+        ${recordset(newColumns)}, terms text, "actorTerms" text, links json, place integer
+      )
+    ),
+    added as (
+      insert into ${schema}.memory (owner_ref, last_accessed_at, created_at, updated_at, ${names(newColumns)})
+      select ${ownerRef}, ${tx.now()}, ${tx.now()}, ${tx.now()}, ${fields(newColumns, source)}
+      from input i
       left join lateral (
         select id from ${schema}.thread t where ${isSourceThread(owner, sql`i."threadId"`)} limit 1
       ) t on true
-      returning ref, id, state, app_id, revision`;
-}
-
-/** CTEs that index and link the memories of the CTE `added` by `input` and `word`; the last ends without a comma. */
-export function rowsOfAdded(db: Connection, ownerRef: OwnerRef, space: EmbeddingSpace | null): Sql {
-  return sql`${termRows(db, ownerRef)},
-    ${space ? embeddingRows(db, ownerRef, space) : empty}
+      returning ref, id, state
+    ),
+    ${wordRows(tx)},
+    ${termRows(tx, ownerRef)},
+    ${space ? embeddingRows(tx, ownerRef, space) : empty}
     link as (
-      insert into ${db.schema}.relation (from_ref, to_ref, strength)
+      insert into ${schema}.relation (from_ref, to_ref, strength)
       select added.ref, coalesce(l.ref, mate.ref), l.strength
       from added join input i on i.id = added.id
       cross join lateral json_to_recordset(i.links) as l (ref bigint, id uuid, strength real)
       left join added mate on l.ref is null and mate.id = l.id and mate.state = 'active'
       where added.state = 'active' and coalesce(l.ref, mate.ref) <> added.ref
       on conflict do nothing
-    )`;
+    )
+    ${countAdded(tx, ownerRef)}`,
+    { prepare: true },
+  );
 }
 
 /** What a memory to insert keeps of where it was learned, the thread `t`: see `ofSource`. */

@@ -9,30 +9,21 @@ import {
   contentOf,
   linkChanges,
   type NearMemory,
-  type NewMemoryContext,
   nearestLinks,
   newMemory,
   type WritePlan,
 } from "./apply-plan.js";
 import { absorbed, type SettledDecision } from "./decide-write.rule.js";
-import type { NewMemory } from "./insert-memories.js";
 import type { Sighting } from "./memory-states.js";
-import type {
-  AlikePair,
-  KnownMemory,
-  Statement,
-  ToldMemory,
-  ToldStatement,
-  WriteContext,
-} from "./statement.js";
+import type { KnownMemory, ToldMemory, ToldStatement, WriteContext } from "./statement.js";
 import type { WriteOutcome } from "./write-runtime.js";
 
 /** A statement, and the stored memories that bear on it. */
 export interface MetStatement {
   readonly statement: ToldStatement;
   readonly known: readonly KnownMemory[];
-  /** What is made of earlier statements beside it and is near it. @default nothing */
-  readonly mates?: readonly NearMemory[];
+  /** What is made of earlier statements beside it and is near it. */
+  readonly mates: readonly NearMemory[];
 }
 
 /** What becomes of a statement, and all that is done for it. */
@@ -67,10 +58,10 @@ type Decided<Action extends SettledDecision["action"]> = Extract<SettledDecision
 /** A new memory, in the place of `decision.id` where there is one. */
 function planNew(
   context: WriteContext,
-  { statement, known, mates = [] }: MetStatement,
+  { statement, known, mates }: MetStatement,
   decision: Decided<"create"> | Decided<"replace">,
 ): PlannedWrite {
-  const { memory } = statement;
+  const { memory, said } = statement;
   const old = decision.action === "replace" ? byId(known, decision.id) : undefined;
   const double = absorbed(known);
   const validFrom = heldSince(memory, old).toISOString();
@@ -93,40 +84,15 @@ function planNew(
       changes: [
         ...(old ? [replacedBy(old, memory, id)] : []),
         ...(double ? [change(memory, double.id, "MERGE", { text: double.text }, { supersededBy: id })] : []),
-        ...addedChanges(old ? "updated" : "created", statement, created, known),
+        {
+          ...change(memory, id, "ADD", null, contentOf(created)),
+          news: newsOf(old ? "updated" : "created", memory, said.length),
+          similarity: known.find(({ relation }) => relation === "near")?.similarity ?? null,
+        },
+        ...linkChanges(created, created.links),
       ],
     },
   };
-}
-
-/** A new memory that meets nothing but what it is linked to: the nearest of `near`, which come nearest first, and `mates`. */
-export function planAlone(
-  context: NewMemoryContext,
-  statement: ToldStatement,
-  { near, mates }: { readonly near: readonly NearMemory[]; readonly mates: readonly NearMemory[] },
-): PlannedWrite {
-  const created = newMemory(context, statement, nearestFirst(near, mates));
-  return {
-    outcome: { outcome: "created", id: created.id, problems: [] },
-    plan: { created: [created], changes: addedChanges("created", statement, created, near) },
-  };
-}
-
-/** What the audit trail tells of a new memory and its links. */
-function addedChanges(
-  news: ChangeEvent,
-  { memory, said }: ToldStatement,
-  created: NewMemory,
-  known: readonly NearMemory[],
-): MemoryChange[] {
-  return [
-    {
-      ...change(memory, created.id, "ADD", null, contentOf(created)),
-      news: newsOf(news, memory, said.length),
-      similarity: known.find(({ relation }) => relation === "near")?.similarity ?? null,
-    },
-    ...linkChanges(created, created.links),
-  ];
 }
 
 /** A value of the past, stored between the others of its slot. */
@@ -243,34 +209,6 @@ function planKept({ statement: { memory }, known }: MetStatement, { id }: Decide
 function nearestFirst(known: readonly NearMemory[], mates: readonly NearMemory[]): readonly NearMemory[] {
   if (mates.length === 0) return known;
   return [...known, ...mates].toSorted((one, other) => other.similarity - one.similarity);
-}
-
-/**
- * Plans each of `wave` in turn: `plan` is told which of the memories made of those before are near it.
- *
- * @param alike which of the statements are near each other.
- */
-export function planInTurn<Item extends { readonly statement: Statement }>(
-  wave: readonly Item[],
-  alike: readonly AlikePair[],
-  plan: (item: Item, mates: readonly NearMemory[]) => PlannedWrite,
-): (Item & PlannedWrite)[] {
-  const pairsOf = new Map<number, AlikePair[]>();
-  for (const pair of alike) pairsOf.set(pair.later, [...(pairsOf.get(pair.later) ?? []), pair]);
-  const made = new Map<number, string>();
-  return wave.map((item) => {
-    const near = new Map<string, NearMemory>();
-    for (const { earlier, similarity } of item.statement.said.flatMap(
-      ({ draft }) => pairsOf.get(draft) ?? [],
-    )) {
-      const id = made.get(earlier);
-      if (id !== undefined && !near.has(id)) near.set(id, { relation: "near", ref: null, id, similarity });
-    }
-    const planned = plan(item, [...near.values()]);
-    const [created] = planned.plan.created ?? [];
-    if (created?.state === "active") for (const { draft } of item.statement.said) made.set(draft, created.id);
-    return { ...item, ...planned };
-  });
 }
 
 /** Decisions name only memories that they were given. */

@@ -6,8 +6,9 @@ import { isApproved } from "../item/memory.js";
 import { joinPlans, type NearMemory, type WritePlan } from "./apply-plan.js";
 import { decideWrite, mergeThresholds, type SettledDecision, settleAsk } from "./decide-write.rule.js";
 import { guardStatement } from "./guard-statement.js";
-import { type MetStatement, type PlannedWrite, planInTurn, planStatement } from "./plan-statement.js";
+import { type MetStatement, type PlannedWrite, planStatement } from "./plan-statement.js";
 import {
+  type AlikePair,
   answerTo,
   type GatheredStatement,
   type KnownMemory,
@@ -30,7 +31,22 @@ export interface PlannedWave {
  * What a statement changes belongs to where it was said, whichever memory it is about.
  */
 export function planWave(context: WriteContext, wave: readonly GatheredStatement[]): PlannedWave {
-  const writes = planInTurn(wave, context.alike, (gathered, mates) => planGuarded(context, gathered, mates));
+  const pairsOf = new Map<number, AlikePair[]>();
+  for (const pair of context.alike) pairsOf.set(pair.later, [...(pairsOf.get(pair.later) ?? []), pair]);
+  const made = new Map<number, string>();
+  const writes = wave.map((gathered) => {
+    const { statement } = gathered;
+    // What was made of earlier statements of the wave, and is near this one.
+    const near = new Map<string, NearMemory>();
+    for (const { earlier, similarity } of statement.said.flatMap(({ draft }) => pairsOf.get(draft) ?? [])) {
+      const id = made.get(earlier);
+      if (id !== undefined && !near.has(id)) near.set(id, { relation: "near", ref: null, id, similarity });
+    }
+    const planned = planGuarded(context, gathered, [...near.values()]);
+    const [created] = planned.plan.created ?? [];
+    if (created?.state === "active") for (const { draft } of statement.said) made.set(draft, created.id);
+    return { statement, ...planned };
+  });
   return joinWrites(writes, context.origin);
 }
 
@@ -96,7 +112,10 @@ function planGuarded(
 }
 
 /** What a statement does to what is known, every question answered. */
-function decide({ config, answers }: WriteContext, { statement, known }: MetStatement): SettledDecision {
+function decide(
+  { config, answers }: WriteContext,
+  { statement, known }: Pick<MetStatement, "statement" | "known">,
+): SettledDecision {
   const { memory } = statement;
   const byId = (id: string) => known.find((other) => other.id === id) as KnownMemory;
   return settleAsk(

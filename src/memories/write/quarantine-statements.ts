@@ -94,7 +94,7 @@ export function tellOfQuarantined(
   const [one, several] = ["1 text reads", `${memoryIds.length} texts read`];
   logger.warn(
     `${memoryIds.length === 1 ? one : several} as instructions to a model, kept for you to look at: ` +
-      "memory.quarantine.list(), or mnemograph quarantine",
+      'memory.memories.list({ states: ["quarantined"] })',
     { ...(threadId !== undefined && { threadId }), step, memoryIds },
   );
 }

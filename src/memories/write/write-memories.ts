@@ -1,20 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { MemoryEvent } from "../../events/event-log.js";
-import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { lockOwner } from "../../scope/scope-predicates.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
 import { applyPlan, type PlanTarget } from "./apply-plan.js";
 import { type GatheredDrafts, gatherDrafts, gatherWave, type OwnerStatements } from "./gather.js";
-import { findGivenNeighbours, type GivenNeighbours } from "./held-neighbours.js";
-import { lookUpNeighbours } from "./look-up-neighbours.js";
-import { mayBeNew, planAdditions } from "./plan-additions.js";
-import { commonPlace, joinWrites, type PlannedWave, planWave } from "./plan-wave.js";
+import { commonPlace, joinWrites, planWave } from "./plan-wave.js";
 import { planQuarantined, sightQuarantined, tellOfQuarantined } from "./quarantine-statements.js";
 import type { Answer, Statement, WriteContext } from "./statement.js";
 import { inWaves, nearDoubles } from "./waves.js";
-import { writeAdditions } from "./write-additions.js";
 import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
 /** How gathered drafts are written. */
@@ -51,7 +46,7 @@ export async function writeMemories(
  * @param input.answers what a model says of the pairs of `findOpenPairs`. @default all are different
  */
 export async function writeGathered(
-  runtime: Pick<WriteRuntime, "db" | "config" | "logger" | "neighbours" | "noteWrite">,
+  runtime: Pick<WriteRuntime, "db" | "config" | "logger">,
   input: Writing & { readonly gathered: GatheredDrafts; readonly answers?: readonly Answer[] | undefined },
 ): Promise<WriteOutcome[]> {
   const { db, config, logger } = runtime;
@@ -60,19 +55,9 @@ export async function writeGathered(
   const outcomes = [...gathered.outcomes];
   if (owners.length === 0 && !alongside) return outcomes;
   const common = { config, origin, answers, language: db.language, newId: randomUUID };
-  const told = await withGiven(runtime, gathered);
-  const [only, ...others] = told;
-  if (only && others.length === 0 && !alongside) {
-    const met = await withNeighbours(db, common, { space, told: only });
-    const alike = only.batches.flatMap((batch) => batch.alike);
-    const added = await addWhatIsNew(db, { ...common, alike }, { space, ...met });
-    for (const [draft, outcome] of added ?? []) outcomes[draft] = outcome;
-    if (added) return outcomes;
-    told[0] = met.told;
-  }
   const quarantined = await db.transaction(async (tx) => {
     const ids: string[] = [];
-    for (const each of told) {
+    for (const each of owners) {
       const owner = await lockOwner(tx, each.scope);
       const target = { owner, scope: each.scope, space, origin, config };
       const written = await writeForOwner(tx, { context: { ...common, owner }, target }, each);
@@ -84,70 +69,6 @@ export async function writeGathered(
   });
   tellOfQuarantined(logger, { ...origin, memoryIds: quarantined });
   return outcomes;
-}
-
-/** What one owner is told, and what this process holds of the memories near it. */
-interface MetOwner extends OwnerStatements {
-  readonly given: GivenNeighbours | null;
-}
-
-/** Looked up before any lock is taken. */
-async function withGiven(
-  { neighbours, noteWrite }: Pick<WriteRuntime, "neighbours" | "noteWrite">,
-  { owners, space }: GatheredDrafts,
-): Promise<MetOwner[]> {
-  const met: MetOwner[] = [];
-  for (const told of owners) {
-    const sought = told.batches.flatMap(({ statements }) => statements);
-    if (space !== null) await noteWrite?.(told.scope, sought.length);
-    const given = await findGivenNeighbours(neighbours, { scope: told.scope, space }, sought);
-    met.push({ ...told, given });
-  }
-  return met;
-}
-
-/** What may be added, if nothing stands against it. */
-interface WhatIsNew {
-  readonly told: MetOwner;
-  /** The one wave in which it can be written; null where it takes several, or something is put in quarantine. */
-  readonly wave: readonly Statement[] | null;
-}
-
-/**
- * `told` with what is near what may be new: looked up where the owner is not held, so that nobody waits for the owner's lock
- * meanwhile. Without a wave where it is known that not all of it is new.
- */
-async function withNeighbours(
-  db: Connection,
-  context: Pick<WriteContext, "answers" | "config">,
-  { space, told }: { readonly space: EmbeddingSpace | null; readonly told: MetOwner },
-): Promise<WhatIsNew> {
-  const { scope, given, quarantined } = told;
-  const [wave = [], ...others] = wavesOf(context, told);
-  const isOne = wave.length > 0 && others.length === 0 && quarantined.length === 0;
-  if (space === null || !isOne || !mayBeNew(context.config, wave)) return { told, wave: null };
-  if (given !== null) return { told, wave };
-  // Who tells the value of a slot mostly tells another one than it has: to look before would be a round trip for nothing.
-  if (wave.some(({ memory }) => memory.key !== undefined)) return { told, wave: null };
-  const found = await lookUpNeighbours(db, { scope, space }, wave);
-  return { told: { ...told, given: found }, wave: found?.isTaken ? null : wave };
-}
-
-/**
- * Writes what is plainly new in one statement, without a lock taken before: see `planAdditions`. Null where it is not, or is no
- * longer; then nothing was written.
- */
-async function addWhatIsNew(
-  db: Connection,
-  context: Omit<WriteContext, "owner">,
-  { space, told, wave }: WhatIsNew & { readonly space: EmbeddingSpace | null },
-): Promise<PlannedWave["outcomes"] | null> {
-  const { scope, given } = told;
-  if (given === null || space === null || wave === null) return null;
-  const planned = planAdditions(context, wave, given);
-  if (planned === null) return null;
-  const { origin } = context;
-  return (await writeAdditions(db, { scope, space, origin, given }, planned)) ? planned.outcomes : null;
 }
 
 function wavesOf(
@@ -167,15 +88,15 @@ function wavesOf(
 async function writeForOwner(
   tx: Connection,
   { context: common, target }: { context: Omit<WriteContext, "alike">; target: PlanTarget },
-  told: MetOwner,
+  told: OwnerStatements,
 ): Promise<WrittenForOwner> {
-  const { given, quarantined } = told;
+  const { quarantined } = told;
   const context = { ...common, alike: told.batches.flatMap(({ alike }) => alike) };
   const { origin } = context;
   const { scope, space } = target;
   const outcomes: [number, WriteOutcome][] = [];
   for (const wave of wavesOf(context, told)) {
-    const gathered = await gatherWave(tx, { ...context, scope, space, given }, wave);
+    const gathered = await gatherWave(tx, { ...context, scope, space }, wave);
     const { plan, outcomes: ofWave } = planWave(context, gathered);
     const searched = bestSimilarity(gathered.flatMap(({ known }) => known));
     await applyPlan(tx, { ...target, search: { searched, place: commonPlace(origin, wave) } }, plan);

@@ -1,11 +1,9 @@
 import type { EventStep } from "../../events/event-log.js";
 import type { Runtime } from "../../runtime.js";
-import type { Scope } from "../../scope/scope.js";
 import type { ConsentPolicy } from "../guard/consent-policy.rule.js";
 import type { ConsentGiven } from "../guard/consent-request.rule.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
 import type { MemoryOptions } from "../item/memory-options.js";
-import type { FindHeldNeighbours } from "./held-neighbours.js";
 import type { WritingProblem } from "./writing-constraints.rule.js";
 
 /** The settings that decide what is written of a memory. */
@@ -18,12 +16,7 @@ export interface WriteConfig {
 }
 
 /** What writing memories takes. */
-export interface WriteRuntime extends Runtime<WriteConfig> {
-  /** What this process holds of owners' memories, so that a write need not compare all of their vectors. @default nothing */
-  readonly neighbours?: FindHeldNeighbours | undefined;
-  /** Told of so many statements about an owner before they are compared, outside any transaction. @default nobody */
-  readonly noteWrite?: ((scope: Scope, statements: number) => Promise<void>) | undefined;
-}
+export type WriteRuntime = Runtime<WriteConfig>;
 
 /** What became of one draft. */
 export interface WriteOutcome {
@@ -68,10 +61,7 @@ export interface WriteOrigin {
   readonly call?: string | undefined;
   /** The user's consent to what is written. @default none: changes of sensitive fields become requests */
   readonly consent?: ConsentGiven | undefined;
-  /**
-   * Whether the user can be asked about what needs consent. Where nobody can ask, what the user plainly said of themselves is
-   * the consent. @default false
-   */
+  /** Whether even what users plainly said waits for their consent, whatever `consent.ask` says. @default false */
   readonly asks?: boolean | undefined;
   /** The user's whole sentences that drafts rest on, by the drafts' places. @default the quotes of their sources */
   readonly words?: ReadonlyMap<number, string> | undefined;

@@ -1,5 +1,6 @@
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { firstSentence, isStopWord, sentencesOf, stem, unescapeEntities, wordsOf } from "./read-prompt.js";
+import type { BaseMessage } from "@langchain/core/messages";
+import { firstSentence, sentencesOf, unescapeEntities } from "./read-prompt.js";
+import { isStopWord, stem, wordsOf } from "./words.js";
 
 /** How every chat answer of the offline model begins, so that nobody takes it for a model's. */
 export const standInMark = "[offline stand-in] ";
@@ -19,38 +20,27 @@ export function answerFromMessages(messages: readonly BaseMessage[]): string {
   if (asked === undefined) return "Noted: nothing was said.";
   const { spoken } = withoutContext(asked.text);
   const questions = sentencesOf(spoken).filter(isQuestion);
-  if (questions.some(asksForAll)) {
-    return allThatIsKnown(messages);
-  }
+  if (questions.some((question) => asksForAll.test(question))) return allThatIsKnown(messages);
   const best =
     questions.length > 0 ? bestMatch(questions.join(" "), messages.flatMap(statementsOf)) : undefined;
   return best === undefined ? `Noted: ${firstSentence(spoken)}` : `${best.source}: ${best.text}`;
 }
 
 function isQuestion(sentence: string): boolean {
-  return (
-    /[?？]$/.test(sentence) ||
-    /^(?:what|who|whose|whom|where|why|how|tell me|remind me|do you|can you|could you)\b/i.test(sentence)
+  return /[?？]$|^(?:what|who|whose|whom|where|why|how|tell me|remind me|do you|can you|could you)\b/i.test(
+    sentence,
   );
 }
 
-/** Whether a question is about everything that is known of the user. */
-function asksForAll(question: string): boolean {
-  return (
-    /\b(?:know|remember|recall|learn(?:ed|t)?)\b.{0,20}\b(?:about|of) me\b(?! and\b| or\b)/i.test(question) ||
-    /\b(?:everything|all|what) (?:that )?you (?:know|remember)\W*$/i.test(question) ||
-    /^what do you (?:know|remember)\W*$/i.test(question) ||
-    /^who am i\b/i.test(question)
-  );
-}
+const asksForAll =
+  /\b(?:know|remember|recall|learn(?:ed|t)?)\b.{0,20}\b(?:about|of) me\b(?! and\b| or\b)|\byou (?:know|remember)\W*$|^who am i\b/i;
 
 /** What memory shows of the user; where it shows nothing, what the user said. */
 function allThatIsKnown(messages: readonly BaseMessage[]): string {
   const known = messages.flatMap(rememberedItems);
   if (known.length > 0) return `From memory: ${known.join("; ")}.`;
   const said = messages.flatMap(statementsOf).filter(({ source }) => source === "You said");
-  if (said.length === 0) return "Nothing yet.";
-  return `You said: ${said.map(({ text }) => text).join(" ")}`;
+  return said.length === 0 ? "Nothing yet." : `You said: ${said.map(({ text }) => text).join(" ")}`;
 }
 
 /** Headings in a memory block under which memories are listed; under others stands what changed or what waits. */
@@ -59,37 +49,31 @@ const otherHeading = /^(?:#|\[|Memory updates )/;
 
 /** What a memory block lists as remembered, item by item. */
 function rememberedItems(message: BaseMessage): string[] {
-  const isSystem = message.type === "system";
-  const block = isSystem
-    ? message.text
-    : message.type === "human"
-      ? withoutContext(message.text).context
-      : "";
   let listing = false;
-  return block.split("\n").flatMap((line) => {
-    if (listsMemories.test(line)) listing = true;
-    else if (otherHeading.test(line)) listing = false;
-    const [, item] = /^(?:[-*•]|\d+\.) (?:\[[^\]]*\] )?(.+?)[.!]?$/.exec(line) ?? [];
-    return listing && item !== undefined ? [unescapeEntities(item)] : [];
-  });
+  return blockOf(message)
+    .split("\n")
+    .flatMap((line) => {
+      if (listsMemories.test(line)) listing = true;
+      else if (otherHeading.test(line)) listing = false;
+      const [, item] = /^(?:[-*•]|\d+\.) (?:\[[^\]]*\] )?(.+?)[.!]?$/.exec(line) ?? [];
+      return listing && item !== undefined ? [unescapeEntities(item)] : [];
+    });
+}
+
+/** The part of a message that may be memory's. */
+function blockOf(message: BaseMessage): string {
+  if (message.type === "system") return message.text;
+  return message.type === "human" ? withoutContext(message.text).context : "";
 }
 
 function statementsOf(message: BaseMessage): Statement[] {
-  switch (message.type) {
-    case "human": {
-      const { context, spoken } = withoutContext(message.text);
-      return [...statements("From memory", readable(context)), ...statements("You said", spoken)];
-    }
-    case "ai":
-      // Its own answers repeat what others said.
-      return message.text.startsWith(standInMark) ? [] : statements("I said", message.text);
-    case "system":
-      return statements("From memory", readable(message.text));
-    case "tool":
-      return statements("A tool said", message.text);
-    default:
-      return [];
-  }
+  const remembered = statements("From memory", readable(blockOf(message)));
+  if (message.type === "human")
+    return [...remembered, ...statements("You said", withoutContext(message.text).spoken)];
+  if (message.type === "tool") return statements("A tool said", message.text);
+  // Its own answers repeat what others said.
+  if (message.type !== "ai" || message.text.startsWith(standInMark)) return remembered;
+  return statements("I said", message.text);
 }
 
 function statements(source: Statement["source"], text: string): Statement[] {
@@ -103,8 +87,10 @@ const waiting = /^## Waiting for the User's Consent\n(?:(?!#).*\n)*/m;
 
 /** The text of a memory block as sentences: no tags, no bullets, and each half of a summary's line on its own. */
 function readable(memory: string): string {
-  const known = memory.replace(waiting, "");
-  const lines = known.replace(/<\/?[a-z][^<>]*>/gi, "\n").split(/\n| → /);
+  const lines = memory
+    .replace(waiting, "")
+    .replace(/<\/?[a-z][^<>]*>/gi, "\n")
+    .split(/\n| → /);
   return unescapeEntities(
     lines.map((line) => line.replace(/^\s*(?:[-*•]\s+|Round of seq \d+: )+/, "")).join("\n"),
   );
@@ -132,14 +118,11 @@ function pairsOf(words: readonly string[]): string[] {
 
 /** First match decides, so that "plan how to build it" is planned before it is built. */
 const subagents = [
-  { name: "planner", asks: /\b(?:plan|design|how should)\b/i },
-  { name: "executor", asks: /\b(?:build|create|run|write|implement|deploy)\b/i },
+  { tool: "planner", asks: /\b(?:plan|design|how should)\b/i },
+  { tool: "executor", asks: /\b(?:build|create|run|write|implement|deploy)\b/i },
 ];
 
-/**
- * The subagent's tool that the latest message asks for, and the task to give it. Undefined when the latest message is
- * not a human one (its round has been handed over already), asks for neither, or the tool is not bound.
- */
+/** The subagent's tool that the latest message asks for, with its task; undefined where it is not bound, or has answered. */
 export function chooseSubagent(
   messages: readonly BaseMessage[],
   toolNames: readonly string[],
@@ -147,39 +130,14 @@ export function chooseSubagent(
   const latest = messages.findLast((message) => message.type !== "system");
   if (latest?.type !== "human") return undefined;
   const task = withoutContext(latest.text).spoken;
-  for (const { name, asks } of subagents) {
-    const tool = toolNames.find((bound) => bound === name || bound === `transfer_to_${name}`);
-    if (tool !== undefined && asks.test(task)) return { tool, task };
-  }
-  return undefined;
+  const chosen = subagents.find(({ tool, asks }) => toolNames.includes(tool) && asks.test(task));
+  return chosen && { tool: chosen.tool, task };
 }
 
-/**
- * What came back in this round: the text of the last tool result, or of the last message of a subagent, since the
- * latest human message. Undefined when nothing came back yet.
- */
-export function subagentResult(
-  messages: readonly BaseMessage[],
-  toolNames: readonly string[],
-): string | undefined {
-  const names = [...subagents, ...toolNames.map((tool) => ({ name: tool.replace(/^transfer_to_/, "") }))];
-  const workers = new Set(names.map(({ name }) => name));
-  for (const message of messages.toReversed()) {
-    if (message.type === "human") return undefined;
-    const isResult = message.type === "tool" ? !announcesTransfer(message) : isWordOf(message, workers);
-    if (isResult) return message.text.replace(standInMark, "");
-  }
-  return undefined;
-}
-
-/** LangGraph's supervisor announces every hand-over, both ways, in a tool message that holds no result. */
-function announcesTransfer({ name, text }: BaseMessage): boolean {
-  return /^transfer_(?:back_)?to_/.test(name ?? "") && text.startsWith("Successfully transferred");
-}
-
-function isWordOf(message: BaseMessage, workers: ReadonlySet<string>): boolean {
-  if (!AIMessage.isInstance(message) || message.tool_calls?.length) return false;
-  return message.name !== undefined && workers.has(message.name) && message.text !== "";
+/** The last result of a tool since the latest human message; undefined when nothing came back yet. */
+export function subagentResult(messages: readonly BaseMessage[]): string | undefined {
+  const latest = messages.findLast((message) => message.type === "human" || message.type === "tool");
+  return latest?.type === "tool" ? latest.text.replace(standInMark, "") : undefined;
 }
 
 /** A message may begin with `[Previous context: …]`: what the memory says, in front of what the user says. */

@@ -4,19 +4,19 @@
  * argv: connection string, schema, number of the worker. Prints "two turns" after as many.
  */
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { createMemory } from "../../../src/create-memory.js";
 import { MemoryError } from "../../../src/errors.js";
 import { OfflineChatModel } from "../../../src/testing/index.js";
 import { silentLogger } from "../silent-logger.js";
+import { createTestMemory } from "../test-memory.js";
 
 const [database = "", schema = "", worker = ""] = process.argv.slice(2);
-const memory = createMemory({
+const memory = createTestMemory({
   database,
   schema,
   model: new OfflineChatModel(),
   jobs: "inline",
   logger: silentLogger,
-  config: { upkeep: { leaseMs: 1_000 }, summaries: { leaseMs: 1_000 } },
+  config: { upkeep: { leaseMs: 1_000 } },
 });
 const scope = { userId: "churn" };
 const rare = { userId: `rare ${worker}` };
@@ -56,16 +56,8 @@ for (let turn = 0; ; turn++) {
   await round(turn).catch((error: unknown) => {
     // Workers get in each other's way, and connections are cut on purpose.
     const expected = [
-      ...[
-        "BUSY",
-        "FORGOTTEN",
-        "WRONG_STATE",
-        "SLOT_TAKEN",
-        "DUPLICATE_MEMORY",
-        "CONSENT_DECIDED",
-        "CONSENT_SUPERSEDED",
-      ],
-      ...["NOT_FOUND", "DATABASE_UNAVAILABLE", "CONSENT_REQUIRED", "CONSENT_EXPIRED"],
+      ...["BUSY", "FORGOTTEN", "WRONG_STATE", "CONFLICT", "WRONG_STATE"],
+      ...["NOT_FOUND", "DATABASE_UNAVAILABLE", "CONSENT_REQUIRED", "WRONG_STATE"],
     ];
     if (!MemoryError.is(error) || !expected.includes(error.code)) console.log(`unexpected: ${error}`);
   });

@@ -3,8 +3,9 @@
  *
  * argv: connection string, schema, user id. Prints "asked" at each call, and "deep enough".
  */
-import { createMemory } from "../../../src/create-memory.js";
+import { consolidateNow } from "../consolidate-now.js";
 import { judgingModel } from "../pair-judge.js";
+import { createTestMemory } from "../test-memory.js";
 
 const [database = "", schema = "", userId = ""] = process.argv.slice(2);
 const model = judgingModel((_, call) => {
@@ -15,6 +16,6 @@ const model = judgingModel((_, call) => {
   }
   return "same";
 });
-const config = { upkeep: { leaseMs: 1_000 }, consolidation: { pairsPerCall: 1 } };
-const memory = createMemory({ database, schema, model, config });
-await memory.consolidate({ scope: { userId } });
+const config = { upkeep: { leaseMs: 1_000 } };
+const memory = createTestMemory({ database, schema, model, config });
+await consolidateNow(memory, { scope: { userId } });

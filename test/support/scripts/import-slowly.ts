@@ -11,7 +11,6 @@ const [database = "", schema = "", file = ""] = process.argv.slice(2);
 const memory = createMemory({ database, schema });
 let batches = 0;
 await memory.import(createInterface({ input: createReadStream(file) }), {
-  trust: "operator",
   onProgress() {
     if (++batches < 2) return;
     console.log("deep enough");

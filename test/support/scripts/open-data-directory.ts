@@ -11,7 +11,7 @@ const memory = createMemory({ database: { dataDir: process.argv[2] ?? "" } });
 console.log("ready");
 for await (const _ of createInterface({ input: process.stdin })) {
   try {
-    await memory.summaries.stats();
+    await memory.stats();
     console.log("open");
   } catch (error) {
     console.log(MemoryError.is(error) ? error.code : String(error));

@@ -5,10 +5,10 @@
  * Prints "at work", then "done N" as it goes, and "stopped N" at its end.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { createMemory } from "../../../src/create-memory.js";
 import { OfflineChatModel } from "../../../src/testing/index.js";
 import { dueJobsConfig, instantAnswers } from "../due-jobs.js";
 import { silentLogger } from "../silent-logger.js";
+import { createTestMemory } from "../test-memory.js";
 
 const [database = "", schema = "", queueSchema = "", isolation = "", modelMs = "0", leaseMs = "3000"] =
   process.argv.slice(2);
@@ -20,7 +20,7 @@ class SlowModel extends OfflineChatModel {
   }
 }
 
-const memory = createMemory({
+const memory = createTestMemory({
   ...{ database, schema, model: new SlowModel({ structured: instantAnswers }), logger: silentLogger },
   ...(isolation === "rls" && { isolation }),
   jobs: { pgBoss: { schema: queueSchema } },

@@ -1,0 +1,96 @@
+import { useState } from "preact/hooks";
+import { ask, send } from "../api.js";
+import type { Forgotten } from "../api-types.js";
+import { useAskFirst } from "../parts/ask-first.js";
+import { Trouble } from "../parts/asked.js";
+import { Counts } from "../parts/counts.js";
+import { count } from "../parts/texts.js";
+import { type Params, whoseOf } from "../place.js";
+import type { ViewProps } from "../view.js";
+
+/** All that is kept of somebody: as a file, and gone for good. */
+export function ExportAndErase({ place }: ViewProps) {
+  const whose = whoseOf(place.params);
+  const name = whose.user ?? whose.app ?? "me";
+  return (
+    <>
+      <Export whose={whose} name={name} />
+      <Erase key={JSON.stringify(whose)} whose={whose} name={name} />
+    </>
+  );
+}
+
+function Export({ whose, name }: { readonly whose: Params; readonly name: string }) {
+  const [state, setState] = useState<Error | string | null>(null);
+  const download = async () => {
+    setState("Reading…");
+    try {
+      const blob = await (await send("export", { whose })).blob();
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(blob);
+      link.download = `${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_")}.jsonl`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      setState(`${count(blob.size)} bytes are in your downloads.`);
+    } catch (error) {
+      setState(error as Error);
+    }
+  };
+  return (
+    <section aria-labelledby="export">
+      <h2 id="export">Export</h2>
+      <p>Everything that is kept of {name}, as lines of JSON.</p>
+      <button type="button" onClick={() => void download()}>
+        Download
+      </button>
+      {state instanceof Error ? <Trouble error={state} /> : state !== null && <p role="status">{state}</p>}
+    </section>
+  );
+}
+
+function Erase({ whose, name }: { readonly whose: Params; readonly name: string }) {
+  const [left, setLeft] = useState<Forgotten | null>(null);
+  const [erased, setErased] = useState<Forgotten | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const { ask: askFirst, dialog } = useAskFirst(() => {});
+  const forget = (dryRun: boolean) => ask<Forgotten>("forget", { method: "POST", whose, body: { dryRun } });
+  const countRows = () => {
+    setError(null);
+    forget(true).then(setLeft, setError);
+  };
+  const erase = () =>
+    askFirst({
+      ...{ title: `Erase everything of ${name}?`, does: "Erase for good", danger: true },
+      ...{ reason: false as const, typed: name },
+      about: (
+        <p>
+          {left && `${count(left.total)} rows go, `}with checkpoints and audit trail. Nothing brings them
+          back.
+        </p>
+      ),
+      act: async () => setErased(await forget(false)),
+    });
+  return (
+    <section aria-labelledby="erase">
+      <h2 id="erase">Erase</h2>
+      <p>First count what would go; nothing is deleted by counting.</p>
+      <div class="buttons">
+        <button type="button" onClick={countRows}>
+          Count what would go
+        </button>
+        <button type="button" class="danger" disabled={left === null || left.total === 0} onClick={erase}>
+          Erase…
+        </button>
+      </div>
+      {error && <Trouble error={error} />}
+      {left && <Counts removed={left.removed} total={left.total} />}
+      {erased && (
+        <p role="status">
+          {erased.complete ? "All of it is gone:" : "Others kept writing, so run it again:"}{" "}
+          {count(erased.total)} rows.
+        </p>
+      )}
+      {dialog}
+    </section>
+  );
+}

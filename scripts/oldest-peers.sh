@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# The tests of LangGraph with the oldest versions of LangChain and LangGraph that package.json allows; the lock file holds
+# the newest. In a temporary copy, on the embedded database.
+#
+#   scripts/oldest-peers.sh [OPTIONS OF VITEST] [FILES]    default: how graphs stream, pause, go back and are typed
+#
+# Fails when the oldest set cannot be installed: package.json would promise what nobody can have.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# What depends on LangGraph's inside. The rest of test/langgraph depends on the database.
+tests=(
+  with-memory-visible with-memory-state with-memory-messages with-memory-interrupt with-memory-types
+  with-memory-identity with-memory-agents memory-middleware hand-built-states default-scope recalled-in-checkpoints
+  create-memory-supervisor checkpointer/owners checkpointer/conformance
+)
+has_files=false
+for argument in "$@"; do [[ $argument == -* ]] || has_files=true; done
+$has_files || set -- "$@" "${tests[@]/#/test/langgraph/}"
+
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+cp -R src test scripts migrations examples graphs langgraph.json tsconfig*.json vitest.config.ts package.json "$copy"
+cd "$copy"
+
+# Without the lock file; of the development tools only what these tests need.
+node --input-type=module --eval '
+  import { readFileSync, writeFileSync } from "node:fs";
+  const manifest = JSON.parse(readFileSync("package.json", "utf8"));
+  const { peerDependencies: peers, devDependencies: tools } = manifest;
+  const unneeded = /^(@arethetypeswrong|@biomejs|dependency-cruiser|axe-core|knip|publint|@langchain\/langgraph-cli)/;
+  const kept = Object.entries(tools).filter(([name]) => !unneeded.test(name));
+  const isOld = (name) => /^@?langchain/.test(name) && peers[name] !== undefined;
+  const oldest = kept.map(([name, range]) => [name, isOld(name) ? peers[name].replace("^", "") : range]);
+  const overrides = Object.fromEntries(oldest.filter(([name]) => isOld(name)));
+  writeFileSync("package.json", JSON.stringify({ ...manifest, devDependencies: Object.fromEntries(oldest), overrides }));
+'
+if ! npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error; then
+  echo "The oldest peers cannot be installed together, or the registry cannot be reached." >&2
+  exit 1
+fi
+
+printf 'With the oldest peers:'
+for peer in @langchain/langgraph @langchain/core @langchain/langgraph-checkpoint langchain; do
+  printf ' %s %s' "$peer" "$(node -p "require('./node_modules/$peer/package.json').version")"
+done
+echo
+
+echo '{ "extends": "./tsconfig.json", "include": ["src", "test/langgraph", "test/support"] }' >tsconfig.peers.json
+npx tsc --noEmit --project tsconfig.peers.json
+env -u DATABASE_URL npx vitest run "$@"

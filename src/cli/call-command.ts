@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import { type CliCommand, type MemoryFlags, withModel, withPlace, withScope, withSettings } from "./flags.js";
+import { aligned } from "./output.js";
+import { useMemory } from "./use-memory.js";
+
+/** `mnemograph call`: any operation of the HTTP API, in this process and as an operator. */
+export const callCommand: CliCommand = {
+  name: "call",
+  description: "do any operation of the HTTP API, without a server; alone, or with --help, it lists them",
+  examples: [
+    ["call listMemories --user ana --json '{\"limit\":20}'", "any other operation, as JSON"],
+    ["call listMemories --help", "what an operation takes"],
+  ],
+  flags: (command) =>
+    withModel(withSettings(withPlace(withScope(command, "the user, as `userId` in the input"))))
+      .argument("[operation]", "which operation")
+      .option("--json <input>", 'what it takes, as JSON; "-" reads standard input')
+      .option("--actor <name>", "who does it, for the audit trail", "cli")
+      .helpOption(false)
+      .option("-h, --help", "list the operations, or say what one takes"),
+  run: call,
+};
+
+interface CallFlags extends Omit<MemoryFlags, "json"> {
+  readonly json?: string;
+  readonly actor: string;
+  readonly help?: true;
+}
+
+/** @throws MemoryError `INVALID_INPUT` that names each wrong field, and what the operation throws */
+async function call(
+  name: string | undefined,
+  { json, ...flags }: CallFlags,
+  command: Command,
+): Promise<void> {
+  const { describeOperation, listOperations, prepareOperation } = await import("./call-operation.js");
+  if (name === undefined) {
+    const operations = aligned(listOperations()).map((line) => `  ${line}`);
+    process.stdout.write(`${[command.helpInformation(), "Operations:", ...operations].join("\n")}\n`);
+    return;
+  }
+  if (flags.help) {
+    process.stdout.write(`${describeOperation(name)}\n`);
+    return;
+  }
+  const { tenant: tenantId, user: userId, app: appId, actor } = flags;
+  const named = { tenantId, userId, appId };
+  const done = await prepareOperation(name, json, named, { role: "operator", actor });
+  await useMemory(flags, done);
+}

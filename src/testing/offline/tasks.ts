@@ -1,0 +1,172 @@
+import { firstSentence, promptBlocks, sentencesOf } from "./read-prompt.js";
+import { wordsOf } from "./words.js";
+
+/** Makes the arguments of a structured answer from the prompt. */
+type Task = (prompt: string) => Record<string, unknown>;
+
+/** By the names of the library's own structured outputs. Stand-ins: they understand nothing. */
+export const offlineTasks = {
+  conversation_summary: summarizeRounds,
+  fact_extraction: extractFacts,
+  episode_summary: (prompt) => ({ reasoning, summary: `The user said: ${said(prompt, 540).join("; ")}.` }),
+  app_note: noteConversation,
+  note_compaction: compactNotes,
+  procedure_steps: (prompt) => {
+    const steps = userMessages(prompt).map((text) => firstSentence(text));
+    const [goal] = promptBlocks(prompt, "goal");
+    return { reasoning, title: goal?.text ?? steps[0]?.replace(/[.!]$/, "") ?? "", steps };
+  },
+  same_fact: (prompt) => ({ reasoning, verdicts: pairs(prompt, { verdict: "different" }) }),
+  memory_pairs: (prompt) => ({ verdicts: pairs(prompt, { verdict: "unrelated", reason: reasoning }) }),
+  user_insights: () => ({ insights: [] }),
+} satisfies Readonly<Record<string, Task>>;
+
+const reasoning = "Made by rule, without a model.";
+
+function pairs(prompt: string, each: object): object[] {
+  return promptBlocks(prompt, "pair").map((_, index) => ({ pair: index + 1, ...each }));
+}
+
+const userMessages = (prompt: string) =>
+  promptBlocks(prompt, "message").flatMap(({ attributes, text }) =>
+    attributes.role === "user" ? [text] : [],
+  );
+
+/** What was said before, and the first sentence of each message of the user: as many as `mostCharacters` hold, one at least. */
+function said(prompt: string, mostCharacters: number, isTold = (_: string) => true): string[] {
+  const earlier = [...promptBlocks(prompt, "episode_so_far"), ...promptBlocks(prompt, "note_so_far")];
+  const before = earlier.map(({ text }) => text.replace(/^The user said: |\.$/g, ""));
+  const sentences = userMessages(prompt)
+    .map((text) => firstSentence(text, 100))
+    .filter(isTold);
+  let length = 0;
+  return [...before, ...new Set(sentences.map((each) => each.replace(/[.!。！]$/u, "")))].filter(
+    (each, index) => {
+      length += each.length + 2;
+      return index === 0 || length <= mostCharacters;
+    },
+  );
+}
+
+/** The earlier summary's lines that stay, and for each new round the first sentences of what was said and answered. */
+function summarizeRounds(prompt: string): Record<string, unknown> {
+  const drop = Number(/<drop\s[^>]*before="(\d+)"/.exec(prompt)?.[1] ?? 0);
+  const seqOf = (line: string) => /^Round of seq (\d+): /.exec(line)?.[1];
+  const lines = promptBlocks(prompt, "previous_summary").flatMap(({ attributes, text }) => {
+    // A line that is not of this function counts as the last round that its summary covers.
+    const last = attributes.covers?.split("-")[1] ?? Number.POSITIVE_INFINITY;
+    return text.split("\n").filter((line) => line.trim() !== "" && Number(seqOf(line) ?? last) >= drop);
+  });
+  const [, added = ""] = /<new_messages>([\s\S]*?)<\/new_messages>/.exec(prompt) ?? [];
+  const rounds: { seq: string; asked: string; answered: string }[] = [];
+  for (const { attributes, text } of promptBlocks(added, "message")) {
+    const { seq = "0", role } = attributes;
+    const sentence = firstSentence(text, 100);
+    if (role === "user" || rounds.length === 0) {
+      rounds.push({ seq, asked: role === "user" ? sentence : "", answered: "" });
+    }
+    const round = rounds.at(-1);
+    // The last one with text: what comes before it in a round only calls tools.
+    if (round && role === "assistant" && sentence !== "") round.answered = sentence;
+  }
+  const made = rounds.map(
+    ({ seq, asked, answered }) =>
+      `Round of seq ${seq}: ${asked || "(nothing)"} → ${answered || "(no answer)"}`,
+  );
+  return { reasoning, summary: [...lines, ...made].join("\n") };
+}
+
+/** How sentences begin that hold a fact, which key it has, and how it is put; "{}" stands for what follows. */
+const patterns: readonly (readonly [says: string, category: string, key: string | null, text: string])[] = [
+  ["my (?:full |real )?name(?:'s|’s| is)", "profile", "name", "The user's name is {}."],
+  ["call me", "profile", "preferred_name", "The user's preferred name is {}."],
+  ["I(?:'m|’m| am)? liv(?:e|ing) in", "profile", "city", "The user lives in {}."],
+  ["I(?:'ve|’ve| have)? (?:just )?moved to", "profile", "city", "The user lives in {}."],
+  ["I work as", "profile", "job", "The user works as {}."],
+  ["I work (?:at|for)", "profile", "employer", "The user works for {}."],
+  ["I(?:'m|’m| am) allergic to", "constraints", null, "The user is allergic to {}."],
+  ["I (?:can't|can’t|cannot|don't|don’t) eat", "constraints", null, "The user does not eat {}."],
+  ["I (?:really )?prefer", "preferences", null, "The user prefers {}."],
+  ["I (?:really )?(?:like|love|enjoy)", "preferences", null, "The user likes {}."],
+  ["I (?:really )?(?:dislike|hate)", "preferences", null, "The user dislikes {}."],
+  ["my goal is", "goals", null, "The user's goal is {}."],
+  ["(?<=^(?:please )?)always", "instructions", null, "The user wants the assistant to always {}."],
+  ["(?<=^(?:please )?)never", "instructions", null, "The user wants the assistant to never {}."],
+];
+/** The end of what is said: a comma, a conjunction that begins another statement, or the sentence's end. */
+const end = String.raw`(?=\s*(?:[,;.!?]|$|\s(?:and|but)\s+(?:I|my|please|call)\b))`;
+const saying = (pattern: string) => new RegExp(String.raw`\b${pattern}\s+(.+?)${end}`, "i");
+const rules = patterns.map(([says, ...fact]) => [saying(says), ...fact] as const);
+const favourite = saying(String.raw`my favou?rite (\w+(?: \w+)?) is`);
+const importances: Readonly<Record<string, number>> = {
+  profile: 4,
+  constraints: 5,
+  goals: 4,
+  instructions: 4,
+};
+/** How a sentence begins that corrects what was known. */
+const corrects = /^(?:no\b|sorry\b|actually\b|correction\b)|\b(?:just )?moved to\b/i;
+
+/** What a few English sentence patterns say of the speaker. Questions hold no facts. */
+function extractFacts(prompt: string): Record<string, unknown> {
+  const known = promptBlocks(prompt, "fact").map(({ attributes: { category, key } }) => `${category}/${key}`);
+  const facts = promptBlocks(prompt, "message").flatMap(({ attributes, text }) =>
+    sentencesOf(text)
+      .filter((sentence) => !/[?？]$/.test(sentence))
+      .flatMap((sentence) =>
+        factsIn(sentence).map(({ quote, ...fact }) => {
+          const slot = fact.key === null ? -1 : known.indexOf(`${fact.category}/${fact.key}`);
+          return {
+            ...fact,
+            evidence: { message: Number(attributes.number), quote },
+            correction: corrects.test(sentence),
+            updates: slot < 0 ? null : slot + 1,
+          };
+        }),
+      ),
+  );
+  return { reasoning, facts };
+}
+
+function factsIn(sentence: string) {
+  const fact = (quote: string, category: string, key: string | null, value: string, text: string) => ({
+    ...{ quote, category, key, value: key === null ? null : value, text: text.replace("{}", () => value) },
+    ...{ importance: importances[category] ?? 3, confidence: 0.9 },
+  });
+  const found = rules.flatMap(([says, category, key, text]) => {
+    const [quote, value] = says.exec(sentence) ?? [];
+    return quote === undefined || value === undefined ? [] : [fact(quote, category, key, value.trim(), text)];
+  });
+  const [quote, kind, value] = favourite.exec(sentence) ?? [];
+  if (quote === undefined || kind === undefined || value === undefined) return found;
+  const key = `favourite_${kind.toLowerCase().replace(/ /g, "_")}`;
+  return [...found, fact(quote, "preferences", key, value, `The user's favourite ${kind} is {}.`)];
+}
+
+/** What is said at the beginning and the end of every conversation. */
+const courtesy = /^(?:hi|hello|hey|thanks|thank you|bye|goodbye|ok|okay)[\s!.,]*$/i;
+
+/** The first sentences of what the user said, as many as a note holds, questions and courtesies excepted. */
+function noteConversation(prompt: string): Record<string, unknown> {
+  const isTold = (sentence: string) =>
+    sentence !== "" && !/[?？]$/.test(sentence) && !courtesy.test(sentence);
+  const told = said(prompt, 180, isTold);
+  if (told.length === 0) return { reasoning, note: "", importance: 1, tags: [] };
+  return { reasoning, note: `The user said: ${told.join("; ")}.`, importance: 3, tags: [] };
+}
+
+/** Of two notes with the same words the earlier goes, else the first of the least important. */
+function compactNotes(prompt: string): Record<string, unknown> {
+  const notes = promptBlocks(prompt, "note")
+    .filter(({ attributes }) => attributes.pinned === undefined)
+    .map(({ attributes: { number, importance }, text }) => ({
+      ...{ number: Number(number), importance: Number(importance) },
+      words: [...new Set(wordsOf(text))].sort().join(" "),
+    }));
+  const double = notes.find(({ words }, at) => notes.slice(at + 1).some((other) => other.words === words));
+  const least = notes.toSorted((one, other) => one.importance - other.importance)[0];
+  const decision = double
+    ? { target: double.number, reason: "A later note says the same." }
+    : { target: least?.number ?? 1, reason: "It is the oldest of those that matter least." };
+  return { reasoning, action: "delete", with: null, text: null, ...decision };
+}

@@ -1,0 +1,41 @@
+/** The words of `text`: lower case, compatibility forms unified, accents gone. */
+export function wordsOf(text: string): string[] {
+  // More marks on a letter than any script has would take normalising time with their square.
+  const plain = text
+    .replace(/(\p{M}{30})\p{M}+/gu, "$1")
+    .normalize("NFKC")
+    .toLowerCase()
+    .normalize("NFD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .normalize("NFC");
+  return plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+}
+
+/** English words that say little about what a sentence is about, as {@link stem} leaves them. */
+const stopWords = new Set(
+  (
+    "a about all also am an and any are as at be because been but by can could did do does for from had has have he her here him his " +
+    "how i if in into is it its just me my no not now of on or our out please she should so some than that the their them then there " +
+    "these they thing this those to too up us was we were what when where which who whose why will with would yes you your s m t re ve d ll"
+  ).split(" "),
+);
+
+/** Whether `word` says little about what a sentence is about. */
+export function isStopWord(word: string): boolean {
+  return stopWords.has(word);
+}
+
+/**
+ * `word` without the commonest English endings, so that "liked", "likes" and "liking" meet. Crude on purpose: it only
+ * has to map the forms of a word to one string, which need not be a word.
+ */
+export function stem(word: string): string {
+  if (!/^[a-z]{4,}$/.test(word)) return word;
+  const singular = word
+    .replace(/ies$/, "y")
+    .replace(/(s|x|z|ch|sh)es$/, "$1")
+    .replace(/([^sui])s$/, "$1");
+  const base = singular.replace(/([aeiouy].*)(?:ing|ed)$/, "$1");
+  const cut = base === singular || base.length < 2 ? singular : base.replace(/([bdgklmnprt])\1$/, "$1");
+  return cut.length > 3 ? cut.replace(/e$/, "") : cut;
+}

@@ -1,0 +1,119 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { prepareOperation } from "../../src/cli/call-operation.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { useCommandLine } from "../support/command-line.js";
+import { compiled } from "../support/compiled.js";
+import { allRoutes, fillSample, namedFor, samples } from "../support/sample-requests.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const { folder, run, withMemory } = useCommandLine(db);
+const scope = { userId: "ana", appId: "shop" };
+const ana = ["--user", "ana", "--app", "shop"];
+let ids: Awaited<ReturnType<typeof fillSample>>;
+
+beforeAll(async () => {
+  ids = await withMemory((memory) => fillSample(memory, scope));
+}, 120_000);
+
+describe("mnemograph call", () => {
+  it("lists every operation, and says what one takes", async () => {
+    for (const args of [["call"], ["call", "--help"]]) {
+      const { code, out } = await run(args);
+      expect(code).toBe(0);
+      for (const [operation, { summary }] of allRoutes)
+        expect(out).toMatch(new RegExp(`^ +${operation} +${summary.replace(/[()`;.]/g, "\\$&")}$`, "m"));
+    }
+    const { out } = await run(["call", "listMemories", "--help"]);
+    expect(out).toMatch(/^listMemories: Memories, newest first.*GET \/memories/);
+    expect(out).toContain('"contains"');
+  }, 60_000);
+
+  it("reaches every operation, as an operator whose name stands in the audit trail", async () => {
+    const memory = db.memory({ model: new OfflineChatModel() });
+    const known = await fillSample(memory, scope);
+    const printed = vi.spyOn(console, "log").mockReturnValue();
+    const last = ["purgeAppMemories", "uninstallApp", "deleteThread"];
+    const ordered = allRoutes.toSorted(([one], [other]) => last.indexOf(one) - last.indexOf(other));
+    for (const [operation, route] of ordered.filter(([, { streams }]) => streams === undefined)) {
+      const { params, query, body, status = 200 } = samples[operation](known);
+      const json = JSON.stringify({ ...namedFor(route, scope), ...params, ...query, ...(body as object) });
+      const done = await prepareOperation(operation, json, {}, { role: "operator", actor: "joe" });
+      if (status === 200) await done(memory);
+      else
+        await expect(done(memory), operation).rejects.toThrow(expect.objectContaining({ code: "NOT_FOUND" }));
+      if (status === 200) expect(() => JSON.parse(printed.mock.lastCall?.[0]), operation).not.toThrow();
+    }
+    printed.mockRestore();
+    const actors = await memory.memories.history(known.id, { scope });
+    expect(actors.map(({ actor }) => actor)).toContain("joe");
+  }, 60_000);
+
+  it("writes lines to standard output, and reads them from standard input", async () => {
+    const { out, code } = await run(["call", "export", ...ana]);
+    expect([code, JSON.parse(out.split("\n")[0] ?? "").type]).toEqual([0, "header"]);
+    const imported = await run(["call", "import"], { input: ids.exported });
+    expect(JSON.parse(imported.out)).toMatchObject({ total: 0 });
+  }, 60_000);
+
+  it("takes its input from flags, from JSON or from standard input", async () => {
+    const json = JSON.stringify({ userId: "ben", memories: [{ text: "Ben plays chess." }] });
+    expect((await run(["call", "addMemories", "--json", "-"], { input: json })).code).toBe(0);
+    const listed = await run([
+      "call",
+      "listMemories",
+      "--user",
+      "ben",
+      "--json",
+      '{"limit":1,"kinds":["fact"]}',
+    ]);
+    expect(JSON.parse(listed.out)).toMatchObject({ memories: [{ text: "Ben plays chess." }] });
+  }, 60_000);
+
+  it.each<[string[], number, RegExp]>([
+    [["merge"], 2, /^mnemograph: There is no operation "merge"\. There are: recall, /],
+    [["listMemory"], 2, /Did you mean "listMemories"\?$/],
+    [["constructor"], 2, /There is no operation/],
+    [
+      ["addMemories", ...ana, "--json", '{"memories":[{"txt":"x"}],"foo":1}'],
+      2,
+      /"foo".*"txt".*at memories\[0\]\.text/,
+    ],
+    [["listMemories", ...ana, "--json", '{"limit":"many"}'], 2, /whole number from 1 to 1000 → at limit/],
+    [["recall", ...ana], 2, /at threadId/],
+    [["recall", "--json", '{"threadId":"t"}'], 2, /userId/],
+    [["recall", ...ana, "--json", "{"], 2, /--json is no JSON/],
+    [["recall", ...ana, "--json", "[]"], 2, /Invalid --json: .*expected record/],
+    [["getMemory", ...ana, "--json", '{"id":"nothing"}'], 1, /There is no memory nothing/],
+  ])(
+    "refuses %j",
+    async (args, code, problem) => {
+      const ended = await run(["call", ...args]);
+      expect(ended).toMatchObject({ code, out: "", err: expect.stringMatching(problem) });
+    },
+    60_000,
+  );
+});
+
+describe("mnemograph upkeep", () => {
+  it("does what is due once, with a model of one's own", async () => {
+    await withMemory((memory) => {
+      const draft = { text: "Waits for a parcel.", expiresAt: new Date(Date.now() + 1_000) };
+      return memory.memories.add(draft, { scope });
+    });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const model = JSON.stringify(compiled("src/testing/index"));
+    const lines = [
+      `import { OfflineChatModel } from ${model};`,
+      "export const model = new OfflineChatModel();",
+    ];
+    writeFileSync(join(folder, "model.mjs"), lines.join("\n"));
+    const done = await run(["upkeep", "--model", "./model.mjs", "--json"]);
+    expect(JSON.parse(done.out).pieces).toBeGreaterThan(0);
+    expect((await run(["upkeep"])).out).toBe("Nothing was due.");
+    const none = await run(["upkeep", "--model", "./none.js"]);
+    expect(none).toMatchObject({ code: 2, err: expect.stringMatching(/none\.js cannot be loaded/) });
+  }, 120_000);
+});

@@ -1,0 +1,11 @@
+import type { Memory, Scope } from "../../src/index.js";
+
+/** Runs the graph of consolidation on `scope`; what came of each pair of memories. */
+export async function consolidateNow(memory: Memory, { scope }: { readonly scope: Scope }) {
+  const { status, calls, tokens, settled } = await memory.graphs().consolidation.invoke({ scope });
+  const pairs = settled.map(({ vote: { verdict, reason }, effect }) => ({
+    ...{ verdict, reason, action: effect.action },
+    refused: effect.action === "none" ? effect.why : null,
+  }));
+  return { status, calls, tokens, pairs };
+}
