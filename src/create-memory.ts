@@ -185,7 +185,7 @@ function createRuntime(
   const config = resolveConfig(options.config, constants);
   const logger = lineLogger(options.logger ?? defaultLogger);
   const { database, schema: schemaName = "mnemograph" } = options;
-  const { clock, isolation, embeddings, embeddingSpace: spaceName } = options;
+  const { clock, isolation, embeddings } = options;
   const { language } = config.retrieval;
   const { timeoutMs } = config.upkeep;
   const onBack = (outage: Outage) => void keepOutage(db, outage, logger);
@@ -193,7 +193,7 @@ function createRuntime(
   const db: Database = openDatabase(database, settings, logger);
   return {
     ...{ db, config, logger, onRetry },
-    embedder: embeddings ? createEmbedder(db, embeddings, { spaceName, timeoutMs }) : null,
+    embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs }) : null,
     redactor: createRedactor(options.redact),
     clock: clock ?? (() => new Date()),
     usage: createUsage({ db, options: config.energy, logger }),

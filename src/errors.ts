@@ -18,7 +18,7 @@ export type MemoryErrorCode =
   | "DATABASE_UNAVAILABLE"
   /** Another process has the embedded database open. Close it there, or use a server. */
   | "DATA_DIRECTORY_LOCKED"
-  /** The embeddings give vectors of another length than before. Use the model of before, or another `embeddingSpace`. */
+  /** The embeddings give vectors of another length than before. Use the model of before, or give this one another `model` name. */
   | "DIMENSION_MISMATCH"
   /** The embeddings failed; `cause` is their error. Nothing was written: try again. */
   | "EMBEDDING_FAILED"

@@ -17,7 +17,6 @@ export const memoryOptionsSchema = z.strictObject({
   schema: z.string().optional(),
   model: z.custom(isObject, "must be a chat model").optional(),
   embeddings: z.custom(isObject, "must be embeddings").optional(),
-  embeddingSpace: z.string().optional(),
   config: z.unknown().optional(),
   jobs: z
     .union(

@@ -16,10 +16,11 @@ export interface MemoryOptions {
   readonly schema?: string;
   /** Any chat model, for background work: without one conversations are recorded, and nothing is made of them. */
   readonly model?: BaseChatModel;
-  /** Any embeddings; needs pgvector. Without them retrieval is lexical. */
+  /**
+   * Any embeddings; needs pgvector. Without them retrieval is lexical. Vectors are kept apart by the model's name: its `model`
+   * or `modelName`, else its class. For two models that share a name, pass an object with another `model`.
+   */
   readonly embeddings?: EmbeddingsInterface;
-  /** Name of the vectors' space, when two models share a name. @default the model's name */
-  readonly embeddingSpace?: string;
   /** Settings, or the path of a YAML file with them. */
   readonly config?: MemoryConfig | string;
   /**
@@ -51,6 +52,6 @@ export interface MemoryOptions {
    * graph's own checkpoints hold is the graph's.
    */
   readonly redact?: Redact;
-  /** @default the database's clock */
+  /** What time it is, for tests of what ages, expires or is due. @default the database's clock */
   readonly clock?: Clock;
 }

@@ -27,7 +27,6 @@ export interface MemoryFlags extends DatabaseFlags {
   readonly app?: string | undefined;
   readonly config?: string;
   readonly embeddings?: string;
-  readonly embeddingSpace?: string;
   readonly model?: string;
 }
 
@@ -51,7 +50,6 @@ export function withSettings(command: Command): Command {
       "--embeddings <module>",
       "search by meaning too: file or package that exports LangChain embeddings as default or as `embeddings`",
     )
-    .option("--embedding-space <name>", "name of the vectors' space (default: the model's name)")
     .option("--config <file>", "YAML file with the application's settings, such as its categories");
 }
 

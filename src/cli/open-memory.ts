@@ -17,7 +17,7 @@ import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 
 /** The memory that flags and environment name, with `jobs` in queues where they are given. @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT` */
 export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promise<Memory> {
-  const { schema, config, embeddings, embeddingSpace, model } = flags;
+  const { schema, config, embeddings, model } = flags;
   const { option: database } = existingDatabase(flags, process.env);
   return createMemory({
     ...{ database, schema },
@@ -27,7 +27,6 @@ export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promis
     ...(embeddings !== undefined && {
       embeddings: await loadExport<EmbeddingsInterface>(embeddings, "embeddings"),
     }),
-    ...(embeddingSpace !== undefined && { embeddingSpace }),
     ...(model !== undefined && { model: await loadExport<BaseChatModel>(model, "model") }),
   });
 }

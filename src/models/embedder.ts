@@ -151,10 +151,8 @@ function knownSpace(
   };
 }
 
-/** Where an embedder's vectors go, and how long it may take. */
+/** How long an embedder may take. */
 export interface EmbedderOptions {
-  /** @default the model's name */
-  readonly spaceName?: string | undefined;
   /** Longest wait for the vectors of up to a hundred documents; each further hundred may take as long again. */
   readonly timeoutMs: number;
 }
@@ -163,9 +161,9 @@ export interface EmbedderOptions {
 export function createEmbedder(
   db: Connection,
   embeddings: EmbeddingsInterface,
-  { spaceName, timeoutMs }: EmbedderOptions,
+  { timeoutMs }: EmbedderOptions,
 ): Embedder {
-  const space = knownSpace(db, embeddings, { name: spaceName ?? modelName(embeddings), timeoutMs });
+  const space = knownSpace(db, embeddings, { name: modelName(embeddings), timeoutMs });
   const failed = (cause: unknown, advice = ""): MemoryError => {
     if (MemoryError.is(cause) && cause.code !== "MODEL_FAILED") return cause;
     const kind = MemoryError.is(cause) ? `${cause.message}${advice}` : errorKind(cause);

@@ -21,7 +21,7 @@ const ways = [
   [
     "by vectors",
     async () => {
-      const memory = db.memory({ embeddings: new Alike(), embeddingSpace: "alike" });
+      const memory = db.memory({ embeddings: Object.assign(new Alike(), { model: "alike" }) });
       await memory.setup();
       return memory;
     },

@@ -168,10 +168,7 @@ describe("reembed", () => {
     await expect(memory.memories.add({ text: "Ana likes tea." }, { scope })).rejects.toMatchObject(mismatch);
     await expect(memory.query({ scope, query: "tea" })).rejects.toMatchObject(mismatch);
     await expect(memory.reembed()).rejects.toMatchObject(mismatch);
-    const apart = db.memory({
-      ...{ schema, embeddings: new NewModel("hashing-1", 48) },
-      embeddingSpace: "hashing-1 in 48",
-    });
+    const apart = db.memory({ schema, embeddings: new NewModel("hashing-1 in 48", 48) });
     expect(await apart.reembed()).toMatchObject({ space: "hashing-1 in 48", embedded: 1 });
   });
 

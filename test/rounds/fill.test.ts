@@ -227,7 +227,7 @@ describe("episodes", () => {
     embeddings.embedQuery = async (text) =>
       (text.includes("pottery?") ? vectors.question : vectorOf(text)) ?? [];
     const fresh = await freshSchema();
-    const memory = fresh.memory({ embeddings, embeddingSpace: "by distance" });
+    const memory = fresh.memory({ embeddings: Object.assign(embeddings, { model: "by distance" }) });
     const { scope, threadId } = newAddress();
     const episode = (text: string, start: number) => ({
       kind: "episode" as const,

@@ -88,8 +88,7 @@ describe("another model", () => {
     const scope = { userId: word() };
     const before = db.memory({ embeddings });
     const after = db.memory({
-      embeddings: new HashingEmbeddings({ dimensions: 24 }),
-      embeddingSpace: "another",
+      embeddings: Object.assign(new HashingEmbeddings({ dimensions: 24 }), { model: "another" }),
     });
     const store = after.store({ scope });
     for (let n = 0; n < 5; n++)
