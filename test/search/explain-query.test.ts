@@ -51,7 +51,10 @@ describe("an explanation", () => {
         fc.asyncProperty(
           fc.array(draft, { minLength: 1, maxLength: 12 }),
           fc.record({
-            query: sentence,
+            query: fc.oneof(
+              { weight: 3, arbitrary: sentence },
+              fc.constantFrom("", "What do you know about me?"),
+            ),
             topK: fc.integer({ min: 1, max: 8 }),
             categories: fc.constantFrom(null, ["knowledge"], ["knowledge", "event"]),
             filters: fc.constantFrom(null, { importance_min: 3 }, { pinned: true }),
