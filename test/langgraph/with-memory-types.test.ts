@@ -85,7 +85,8 @@ it("an agent of createAgent keeps its context", async () => {
 
 it("a misspelt option is told in one line, by TypeScript and at run time", async () => {
   const folder = join(import.meta.dirname, "misspelt.generated.ts");
-  const source = `import { withMemory, type CreatedAgent, type Memory } from "../../src/index.js";
+  const source = `import { withMemory, type Memory } from "../../src/index.js";
+    import type { CreatedAgent } from "../../src/langgraph/wrap/with-memory.js";
     declare const memory: Memory;
     declare const agent: CreatedAgent<{ messages: string[] }>;
     withMemory(agent, memory, { onEror: "throw" });`;

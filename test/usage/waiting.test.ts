@@ -24,8 +24,7 @@ function workshop() {
     ...{ model, clock: () => now },
     config: {
       memories: { extract: true },
-      // Looked at by the second, so that a tenant's time comes soon.
-      ...{ insights: { enabled: true }, consolidation: { enabled: true, everyMs: 1_000 } },
+      ...{ insights: { enabled: true }, consolidation: { enabled: true } },
       energy: { capacityUnits: 1_000 },
     },
   });
