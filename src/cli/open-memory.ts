@@ -118,7 +118,6 @@ const exported = {
   embeddings: { is: isEmbeddings, asked: "no embeddings: export an instance of LangChain's Embeddings" },
   model: { is: isChatModel, asked: "no chat model: export an instance of a LangChain chat model" },
   authenticate: { is: isFunction, asked: "no function: export one that says who sends a request" },
-  database: { is: isFunction, asked: "no function: export one that says where each cell is" },
 } as const;
 
 /**

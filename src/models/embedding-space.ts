@@ -150,7 +150,7 @@ export async function ensureEmbeddingSpace(
   throw new MemoryError(
     "DIMENSION_MISMATCH",
     `The embedding space "${name}" holds vectors of ${row?.dimensions} dimensions, but the embeddings give ` +
-      `${dimensions}. Use the model that made them, or name another space (createMemory({ embeddingSpace })) ` +
+      `${dimensions}. Use the model that made them, or embeddings whose model has another name, ` +
       "and run `mnemograph reembed`.",
   );
 }
