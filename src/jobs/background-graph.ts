@@ -9,6 +9,7 @@ import {
   type StateType,
   type UpdateType,
 } from "@langchain/langgraph";
+import { asTenant, currentTenancy } from "../postgres/isolation.js";
 import { guardedSteps, type JobInput, type JobState, type JobSteps, runSteps } from "./job-steps.js";
 import type { JobRuntime } from "./jobs-options.js";
 import type { Lease } from "./lease.js";
@@ -63,7 +64,12 @@ function graphOf<Claim extends Lease, Work extends JobAddress, Made extends obje
   type State = JobState<Claim, Work> & Made;
   const fields = ["claim", "threadId", "scope", "work", ...Object.keys(steps.fresh), "error", "status"];
   const channels = Object.fromEntries(fields.map((field) => [field, Annotation<unknown>()]));
-  const node = (run: (state: State) => Promise<Partial<State>>) => (state: unknown) => run(state as State);
+  // Workers have said whose rows they see; a caller's run sees those of the scope it names.
+  const node = (run: (state: State) => Promise<Partial<State>>) => (state: unknown) => {
+    const { scope } = state as Partial<State>;
+    const work = () => run(state as State);
+    return currentTenancy() === undefined && scope ? asTenant(scope.tenantId, work) : work();
+  };
   const graph = new StateGraph(Annotation.Root(channels))
     .addNode("load", node(load as never))
     .addNode(steps.step, node(make as never))
