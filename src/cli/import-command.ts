@@ -57,10 +57,7 @@ function describe(imported: Imported): string {
           `${quarantined} memories wait in quarantine: mnemograph call listMemories --json '{"states":["quarantined"]}'`,
         ]
       : []),
-  ].join(
-    "\
-",
-  );
+  ].join("\n");
 }
 
 /** @throws MemoryError `INVALID_INPUT` */

@@ -17,10 +17,10 @@ import { createMcpServer } from "../../src/mcp/index.js";
 const { createMemory, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory } = mnemograph;
 declare const token: string;
 type Client = ReturnType<typeof hc<MemoryApp>>;
-declare const model: mnemograph.MemorySupervisorOptions["model"];
+declare const model: Parameters<typeof mnemograph.createMemorySupervisor>[0]["model"];
 declare const memory: mnemograph.Memory;
 declare const createAgent: (settings: object) => unknown;
-declare const agent: mnemograph.CreatedAgent<typeof MessagesAnnotation.State>;
+declare const agent: import("../../src/langgraph/wrap/with-memory.js").CreatedAgent<typeof MessagesAnnotation.State>;
 void [serve, StdioServerTransport, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory, memory, agent, model];
 `;
 
