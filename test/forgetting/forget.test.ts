@@ -213,7 +213,7 @@ describe("forget", () => {
       }
     };
     const writers = ["one", "two"].map(writer);
-    for (let turn = 0; turn < 5; turn++) await memory.forget(scope, { batchSize: 50 });
+    for (let turn = 0; turn < 2; turn++) await memory.forget(scope, { batchSize: 50 });
     stop = true;
     await Promise.all(writers);
     expect((await memory.forget(scope)).complete).toBe(true);

@@ -155,8 +155,8 @@ describe.runIf(onServer())("three workers, one of which is killed and one stoppe
   const isolated = useIsolatedDatabase(db);
 
   it.for([
-    ["", 1_000],
-    ["rls", 200],
+    ["", 300],
+    ["rls", 100],
   ] as const)(
     "do two jobs of each thread once; isolation %j, %i threads",
     { timeout: limitsMs.long },

@@ -238,7 +238,7 @@ describe("a memory that nobody uses", () => {
     statements.length = 0;
     await memory.upkeep({ kinds: ["lifecycle"] });
     expect(
-      (await memory.memories.list({ ...user, states: ["soft_deleted"] })).map((item) => item.id),
+      (await memory.memories.list({ scope: user.scope, states: ["soft_deleted"] })).map((item) => item.id),
     ).toEqual([id]);
     const [{ text, values } = { text: "", values: [] }] = statements;
     const { rows } = await db.pool.query(`explain (analyze, format json) ${text}`, values);

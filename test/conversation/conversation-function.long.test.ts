@@ -3,7 +3,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { expect, it } from "vitest";
 import type { ReadLimits } from "../../src/conversation/conversation-options.js";
 import { conversationRow } from "../../src/conversation/find-conversation.js";
-import { onServer, useTestDatabase } from "../support/test-database.js";
+import { useTestDatabase } from "../support/test-database.js";
 import { conversationReference } from "./conversation-reference.js";
 
 const db = useTestDatabase();
@@ -108,7 +108,7 @@ it("the function answers as its reference does, of any thread, branch and limits
         }
       },
     ),
-    { numRuns: onServer() ? 150 : 60 },
+    { numRuns: 100 },
   );
 });
 
