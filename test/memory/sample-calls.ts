@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
+import type { Memory } from "../../src/index.js";
+
+export type Arguments = readonly unknown[];
+export type Call = (...args: Arguments) => unknown;
+
+/** Whom the samples are about. */
+export const sampleScope = { userId: "ana" };
+export const sampleId = randomUUID();
+const scope = sampleScope;
+const id = sampleId;
+const app = { appId: "shop" };
+const threadId = "t";
+const said = { scope, threadId, messages: [new HumanMessage("hello")] };
+const draft = { text: "The user drinks tea.", source: { threadId, seqs: [0] }, turns: { start: 1, end: 2 } };
+
+/** What each call of a memory that takes something is given; objects in it are options, filters, scopes or drafts. */
+export const sampleCalls: Readonly<Record<string, Arguments>> = {
+  record: [{ ...said, shown: { revision: 0, memoryIds: [] } }],
+  remember: [{ ...said, shown: { revision: 0, memoryIds: [] } }],
+  recall: [{ scope, threadId, query: "tea" }],
+  query: [{ scope, query: "tea" }],
+  upkeep: [{ kinds: ["lifecycle"] }],
+  stats: [{ scope }],
+  "energy.level": [{ tenantId: "acme" }],
+  "users.list": [{ tenantId: "acme", limit: 3 }],
+  "apps.list": [{ limit: 3 }],
+  "apps.uninstall": [app, { actor: "ana" }],
+  reembed: [{ batchSize: 10 }],
+  work: [{ kinds: ["facts"] }],
+  "jobs.list": [{ tenantId: "acme", limit: 3 }],
+  "jobs.retry": ["extract-1", { tenantId: "acme" }],
+  forget: [scope, { dryRun: true }],
+  export: [scope],
+  import: [[], { scope }],
+  "summaries.list": [{ scope, threadId }],
+  "memories.add": [draft, { scope }],
+  "memories.get": [id, { scope }],
+  "memories.list": [{ scope, limit: 3 }],
+  "memories.update": [id, { importance: 2 }, { scope }],
+  "memories.remove": [id, { scope }],
+  "memories.restore": [id, { scope }],
+  "memories.approve": [id, { scope }],
+  "memories.revert": [id, { scope, to: 1 }],
+  "memories.history": [id, { scope }],
+  "procedures.write": [said],
+  "notes.list": [{ scope: app, limit: 3 }],
+  "notes.count": [{ scope: app }],
+  "notes.remove": [id, { scope: app, actor: "ana" }],
+  "notes.purge": [{ scope: app, dryRun: true }],
+  "notes.context": [{ scope: app, agent: "planner" }],
+  "changes.since": [0, { scope }],
+  "events.count": [{ scope, by: "op" }],
+  "events.list": [{ scope, limit: 3 }],
+  "consents.list": [{ scope }],
+  "consents.decide": [{ scope, id, decision: "refuse", actor: "ana", evidence: { quote: "no" } }],
+  "transcript.search": [{ scope, query: "tea" }],
+  "threads.list": [{ scope }],
+  "threads.delete": [{ scope, threadId: "removed" }],
+  "threads.end": [{ scope, threadId, reason: "done", afterRound: false }],
+  "threads.shown": [{ scope, threadId }],
+  "threads.messages": [{ scope, threadId, limit: 3 }],
+  "checkpoints.prune": [{ scope, keepLast: 1 }],
+  store: [{ scope }],
+};
+
+/** Every call of `api` by its path: "memories.add". */
+export function callsOf(api: object, path = ""): [path: string, call: Call][] {
+  return Object.entries(api).flatMap(([name, member]: [string, unknown]): [string, Call][] => {
+    if (typeof member === "function") return [[`${path}${name}`, member as Call]];
+    const isApi = typeof member === "object" && member !== null && name !== "policy";
+    return isApi ? callsOf(member, `${path}${name}.`) : [];
+  });
+}
+
+export const callOf = (memory: Memory, path: string) => new Map(callsOf(memory)).get(path) as Call;
+
+/** Runs a call to its end. Returns what it throws, at once or later, or null. */
+export async function errorOf(call: () => unknown): Promise<unknown> {
+  try {
+    const result = await call();
+    // A generator begins when it is asked.
+    if (typeof result === "object" && result !== null && Symbol.asyncIterator in result)
+      for await (const _ of result as AsyncIterable<unknown>);
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
