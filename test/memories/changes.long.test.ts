@@ -58,11 +58,6 @@ describe("revisions", () => {
       ...{ line: "[Knowledge] The user likes tea.", at: expect.any(Date) },
     });
     expect((await memory.changes.since(0, { scope: { ...scope, tenantId: "other" } })).revision).toBe(0);
-    for (const rev of [-1, 0.5, Number.NaN, "0" as unknown as number])
-      await expect(memory.changes.since(rev, { scope })).rejects.toMatchObject({ code: "INVALID_INPUT" });
-    await expect(memory.changes.since(0, { scope, limit: 0 })).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-    });
   });
 });
 

@@ -137,10 +137,6 @@ describe("a memory that expires", () => {
     const { memory, scope, inMinutes } = timed("fay");
     const over = { text: "Fay sings.", expiresAt: inMinutes(-1) };
     await expect(memory.memories.add(over, scope)).rejects.toThrow(/is over/);
-    for (const expiresAt of ["soon", 5, new Date(Number.NaN)]) {
-      const draft = { text: "Fay sings.", expiresAt: expiresAt as never };
-      await expect(memory.memories.add(draft, scope)).rejects.toThrow(code("INVALID_INPUT"));
-    }
     const [added] = await memory.memories.add({ text: "Fay sings." }, scope);
     const id = added?.id as string;
     await expect(memory.memories.update(id, { expiresAt: inMinutes(-1) }, scope)).rejects.toThrow(/is over/);

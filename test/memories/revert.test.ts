@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { rejection } from "../support/rejection.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
@@ -64,11 +65,7 @@ describe("a version of a memory", () => {
     const [added] = await memory.memories.add({ text: "The user likes tea." }, user);
     const id = added!.id!;
     const [entry] = await memory.memories.history(id, user);
-    const code = (promise: Promise<unknown>) =>
-      promise.then(
-        () => "done",
-        (error) => error.code,
-      );
+    const code = async (work: Promise<unknown>) => (await rejection(work))?.code;
     expect(await code(memory.memories.revert(id, { ...user, to: entry!.id + 1_000 }))).toBe("NOT_FOUND");
     expect(await code(memory.memories.revert(id, { ...newAddress(), to: entry!.id }))).toBe("NOT_FOUND");
     const [other] = await memory.memories.add({ text: "The user likes rye." }, user);

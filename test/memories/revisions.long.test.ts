@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { describe, expect, inject, it } from "vitest";
-import { type Memory, MemoryError, type MemoryItem } from "../../src/index.js";
+import type { Memory, MemoryItem } from "../../src/index.js";
+import { rejection } from "../support/rejection.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
@@ -13,16 +14,6 @@ const tea = { text: "The user drinks tea.", category: "interests" };
 async function added(memory: Memory, access: ReturnType<typeof newUser>, draft: object = tea) {
   const [{ id } = { id: null }] = await memory.memories.add({ ...tea, ...draft }, access);
   return (await memory.memories.get(id ?? "", access)) as MemoryItem;
-}
-
-/** Whether a promise came to its end, or the error that it came to. */
-async function errorOf(promise: Promise<unknown>): Promise<MemoryError | null> {
-  const error: unknown = await promise.then(
-    () => null,
-    (cause: unknown) => cause,
-  );
-  if (error === null || MemoryError.is(error)) return error;
-  throw error;
 }
 
 describe("a memory's revision", () => {
@@ -73,16 +64,16 @@ describe("a memory's revision", () => {
     if (name === "restore") item = await memory.memories.remove(item.id, user);
     const change = changes[name] as (typeof changes)[string];
     for (const ifRevision of [item.revision - 1 || 9, item.revision + 1]) {
-      const error = await errorOf(change(memory, item, { ifRevision }));
+      const error = await rejection(change(memory, item, { ifRevision }));
       expect(error).toMatchObject({ code: "STALE_REVISION" });
       expect(error?.details.current).toEqual(await memory.memories.get(item.id, user));
     }
     // What is remembered does not get into logs with the error.
-    const error = await errorOf(change(memory, item, { ifRevision: 99 }));
+    const error = await rejection(change(memory, item, { ifRevision: 99 }));
     expect(JSON.stringify(error)).not.toContain(item.text);
     expect(Object.keys(error ?? {})).not.toContain("details");
-    expect(await errorOf(change(memory, item, { ifRevision: item.revision }))).toBeNull();
-    expect(await errorOf(change(memory, item, { ifRevision: item.revision }))).not.toBeNull();
+    expect(await rejection(change(memory, item, { ifRevision: item.revision }))).toBeNull();
+    expect(await rejection(change(memory, item, { ifRevision: item.revision }))).not.toBeNull();
   });
 
   it("lets one of thirty who read the same write, again and again, until all have", async () => {
@@ -99,7 +90,7 @@ describe("a memory's revision", () => {
       let known = (await memory.memories.get(id, user)) as MemoryItem;
       for (;;) {
         const tags = [...known.tags, `writer ${name}`];
-        const error = await errorOf(
+        const error = await rejection(
           memory.memories.update(id, { tags }, { ...user, ifRevision: known.revision }),
         );
         if (error === null) return;
@@ -128,10 +119,10 @@ describe("a memory's revision", () => {
       memory.consents.decide({
         ...{ scope, id: seen?.id ?? "", decision: "approve", actor: "ana", ifRevision },
       });
-    const error = await errorOf(decide(seen?.revision));
+    const error = await rejection(decide(seen?.revision));
     expect(error).toMatchObject({ code: "STALE_REVISION", details: { current: now } });
     expect(await decide(now?.revision)).toMatchObject({ status: "approved" });
-    expect(await errorOf(decide(now?.revision))).toMatchObject({
+    expect(await rejection(decide(now?.revision))).toMatchObject({
       code: "WRONG_STATE",
       details: { current: { status: "approved" } },
     });

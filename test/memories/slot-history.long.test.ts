@@ -184,17 +184,11 @@ describe("whose word it is", () => {
   };
 
   it.each([
-    ["an assistant's at equal confidence", { origin: "assistant", confidence: 0.6 }],
-    ["an assistant's that is surer", { origin: "assistant", confidence: 1 }],
     [
       "an assistant's that calls itself a correction",
       { origin: "assistant", confidence: 1, correction: true },
     ],
-    ["background work's", { origin: "worker", confidence: 1 }],
-    ["a tool's without a confidence", { origin: "tool" }],
     ["a tool's, surer", { role: "tool", confidence: 1, correction: true }],
-    ["a document's", { origin: "document", confidence: 1 }],
-    ["an import's", { origin: "import", confidence: 1 }],
     ["code's that names nobody", { confidence: 1 }],
     ["an insight", { kind: "insight", confidence: 1 }],
   ] as const)("%s does not replace the user's own", async (_, fields) => {
@@ -207,9 +201,7 @@ describe("whose word it is", () => {
 
   it.each([
     ["an assistant", { origin: "assistant", confidence: 1 }],
-    ["a tool", { origin: "tool", confidence: 1 }],
     ["code", { confidence: 1, correction: true }],
-    ["an import", { origin: "import", confidence: 1 }],
   ] as const)("the user's, however unsure, replaces that of %s", async (_, fields) => {
     const { outcome, active, memory, user } = await outcomeOf(
       told("cook", fields),

@@ -37,23 +37,6 @@ const addAll = async (memory: Memory, access: MemoryAccess, drafts: ReturnType<t
 };
 
 describe("a slot holds one value at a time", () => {
-  it("when an earlier value is brought back: it holds since what came between ended", async () => {
-    const memory = db.memory();
-    const user = newUser();
-    const [rice, , soup] = await addAll(memory, user, [
-      lunch("rice", 2018),
-      lunch("fish", 2020),
-      lunch("soup", 2022),
-    ]);
-    await memory.memories.remove(soup ?? "", user);
-    const [first] = (await memory.memories.history(rice ?? "", user)).toReversed();
-    await memory.memories.revert(rice ?? "", { ...user, to: first?.id ?? 0 });
-    expect(await timesOf(memory, user)).toEqual([
-      ["fish", 2020, 2022],
-      ["rice", 2022, null],
-    ]);
-  });
-
   it("when a removed value is restored after others held the slot", async () => {
     const memory = db.memory();
     const user = newUser();

@@ -15,18 +15,11 @@ describe("a text that is more than one memory", () => {
       "The user is allergic to nuts. The user is allergic to eggs.",
       "The user is allergic to fish.",
     ],
-    ["The user likes tea. It calms the user.", {}, "The user likes tea.", "It calms the user."],
     [
       "Opens at one. Shuts at two. Rests. Eats. Sleeps.",
       { kind: "note" },
       "Opens at one. Shuts at two. Rests. Eats.",
       "Sleeps.",
-    ],
-    [
-      `The user likes tea. The user ${"very ".repeat(60)}much likes rye.`,
-      {},
-      "The user likes tea.",
-      `The user ${"very ".repeat(60)}much likes rye.`,
     ],
   ])("is stored as far as it goes, and the rest is told: %s", async (text, more, stored, trimmed) => {
     const memory = db.memory();
