@@ -12,57 +12,44 @@ import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
+/** Questions for all there is, in the languages of which the words are known whatever language the index has. */
 const broad = [
-  ...[
-    "",
-    " \n",
-    `'"%_\\ & | ! <-> :*`,
-    "\u0000",
-    "the of and",
-    "What do you know about me?",
-    "what's known about the user?",
-    "Who am I?",
-  ],
-  ...[
-    "Tell me everything you remember!",
-    "List all you know about me so far, please.",
-    "What have you learned about me?",
-  ],
-  ...[
-    "¿Qué sabes de mí?",
-    "Was weißt du über mich?",
-    "Erzähl mir alles, was du dir gemerkt hast.",
-    "Que sais-tu de moi ?",
-  ],
-  ...[
-    "Что ты знаешь обо мне?",
-    "Расскажи всё, что ты обо мне помнишь!",
-    "Що ти пам'ятаєш про мене?",
-    "Co o mnie wiesz?",
-    "Co o mně víš?",
-    "Vad vet du om mig?",
-    "Hvad ved du om mig?",
-    "Hva vet du om meg?",
-    "Mitä tiedät minusta?",
-    "Benim hakkımda ne biliyorsun?",
-    "ماذا تعرف عني؟",
-    "מה אתה יודע עליי?",
-    "आप मेरे बारे में क्या जानते हैं?",
-    "Apa yang kamu tahu tentang saya?",
-    "Bạn biết gì về tôi?",
-    "Ce știi despre mine?",
-    "Mit tudsz rólam?",
-    "Τι ξέρεις για μένα;",
-    "私は誰ですか？",
-  ],
-  ...[
-    "O que você sabe sobre mim?",
-    "Che cosa sai di me?",
-    "Wat weet je over mij?",
-    "你知道关于我的什么？",
-    "私について何を知っていますか？",
-  ],
+  "What do you know about me?",
+  "what's known about the user?",
+  "Tell me everything you remember!",
+  "List all you know about me so far, please.",
+  "What have you learned about me?",
+  "¿Qué sabes de mí?",
+  "Was weißt du über mich?",
+  "Erzähl mir alles, was du dir gemerkt hast.",
+  "Que sais-tu de moi ?",
+  "Что ты знаешь обо мне?",
+  "Расскажи всё, что ты обо мне помнишь!",
+  "Що ти пам'ятаєш про мене?",
+  "Co o mnie wiesz?",
+  "Co o mně víš?",
+  "Vad vet du om mig?",
+  "Hvad ved du om mig?",
+  "Hva vet du om meg?",
+  "Mitä tiedät minusta?",
+  "Benim hakkımda ne biliyorsun?",
+  "ماذا تعرف عني؟",
+  "מה אתה יודע עליי?",
+  "आप मेरे बारे में क्या जानते हैं?",
+  "Apa yang kamu tahu tentang saya?",
+  "Bạn biết gì về tôi?",
+  "Ce știi despre mine?",
+  "Mit tudsz rólam?",
+  "Τι ξέρεις για μένα;",
+  "私は誰ですか？",
+  "O que você sabe sobre mim?",
+  "Che cosa sai di me?",
+  "Wat weet je over mij?",
+  "你知道关于我的什么？",
+  "私について何を知っていますか？",
 ];
+/** Without a word that the index keeps. */
+const empty = ["", " \n", `'"%_\\ & | ! <-> :*`, "\u0000", "the of and", "Who am I?"];
 
 async function known() {
   const memory = db.memory();
@@ -90,7 +77,7 @@ describe("a question that asks for all there is", () => {
   it("lists what is pinned, then the most important, in the API, in the tool and in recall", async () => {
     const { memory, scope, threadId } = await known();
     const tool = memoryQueryTool(memory, { scope });
-    for (const query of broad) {
+    for (const query of [...empty, ...broad.slice(0, 2)]) {
       const hits = await memory.query({ scope, query });
       expect([query, ...hits.map((hit) => hit.memory.text)]).toEqual([query, ...inOrder]);
       expect(hits.map(({ score }) => score)).toEqual(
@@ -174,6 +161,10 @@ describe("a question that asks for all there is", () => {
 });
 
 describe("the words that tell what a question is about", () => {
+  it.each(broad)("are none in %s", (question) => {
+    expect(tellingWords(question, "english").trim()).toBe("");
+  });
+
   it("stay, whatever stands around them", () => {
     fc.assert(
       fc.property(

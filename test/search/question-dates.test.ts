@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { questionDates } from "../../src/search/question-dates.rule.js";
+import { answersWhen, questionDates } from "../../src/search/question-dates.rule.js";
 import { fitsTime, type NamedDate, namedSpans } from "../../src/search/time-span.rule.js";
 import { processorMs } from "../support/timing.js";
 
@@ -34,20 +34,14 @@ describe("questionDates", () => {
   });
 
   it("finds every day in every way of writing it", () => {
-    const names = ["January", "February", "March", "April", "May", "June", "July"].concat([
-      "August",
-      "September",
-      "October",
-      "November",
-      "December",
-    ]);
+    const format = new Intl.DateTimeFormat("en", { month: "long", timeZone: "UTC" });
     fc.assert(
       fc.property(
         fc.integer({ min: 1900, max: 2099 }),
         fc.nat(11),
         fc.integer({ min: 1, max: 28 }),
         (year, m, day) => {
-          const name = names[m] as string;
+          const name = format.format(Date.UTC(year, m));
           const pad = (part: number) => String(part).padStart(2, "0");
           const expected = [date(year, m + 1, day)];
           for (const written of [
@@ -235,4 +229,32 @@ describe("namedSpans", () => {
       }),
     );
   });
+});
+
+const times = [
+  "We went there last Saturday.",
+  "I started two years ago",
+  "It's in July.",
+  "Just came back!",
+  "2019.",
+];
+
+describe("answersWhen", () => {
+  it.each([
+    "When did Ana go to the sea?",
+    "since when does he paint",
+    "How long has Ben known her?",
+    "In which month did they move?",
+    "What year was that?",
+  ])("knows that a time is asked for: %s", (question) => {
+    for (const text of times) expect(answersWhen(question)(text)).toBe(true);
+    expect(answersWhen(question)("I love the sea.")).toBe(false);
+  });
+
+  it.each(["What does Ana do when it rains?", "How does Ben like the long days?", ""])(
+    "knows that none is asked for: %s",
+    (question) => {
+      for (const text of times) expect(answersWhen(question)(text)).toBe(false);
+    },
+  );
 });

@@ -162,11 +162,4 @@ describe("transcript search", () => {
     expect(await ids(`${manyWords} pottery`.slice(-10_000), { threshold: 0 })).toContain("s2");
     await expect(search("x".repeat(10_001))).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
-
-  it.each([{ topK: 0 }, { topK: 201 }, { topK: 1.5 }, { threshold: -0.1 }, { threshold: 1.1 }])(
-    "refuses %j",
-    async (more) => {
-      await expect(search("pottery", more)).rejects.toMatchObject({ code: "INVALID_INPUT" });
-    },
-  );
 });
