@@ -207,7 +207,6 @@ describe("what a model says", () => {
 
   it.each([
     ["of no pair", [said(7, "same")]],
-    ["of pair 0", [said(0, "same")]],
     ["nothing", []],
     ["twice", [said(1, "same"), said(1, "same")]],
     ["a verdict that there is not", [said(1, "identical"), said(7, "same")]],

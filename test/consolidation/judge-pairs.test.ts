@@ -1,18 +1,10 @@
-import { ChatOpenAI } from "@langchain/openai";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { judgePairs, type ShownPair } from "../../src/consolidation/judge-pairs.js";
 import { nearByWords } from "../../src/consolidation/near-words.rule.js";
-import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
+import { useOpenAI } from "../support/openai-stub.js";
 import { day, stored } from "./stored-memories.js";
 
-let stub: OpenAIStub | undefined;
-afterEach(async () => stub?.close());
-
-async function openai(...script: StubBehaviour[]) {
-  stub = await startOpenAIStub(...script);
-  const configuration = { baseURL: stub.baseURL };
-  return new ChatOpenAI({ model: "gpt-4.1-mini", apiKey: "x", maxRetries: 0, configuration });
-}
+const openai = useOpenAI();
 
 const pair: ShownPair = [
   stored({ ref: 1, text: "The user likes hiking.", validFrom: day(1) }),
@@ -26,7 +18,7 @@ describe("pairs on the wire of an OpenAI endpoint", () => {
       { pair: 2, reason: "Both\n tell of \u0000hikes.", verdict: "same" },
       { pair: 1, reason: "", verdict: "related" },
     ];
-    const model = await openai({ structured: { verdicts } });
+    const model = await openai.model([{ structured: { verdicts } }]);
     const { votes, tokens } = await judgePairs(model, [pair, pair], call);
     expect(votes).toEqual([
       { verdict: "related", reason: "" },
@@ -34,7 +26,7 @@ describe("pairs on the wire of an OpenAI endpoint", () => {
     ]);
     // As the endpoint says.
     expect(tokens).toBe(19);
-    const [{ body } = { body: null }] = stub?.requests ?? [];
+    const [{ body } = { body: null }] = openai.requests;
     const wire = JSON.stringify([body?.response_format, body?.tools]);
     expect(wire).toContain("memory_pairs");
     expect(wire.indexOf('"reason"')).toBeLessThan(wire.indexOf('"verdict"'));
@@ -47,7 +39,7 @@ describe("pairs on the wire of an OpenAI endpoint", () => {
   });
 
   it("are an error after two answers that are none", async () => {
-    const model = await openai({ text: "same" }, { text: "same, as I said" });
+    const model = await openai.model([{ text: "same" }, { text: "same, as I said" }]);
     await expect(judgePairs(model, [pair], call)).rejects.toMatchObject({ code: "MODEL_OUTPUT_INVALID" });
   });
 });

@@ -1,25 +1,12 @@
-import { ChatOpenAI } from "@langchain/openai";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { extractFacts } from "../../src/facts/extract-facts.js";
 import { judgeSameFact } from "../../src/facts/save-facts.js";
 import { malformedOutput } from "../../src/models/model-answer.js";
-import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
+import { useOpenAI } from "../support/openai-stub.js";
 import { candidate, taskModel } from "../support/task-model.js";
 import { limitsMs } from "../support/timing.js";
 
-let stub: OpenAIStub | undefined;
-afterEach(async () => {
-  await stub?.close();
-  stub = undefined;
-});
-
-async function openai(...script: StubBehaviour[]) {
-  stub = await startOpenAIStub(...script);
-  return new ChatOpenAI({
-    ...{ model: "gpt-4.1-mini", apiKey: "x", maxRetries: 0 },
-    configuration: { baseURL: stub.baseURL },
-  });
-}
+const openai = useOpenAI();
 
 const input = {
   messages: [
@@ -71,9 +58,9 @@ describe("the extraction of facts", () => {
   });
 
   it("asks OpenAI by a strict schema: reasoning first, categories listed, nothing optional", async () => {
-    const model = await openai({ structured: { reasoning: "…", facts: [fact] } });
+    const model = await openai.model([{ structured: { reasoning: "…", facts: [fact] } }]);
     expect((await extractFacts(model, input, limitsMs.step)).candidates).toEqual([fact]);
-    const format = stub?.requests[0]?.body.response_format as {
+    const format = openai.requests[0]?.body.response_format as {
       json_schema: { name: string; strict: boolean; schema: { properties: Record<string, unknown> } };
     };
     const { name, strict, schema } = format.json_schema;
@@ -90,9 +77,9 @@ describe("the extraction of facts", () => {
   });
 
   it("takes a category that is not listed as it is: code looks at each candidate by itself", async () => {
-    const model = await openai({
-      structured: { reasoning: "…", facts: [fact, { ...fact, category: "identity" }] },
-    });
+    const model = await openai.model([
+      { structured: { reasoning: "…", facts: [fact, { ...fact, category: "identity" }] } },
+    ]);
     expect(
       (await extractFacts(model, input, limitsMs.step)).candidates.map(({ category }) => category),
     ).toEqual(["profile", "identity"]);
@@ -100,7 +87,11 @@ describe("the extraction of facts", () => {
 
   it("hands on what the model said instead of an answer", async () => {
     const prose = "Porto it is.";
-    const failing = extractFacts(await openai({ text: prose }, { text: prose }), input, limitsMs.step);
+    const failing = extractFacts(
+      await openai.model([{ text: prose }, { text: prose }]),
+      input,
+      limitsMs.step,
+    );
     const error = await failing.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "MODEL_OUTPUT_INVALID" });
     expect(malformedOutput(error)).toContain(prose);
@@ -116,7 +107,7 @@ describe("the comparison of statements", () => {
       { pair: 9, verdict: "same" },
       { pair: 1.5, verdict: "same" },
     ];
-    const model = await openai({ structured: { reasoning: "…", verdicts } });
+    const model = await openai.model([{ structured: { reasoning: "…", verdicts } }]);
     const pairs = ["a", "b", "c"].map((known) => ({ known, said: "<x>" }));
     expect(await judgeSameFact(model, pairs, limitsMs.step)).toEqual(["says_more", "same", "different"]);
   });

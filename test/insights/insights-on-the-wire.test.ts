@@ -1,17 +1,13 @@
 import { BaseLanguageModel } from "@langchain/core/language_models/base";
-import { ChatOpenAI } from "@langchain/openai";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
-import { ScriptedChatModel } from "../../src/testing/index.js";
-import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
+import { type StubBehaviour, useOpenAI } from "../support/openai-stub.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const config = { insights: { enabled: true }, upkeep: { retryDelayMs: 0 } };
-let stub: OpenAIStub;
-
-afterEach(() => stub.close());
+const openai = useOpenAI();
 
 // A streaming client counts tokens by tables that it loads from elsewhere.
 beforeAll(() => void vi.spyOn(BaseLanguageModel.prototype, "getNumTokens").mockResolvedValue(1));
@@ -20,18 +16,11 @@ afterAll(() => void vi.restoreAllMocks());
 
 /** A request as far as limits go. */
 type Limits = Partial<Record<"temperature" | "max_tokens" | "max_completion_tokens", number>>;
-const limitsSent = () => stub.requests.map(({ body }) => body as unknown as Limits);
+const limitsSent = () => openai.requests.map(({ body }) => body as unknown as Limits);
 
 /** Runs the graph on a user of one fact, with an OpenAI model that answers by `script`. */
-async function run(
-  options: Partial<ConstructorParameters<typeof ChatOpenAI>[0]>,
-  ...script: StubBehaviour[]
-) {
-  stub = await startOpenAIStub(...script);
-  const model = new ChatOpenAI({
-    ...{ model: "gpt-4.1-mini", apiKey: "x", maxRetries: 0, ...options },
-    configuration: { baseURL: stub.baseURL },
-  });
+async function run(options: Parameters<typeof openai.model>[1], ...script: StubBehaviour[]) {
+  const model = await openai.model(script, options);
   const memory = db.memory({ model, config });
   const { scope } = newAddress();
   await memory.memories.add({ text: "The user drinks tea." }, { scope });
@@ -58,7 +47,7 @@ describe("insights from an OpenAI endpoint", () => {
         } = await run({ model, streaming, temperature: 0.9 }, { structured: good });
         expect([status, insights]).toEqual(["completed", ["The user is calm."]]);
         expect(limitsSent()).toMatchObject([{ temperature: 0, max_tokens: 220 }]);
-        const [request] = stub.requests;
+        const [request] = openai.requests;
         const wire = JSON.stringify([request?.body.response_format, request?.body.tools]);
         expect(wire).toContain("user_insights");
         expect(request?.body.messages.map(({ role }) => role)).toEqual(["system", "user"]);
@@ -73,7 +62,7 @@ describe("insights from an OpenAI endpoint", () => {
       const { status, error, memory, scope, insights } = await run({ streaming }, cut, { structured: good });
       expect([status, error?.code, insights]).toEqual(["failed", "MODEL_FAILED", []]);
       expect(await memory.graphs().insights.invoke({ scope })).toMatchObject({ status: "completed" });
-      const systems = stub.requests.map(({ body }) => JSON.stringify(body.messages[0]));
+      const systems = openai.requests.map(({ body }) => JSON.stringify(body.messages[0]));
       expect(systems[0]).toContain("one to 3 insights");
       expect(systems[1]).toContain("Give one insight,");
     });
@@ -82,7 +71,6 @@ describe("insights from an OpenAI endpoint", () => {
   it("take no more tokens than the model's own limit, however it was set", async () => {
     await run({ maxTokens: 100 }, { structured: good });
     expect(limitsSent()).toMatchObject([{ max_tokens: 100 }]);
-    await stub.close();
     await run({ maxCompletionTokens: 5_000 }, { structured: good });
     expect(limitsSent()).toMatchObject([{ max_tokens: 220 }]);
   });
@@ -101,7 +89,7 @@ describe("insights from an OpenAI endpoint", () => {
 
   it("are not asked for again at once where the endpoint fails otherwise", async () => {
     const { status } = await run({}, { status: 500 });
-    expect([status, stub.requests.length]).toEqual(["failed", 1]);
+    expect([status, openai.requests.length]).toEqual(["failed", 1]);
   });
 
   it.each<[string, StubBehaviour]>([
@@ -118,16 +106,5 @@ describe("insights from an OpenAI endpoint", () => {
     const refusal = { refusal: "I cannot help with that." };
     const { status, insights } = await run({}, refusal);
     expect([status, insights]).toEqual(["failed", []]);
-  });
-});
-
-describe("a model without such settings", () => {
-  it("is asked as it is", async () => {
-    stub = await startOpenAIStub();
-    const model = new ScriptedChatModel({ replies: [{ structured: good }] });
-    const memory = db.memory({ model, config });
-    const { scope } = newAddress();
-    await memory.memories.add({ text: "The user drinks tea." }, { scope });
-    expect(await memory.graphs().insights.invoke({ scope })).toMatchObject({ status: "completed" });
   });
 });

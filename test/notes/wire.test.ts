@@ -1,33 +1,23 @@
-import { ChatOpenAI } from "@langchain/openai";
-import { afterEach, describe, expect, it } from "vitest";
-import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
+import { describe, expect, it } from "vitest";
+import { useOpenAI } from "../support/openai-stub.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes } from "./note-facts.js";
 import { appOf, newTalk, notesOf, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
-let stub: OpenAIStub;
-afterEach(() => stub.close());
-
-async function model(...script: StubBehaviour[]) {
-  stub = await startOpenAIStub(...script);
-  return new ChatOpenAI({
-    ...{ model: "gpt-4.1-mini", apiKey: "x", maxRetries: 0 },
-    configuration: { baseURL: stub.baseURL },
-  });
-}
+const openai = useOpenAI();
 
 const note = { reasoning: "…", note: "The user wants aisle seats.", importance: 4, tags: ["seats"] };
 const noSummary = { config: { memories: { extract: false, episodes: false } } };
-const wireOf = (index: number) => JSON.stringify(stub.requests[index]?.body.response_format);
+const wireOf = (index: number) => JSON.stringify(openai.requests[index]?.body.response_format);
 
 describe("over the wire of an OpenAI endpoint", () => {
   it("a note is asked for by schema, in one call, and kept", async () => {
-    const memory = db.memory({ model: await model({ structured: note }), ...noSummary });
+    const memory = db.memory({ model: await openai.model([{ structured: note }]), ...noSummary });
     const talk = newTalk();
     await talkAndEnd(memory, talk);
-    expect(stub.requests).toHaveLength(1);
-    const { body } = stub.requests[0]!;
+    expect(openai.requests).toHaveLength(1);
+    const { body } = openai.requests[0]!;
     expect(body.messages.map(({ role }) => role)).toEqual(["system", "user"]);
     expect(body.stream ?? false).toBe(false);
     expect(wireOf(0)).toContain('"name":"app_note"');
@@ -37,28 +27,28 @@ describe("over the wire of an OpenAI endpoint", () => {
 
   it("a note of which nothing can be read is asked for once more", async () => {
     const memory = db.memory({
-      model: await model({ structured: { nope: 1 } }, { structured: note }),
+      model: await openai.model([{ structured: { nope: 1 } }, { structured: note }]),
       ...noSummary,
     });
     const talk = newTalk();
     await talkAndEnd(memory, talk);
-    expect(stub.requests).toHaveLength(2);
-    expect(JSON.stringify(stub.requests[1]?.body.messages)).toContain("That answer cannot be used");
+    expect(openai.requests).toHaveLength(2);
+    expect(JSON.stringify(openai.requests[1]?.body.messages)).toContain("That answer cannot be used");
     expect(await notesOf(memory, talk)).toEqual([note.note]);
   });
 
   it("a decision about notes is asked for by schema, and repaired once", async () => {
     const decision = { reasoning: "", action: "delete", target: 1, with: null, text: null, reason: "Old." };
-    const chat = await model(
+    const chat = await openai.model([
       { structured: note },
       { structured: { action: "purge" } },
       { structured: decision },
-    );
+    ]);
     const memory = db.memory({ model: chat, config: { ...noSummary.config, notes: { limit: 1 } } });
     const talk = newTalk();
     await addNotes(memory, appOf(talk), ["The user wants a window seat."]);
     await talkAndEnd(memory, talk);
-    expect(stub.requests).toHaveLength(3);
+    expect(openai.requests).toHaveLength(3);
     expect(wireOf(1)).toContain('"name":"note_compaction"');
     expect(wireOf(1)).toContain('"enum":["delete","edit"]');
     expect(await notesOf(memory, talk)).toEqual([note.note]);

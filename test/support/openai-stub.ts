@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { ChatOpenAI } from "@langchain/openai";
+import { afterEach } from "vitest";
 
 /**
  * How the stub treats one request.
@@ -92,6 +94,28 @@ export async function startOpenAIStub(...script: StubBehaviour[]): Promise<OpenA
         server.close(() => resolve());
         server.closeAllConnections();
       }),
+  };
+}
+
+/** Models of an OpenAI endpoint that answers by a script; `requests` are those of the latest, which ends with the test. */
+export function useOpenAI() {
+  let stub: OpenAIStub | undefined;
+  afterEach(() => stub?.close());
+  return {
+    get requests() {
+      return stub?.requests ?? [];
+    },
+    async model(
+      script: readonly StubBehaviour[],
+      options: Partial<ConstructorParameters<typeof ChatOpenAI>[0]> = {},
+    ) {
+      await stub?.close();
+      stub = await startOpenAIStub(...script);
+      return new ChatOpenAI({
+        ...{ model: "gpt-4.1-mini", apiKey: "x", maxRetries: 0, ...options },
+        configuration: { baseURL: stub.baseURL },
+      });
+    },
   };
 }
 
