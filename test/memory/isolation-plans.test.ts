@@ -3,6 +3,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
+import { readOften } from "../support/rows-read.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -74,23 +75,7 @@ describe.skipIf(!onServer())(`isolated tenants, among ${others} owners (server o
     "an app's threads": () => memory.threads.list({ scope: { tenantId: "tenant 1", appId: "app 1" } }),
   };
 
-  it.each(Object.keys(calls))("find what is theirs by an index: %s", async (call) => {
-    // What a call makes or plans the first time is not what it reads each time.
-    await calls[call]?.();
-    const before = await readInTurn();
-    await calls[call]?.();
-    const after = await readInTurn();
-    const read = Object.keys(after).filter((table) => (after[table] ?? 0) - (before[table] ?? 0) > many);
-    expect(read).toEqual([]);
+  it.each(Object.entries(calls))("find what is theirs by an index: %s", async (_, call) => {
+    expect(await readOften({ pool, schema: isolated.schema }, many, call)).toEqual({});
   });
-
-  /** Rows that were read from the end of each table to the other, so far. */
-  async function readInTurn(): Promise<Record<string, number>> {
-    await pool.query("select pg_stat_force_next_flush()");
-    const { rows } = await pool.query(
-      `select json_object_agg(relname, seq_tup_read) as counts from pg_stat_user_tables where schemaname = $1`,
-      [isolated.schema],
-    );
-    return rows[0].counts;
-  }
 });

@@ -1,14 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Memory, MemoryDraft, Recalled, Scope } from "../../src/index.js";
 import { memoryBlock } from "../../src/rounds/memory-block.js";
-import { HashingEmbeddings } from "../../src/testing/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
-import { useFreshSchemas } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const freshSchema = useFreshSchemas(db);
 
 /** What a recall shows, in the order of the prompt. */
 const shownIn = ({ memories }: Recalled) => {
@@ -212,41 +209,3 @@ describe("a long hit", () => {
     expect(estimateTokens(block)).toBeLessThanOrEqual(150);
   });
 });
-
-describe("episodes", () => {
-  it("are shown by cosine distance alone, whatever words they share", async () => {
-    const embeddings = new HashingEmbeddings({ dimensions: 64 });
-    const vectors: Record<string, number[]> = {
-      question: unit([1, 0]),
-      near: unit([0.62, 0.78]),
-      far: unit([0.55, 0.84]),
-    };
-    const vectorOf = (text: string) =>
-      text.includes("pottery") ? vectors.far : text.includes("kiln") ? vectors.near : vectors.question;
-    embeddings.embedDocuments = async (texts) => texts.map((text) => vectorOf(text) ?? []);
-    embeddings.embedQuery = async (text) =>
-      (text.includes("pottery?") ? vectors.question : vectorOf(text)) ?? [];
-    const fresh = await freshSchema();
-    const memory = fresh.memory({ embeddings: Object.assign(embeddings, { model: "by distance" }) });
-    const { scope, threadId } = newAddress();
-    const episode = (text: string, start: number) => ({
-      kind: "episode" as const,
-      text,
-      turns: { start, end: start },
-    });
-    await added(memory, scope, [episode("They talked about pottery.", 1), episode("They fired a kiln.", 2)]);
-    const { memories } = await memory.recall({ scope, threadId, query: "What about pottery?" });
-    expect(memories.episodes.map(({ memory: { text } }) => text)).toEqual(["They fired a kiln."]);
-    const plain = fresh.memory();
-    const lexical = await plain.recall({ scope, threadId, query: "What about pottery?" });
-    expect(lexical.memories.episodes.map(({ memory: { text } }) => text)).toEqual([
-      "They talked about pottery.",
-    ]);
-  });
-});
-
-/** A vector of 64 numbers that begins with these, of length 1. */
-function unit([x = 0, y = 0]: readonly number[]): number[] {
-  const length = Math.hypot(x, y);
-  return Array.from({ length: 64 }, (_, index) => (index === 0 ? x : index === 1 ? y : 0) / length);
-}

@@ -5,6 +5,7 @@ import { fitBudget } from "../../src/rounds/fit-budget.js";
 import { blockTokens, memoryBlock } from "../../src/rounds/memory-block.js";
 import type { Recalled } from "../../src/rounds/recalled.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { memoryItem } from "../support/memory-item.js";
 
 const at = new Date("2030-01-02T03:04:05Z");
 const words = fc.oneof(
@@ -32,33 +33,9 @@ const memory = (kind: MemoryKind) =>
     })
     .map(
       ({ quote, ...fields }): MemoryItem => ({
+        ...memoryItem(at, { id: `id-${nextId++}`, kind, scope: { appId: "a".repeat(90) } }),
         ...fields,
-        ...{
-          id: `id-${nextId++}`,
-          kind,
-          scope: { appId: "a".repeat(90) },
-          importance: 3,
-          confidence: 1,
-          pinned: false,
-        },
-        ...{
-          state: "active",
-          agentId: null,
-          runId: null,
-          actorId: null,
-          role: null,
-          origin: "user",
-          trust: "user",
-        },
-        ...{ metadata: {}, expiresAt: null },
-        ...{ seenCount: 1, validFrom: at, validTo: null, supersededBy: null, purgeAt: null },
-        ...{
-          createdAt: at,
-          updatedAt: at,
-          revision: 1,
-          lastAccessedAt: at,
-          source: quote === null ? null : { threadId: "t", seqs: [1], quote },
-        },
+        source: quote === null ? null : { threadId: "t", seqs: [1], quote },
       }),
     );
 const hit = (kind: MemoryKind) =>

@@ -86,16 +86,4 @@ describe("insights", () => {
     const [only] = await memory.query({ scope, query: "calm" });
     expect(only?.memory.kind).toBe("insight");
   });
-
-  it("are every agent's, until a list names their category for others", async () => {
-    const allowlists = { planner: ["goals"], coach: ["goals", "relationship_dynamic"] };
-    const scope = { userId: randomUUID() };
-    const open = db.memory({ config: { allowlists: { planner: ["goals"] } } });
-    const closed = db.memory({ config: { allowlists } });
-    await open.memories.add({ kind: "insight", text: "The user grows calm over tea." }, { scope });
-    const found = async (memory: Memory, agent: string) =>
-      (await memory.query({ scope, agent, query: "calm tea" })).length;
-    expect([await found(open, "planner"), await found(closed, "coach")]).toEqual([1, 1]);
-    expect(await found(closed, "planner")).toBe(0);
-  });
 });

@@ -133,18 +133,6 @@ describe("the memory block", () => {
       expect(block).toContain(`${text} (unverified, from a tool)`);
   });
 
-  it("trusts what the user agreed to", async () => {
-    const memory = database.memory();
-    const { scope } = newAddress();
-    const [proposed] = await memory.memories.add(
-      { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." },
-      { scope },
-    );
-    const id = proposed!.consentId!;
-    await memory.consents.decide({ scope, id, decision: "approve", actor: "ana" });
-    expect(await memory.memories.list({ scope })).toMatchObject([{ value: "Porto", trust: "user" }]);
-  });
-
   it("is one block with its own headings, whatever stands in it", async () => {
     const memory = database.memory();
     const nothing = await memory.recall(newAddress());

@@ -71,20 +71,4 @@ describe("recall", () => {
     gate.open();
     await memory.idle();
   });
-
-  it("brings what dates from a time that the message names", async () => {
-    const memory = db.memory();
-    const diary = { userId: "diary" };
-    const on = (date: string, text: string) => ({ text, validFrom: new Date(date) });
-    await memory.memories.add(
-      [on("2022-05-25", "Nate won a chess tournament."), on("2022-07-02", "Nate bought a piano.")],
-      { scope: diary },
-    );
-    const { memories } = await memory.recall({
-      scope: diary,
-      threadId: "dated",
-      query: "Remind me what happened on 25 May 2022.",
-    });
-    expect(memories.relevant.map((hit) => hit.memory.text)).toEqual(["Nate won a chess tournament."]);
-  });
 });

@@ -2,6 +2,7 @@ import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
+import { readOften } from "../support/rows-read.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -39,32 +40,6 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
   });
   afterAll(() => pool.end());
 
-  /** The tables and indexes that `work` makes the session read many rows of, and how many. */
-  async function readOften(work: () => Promise<unknown>): Promise<Record<string, number>> {
-    // The planner reads as well, the first time.
-    await work();
-    const before = await counted();
-    await work();
-    const after = await counted();
-    const often = Object.keys(after)
-      .map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)] as const)
-      .filter(([, rows]) => rows > many);
-    return Object.fromEntries(often);
-  }
-
-  async function counted(): Promise<Record<string, number>> {
-    await pool.query("select pg_stat_force_next_flush()");
-    const { rows } = await pool.query(
-      `select json_object_agg(name, rows) as counts from (
-         select relname as name, seq_tup_read as rows from pg_stat_user_tables where schemaname = $1
-         union all
-         select indexrelname, idx_tup_read from pg_stat_user_indexes where schemaname = $1
-       ) c`,
-      [db.schema],
-    );
-    return rows[0].counts;
-  }
-
   let next = 0;
   const calls: Record<string, () => Promise<unknown>> = {
     "memories.add": () => memory.memories.add({ text: `new${next++}` }, { scope }),
@@ -98,6 +73,6 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
   };
 
   it.each(Object.entries(calls))("%s reads some of them, not all", async (_, call) => {
-    expect(await readOften(call)).toEqual({});
+    expect(await readOften({ pool, schema: db.schema }, many, call)).toEqual({});
   });
 });
