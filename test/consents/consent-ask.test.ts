@@ -22,6 +22,9 @@ const waiting = async (memory: Memory, thread: Thread) =>
     .toSorted();
 const remembering = (config = {}) =>
   db.memory({ model: new OfflineChatModel(), config: { ...extract, ...config } });
+/** All that a model was given last. */
+const promptOf = ({ calls }: ScriptedChatModel) =>
+  (calls.at(-1)?.messages ?? []).map(({ text }) => text).join("\n");
 const introduction = "My name is Cleo. I live in Porto.";
 
 describe("where nobody can ask the user", () => {
@@ -41,57 +44,29 @@ describe("where nobody can ask the user", () => {
     await say(graph, "I just moved to Lisbon.", thread);
     expect(await known(memory, thread)).toEqual(["city: Lisbon", "name: Cleo"]);
     await say(graph, "And now?", thread);
-    const prompt = model.calls
-      .at(-1)!
-      .messages.map(({ text }) => text)
-      .join("\n");
-    expect(prompt).toContain("city: Lisbon");
-    expect(prompt).not.toContain("Consent");
+    expect(promptOf(model)).toContain("city: Lisbon");
+    expect(promptOf(model)).not.toContain("Consent");
   });
 
   it("what was concluded waits for an operator, and no prompt tells of it", async () => {
+    // A quote is read with the sentence that it stands in.
     const said = [
-      "Cleo texted me about the weather in Porto.",
-      "If I live in Porto, do I pay less?",
-      'My boss wrote "I live in Porto".',
-    ];
-    for (const message of said) {
-      const model = taskModel({
-        fact_extraction: () =>
-          facts(
-            candidate("The user lives in Porto.", "Porto", {
-              category: "profile",
-              key: "city",
-              value: "Porto",
-            }),
-          ),
+      ["Cleo texted me about the weather in Porto.", "Porto"],
+      ["If I live in Porto, do I pay less?", "Porto"],
+      ['My boss wrote "I live in Porto".', "Porto"],
+      ["Pretend that I live in Porto.", "I live in Porto"],
+    ] as const;
+    for (const [message, quote] of said) {
+      const city = candidate("The user lives in Porto.", quote, {
+        ...{ category: "profile", key: "city", value: "Porto" },
       });
+      const model = taskModel({ fact_extraction: () => facts(city) });
       const { memory, model: agent, graph, thread } = agentWithMemory(db.memory({ model, config: extract }));
       await say(graph, message, thread);
       expect([await known(memory, thread), await waiting(memory, thread)]).toEqual([[], ["city: Porto"]]);
       await say(graph, "Hello?", thread);
-      const prompt = agent.calls
-        .at(-1)!
-        .messages.map(({ text }) => text)
-        .join("\n");
-      expect(prompt).not.toMatch(/Consent|city: Porto/);
+      expect(promptOf(agent)).not.toMatch(/Consent|city: Porto/);
     }
-  });
-
-  it("a quote is read with the sentence that it stands in", async () => {
-    const model = taskModel({
-      fact_extraction: () =>
-        facts(
-          candidate("The user lives in Porto.", "I live in Porto", {
-            category: "profile",
-            key: "city",
-            value: "Porto",
-          }),
-        ),
-    });
-    const { memory, graph, thread } = agentWithMemory(db.memory({ model, config: extract }));
-    await say(graph, "Pretend that I live in Porto.", thread);
-    expect([await known(memory, thread), await waiting(memory, thread)]).toEqual([[], ["city: Porto"]]);
   });
 
   it("the same rule holds for code that brings the user's words, and for middleware", async () => {
@@ -116,24 +91,6 @@ describe("where nobody can ask the user", () => {
     const thread = newThread();
     await agent.invoke({ messages: [new HumanMessage(introduction)] }, thread);
     expect(await known(remembers, thread)).toEqual(["city: Porto", "name: Cleo"]);
-  });
-
-  it("which of several values holds is decided by how sure they are, as anywhere", async () => {
-    const memory = db.memory();
-    const scope = { userId: randomUUID() };
-    const name = (value: string, confidence: number, quote: string) => ({
-      ...{ category: "identity", key: "name", value, confidence, text: `The user's name is ${value}.` },
-      ...{ origin: "user" as const, source: { threadId: "t", seqs: [0], quote } },
-    });
-    const told = [
-      name("Alex", 1, "My name is Alex"),
-      name("Al", 0.6, "Call me Al"),
-      name("Alexander", 1, "My full name is Alexander"),
-    ];
-    const outcomes = [];
-    for (const draft of told) outcomes.push(...(await memory.memories.add(draft, { scope })));
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "kept", "replaced"]);
-    expect(await memory.consents.list({ scope })).toEqual([]);
   });
 
   it("what the user refused is not taken from what they say later", async () => {
@@ -176,8 +133,7 @@ describe("where somebody asks the user", () => {
       const model = new ScriptedChatModel({ replies: () => "ok" });
       const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
       await agent.invoke({ messages: [new HumanMessage("Hi")] }, thread);
-      const prompt = model.calls[0]?.messages.map(({ text }) => text).join("\n");
-      for (const text of [block?.text, prompt]) {
+      for (const text of [block?.text, promptOf(model)]) {
         if (ask === "tool") expect(text).toMatch(/Waiting for the User's Consent[\s\S]+: city: Porto/);
         else expect(text).not.toContain("Porto");
       }

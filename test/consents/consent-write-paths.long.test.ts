@@ -47,10 +47,7 @@ describe("a sensitive field", () => {
   it.each<MemoryDraft>([
     { text: "The user lives in Porto." },
     { text: "The user's name is Ana." },
-    { text: "The user is called Ana." },
     { text: "El usuario se llama José.", category: "knowledge" },
-    { text: "Der Nutzer wohnt in Wien.", category: "knowledge" },
-    { text: "The user prefers to be called Al.", category: "preferences" },
     { text: "用户住在上海。", category: "history" },
     { text: "Ana moved to Lisbon.", actorId: "Ana" },
     draftOf(["profile", "name_to_use"], "Al"),
@@ -143,15 +140,11 @@ describe("a sensitive field", () => {
       consent: "given",
     });
     const id = rome!.id!;
-    const refusal = async (work: Promise<unknown>) =>
-      work.then(
-        () => "done",
-        (error: MemoryError) => error.code,
-      );
+    const required = { code: "CONSENT_REQUIRED" };
     const update = memory.memories.update(id, { value: "Porto", text: "The user lives in Porto." }, user);
     await expect(update).rejects.toThrow(/waits as request [0-9a-f-]{36}/);
-    expect(await refusal(memory.memories.update(id, { text: "The user left Rome." }, user))).toBe(
-      "CONSENT_REQUIRED",
+    await expect(memory.memories.update(id, { text: "The user left Rome." }, user)).rejects.toMatchObject(
+      required,
     );
     expect(await memory.memories.get(id, user)).toMatchObject({
       value: "Rome",
@@ -166,11 +159,11 @@ describe("a sensitive field", () => {
     ]);
 
     const [free] = await memory.memories.add(draftOf(["tasks", "language"], "Danish"), user);
-    expect(await refusal(memory.memories.update(free!.id!, { category: "profile" }, user))).toBe(
-      "CONSENT_REQUIRED",
+    await expect(memory.memories.update(free!.id!, { category: "profile" }, user)).rejects.toMatchObject(
+      required,
     );
     await memory.memories.remove(id, user);
-    expect(await refusal(memory.memories.restore(id, user))).toBe("CONSENT_REQUIRED");
+    await expect(memory.memories.restore(id, user)).rejects.toMatchObject(required);
     expect((await memory.memories.list({ scope: user.scope })).map(({ category }) => category)).toEqual([
       "tasks",
     ]);

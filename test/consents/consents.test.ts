@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type MemoryDraft, MemoryError } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { rejection } from "../support/rejection.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -20,12 +21,6 @@ const propose = async (memory: Memory, user: User, draft: MemoryDraft = city("Po
 };
 const cityOf = async (memory: Memory, { scope }: User) =>
   (await memory.memories.list({ scope })).filter(({ key }) => key === "city").map(({ value }) => value);
-const errorOf = async (work: Promise<unknown>) =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error as MemoryError,
-  );
-
 describe("a proposal", () => {
   it("is made in the place of a sensitive memory, and waits for seven days", async () => {
     const memory = db.memory();
@@ -98,11 +93,11 @@ describe("a proposal", () => {
     expect(lists.map((list) => list.map(({ scope }) => scope))).toEqual(scopes.map((scope) => [scope]));
     for (const [index, scope] of scopes.entries()) {
       const { id } = lists[(index + 1) % scopes.length]![0]!;
-      const error = await errorOf(memory.consents.decide({ scope, id, decision: "approve", actor: "eve" }));
+      const error = await rejection(memory.consents.decide({ scope, id, decision: "approve", actor: "eve" }));
       expect(error?.code).toBe("NOT_FOUND");
     }
     expect(
-      await errorOf(
+      await rejection(
         memory.consents.decide({ scope: { userId }, id: "' or 1=1", decision: "refuse", actor: "e" }),
       ),
     ).toMatchObject({ code: "NOT_FOUND" });
@@ -125,6 +120,7 @@ describe("a decision", () => {
     });
     expect(decided).toMatchObject({ status: "approved", decidedBy: "ana", decidedVia: "code", evidence });
     const held = await memory.memories.list({ scope: user.scope, states: ["active", "superseded"] });
+    expect(held[0]).toMatchObject({ trust: "user" });
     expect(held.map(({ id: memoryId, value, state }) => [memoryId, value, state])).toEqual([
       [decided.memoryId, "Porto", "active"],
       [expect.any(String), "Rome", "superseded"],
@@ -206,7 +202,7 @@ describe("a decision", () => {
       actor: "ana",
       text: "She lives there.",
     });
-    expect(await errorOf(wrong)).toMatchObject({ code: "INVALID_INPUT" });
+    expect(await rejection(wrong)).toMatchObject({ code: "INVALID_INPUT" });
     expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ id, status: "pending" }]);
   });
 
@@ -244,7 +240,7 @@ describe("a decision", () => {
     const [expired] = await memory.consents.list({ scope: user.scope, status: ["expired"] });
     expect(expired).toMatchObject({ id, decidedAt: now, decidedBy: null });
     for (const decision of ["approve", "refuse"] as const) {
-      const error = await errorOf(memory.consents.decide({ ...user, id, decision, actor: "ana" }));
+      const error = await rejection(memory.consents.decide({ ...user, id, decision, actor: "ana" }));
       expect(error).toMatchObject({ code: "WRONG_STATE" });
       expect(error?.message).toContain("2031-01-08");
     }

@@ -8,27 +8,6 @@ import { type AppAddress, say as converse, newTalk, noted, noteModel } from "./n
 const db = useTestDatabase();
 const lesson = "The user prefers meetings after 2pm on weekdays.";
 
-describe("notes of an app", () => {
-  it("are shown by the same name and as many, and are gone once they are purged", async () => {
-    const scope = newApp();
-    const config = { notes: { apps: { [scope.appId]: { name: "Desk", limit: 11 } } } };
-    const memory = db.memory({ config });
-    await addNotes(
-      memory,
-      scope,
-      Array.from({ length: 13 }, (_, at) => `Lesson ${at} is about part ${at}.`),
-    );
-    const asked = { scope: { ...scope, userId: "ana" }, threadId: randomUUID(), query: "lesson" };
-    const { appName, memories } = await memory.recall(asked);
-    expect(appName).toBe("Desk");
-    expect(memories.notes).toHaveLength(11);
-    const context = await memory.notes.context({ scope });
-    for (const { text } of memories.notes) expect(context).toContain(text);
-    await memory.notes.purge({ scope });
-    expect((await memory.recall(asked)).memories).toMatchObject({ notes: [], relevant: [], rest: [] });
-  });
-});
-
 describe("memory.apps.uninstall", () => {
   it("ends the app's conversations, which leave their notes", async () => {
     const model = noteModel();
@@ -112,7 +91,5 @@ describe("memory.apps.uninstall", () => {
     const user = { ...newApp(), userId: "ana" };
     await expect(apps.uninstall(user)).rejects.toMatchObject({ code: "INVALID_INPUT" });
     await expect(apps.uninstall("shop" as never)).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
-    const misspelt = apps.uninstall(newApp(), { purge: true } as never);
-    await expect(misspelt).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 });

@@ -8,19 +8,7 @@ import { addNotes } from "./note-facts.js";
 import { appOf, decided, newTalk, noted, noteModel, notesOf, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
-const places = [
-  "Oslo",
-  "Bergen",
-  "Lima",
-  "Quito",
-  "Paris",
-  "Rome",
-  "Cairo",
-  "Delhi",
-  "Tokyo",
-  "Accra",
-  "Perth",
-];
+const places = "Oslo Bergen Lima Quito Paris Rome Cairo Delhi Tokyo Accra Perth".split(" ");
 const texts = (count: number) =>
   places.slice(0, count).map((place) => `The customer asked for flights to ${place}.`);
 const fresh = "The customer wants aisle seats.";
@@ -83,11 +71,8 @@ describe("the eleventh note of an app", () => {
     await talkAndEnd(memory, talk);
     expect(await notesOf(memory, talk)).toEqual([text, ...texts(10).slice(2), fresh]);
     const [merged] = await removedOf(memory, scope);
-    const [target] = await memory.memories
-      .list({ scope, kinds: ["note"], limit: 1, states: ["active"] })
-      .then(async () =>
-        (await memory.memories.list({ scope, kinds: ["note"] })).filter((note) => note.text === text),
-      );
+    const notes = await memory.memories.list({ scope, kinds: ["note"] });
+    const target = notes.find((note) => note.text === text);
     expect(merged).toMatchObject({ state: "merged", supersededBy: target?.id, text: texts(2)[1] });
     expect(target).toMatchObject({ seenCount: 2 });
     const history = await memory.memories.history(target!.id, { scope });
@@ -105,16 +90,7 @@ describe("the eleventh note of an app", () => {
 
   it.each<[string, Parameters<typeof decided>[0]]>([
     ["a number beyond the list", { target: 12 }],
-    ["the number 0", { target: 0 }],
-    ["a fraction", { target: 1.5 }],
-    ["an edit that merges nothing", { action: "edit", target: 3, text: "The customer flies." }],
-    ["an edit of a note with itself", { action: "edit", target: 3, with: 3, text: "The customer flies." }],
-    [
-      "an edit with a note that there is not",
-      { action: "edit", target: 3, with: 99, text: "The customer flies." },
-    ],
     ["an edit without a text", { action: "edit", target: 3, with: 4, text: " " }],
-    ["an edit that says what another says", { action: "edit", target: 3, with: 4, text: texts(6)[5] }],
     [
       "an edit that instructs",
       {
