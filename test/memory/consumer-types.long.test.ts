@@ -2,13 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-
-const root = join(import.meta.dirname, "../..");
-const { options } = ts.parseJsonConfigFileContent(
-  ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile).config,
-  ts.sys,
-  root,
-);
+import { options, root } from "../support/compiler.js";
 
 /** A program of the package and of `consumer`, in an installation that lacks `missing`. */
 function programOf(consumer: string, missing: RegExp): { program: ts.Program; file: string } {

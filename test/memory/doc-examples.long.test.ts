@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-
-const root = join(import.meta.dirname, "../..");
+import { options, root } from "../support/compiler.js";
 
 /** What examples take for granted. */
 const prelude = `
@@ -42,11 +41,6 @@ describe("examples of docstrings", () => {
   });
 
   it("compile", () => {
-    const { options } = ts.parseJsonConfigFileContent(
-      ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile).config,
-      ts.sys,
-      root,
-    );
     // Each in a block of its own, so that two may use the same names.
     const body = examples.map(({ file, code }) => `// ${file}\nasync () => {\n${code}\n};`).join("\n");
     const path = join(root, "test/memory/doc-examples.generated.ts");

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { type Memory, MemoryError, type MemoryItem, type Scope } from "../../src/index.js";
+import type { Memory, MemoryItem, Scope } from "../../src/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
+import { rejection } from "../support/rejection.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { limitsMs } from "../support/timing.js";
 
@@ -72,11 +73,7 @@ function write(user: ModelUser, id: string, text: string, key: string | null): v
   user.memories.push({ id, key, text, state: "active" });
 }
 
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => "ok",
-    (error: unknown) => (MemoryError.is(error) ? error.code : String(error)),
-  );
+const codeOf = async (work: Promise<unknown>) => (await rejection(work))?.code ?? "ok";
 
 type Play = (memory: Memory, user: ModelUser, which: number) => Promise<void>;
 

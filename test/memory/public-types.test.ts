@@ -1,14 +1,8 @@
 import { join, relative } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
+import { options, root } from "../support/compiler.js";
 
-const root = join(import.meta.dirname, "../..");
-
-const { options } = ts.parseJsonConfigFileContent(
-  ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile).config,
-  ts.sys,
-  root,
-);
 const entries = ["src/index.ts", "src/testing/index.ts"].map((path) => join(root, path));
 const program = ts.createProgram(entries, options);
 const checker = program.getTypeChecker();
