@@ -238,39 +238,24 @@ async function perform(
 ): Promise<void> {
   const { op, field = ["profile", "city"], value = "Porto", at = 0 } = action;
   const as = { scope, actor: "agent" };
-  switch (op) {
-    case "add":
-      await memory.memories.add({ ...draftOf(field, value), correction: true }, as);
-      break;
-    case "extract": {
+  const { memories, consents } = memory;
+  const done: Record<string, () => Promise<unknown>> = {
+    add: () => memories.add({ ...draftOf(field, value), correction: true }, as),
+    extract: () => {
       const model = taskModel({ fact_extraction: said(field[1], value) });
-      const extracting = db.memory({ model, config: extract });
-      await extracting.remember({
-        scope,
-        threadId: randomUUID(),
-        messages: [new HumanMessage(`It is ${value}.`)],
-      });
-      break;
-    }
-    case "update":
-      await memory.memories.update(id, { value, text: `The user's field is ${value}.` }, as);
-      break;
-    case "recategorise":
-      await memory.memories.update(id, { category: "profile" }, as);
-      break;
-    case "remove":
-      await memory.memories.remove(id, as);
-      break;
-    case "restore":
-      await memory.memories.restore(id, as);
-      break;
-    case "pin":
-      await memory.memories.update(id, { pinned: true }, as);
-      break;
-    case "refuse": {
-      const waiting = await memory.consents.list({ scope });
+      const messages = [new HumanMessage(`It is ${value}.`)];
+      return db.memory({ model, config: extract }).remember({ scope, threadId: randomUUID(), messages });
+    },
+    update: () => memories.update(id, { value, text: `The user's field is ${value}.` }, as),
+    recategorise: () => memories.update(id, { category: "profile" }, as),
+    remove: () => memories.remove(id, as),
+    restore: () => memories.restore(id, as),
+    pin: () => memories.update(id, { pinned: true }, as),
+    refuse: async () => {
+      const waiting = await consents.list({ scope });
       const request = waiting[at % Math.max(1, waiting.length)];
-      if (request) await memory.consents.decide({ scope, id: request.id, decision: "refuse", actor: "user" });
-    }
-  }
+      if (request) await consents.decide({ scope, id: request.id, decision: "refuse", actor: "user" });
+    },
+  };
+  await done[op]?.();
 }

@@ -18,6 +18,9 @@ const knowing = (answers: Record<string, ReturnType<typeof candidate>[]>) => (pr
       return candidates.map((fact) => ({ ...fact, evidence: { ...fact.evidence, message: Number(number) } }));
     }),
   );
+/** A memory whose model knows `answers`. */
+const learning = (answers: Parameters<typeof knowing>[0], memories: Record<string, number> = {}) =>
+  db.memory({ model: taskModel({ fact_extraction: knowing(answers) }), config: configured(memories) });
 const named = (value: string, quote: string, confidence: number) =>
   candidate(`The user's name is ${value}.`, quote, { category: "identity", key: "Name", value, confidence });
 
@@ -54,10 +57,7 @@ describe("conflicts over a slot", () => {
   };
 
   it("end with the surest: Alex at turn 5, Al ignored at 50, Alexander at 80", async () => {
-    const memory = db.memory({
-      model: taskModel({ fact_extraction: knowing(example) }),
-      config: configured(),
-    });
+    const memory = learning(example);
     const thread = newAddress();
     await playTurns(memory, thread, 5);
     expect(await nameOf(memory, thread)).toEqual(["Alex active"]);
@@ -102,10 +102,7 @@ describe("conflicts over a slot", () => {
   it("are won by a plain correction, whatever the confidence", async () => {
     const correction = { ...named("Bo", "Bo", 0.5), correction: true };
     const answers = { ...example, "No, it is Bo": [correction] };
-    const memory = db.memory({
-      model: taskModel({ fact_extraction: knowing(answers) }),
-      config: configured(),
-    });
+    const memory = learning(answers);
     const thread = newAddress();
     await say(memory, thread, "My name is Alex.");
     await say(memory, thread, "No, it is Bo.");
@@ -113,10 +110,7 @@ describe("conflicts over a slot", () => {
   });
 
   it("leave what was said earlier and arrives late in the past", async () => {
-    const memory = db.memory({
-      model: taskModel({ fact_extraction: knowing(example) }),
-      config: configured(),
-    });
+    const memory = learning(example);
     const thread = newAddress();
     await say(memory, thread, "My full name is Alexander.");
     const messages = [new HumanMessage("My name is Alex.")];
@@ -141,10 +135,7 @@ describe("conflicts over a slot", () => {
       ...fields,
       updates: 1,
     });
-    const memory = db.memory({
-      model: taskModel({ fact_extraction: knowing({ "as an engineer": [job], "a volunteer": [also] }) }),
-      config: configured(),
-    });
+    const memory = learning({ "as an engineer": [job], "a volunteer": [also] });
     const thread = newAddress();
     await say(memory, thread, "I work as an engineer.");
     await say(memory, thread, "I am also a volunteer firefighter.");
@@ -165,10 +156,7 @@ describe("conflicts over a slot", () => {
     });
     const now = { ...work("baker"), evidence: { message: 1, quote: "as a baker now, also at night" } };
     const answers = { "and I am also": [work("engineer"), also], "I no longer": [now] };
-    const memory = db.memory({
-      model: taskModel({ fact_extraction: knowing({ ...answers }) }),
-      config: configured(),
-    });
+    const memory = learning(answers);
     const thread = newAddress();
     await memory.memories.add(
       {
@@ -188,10 +176,7 @@ describe("conflicts over a slot", () => {
 
   it("stay in their time when an old thread that corrects something is extracted late", async () => {
     const correction = { ...named("Bo", "my name is Bo", 1), correction: true };
-    const memory = db.memory({
-      model: taskModel({ fact_extraction: knowing({ ...example, "my name is Bo": [correction] }) }),
-      config: configured(),
-    });
+    const memory = learning({ ...example, "my name is Bo": [correction] });
     const thread = newAddress();
     await say(memory, thread, "My name is Alex.");
     const old = { ...thread, threadId: `${thread.threadId}-old` };
@@ -328,10 +313,7 @@ it("what the model itself finds not worth keeping is left out", async () => {
   const trifles = [0, 0.9].map((importance) =>
     candidate(`The user sneezed ${importance} times.`, "I sneezed", { importance }),
   );
-  const memory = db.memory({
-    model: taskModel({ fact_extraction: knowing({ "I sneezed": trifles }) }),
-    config: configured(),
-  });
+  const memory = learning({ "I sneezed": trifles });
   const thread = newAddress();
   await say(memory, thread, "I sneezed.");
   expect(await textsOf(memory, thread)).toEqual([]);
@@ -350,10 +332,7 @@ describe("caps", () => {
       candidate("The user sings.", "sing", { importance: 3 }),
       candidate("The user sings!", "sing", { importance: 2 }),
     ];
-    const memory = db.memory({
-      model: taskModel({ fact_extraction: knowing({ "I hike": all }) }),
-      config: configured({ writesPerTurn: 3 }),
-    });
+    const memory = learning({ "I hike": all }, { writesPerTurn: 3 });
     const thread = newAddress();
     await say(memory, thread, "I hike, bake, paint and sing.");
     expect((await textsOf(memory, thread)).toSorted()).toEqual([

@@ -56,6 +56,9 @@ const bees = { text: "The user keeps bees." };
 const porto = { text: "The user lives in Porto." };
 const city = { category: "profile", key: "city", value: "Porto" };
 
+const beesThenPorto: Readings = { "I keep bees": [bees], "I live in Porto": [porto] };
+const said = ["I keep bees.", "I live in Porto."] as const;
+
 describe("a fact that was removed", () => {
   /** A thread whose first message was given up, and whose second said `second` and was learned. */
   async function learned(readings: Readings, first: string, second: string, options?: TestOptions) {
@@ -99,11 +102,7 @@ describe("a fact that was removed", () => {
   });
 
   it("is not learned again when it was purged since", async () => {
-    const { memory, thread } = await learned(
-      { "I keep bees": [bees], "I live in Porto": [porto] },
-      "I keep bees.",
-      "I live in Porto.",
-    );
+    const { memory, thread } = await learned(beesThenPorto, ...said);
     const id = await remove(memory, thread, porto.text);
     await runLifecycle(memory, { scope: thread.scope });
     expect(await memory.memories.list({ scope: thread.scope, states: ["soft_deleted"] })).toEqual([]);
@@ -124,11 +123,7 @@ describe("a fact that was removed", () => {
   });
 
   it("and was restored, stays as it is", async () => {
-    const { memory, thread } = await learned(
-      { "I keep bees": [bees], "I live in Porto": [porto] },
-      "I keep bees.",
-      "I live in Porto.",
-    );
+    const { memory, thread } = await learned(beesThenPorto, ...said);
     const id = await remove(memory, thread, porto.text);
     await memory.memories.restore(id, { scope: thread.scope, consent: "given" });
     await retry(memory, thread);

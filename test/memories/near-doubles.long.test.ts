@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryDraft } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { brokenInvariants } from "../support/broken-invariants.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { watchedPool } from "../support/watched-pool.js";
 
@@ -82,6 +84,55 @@ it("a batch of hundreds that are alike but for a number is written in a few stat
   const outcomes = await memory.memories.add(drafts, newUser());
   expect(new Set(outcomes.map(({ id }) => id)).size).toBe(150);
   expect(inTransactions.length).toBeLessThan(12);
+});
+
+describe("whatever is told", () => {
+  const field = fc.constantFrom(
+    { category: "preferences", key: "editor" },
+    { category: "profile", key: "city" },
+    { category: "goals", key: "race" },
+    { category: "preferences" },
+    { category: "goals" },
+  );
+  const someDraft = fc
+    .record({
+      field,
+      name: fc.constantFrom("Vim", "Porto", "Rome"),
+      on: fc.option(fc.integer({ min: 1, max: 5 })),
+      origin: fc.constantFrom("user" as const, "assistant" as const),
+      correction: fc.boolean(),
+    })
+    .map(({ field, name, on, ...fields }): MemoryDraft => {
+      const validFrom = on === null ? {} : { validFrom: new Date(Date.UTC(2025, 0, on)) };
+      return { ...field, ...fields, ...validFrom, value: name, text: `The user has chosen ${name}.` };
+    });
+  const someCalls = fc.array(fc.tuple(fc.array(someDraft, { maxLength: 6 }), fc.boolean()), { maxLength: 5 });
+  const expectOnce = (names: readonly string[]) => expect(names).toEqual([...new Set(names)]);
+
+  it("each draft has an outcome that stands, and nothing is there twice", async () => {
+    const memory = db.memory();
+    await fc.assert(
+      fc.asyncProperty(someCalls, async (calls) => {
+        const user = newUser();
+        for (const [drafts, isAgreed] of calls) {
+          const access = { ...user, ...(isAgreed && { consent: "given" as const }) };
+          const outcomes = await memory.memories.add(drafts, access);
+          expect(outcomes).toHaveLength(drafts.length);
+          for (const { id, consentId, outcome } of outcomes) {
+            expect(id === null).toBe(consentId !== undefined);
+            if (id !== null) expect(await memory.memories.get(id, user), outcome).not.toBeNull();
+          }
+          const active = await memory.memories.list(user);
+          expectOnce(active.flatMap(({ category, key }) => (key === null ? [] : `${category}/${key}`)));
+          expectOnce(active.map(({ kind, text }) => `${kind} ${text}`));
+          const asked = await memory.consents.list(user);
+          expectOnce(asked.flatMap(({ category, key }) => (key === null ? [] : `${category}/${key}`)));
+        }
+      }),
+      { numRuns: 60, endOnFailure: true },
+    );
+    expect(await brokenInvariants(db)).toEqual([]);
+  });
 });
 
 describe("updates of who the user is", () => {

@@ -1,13 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { versionAt } from "../../src/memories/edit/revert-memory.js";
 
+const added = { text: "a", category: "goals", value: "1", importance: 3, tags: ["x"] };
+
 const trail: Parameters<typeof versionAt>[0] = [
-  {
-    id: 1,
-    event: "ADD",
-    old: null,
-    new: { text: "a", category: "goals", value: "1", importance: 3, tags: ["x"] },
-  },
+  { id: 1, event: "ADD", old: null, new: added },
   { id: 2, event: "LINK", old: null, new: { links: [] } },
   { id: 3, event: "MERGE", old: { text: "a" }, new: { text: "said again", seenCount: 2 } },
   { id: 4, event: "UPDATE", old: null, new: { refused: "no", confidence: 0.1 } },
@@ -23,21 +20,10 @@ const trail: Parameters<typeof versionAt>[0] = [
 
 describe("the version of a memory", () => {
   it.each([
-    [1, { text: "a", category: "goals", value: "1", importance: 3, tags: ["x"] }],
-    [4, { text: "a", category: "goals", value: "1", importance: 3, tags: ["x"] }],
-    [6, { text: "b", category: "goals", value: null, importance: 3, tags: ["x"], confidence: 0.5 }],
-    [
-      7,
-      {
-        text: "b",
-        category: "goals",
-        value: null,
-        importance: 3,
-        tags: ["x"],
-        confidence: 0.5,
-        pinned: true,
-      },
-    ],
+    [1, added],
+    [4, added],
+    [6, { ...added, text: "b", value: null, confidence: 0.5 }],
+    [7, { ...added, text: "b", value: null, confidence: 0.5, pinned: true }],
   ])("after entry %i is what was written until then", (id, version) => {
     expect(versionAt(trail.toReversed(), id)).toEqual(version);
   });

@@ -22,25 +22,15 @@ const chat = () =>
     },
   });
 
+const agent = (memory: Memory) =>
+  createAgent({ model: chat(), tools: [endConversationTool(memory)] }) as never;
+
 const ways: readonly [string, (memory: Memory) => unknown][] = [
   [
     "withMemory",
-    (memory) =>
-      withMemory(
-        createAgent({ model: chat(), tools: [endConversationTool(memory)] }) as never,
-        memory,
-      ).compile({
-        checkpointer: memory.checkpointer(),
-      }),
+    (memory) => withMemory(agent(memory), memory).compile({ checkpointer: memory.checkpointer() }),
   ],
-  [
-    "withMemory, without a checkpointer",
-    (memory) =>
-      withMemory(
-        createAgent({ model: chat(), tools: [endConversationTool(memory)] }) as never,
-        memory,
-      ).compile(),
-  ],
+  ["withMemory, without a checkpointer", (memory) => withMemory(agent(memory), memory).compile()],
   [
     "the middleware, with a saver of its own",
     (memory) =>
@@ -83,8 +73,7 @@ describe("a tool that ends the conversation", () => {
   it("ends it in the first round too", async () => {
     const memory = db.memory({ model: noteModel() });
     const { scope, threadId } = newTalk();
-    const agent = createAgent({ model: chat(), tools: [endConversationTool(memory)] });
-    const graph = withMemory(agent as never, memory).compile() as never as {
+    const graph = withMemory(agent(memory), memory).compile() as never as {
       invoke(input: object, config: object): Promise<unknown>;
     };
     const run = { configurable: { thread_id: threadId, user_id: scope.userId, app_id: scope.appId } };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createGate } from "../../src/testing/index.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -8,8 +9,11 @@ import { appOf, decided, newTalk, noted, noteModel, notesOf, say, talkAndEnd } f
 const db = useTestDatabase();
 
 /** Notes that quote what the user said. */
-const quoting = () =>
-  noteModel({ app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`) });
+const quoting = (replies: Parameters<typeof noteModel>[0] = {}) =>
+  noteModel({
+    app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`),
+    ...replies,
+  });
 
 describe("forgetting a user", () => {
   it("takes the notes that apps made of the user's conversations, and leaves others'", async () => {
@@ -33,8 +37,7 @@ describe("forgetting a user", () => {
   });
 
   it("takes a note that others' were merged into, and the words of it that the audit trail keeps", async () => {
-    const model = noteModel({
-      app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`),
+    const model = quoting({
       note_compaction: () =>
         decided({
           ...{ action: "edit", target: 2, with: 1, text: "Users like pears and quinces." },
@@ -54,8 +57,7 @@ describe("forgetting a user", () => {
   });
 
   it("takes the words of a note that had gone before, and of reasons that quote it", async () => {
-    const model = noteModel({
-      app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`),
+    const model = quoting({
       note_compaction: (_, call) =>
         decided({ target: 1, reason: call === 0 ? "Less than pears." : "Not quinces." }),
     });
@@ -73,22 +75,19 @@ describe("forgetting a user", () => {
   });
 
   it("leaves no note of a conversation that is being noted meanwhile", async () => {
-    const held = { open: () => {} };
-    const opened = new Promise<void>((resolve) => {
-      held.open = resolve;
-    });
+    const gate = createGate();
     const model = noteModel({
       app_note: async () => {
-        await opened;
+        await gate.wait();
         return noted("The user likes medlars.");
       },
     });
     const memory = db.memory({ model, jobs: "background" });
     const ana = newTalk();
     await talkAndEnd(memory, ana, "Ana likes medlars.");
-    while (model.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await expect.poll(() => gate.waiting).toBe(1);
     expect(await memory.forget(ana.scope)).toMatchObject({ complete: true });
-    held.open();
+    gate.open();
     await memory.idle();
     expect(await findEverywhere(db, "medlars")).toEqual({});
   });

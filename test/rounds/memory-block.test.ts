@@ -17,6 +17,8 @@ const headings = [
   "## Waiting for the User's Consent",
 ];
 
+const aSummary = { id: 1, startSeq: 0, endSeq: 1, endMessageId: "1", startRound: 1, endRound: 1 };
+
 describe("the memory block", () => {
   it("says how it is to be read, and keeps apart what nobody vouches for", async () => {
     const memory = database.memory();
@@ -64,15 +66,7 @@ describe("the memory block", () => {
       { scope },
     );
     const recalled = await memory.recall({ scope, threadId, query: "cello" });
-    const summary = {
-      id: 1,
-      startSeq: 2,
-      endSeq: 15,
-      text: "They met.",
-      endMessageId: "1",
-      startRound: 2,
-      endRound: 8,
-    };
+    const summary = { ...aSummary, text: "They met.", startRound: 2, endRound: 8 };
     const unchanged = { ...recalled, changes: { ...recalled.changes, count: 0, top: [] } };
     const lines = (memoryBlock({ ...unchanged, summary }) ?? "").split("\n");
     const episode = lines.find((line) => line.startsWith("- turns")) ?? "";
@@ -99,20 +93,8 @@ describe("the memory block", () => {
     expect(episode.length).toBeGreaterThan(140);
     const [found] = await memory.query({ scope, query: "bows" });
     expect(found?.memory.text).toContain("at length");
-    expect(
-      memoryBlock({
-        ...unchanged,
-        memories: {
-          ...recalled.memories,
-          profile: [],
-          episodes: [],
-          relevant: [],
-          related: [],
-          rest: [],
-          leftOut: 0,
-        },
-      }),
-    ).toBeNull();
+    const nothing = { profile: [], episodes: [], relevant: [], related: [], rest: [], leftOut: 0 };
+    expect(memoryBlock({ ...unchanged, memories: { ...recalled.memories, ...nothing } })).toBeNull();
   });
 
   it("labels untrusted hits, episodes and notes where they stand", async () => {
@@ -172,15 +154,7 @@ describe("the memory block", () => {
         const hit = { memory: item } as Recalled["memories"]["relevant"][number];
         const block = memoryBlock({
           ...nothing,
-          summary: {
-            id: 1,
-            startSeq: 0,
-            endSeq: 1,
-            text: two,
-            endMessageId: "1",
-            startRound: 1,
-            endRound: 1,
-          },
+          summary: { ...aSummary, text: two },
           memories: {
             ...{ profile: [item], relevant: [hit], episodes: [hit], related: [item], notes: [item] },
             ...{ rest: [item], leftOut: 3 },
