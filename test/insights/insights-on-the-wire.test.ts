@@ -91,20 +91,4 @@ describe("insights from an OpenAI endpoint", () => {
     const { status } = await run({}, { status: 500 });
     expect([status, openai.requests.length]).toEqual(["failed", 1]);
   });
-
-  it.each<[string, StubBehaviour]>([
-    ["prose", { text: "The user is calm." }],
-    ["JSON cut short", { text: '{"insights": [{"summ' }],
-    ["another shape", { structured: { text: "The user is calm." } }],
-  ])("that are %s are sent back once", async (_, bad) => {
-    const { status, insights } = await run({}, bad, { structured: good });
-    expect([status, insights]).toEqual(["completed", ["The user is calm."]]);
-    expect(limitsSent()).toMatchObject([{ max_tokens: 220 }, { max_tokens: 220 }]);
-  });
-
-  it("refused are none, and kept for people to look at in the end", async () => {
-    const refusal = { refusal: "I cannot help with that." };
-    const { status, insights } = await run({}, refusal);
-    expect([status, insights]).toEqual(["failed", []]);
-  });
 });

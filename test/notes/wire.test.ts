@@ -25,18 +25,6 @@ describe("over the wire of an OpenAI endpoint", () => {
     expect(await notesOf(memory, talk)).toEqual([note.note]);
   });
 
-  it("a note of which nothing can be read is asked for once more", async () => {
-    const memory = db.memory({
-      model: await openai.model([{ structured: { nope: 1 } }, { structured: note }]),
-      ...noSummary,
-    });
-    const talk = newTalk();
-    await talkAndEnd(memory, talk);
-    expect(openai.requests).toHaveLength(2);
-    expect(JSON.stringify(openai.requests[1]?.body.messages)).toContain("That answer cannot be used");
-    expect(await notesOf(memory, talk)).toEqual([note.note]);
-  });
-
   it("a decision about notes is asked for by schema, and repaired once", async () => {
     const decision = { reasoning: "", action: "delete", target: 1, with: null, text: null, reason: "Old." };
     const chat = await openai.model([
